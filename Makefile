@@ -1,0 +1,80 @@
+# The whole development interface. Needs python3 (3.11 or later) and make; every
+# environment is made on first use and again only when pyproject.toml changes.
+
+PYTHON ?= python3
+WORKERS ?= auto
+FUZZ_SECONDS ?= 60
+
+# Part of the stamp's name, so that another PYTHON means another environment.
+PYTHON_TAG := $(shell $(PYTHON) -c 'import sys; print("%s-%d.%d.%d" % (sys.implementation.name, *sys.version_info[:3]))' 2>/dev/null)
+
+VENV := .venv
+BENCH := .venv-bench
+FUZZ := .venv-fuzz
+BIN := $(VENV)/bin
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format bench fuzz clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.package ## install the package alone and show what it does
+	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
+
+test: $(VENV)/.dev ## run the tests
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+check: $(VENV)/.dev ## everything a change must pass: format, lint, types, layers, tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+format: $(VENV)/.dev ## rewrite the sources in the house format
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+
+bench: $(BENCH)/.bench ## measure speed, size and memory against their bars (minutes)
+	$(BENCH)/bin/python -m benchmarks
+
+fuzz: $(FUZZ)/.fuzz ## fuzz each target in fuzz/ for FUZZ_SECONDS
+	@for target in fuzz/fuzz_*.py; do \
+		corpus=.fuzz/$$(basename $$target .py); mkdir -p $$corpus; \
+		$(FUZZ)/bin/python $$target -max_total_time=$(FUZZ_SECONDS) \
+			-artifact_prefix=$$corpus- $$corpus || exit 1; \
+	done
+
+clean: ## remove environments, caches and everything else that can be made again
+	rm -rf .venv .venv-* .fuzz .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf build dist benchmarks/data benchmarks/results.json
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.package: $(VENV)/.made-$(PYTHON_TAG) pyproject.toml
+	$(BIN)/python $(PIP_INSTALL) --editable .
+	@touch $@
+
+# The package comes with the tools, so a later `make demo` has nothing to install.
+$(VENV)/.dev: $(VENV)/.made-$(PYTHON_TAG) pyproject.toml
+	$(BIN)/python $(PIP_INSTALL) --editable '.[dev]'
+	@touch $(VENV)/.package $@
+
+$(BENCH)/.bench: $(BENCH)/.made-$(PYTHON_TAG) pyproject.toml
+	$(BENCH)/bin/python $(PIP_INSTALL) --editable '.[bench]'
+	@touch $@
+
+$(FUZZ)/.fuzz: $(FUZZ)/.made-$(PYTHON_TAG) pyproject.toml
+	$(FUZZ)/bin/python $(PIP_INSTALL) --editable '.[fuzz]'
+	@touch $@
+
+%/.made-$(PYTHON_TAG):
+	@command -v $(PYTHON) >/dev/null || { \
+		echo "make: no '$(PYTHON)' found; install Python 3.11 or later, or say make PYTHON=/path/to/python3"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "make: '$(PYTHON)' is older than Python 3.11; choose another with make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "make: '$(PYTHON)' cannot make virtual environments; on Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
+	$(PYTHON) -m venv --clear $*
+	@touch $@
