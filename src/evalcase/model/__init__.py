@@ -1,0 +1,1 @@
+"""The nouns: plain values without I/O, understood by every stage."""

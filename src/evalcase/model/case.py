@@ -1,0 +1,115 @@
+"""An eval case in its canonical form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalcase.model.json_value import JSON, fresh, same
+from evalcase.model.message import Message
+
+
+class Case:
+    """What goes in, what should come out and how to judge it: one exact form of it.
+
+    A case is its canonical JSON object with typed access. All that the suite says about every
+    case (messages before the input, graders, targets, limits) is part of it already.
+    """
+
+    __slots__ = ("_data",)
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        """Take over canonical data. Use `evalcase.parse_case` or `load` to make cases."""
+        self._data = data
+
+    @property
+    def id(self) -> str:
+        id: str = self._data["id"]
+        return id
+
+    @property
+    def input(self) -> tuple[Message, ...]:
+        """The messages that the target is given."""
+        return tuple(Message(fresh(message)) for message in self._data["input"])
+
+    @property
+    def expected_output(self) -> tuple[Message, ...]:
+        """The messages that are expected; empty where nothing is."""
+        expected = self._data.get("expected_output", ())
+        return tuple(Message(fresh(message)) for message in expected)
+
+    @property
+    def description(self) -> str | None:
+        return self._data.get("description")
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return tuple(self._data.get("tags", ()))
+
+    @property
+    def metadata(self) -> dict[str, JSON]:
+        """A fresh copy of whatever mapping the author put there."""
+        return {key: fresh(value) for key, value in self._data.get("metadata", {}).items()}
+
+    @property
+    def skip(self) -> str | bool:
+        """The reason why the case is skipped, True where none is given, else False."""
+        skip: str | bool = self._data.get("skip", False)
+        return skip
+
+    @property
+    def conversation_id(self) -> str | None:
+        return self._data.get("conversation_id")
+
+    @property
+    def criteria(self) -> str | None:
+        return self._data.get("criteria")
+
+    @property
+    def rubrics(self) -> tuple[dict[str, JSON], ...]:
+        """Each `{text, id?, weight?, required?}`, as fresh copies."""
+        return tuple(dict(rubric) for rubric in self._data.get("rubrics", ()))
+
+    @property
+    def graders(self) -> tuple[dict[str, JSON], ...]:
+        """Each `{type, …}`, the suite's before the case's own, as fresh copies."""
+        return tuple(self.to_dict().get("graders", ()))
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        return tuple(self._data.get("targets", ()))
+
+    @property
+    def repeat(self) -> int:
+        """How many trials there are of this case."""
+        times: int = self._data.get("repeat", {}).get("times", 1)
+        return times
+
+    @property
+    def pass_rate(self) -> float:
+        """The share of trials that must pass."""
+        rate: float = self._data.get("repeat", {}).get("pass_rate", 1.0)
+        return rate
+
+    @property
+    def threshold(self) -> float | None:
+        return self._data.get("threshold")
+
+    @property
+    def timeout_s(self) -> float | None:
+        return self._data.get("timeout_s")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The canonical JSON object, as fresh objects. Absent fields are left out."""
+        return {key: fresh(value) for key, value in self._data.items()}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Case) and same(self._data, other._data)
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Case, (self._data,)
+
+    def __repr__(self) -> str:
+        return f"Case({self._data!r})"

@@ -1,0 +1,61 @@
+"""The catalogue of diagnostic codes: the one list that checks, reports and documentation share."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+Severity = Literal["error", "warning", "note"]
+
+
+class Code(NamedTuple):
+    severity: Severity
+    title: str
+
+
+CODES: dict[str, Code] = {
+    # Reading a file.
+    "unreadable-file": Code("error", "The file can't be read."),
+    "unknown-file-type": Code("error", "The file name has an ending that evalcase doesn't read."),
+    "no-suites": Code("error", "The folder holds no eval files."),
+    "bad-encoding": Code("error", "The file isn't UTF-8 text."),
+    "control-character": Code("error", "The text has a raw control character."),
+    "syntax": Code("error", "The text isn't valid YAML or JSON."),
+    "too-deep": Code("error", "Values are nested more than 100 levels deep."),
+    "too-large": Code("error", "The file or line is larger than evalcase reads."),
+    "duplicate-key": Code("error", "A mapping has the same key twice."),
+    "bad-key": Code("error", "A mapping has a list or a mapping as a key."),
+    "bad-merge": Code("error", "A `<<` key merges something that isn't a mapping."),
+    "bad-tag": Code("error", "A value has a tag that isn't part of the YAML core schema."),
+    "several-documents": Code("error", "A file holds more than one YAML document."),
+    "undefined-alias": Code("error", "An alias names an anchor that doesn't exist before it."),
+    "recursive-alias": Code("error", "An alias stands inside the value it names."),
+    "alias-bomb": Code("error", "Aliases expand to far more data than the file holds."),
+    "not-json-value": Code("error", "A value can't be written as JSON."),
+    # The shape of suites and cases.
+    "no-cases": Code("error", "The file holds no eval cases."),
+    "unknown-field": Code("error", "A field isn't part of the format."),
+    "reserved-field": Code("error", "A field is reserved for a later version."),
+    "conflicting-fields": Code("error", "Two fields say the same thing."),
+    "missing-input": Code("error", "A case has no `input`."),
+    "wrong-type": Code("error", "A value has the wrong type."),
+    "bad-value": Code("error", "A value is outside what its field allows."),
+    "empty-list": Code("error", "A list must not be empty here."),
+    "duplicate-id": Code("error", "Two cases have the same id."),
+    # Messages.
+    "unknown-role": Code("error", "A message has a role that isn't known."),
+    "mixed-messages": Code("error", "A message list has an item that isn't a message."),
+    "empty-message": Code("error", "A message has neither `content` nor `tool_calls`."),
+    "bad-tool-call": Code("error", "A tool call doesn't name its tool."),
+    "bad-grader": Code("error", "A grader isn't written in one of the four spellings."),
+    # Files in content.
+    "missing-file": Code("error", "A file in `content` doesn't exist."),
+    "file-outside-project": Code("error", "A file in `content` lies outside the project."),
+    "bad-file": Code("error", "A file in `content` isn't a regular file of a reasonable size."),
+    # What works, but may not be meant.
+    "deprecated-name": Code("warning", "A field has a newer name."),
+    "ignored-alias": Code("warning", "A deprecated name stands beside its primary and is ignored."),
+    "nothing-to-grade": Code("warning", "A case says nothing about what a good answer is."),
+    "empty-input": Code("warning", "The `input` of a case is blank text."),
+    "odd-part": Code("warning", "A content part lacks what its type needs, so it is plain data."),
+    "not-compared": Code("note", "An expected message is context and isn't compared."),
+}

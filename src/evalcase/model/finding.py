@@ -1,0 +1,30 @@
+"""A finding: a problem that knows its path in the data, and not yet its place in the text."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+Path: TypeAlias = "tuple[str | int, ...]"
+At = Literal["key", "value"]
+
+QUOTE_IT = "quote it"
+"""A hint that becomes `write it in quotes: "…"`, with the text as it was written."""
+
+
+class Finding(NamedTuple):
+    code: str
+    path: Path
+    message: str
+    hint: str | None = None
+    at: At = "value"
+    case: str | None = None
+    also: Path | None = None
+    """The path of a second place, which is added to the message."""
+
+
+class Unfit(NamedTuple):
+    """Why a file that content refers to can't be used."""
+
+    code: str
+    message: str
+    hint: str | None = None

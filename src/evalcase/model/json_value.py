@@ -1,0 +1,57 @@
+"""JSON values: the type, and the two questions that plain Python answers too loosely."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+JSON: TypeAlias = "None | bool | int | float | str | list[JSON] | dict[str, JSON]"
+
+
+def fresh(value: Any) -> Any:
+    """A deep copy of a JSON value, so that the caller may change what it got."""
+    if isinstance(value, dict):
+        return {key: fresh(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [fresh(item) for item in value]
+    return value
+
+
+def same(left: object, right: object) -> bool:
+    """Whether two values are equal as JSON: `1` is `1.0`, but `true` is not `1`."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and all(map(same, left, right))
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    return left == right
+
+
+def kind(value: object) -> str:
+    """What to call a value when talking to a person: `a string`, `a mapping`, …"""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    if isinstance(value, int | float):
+        return "a number"
+    if isinstance(value, str):
+        return "a string"
+    return "a list" if isinstance(value, list) else "a mapping"
+
+
+def depth(value: JSON, limit: int) -> int:
+    """How many containers are nested in one another, counted no further than `limit` + 1."""
+    reached, level = 0, [value]
+    while reached <= limit:
+        containers = [each for each in level if isinstance(each, dict | list)]
+        if not containers:
+            break
+        reached += 1
+        level = [item for each in containers for item in _children(each)]
+    return reached
+
+
+def _children(value: dict[str, JSON] | list[JSON]) -> Iterable[JSON]:
+    return value.values() if isinstance(value, dict) else value

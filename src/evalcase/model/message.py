@@ -1,0 +1,134 @@
+"""Messages and tool calls: the JSON objects they are, read-only, with names for what they hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from evalcase.model.json_value import JSON, fresh, same
+
+ROLES = ("system", "developer", "user", "assistant", "tool")
+
+
+class ReadOnly(dict[str, Any]):
+    """A JSON object that can be read, compared and dumped like a dict, and not changed."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """A fresh copy that may be changed."""
+        return {key: fresh(value) for key, value in self.items()}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mapping) and same(dict(self), dict(other))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (dict(self),)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({dict.__repr__(self)})"
+
+    def copy(self) -> dict[str, Any]:
+        return self.to_dict()
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} can't be changed; change what to_dict() returns")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    update = setdefault = pop = popitem = clear = _refuse
+
+
+class ToolCall(ReadOnly):
+    """A call of a tool, in the short form `{tool, input}` or in OpenAI's `{function: {…}}`."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the tool, from either form."""
+        name: str = self["tool"] if "tool" in self else self["function"]["name"]
+        return name
+
+    @property
+    def arguments(self) -> JSON:
+        """What the tool is given, from either form; None where nothing is said.
+
+        OpenAI's form has its arguments as JSON text: that is parsed. Text that isn't JSON is
+        returned as it stands.
+        """
+        if "tool" in self:
+            return self.get("input")
+        arguments: JSON = self["function"].get("arguments")
+        if not isinstance(arguments, str):
+            return arguments
+        try:
+            parsed: JSON = json.loads(arguments, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError):
+            return arguments
+        return parsed
+
+    @property
+    def output(self) -> JSON:
+        return self.get("output")
+
+    @property
+    def id(self) -> str | None:
+        return self.get("id")
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+class Message(ReadOnly):
+    """One message of a conversation, with every key it was written with, in that order."""
+
+    __slots__ = ()
+
+    @property
+    def role(self) -> str:
+        role: str = self["role"]
+        return role
+
+    @property
+    def content(self) -> JSON:
+        """Text, a list of content parts or any JSON value; None where there is none."""
+        return self.get("content")
+
+    @property
+    def tool_calls(self) -> list[ToolCall]:
+        """The calls, as a fresh list; empty where there are none."""
+        return [ToolCall(call) for call in self.get("tool_calls") or ()]
+
+    @property
+    def text(self) -> str | None:
+        """The content as text: a string as it is, parts as their joined text, else None."""
+        return text_of(self.get("content"))
+
+
+def is_part(value: object) -> bool:
+    """Whether an item of a content list is a content part."""
+    return isinstance(value, dict) and isinstance(value.get("type"), str)
+
+
+def text_of(content: JSON) -> str | None:
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list) or not content or not all(map(is_part, content)):
+        return None
+    texts = [part_text(part) for part in content if isinstance(part, dict)]
+    return "".join(text for text in texts if text is not None)
+
+
+def part_text(part: Mapping[str, JSON]) -> str | None:
+    """The text of a text part, which may call it `text` or `value`."""
+    if part.get("type") != "text":
+        return None
+    text = part.get("text", part.get("value"))
+    return text if isinstance(text, str) else None

@@ -1,0 +1,78 @@
+"""A suite: the cases of one file, and what the file says about all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from evalcase.model.case import Case
+from evalcase.model.json_value import JSON, fresh
+from evalcase.model.problem import Problem
+
+
+class Suite:
+    """A valid suite. Iterating over it gives its cases."""
+
+    __slots__ = ("_about", "cases", "path", "warnings")
+
+    _about: dict[str, Any]
+    cases: tuple[Case, ...]
+    path: str
+    """The file it comes from, as it was named."""
+    warnings: tuple[Problem, ...]
+
+    def __init__(
+        self,
+        path: str,
+        about: dict[str, Any],
+        cases: tuple[Case, ...],
+        warnings: tuple[Problem, ...] = (),
+    ) -> None:
+        for name, value in (
+            ("path", path),
+            ("_about", about),
+            ("cases", cases),
+            ("warnings", warnings),
+        ):
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a Suite can't be changed")
+
+    @property
+    def name(self) -> str:
+        name: str = self._about["name"]
+        return name
+
+    @property
+    def description(self) -> str | None:
+        return self._about.get("description")
+
+    @property
+    def metadata(self) -> dict[str, JSON]:
+        return {key: fresh(value) for key, value in self._about.get("metadata", {}).items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The canonical form of the whole suite: it says of each case all that holds for it."""
+        about = {key: fresh(value) for key, value in self._about.items()}
+        return {**about, "cases": [case.to_dict() for case in self.cases]}
+
+    def about(self) -> dict[str, Any]:
+        """The suite's own fields (name, description, metadata), as fresh objects."""
+        return {key: fresh(value) for key, value in self._about.items()}
+
+    def __iter__(self) -> Iterator[Case]:
+        return iter(self.cases)
+
+    def __len__(self) -> int:
+        return len(self.cases)
+
+    def __getitem__(self, id: str) -> Case:
+        """The case with this id."""
+        for case in self.cases:
+            if case.id == id:
+                return case
+        raise KeyError(id)
+
+    def __repr__(self) -> str:
+        return f"<Suite {self.name!r}: {len(self.cases)} cases from {self.path}>"
