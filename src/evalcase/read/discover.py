@@ -1,0 +1,82 @@
+"""Paths on the command line to suite files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from evalcase.model.problem import Problem
+from evalcase.read.source import STDIN
+
+FileFormat = Literal["yaml", "json", "jsonl"]
+
+ENDINGS: dict[str, FileFormat] = {
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".json": "json",
+    ".jsonl": "jsonl",
+}
+_SEARCHED = tuple(".eval" + ending for ending in ENDINGS)
+_NEVER_ENTERED = frozenset({"node_modules", "__pycache__"})
+
+
+def discover(paths: Iterable[str]) -> Iterator[str | Problem]:
+    """The suite files that some paths stand for, in order, and a problem for each that has none."""
+    seen: set[str] = set()
+    for path in paths:
+        found = _search(path) if path != STDIN and os.path.isdir(path) else iter((path,))
+        empty = True
+        for each in found:
+            empty = False
+            if each not in seen:
+                seen.add(each)
+                yield each
+        if empty:
+            hint = "eval files end in " + ", ".join(_SEARCHED) + "; name any other file outright"
+            yield Problem("no-suites", "there are no eval files in this folder", path, hint=hint)
+
+
+def _search(folder: str) -> Iterator[str]:
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if _enters(parent, name))
+        for name in sorted(files):
+            if name.lower().endswith(_SEARCHED):
+                yield os.path.join(parent, name) if parent != "." else name
+
+
+def _enters(parent: str, name: str) -> bool:
+    if name.startswith(".") or name in _NEVER_ENTERED:
+        return False
+    return not os.path.exists(os.path.join(parent, name, "pyvenv.cfg"))
+
+
+def format_of(path: str) -> FileFormat | Problem:
+    """How a file is to be read, by the ending of its name."""
+    ending = os.path.splitext(path)[1].lower()
+    if ending in ENDINGS:
+        return ENDINGS[ending]
+    message = (
+        f"evalcase doesn't read files that end in `{ending}`"
+        if ending
+        else ("evalcase doesn't read files without an ending")
+    )
+    hint = "eval files end in " + ", ".join(ENDINGS)
+    return Problem("unknown-file-type", message, path, hint=hint)
+
+
+def suite_name(path: str) -> str:
+    """The name of a suite that doesn't name itself: its file name without the endings."""
+    if path == STDIN:
+        return "stdin"
+    name, ending = os.path.splitext(os.path.basename(path))
+    stem = name if ending.lower() in ENDINGS else name + ending
+    return stem[: -len(".eval")] if stem.lower().endswith(".eval") and len(stem) > 5 else stem
+
+
+def sidecars(path: str) -> list[str]:
+    """The files beside a JSONL file that hold its suite fields: there should be at most one."""
+    stem = os.path.splitext(path)[0]
+    stems = [stem, stem[: -len(".eval")]] if stem.lower().endswith(".eval") else [stem]
+    names = [f"{each}.suite{ending}" for each in stems for ending in (".yaml", ".yml")]
+    return [name for name in names if os.path.lexists(name)]

@@ -1,0 +1,128 @@
+"""A document: the value of a text, its faults, and the place of whatever is found in it later."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Literal
+
+from evalcase.model.finding import QUOTE_IT, Finding
+from evalcase.model.json_value import JSON
+from evalcase.model.problem import Excerpt, Problem, Span
+from evalcase.read.fault import FatalFaultError, Fault
+from evalcase.read.places import Node, Place, find, wanted_tree
+
+Format = Literal["yaml", "json", "jsonl"]
+
+_LINE_BREAK = re.compile(r"\r\n|\r|\n")
+_LONGEST_EXCERPT = 1000
+
+
+class Document:
+    """One YAML or JSON value as it was written. `value` is None where it could not be read."""
+
+    def __init__(
+        self,
+        path: str,
+        text: str,
+        format: Format,
+        value: JSON,
+        faults: Sequence[Fault],
+        readable: bool = True,
+        first_line: int = 1,
+    ) -> None:
+        self.path = path
+        self.text = text
+        self.format = format
+        self.value = value
+        self.faults = faults
+        self.readable = readable
+        self.first_line = first_line
+        """The number of its first line in the file: a JSONL line is a document of its own."""
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return _LINE_BREAK.split(self.text) if "\r" in self.text else self.text.split("\n")
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What is wrong with the text itself."""
+        return [
+            self._problem(fault.code, fault.message, fault.span, fault.hint)
+            for fault in self.faults
+        ]
+
+    def place(self, findings: Iterable[Finding]) -> list[Problem]:
+        """Turn findings about the value into problems with a place in the text."""
+        findings = list(findings)
+        if not findings:
+            return []
+        paths = [finding.path for finding in findings]
+        paths += [finding.also for finding in findings if finding.also is not None]
+        root = self.places(paths)
+        return [self._placed(finding, root) for finding in findings]
+
+    def places(self, paths: list[tuple[str | int, ...]] | None) -> Node:
+        """The places of some paths, or of everything, in a tree for `find`."""
+        if self.format == "yaml":
+            from evalcase.read.yaml_places import yaml_places
+
+            return yaml_places(self.text, None if paths is None else wanted_tree(paths))
+        from evalcase.read.json_places import json_places
+
+        return json_places(self.text)
+
+    def source_of(self, span: Span) -> str:
+        """The text of a span, or of its first line."""
+        line = self.lines[span.line - 1]
+        return line[span.column - 1 : span.end_column - 1 if span.end_line == span.line else None]
+
+    def _placed(self, finding: Finding, root: Node) -> Problem:
+        place = find(root, finding.path, finding.at)
+        message, hint = finding.message, finding.hint
+        if finding.also is not None:
+            message += f"; the first is at {self._words(find(root, finding.also, 'value'))}"
+        if place.through is not None:
+            message += f" (used through the alias at {self._words(Place(place.through))})"
+        if hint == QUOTE_IT:
+            source = self.source_of(place.span)
+            hint = (
+                f'write it in quotes: "{source}"' if 0 < len(source) < 80 else "write it in quotes"
+            )
+        return self._problem(finding.code, message, place.span, hint, finding.case)
+
+    def _words(self, place: Place) -> str:
+        return f"line {place.span.line + self.first_line - 1}, column {place.span.column}"
+
+    def _problem(
+        self, code: str, message: str, span: Span, hint: str | None, case: str | None = None
+    ) -> Problem:
+        excerpt = self._excerpt(span)
+        if self.first_line > 1:
+            offset = self.first_line - 1
+            span = Span(span.line + offset, span.column, span.end_line + offset, span.end_column)
+        return Problem(code, message, self.path, span, hint, case, excerpt)
+
+    def _excerpt(self, span: Span) -> Excerpt:
+        line = self.lines[span.line - 1] if span.line <= len(self.lines) else ""
+        if len(line) <= _LONGEST_EXCERPT:
+            return Excerpt(line)
+        start = max(0, span.column - 1 - _LONGEST_EXCERPT // 4)
+        return Excerpt(line[start : start + _LONGEST_EXCERPT], start + 1)
+
+
+def parse_document(text: str, format: Literal["yaml", "json"], path: str) -> Document:
+    """Read one document. It never raises for what a text may hold."""
+    try:
+        if format == "yaml":
+            from evalcase.read.yaml import parse_yaml
+
+            value, faults = parse_yaml(text)
+        else:
+            from evalcase.read.json import JsonReader
+
+            value, faults = JsonReader().read(text)
+    except FatalFaultError as error:
+        return Document(path, text, format, None, [error.fault], readable=False)
+    return Document(path, text, format, value, faults)

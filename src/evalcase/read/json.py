@@ -1,0 +1,120 @@
+"""JSON text to values: the standard decoder, with everything refused that it lets pass."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from json import JSONDecodeError, JSONDecoder
+from math import inf
+from typing import Any
+
+from evalcase.model.json_value import JSON, depth
+from evalcase.read.fault import FatalFaultError, Fault
+from evalcase.read.json_places import json_faults, nesting_fault, span_at
+from evalcase.read.scalars import MAX_DIGITS
+
+MAX_DEPTH = 100
+_SPACE = " \t\n\r"
+_INFINITE = (inf, -inf)
+
+
+class JsonReader:
+    """Reads texts one after the other. One decoder serves all lines of a JSONL file."""
+
+    def __init__(self) -> None:
+        suspicious: list[str] = []
+        self._suspicious = suspicious
+        """What the hooks saw in the text being read; the second reading finds the places."""
+
+        def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+            result = dict(pairs)
+            if len(result) != len(pairs):
+                suspicious.append("duplicate key")
+                result = dict(reversed(pairs))
+            return result
+
+        def floating(text: str) -> float:
+            number = float(text)
+            if number in _INFINITE:
+                suspicious.append(text)
+            return number
+
+        def constant(text: str) -> float:
+            suspicious.append(text)
+            return 0.0
+
+        def integer(text: str) -> int:
+            if len(text.lstrip("-")) <= MAX_DIGITS:
+                return int(text)
+            suspicious.append(text)
+            return 0
+
+        hooks: dict[str, Any] = {
+            "object_pairs_hook": mapping, "parse_float": floating, "parse_constant": constant
+        }  # fmt: skip
+        self._careful_scan = _scanner(hooks | {"parse_int": integer})
+        # `int` itself refuses 4,301 digits, unless the process was told otherwise.
+        usual_limit = sys.get_int_max_str_digits() == MAX_DIGITS
+        self._scan = _scanner(hooks) if usual_limit else self._careful_scan
+
+    def read(self, text: str) -> tuple[JSON, Sequence[Fault]]:
+        """Read one value. Faults that leave the rest readable are returned, others raised."""
+        try:
+            value, end = self._scan(text, 0)
+        except (StopIteration, ValueError, RecursionError):
+            value, end = self._scan_again(text)
+        if end != len(text) and text[end:].strip(_SPACE):
+            rest = end + len(text[end:]) - len(text[end:].lstrip(_SPACE))
+            raise FatalFaultError(_syntax(text, rest, "there is more after the end of the value"))
+        if text.count("[") + text.count("{") > MAX_DEPTH and depth(value, MAX_DEPTH) > MAX_DEPTH:
+            raise FatalFaultError(nesting_fault(text, MAX_DEPTH))
+        if self._suspicious or "\\ud" in text or "\\uD" in text:
+            self._suspicious.clear()
+            return value, json_faults(text)
+        return value, ()
+
+    def _scan_again(self, text: str) -> tuple[Any, int]:
+        """Read a text that is not as simple as most: with space before it, or a fault in it."""
+        self._suspicious.clear()
+        try:
+            return self._careful_scan(text, len(text) - len(text.lstrip(_SPACE)))
+        except StopIteration as stop:
+            raise FatalFaultError(_syntax(text, stop.value, "a value is missing here")) from None
+        except JSONDecodeError as error:
+            raise FatalFaultError(_syntax(text, error.pos, error.msg)) from None
+        except RecursionError:
+            raise FatalFaultError(nesting_fault(text, MAX_DEPTH)) from None
+
+
+def _scanner(hooks: dict[str, Any]) -> Callable[[str, int], tuple[Any, int]]:
+    """The decoder's own entry, which reads a value at a position and says where it ends."""
+    scan: Callable[[str, int], tuple[Any, int]] = JSONDecoder(**hooks).scan_once  # type: ignore[attr-defined]
+    return scan
+
+
+def _syntax(text: str, position: int, complaint: str) -> Fault:
+    position = min(position, len(text))
+    here = text[position : position + 1]
+    span = span_at(text, position, position + 1 if here not in ("", "\n", "\r") else position)
+    if "control character" in complaint:
+        return Fault(
+            "control-character",
+            f"the character U+{ord(here):04X} must be escaped in a JSON string",
+            span,
+            f"write it as \\u{ord(here):04x}",
+        )
+    message = f"this isn't valid JSON: {complaint[0].lower()}{complaint[1:]}"
+    return Fault("syntax", message, span, _hint(text, position, here))
+
+
+def _hint(text: str, position: int, here: str) -> str | None:
+    before = text[:position].rstrip(_SPACE)[-1:]
+    if here == "'":
+        return 'strings are written in double quotes: "…"'
+    if (here and here in "]}") or before == ",":
+        return "there is no comma after the last item"
+    if text.startswith(("//", "/*", "#"), position):
+        return "JSON has no comments; a .yaml file may have them"
+    if before == "{" and (here.isalpha() or here == "_"):
+        return 'keys are written in double quotes: "…"'
+    return None

@@ -1,0 +1,133 @@
+"""The second reading of a JSON text, made only when something must be pointed at."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from json import loads
+from math import isinf
+
+from evalcase.model.problem import Span
+from evalcase.read.fault import Fault
+from evalcase.read.places import Branch, Leaf, Node
+from evalcase.read.scalars import MAX_DIGITS
+
+_TOKEN = re.compile(r'[\[\]{},:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s\[\]{},:"]+', re.DOTALL)
+_LINE_BREAK = re.compile(r"\r\n|\r|\n")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def json_places(text: str) -> Node:
+    """The place of every value in a text that JsonReader has read."""
+    return _Reader(text).read_value()
+
+
+def json_faults(text: str) -> list[Fault]:
+    """Every duplicate key and every value that is no JSON, in a text that can be read."""
+    reader = _Reader(text)
+    reader.read_value()
+    return reader.faults
+
+
+def nesting_fault(text: str, limit: int) -> Fault:
+    """The place where a text becomes too deep, found without recursion."""
+    level = 0
+    for token in _TOKEN.finditer(text):
+        if token.group() in "[{":
+            level += 1
+            if level > limit:
+                span = span_at(text, token.start(), token.end())
+                return Fault("too-deep", f"values are nested more than {limit} deep here", span)
+        elif token.group() in "]}":
+            level -= 1
+    raise AssertionError("nesting_fault needs a text that is nested too deep")
+
+
+def span_at(text: str, start: int, end: int) -> Span:
+    return _Lines(text).span(start, end)
+
+
+class _Lines:
+    """Offsets to lines and columns."""
+
+    def __init__(self, text: str) -> None:
+        self.starts = [0, *(found.end() for found in _LINE_BREAK.finditer(text))]
+
+    def span(self, start: int, end: int) -> Span:
+        first, last = bisect_right(self.starts, start), bisect_right(self.starts, end)
+        return Span(
+            first, start - self.starts[first - 1] + 1, last, end - self.starts[last - 1] + 1
+        )
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.lines = _Lines(text)
+        self.tokens: Iterator[re.Match[str]] = _TOKEN.finditer(text)
+        self.faults: list[Fault] = []
+
+    def read_value(self) -> Node:
+        return self.read(next(self.tokens))
+
+    def read(self, token: re.Match[str]) -> Node:
+        """The node that starts with `token`. Recursion is safe: JsonReader bounds the depth."""
+        if token.group() == "{":
+            return self.read_mapping(token)
+        if token.group() == "[":
+            return self.read_list(token)
+        self.check_scalar(token)
+        return Leaf(self.span(token, token))
+
+    def read_mapping(self, start: re.Match[str]) -> Branch:
+        children: dict[str | int, tuple[Span, Node]] = {}
+        token = next(self.tokens)
+        while token.group() != "}":
+            self.check_scalar(token)
+            key, key_span = loads(token.group(), strict=False), self.span(token, token)
+            next(self.tokens)
+            node = self.read_value()
+            if key in children:
+                message = f"the key `{key}` stands here a second time"
+                self.faults.append(Fault("duplicate-key", message, key_span, "keep one of the two"))
+            else:
+                children[key] = (key_span, node)
+            token = next(self.tokens)
+            if token.group() == ",":
+                token = next(self.tokens)
+        return Branch(self.span(start, token), children)
+
+    def read_list(self, start: re.Match[str]) -> Branch:
+        children: dict[str | int, tuple[Span, Node]] = {}
+        token = next(self.tokens)
+        while token.group() != "]":
+            node = self.read(token)
+            children[len(children)] = (node.span, node)
+            token = next(self.tokens)
+            if token.group() == ",":
+                token = next(self.tokens)
+        return Branch(self.span(start, token), children)
+
+    def check_scalar(self, token: re.Match[str]) -> None:
+        fault = _value_fault(token.group())
+        if fault is not None:
+            hint = "write it in quotes to keep it as text" if token.group()[0] != '"' else None
+            self.faults.append(Fault("not-json-value", fault, self.span(token, token), hint))
+
+    def span(self, start: re.Match[str], end: re.Match[str]) -> Span:
+        return self.lines.span(start.start(), end.end())
+
+
+def _value_fault(text: str) -> str | None:
+    if text[0] == '"':
+        if "\\u" in text and _LONE_SURROGATE.search(loads(text, strict=False)):
+            return "this text has half of a surrogate pair, which is not a character"
+        return None
+    if text in ("true", "false", "null"):
+        return None
+    if text.lstrip("-") in ("NaN", "Infinity"):
+        return f"`{text}` can't be written as JSON"
+    if text.lstrip("-").isdigit():
+        too_long = len(text.lstrip("-")) > MAX_DIGITS
+        return f"an integer may have at most {MAX_DIGITS:,} digits" if too_long else None
+    return f"`{text}` is too large for a number" if isinf(float(text)) else None

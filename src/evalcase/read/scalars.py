@@ -1,0 +1,79 @@
+"""Plain YAML scalars to values, by the YAML 1.2 core schema and nothing more."""
+
+from __future__ import annotations
+
+import re
+from math import isinf
+
+MAX_DIGITS = 4300
+_MAX_BITS = 14_284
+"""The bits of the largest number with `MAX_DIGITS` decimal digits."""
+
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_OCTAL = re.compile(r"0o[0-7]+")
+_HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+
+_WORDS: dict[str, bool | None] = {
+    "": None, "~": None, "null": None, "Null": None, "NULL": None,
+    "true": True, "True": True, "TRUE": True,
+    "false": False, "False": False, "FALSE": False,
+}  # fmt: skip
+
+STARTS = frozenset("~nNtTfF-+.0123456789") | {""}
+"""The first characters of plain scalars that may be anything but a string."""
+
+
+class NotJsonError(ValueError):
+    """A scalar that is a number in YAML and nothing in JSON."""
+
+
+def plain(text: str) -> str | int | float | bool | None:
+    """The value of a plain scalar. Raise NotJsonError for what JSON can't hold."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INTEGER.fullmatch(text):
+        return decimal(text)
+    if _FLOAT.fullmatch(text):
+        return floating(text)
+    if _OCTAL.fullmatch(text):
+        return _bounded(text, 8)
+    if _HEXADECIMAL.fullmatch(text):
+        return _bounded(text, 16)
+    if _NOT_FINITE.fullmatch(text):
+        raise NotJsonError(f"`{text}` can't be written as JSON")
+    return text
+
+
+def decimal(text: str) -> int:
+    if len(text) > MAX_DIGITS and len(text.lstrip("+-")) > MAX_DIGITS:
+        raise NotJsonError(f"an integer may have at most {MAX_DIGITS:,} digits")
+    return int(text)
+
+
+def floating(text: str) -> float:
+    number = float(text)
+    if isinf(number):
+        raise NotJsonError(f"`{text}` is too large for a number")
+    return number
+
+
+def _bounded(text: str, base: int) -> int:
+    number = int(text[2:], base)
+    if number.bit_length() > _MAX_BITS:
+        raise NotJsonError(f"an integer may have at most {MAX_DIGITS:,} digits")
+    return number
+
+
+def tagged(text: str, tag: str) -> str | int | float | bool | None:
+    """The value of a scalar with a core tag. Raise ValueError where the two don't fit."""
+    if tag == "str":
+        return text
+    value = plain(text)
+    if tag == "float" and type(value) is int:
+        return float(value)
+    fits = {"null": value is None, "bool": type(value) is bool, "int": type(value) is int}
+    if fits.get(tag, type(value) is float):
+        return value
+    raise ValueError(f"`{text}` is no `!!{tag}`")

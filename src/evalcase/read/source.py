@@ -1,0 +1,112 @@
+"""Files and standard input to text: only regular files, only UTF-8, only a sane size."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import sys
+from io import BytesIO
+from typing import IO
+
+from evalcase.model.problem import Excerpt, Problem, Span
+
+STDIN = "-"
+TEXT = "<text>"
+"""The path of what was given as text."""
+MAX_BYTES = 1 << 30
+BOM = b"\xef\xbb\xbf"
+_LINE_BREAK = re.compile(r"\r\n|\r|\n")
+
+
+class UnreadableError(Exception):
+    """A file or a text can't be read at all."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.problem = problem
+
+
+def read_text(path: str) -> str:
+    """The text of a file, without its byte order mark. Line ends stay as they are."""
+    with open_bytes(path) as file:
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        message = f"the file is larger than {MAX_BYTES >> 20:,} MiB"
+        hint = "a .jsonl file is read line by line and may be of any size"
+        raise UnreadableError(Problem("too-large", message, path, hint=hint))
+    return decode(data, path)
+
+
+def open_bytes(path: str) -> IO[bytes]:
+    """Open a regular file, without ever waiting for a pipe that nobody writes to."""
+    if path == STDIN:
+        return _standard_input()
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
+    except (OSError, ValueError) as error:
+        raise UnreadableError(_unreadable(path, error)) from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        hint = "a pipe can be read as standard input: evalcase check -"
+        problem = Problem("unreadable-file", "this is not a regular file", path, hint=hint)
+        raise UnreadableError(problem)
+    return os.fdopen(descriptor, "rb")
+
+
+_BINARY: int = getattr(os, "O_BINARY", 0)
+
+
+def folder_of(path: str) -> str:
+    """The folder from which a suite's files are looked for."""
+    return os.getcwd() if path in (STDIN, TEXT) else os.path.dirname(path) or "."
+
+
+def _standard_input() -> IO[bytes]:
+    """All of standard input, so that it can be read twice like a file."""
+    return BytesIO(sys.stdin.buffer.read())
+
+
+def _unreadable(path: str, error: Exception) -> Problem:
+    if isinstance(error, FileNotFoundError):
+        return Problem("unreadable-file", "there is no such file or folder", path)
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return Problem("unreadable-file", f"the file can't be read: {reason or error}", path)
+
+
+def decode(data: bytes, path: str) -> str:
+    """UTF-8 bytes to text. The byte order mark is not part of the text."""
+    if data[:3] == BOM:
+        data = data[3:]
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise UnreadableError(undecodable(data, path)) from None
+
+
+def undecodable(data: bytes, path: str, first_line: int = 1) -> Problem:
+    """The problem with bytes that are not UTF-8."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff") and first_line == 1:
+        message = "the file is UTF-16, and evalcase reads UTF-8"
+        return Problem("bad-encoding", message, path, Span(1, 1, 1, 1), "save it as UTF-8")
+    start = _first_bad_byte(data)
+    before = _LINE_BREAK.split(data[:start].decode())
+    line, column = first_line + len(before) - 1, len(before[-1]) + 1
+    after = _LINE_BREAK.split(data[start : start + 100].decode("utf-8", "replace"))[0]
+    window = before[-1][-800:]
+    return Problem(
+        "bad-encoding",
+        f"the byte 0x{data[start]:02x} is not UTF-8",
+        path,
+        Span(line, column, line, column + 1),
+        "save the file as UTF-8",
+        excerpt=Excerpt(window + after, column - len(window)),
+    )
+
+
+def _first_bad_byte(data: bytes) -> int:
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return error.start
+    return 0

@@ -1,0 +1,93 @@
+"""libyaml's complaints in words that help."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from yaml.error import MarkedYAMLError
+
+from evalcase.model.problem import Span
+from evalcase.read.fault import Fault
+
+_NOT_ALLOWED = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SURROGATE_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+
+_NEVER_CLOSED = ("unexpected end of stream", "did not find expected ','")
+
+_IN_PLAIN_WORDS: tuple[tuple[str, str, str | None], ...] = (
+    (
+        "mapping values are not allowed",
+        "a `: ` is not expected here",
+        "text that holds `: ` must be in quotes; or the line above is indented differently",
+    ),
+    (
+        "that cannot start any token",
+        "this character can't start a value",
+        "text that starts with @ or ` must be in quotes; indentation must be spaces, not tabs",
+    ),
+    (
+        "could not find expected ':'",
+        "a key needs a `:` after it",
+        "a line of text inside a mapping must be indented under its key, or be in quotes",
+    ),
+    ("while scanning a quoted scalar", "this quote is never closed", None),
+    ("did not find expected key", "this doesn't fit the mapping it stands in",
+     "is the indentation the same as that of the key above, and every quote closed?"),
+    ("did not find expected '-' indicator", "this doesn't fit the list it stands in",
+     "each item starts with `- `, all at the same indentation"),
+    ("did not find expected ',' or ']'", "this list is never closed, or lacks a comma", None),
+    ("did not find expected ',' or '}'", "this mapping is never closed, or lacks a comma", None),
+    ("unknown escape character", "this escape doesn't exist in a double-quoted string",
+     "write a backslash as `\\\\`, or use single quotes"),
+    ("while scanning an alias", "a `*` starts an alias, which needs a name",
+     "text that starts with `*` must be in quotes"),
+    ("while scanning an anchor", "a `&` starts an anchor, which needs a name",
+     "text that starts with `&` must be in quotes"),
+)  # fmt: skip
+
+
+def span_of(event: Any) -> Span:
+    start, end = event.start_mark, event.end_mark
+    return Span(start.line + 1, start.column + 1, end.line + 1, end.column + 1)
+
+
+def explain(error: Exception, text: str) -> Fault:
+    """The fault behind an error that libyaml raised while reading `text`."""
+    if not isinstance(error, MarkedYAMLError):
+        return _bad_character(text)
+    mark: Any = error.problem_mark or error.context_mark
+    complaint = f"{error.context or ''} {error.problem or ''}"
+    # What was opened and never closed is of more help than the place where that showed.
+    if error.context_mark and any(needle in complaint for needle in _NEVER_CLOSED):
+        mark = error.context_mark
+    span = Span(mark.line + 1, mark.column + 1, mark.line + 1, mark.column + 2)
+    if "Unicode character escape" in complaint:
+        return _bad_escape(text, mark.index, span)
+    for needle, message, hint in _IN_PLAIN_WORDS:
+        if needle in complaint:
+            return Fault("syntax", message, span, hint)
+    return Fault(
+        "syntax", f"this isn't valid YAML: {(error.problem or 'unreadable').strip()}", span
+    )
+
+
+def _bad_escape(text: str, index: int, span: Span) -> Fault:
+    if _SURROGATE_PAIR.match(text, text.rfind("\\", 0, index + 1)):
+        hint = "write the character itself, or \\U and its 8 digits; a .json file may keep the pair"
+        return Fault("syntax", "YAML has no surrogate pairs", span, hint)
+    return Fault("not-json-value", "this escape is half of a surrogate pair, not a character", span)
+
+
+def _bad_character(text: str) -> Fault:
+    found = _NOT_ALLOWED.search(text)
+    if found is None:  # pragma: no cover - libyaml and this pattern agree on what is allowed
+        return Fault("syntax", "the text can't be read", Span(1, 1, 1, 1))
+    before = re.split(r"\r\n|\r|\n", text[: found.start()])
+    line, column = len(before), len(before[-1]) + 1
+    span = Span(line, column, line, column + 1)
+    code = ord(found.group())
+    if 0xD800 <= code <= 0xDFFF:
+        return Fault("bad-encoding", f"U+{code:04X} is half of a surrogate pair", span)
+    hint = f'in a double-quoted string it can be written "\\x{code:02x}"' if code < 0x100 else None
+    return Fault("control-character", f"the character U+{code:04X} is not allowed here", span, hint)

@@ -1,0 +1,57 @@
+"""Text made ready for libyaml, which reads a few things as YAML 1.1 did.
+
+libyaml breaks lines at U+0085, U+2028 and U+2029, which YAML 1.2 doesn't, and cuts a block scalar
+short that ends in blanks without a line break. Both are mended here without moving a single
+character, so every position stays true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from yaml.events import ScalarEvent
+
+_BREAKS = "\x85\u2028\u2029"
+_PRIVATE = range(0xF0000, 0xFFFFD)
+
+
+class Prepared(NamedTuple):
+    """Text for libyaml, and how to get the original characters back."""
+
+    text: str
+    restore: dict[int, str] | None
+
+    def events(self, parser: Any) -> Callable[[], Any]:
+        """The parser's next-event function, with the original characters in its values."""
+        get_event: Callable[[], Any] = parser.get_event
+        restore = self.restore
+        if restore is None:
+            return get_event
+
+        def next_event() -> Any:
+            event = get_event()
+            if type(event) is ScalarEvent:
+                event.value = event.value.translate(restore)
+            return event
+
+        return next_event
+
+
+def prepare(text: str) -> Prepared:
+    if text[-1:] in " \t":
+        text += "\n"
+    found = [char for char in _BREAKS if char in text]
+    if not found:
+        return Prepared(text, None)
+    stand_ins = _unused(text, len(found))
+    swap = {ord(char): stand_in for char, stand_in in zip(found, stand_ins, strict=True)}
+    restore = {ord(stand_in): char for char, stand_in in zip(found, stand_ins, strict=True)}
+    return Prepared(text.translate(swap), restore)
+
+
+def _unused(text: str, count: int) -> list[str]:
+    """Private-use characters that the text has neither raw nor as an escape."""
+    lowered = text.lower()
+    free = (code for code in _PRIVATE if chr(code) not in text and f"{code:08x}" not in lowered)
+    return [chr(next(free)) for _ in range(count)]
