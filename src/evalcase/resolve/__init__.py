@@ -1,0 +1,1 @@
+"""Documents in, suites out: short forms, aliases, defaults and checks."""

@@ -1,0 +1,110 @@
+"""One eval case as written to its canonical form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalcase.model.case import Case
+from evalcase.model.finding import QUOTE_IT, Path
+from evalcase.model.json_value import kind
+from evalcase.resolve.advice import advise
+from evalcase.resolve.fields import CASE_FIELDS, CASE_ORDER
+from evalcase.resolve.ids import Ids
+from evalcase.resolve.messages import read_expected_output, read_input
+from evalcase.resolve.names import CASE, NOWHERE_ELSE, Named, Vocabulary, settle
+from evalcase.resolve.report import Report
+from evalcase.resolve.suite_fields import NOTHING_SHARED, Shared
+from evalcase.resolve.values import READERS
+
+_FIELDS = frozenset(CASE_FIELDS)
+
+
+def resolve_case(
+    raw: Any,
+    path: Path,
+    report: Report,
+    ids: Ids,
+    shared: Shared = NOTHING_SHARED,
+    vocabulary: Vocabulary = CASE,
+) -> Case | None:
+    """The case that `raw` stands for; None, with findings, where it has errors."""
+    if type(raw) is not dict:
+        report.case = None
+        report.add("wrong-type", path, f"a case is a mapping, not {kind(raw)}")
+        return None
+    errors = report.errors
+    id = raw.get("id")
+    report.case = id = id if type(id) is str and id else None
+    # Most cases are written with primary names only, and need no second dict.
+    values, where = raw, NOWHERE_ELSE
+    if not raw.keys() <= _FIELDS:
+        values, where = settle(raw, path, vocabulary, report)
+
+    messages = values.get("input")
+    if messages is None:
+        report.add("missing-input", path, "the case has no `input`", "add `input: …`")
+    else:
+        messages = read_input(messages, path + where.get("input", _INPUT), report)
+    expected = values.get("expected_output")
+    if expected is not None:
+        expected = read_expected_output(expected, path + where.get(*_EXPECTED), report)
+
+    if id is None:
+        id = _make_id(values.get("id"), path, messages, ids, report)
+    elif not ids.claim(id):
+        report.add("duplicate-id", (*path, "id"), f"the id `{id}` is taken")
+    data: dict[str, Any] = {"id": id, "input": messages}
+    if expected is not None:
+        data["expected_output"] = expected
+    if len(values) > len(data) or not values.keys() <= _FREQUENT:
+        _read_the_rest(Named(values, where), path, data, report)
+    if shared is not NOTHING_SHARED and messages is not None:
+        shared.add_to(data, own_graders_only=values.get("suite_graders") is False)
+    if report.errors > errors:
+        return None
+    if expected is None or len(expected) > 1:
+        advise(data, path, where.get(*_EXPECTED), report)
+    return Case(data)
+
+
+_FREQUENT = frozenset({"id", "input", "expected_output"})
+_INPUT = ("input",)
+_EXPECTED = ("expected_output", ("expected_output",))
+
+
+def _make_id(
+    id: Any, path: Path, messages: list[dict[str, Any]] | None, ids: Ids, report: Report
+) -> str | None:
+    """An id for a case that has none; None, with a finding, where it has one that is no id."""
+    if id is None:
+        if messages is None:
+            return None
+        id = ids.make(messages)
+        report.case = id
+        report.name_case(id, path)
+        return id  # type: ignore[no-any-return]
+    if id == "":
+        report.add("bad-value", (*path, "id"), "the id is empty", "leave it out, or fill it")
+    else:
+        hint = QUOTE_IT if type(id) in (int, float, bool) else None
+        report.add("wrong-type", (*path, "id"), f"an id is a text, not {kind(id)}", hint)
+    return None
+
+
+def _read_the_rest(named: Named, path: Path, data: dict[str, Any], report: Report) -> None:
+    """All fields but the three that nearly every case has, in canonical order."""
+    found: dict[str, Any] = {}
+    values = named.values
+    if values.get("target") is not None and values.get("targets") is not None:
+        message = "`target` and `targets` say the same thing"
+        report.add("conflicting-fields", (*path, "target"), message, "keep `targets`", "key")
+    for name, value in values.items():
+        reader = READERS.get(name)
+        if reader is not None and value is not None:
+            canonical, read = reader
+            result = read(value, named.path(path, name), report)
+            if result is not None:
+                found[canonical] = result
+    for name in CASE_ORDER:
+        if name in found:
+            data[name] = found[name]

@@ -1,0 +1,48 @@
+"""The names of the format: fields, their deprecated aliases, and what belongs where.
+
+Checks, the schema and `migrate` all read these tables, so that none of them can drift.
+"""
+
+from __future__ import annotations
+
+CASE_FIELDS = (
+    "id", "input", "expected_output", "description", "tags", "metadata", "skip",
+    "conversation_id", "criteria", "rubrics", "graders", "suite_graders", "target", "targets",
+    "repeat", "threshold", "timeout_s",
+)  # fmt: skip
+SUITE_FIELDS = (
+    "$schema", "name", "description", "input", "cases", "target", "targets", "graders",
+    "threshold", "repeat", "timeout_s", "tags", "metadata",
+)  # fmt: skip
+
+CASE_ALIASES = {
+    "input_messages": "input",
+    "expected_messages": "expected_output",
+    "expected_outcome": "criteria",
+    "outcome": "criteria",
+    "evaluators": "graders",
+}
+SUITE_ALIASES = {
+    "dataset": "name",
+    "input_messages": "input",
+    "evalcases": "cases",
+    "eval_cases": "cases",
+    "tests": "cases",
+    "evaluators": "graders",
+}
+
+EXECUTION = "execution"
+"""The deprecated grouping, and the fields that it holds under their older names."""
+EXECUTION_FIELDS = {"target": "target", "evaluators": "graders"}
+
+RESERVED = ("vars", "matrix")
+PRIVATE_PREFIX = "x-"
+
+INHERITED = ("graders", "targets", "repeat", "threshold", "timeout_s")
+"""What a suite says of every case that doesn't say it itself (graders are put before)."""
+
+CASE_ORDER = (
+    "description", "tags", "metadata", "skip", "conversation_id", "criteria", "rubrics",
+    "graders", "targets", "repeat", "threshold", "timeout_s",
+)  # fmt: skip
+"""The order of the canonical form, after `id`, `input` and `expected_output`."""

@@ -1,0 +1,185 @@
+"""`input` and `expected_output` in all their short forms, to lists of messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalcase.model.finding import QUOTE_IT, Path
+from evalcase.model.json_value import kind
+from evalcase.model.message import ROLES, is_part, part_text
+from evalcase.resolve.report import Report
+from evalcase.resolve.suggest import suggest
+
+_ROLES = frozenset(ROLES)
+_CONTENT_TYPES = frozenset({"text", "file", "image"})
+
+Messages = list[dict[str, Any]]
+
+
+def read_input(value: Any, path: Path, report: Report) -> Messages | None:
+    """The messages that an `input` stands for; None, with a finding, where it is none."""
+    if type(value) is str:
+        if not value or value.isspace():
+            report.add("empty-input", path, "the input is blank")
+        return [{"role": "user", "content": value}]
+    if type(value) is list:
+        return _message_list(value, path, report)
+    if type(value) is dict:
+        if is_message(value):
+            return _message_list([value], path, report, single=True)
+        return [{"role": "user", "content": value}]
+    message = f"`input` is text, a message, a list of messages or a mapping, not {kind(value)}"
+    report.add("wrong-type", path, message, QUOTE_IT)
+    return None
+
+
+def read_expected_output(value: Any, path: Path, report: Report) -> Messages | None:
+    """The messages that an `expected_output` stands for; None where it is at fault."""
+    if type(value) is dict and is_message(value):
+        return _message_list([value], path, report, single=True)
+    if type(value) is list:
+        if not value or any(is_message(item) for item in value):
+            return _message_list(value, path, report)
+        check_content(value, path, report)
+    return [{"role": "assistant", "content": value}]
+
+
+def is_message(value: Any) -> bool:
+    """Whether a value is meant as a message, be it a correct one or not."""
+    if type(value) is not dict or "role" not in value:
+        return False
+    role = value["role"]
+    if "content" in value or value.get("tool_calls") is not None:
+        return True
+    return type(role) is str and role in _ROLES
+
+
+def _message_list(
+    value: list[Any], path: Path, report: Report, single: bool = False
+) -> Messages | None:
+    if not value:
+        report.add("empty-list", path, f"`{path[-1]}` is an empty list", _EMPTY_HINTS.get(path[-1]))
+        return None
+    before = report.errors
+    for index, item in enumerate(value):
+        if type(item) is dict:
+            role, content = item.get("role"), item.get("content")
+            if (
+                type(role) is str
+                and role in _ROLES
+                and (content is not None or "content" in item)
+                and "tool_calls" not in item
+            ):
+                if type(content) is list:
+                    here = path if single else (*path, index)
+                    check_content(content, (*here, "content"), report)
+                continue
+        _check_message(item, path if single else (*path, index), value, report)
+    return value if report.errors == before else None
+
+
+_EMPTY_HINTS: dict[str | int, str] = {
+    "expected_output": "leave it out, or write the full message: [{role: assistant, content: []}]",
+}
+
+
+def _check_message(item: Any, path: Path, siblings: list[Any], report: Report) -> None:
+    if not is_message(item):
+        _report_odd_item(item, path, siblings, report)
+        return
+    role = item["role"]
+    if type(role) is not str or role not in _ROLES:
+        _report_role(role, (*path, "role"), report)
+    calls = item.get("tool_calls")
+    if calls is not None:
+        _check_tool_calls(calls, (*path, "tool_calls"), report)
+    elif "content" not in item:
+        _report_empty(item, path, report)
+    check_content(item.get("content"), (*path, "content"), report)
+
+
+def _report_odd_item(item: Any, path: Path, siblings: list[Any], report: Report) -> None:
+    what, hint = kind(item), "a message is {role: user, content: …}"
+    if type(item) is str:
+        hint = "write {role: user, content: …} around it"
+    elif type(item) is dict:
+        role = item.get("role")
+        what = "a mapping that is no message"
+        hint = (suggest(role, ROLES) if type(role) is str else None) or hint
+    if any(map(is_message, siblings)):
+        report.add("mixed-messages", path, f"this list holds messages, and this is {what}", hint)
+    else:
+        report.add("wrong-type", path, f"a list in `input` holds messages, not {what}", hint)
+
+
+def _report_role(role: Any, path: Path, report: Report) -> None:
+    if type(role) is not str:
+        report.add("unknown-role", path, f"a role is a string, not {kind(role)}", _ROLE_LIST)
+        return
+    message = f"`{role}` is not a role"
+    report.add("unknown-role", path, message, suggest(role, ROLES) or _ROLE_LIST)
+
+
+_ROLE_LIST = "the roles are " + ", ".join(ROLES)
+
+
+def _report_empty(item: dict[str, Any], path: Path, report: Report) -> None:
+    others = [key for key in item if key != "role"]
+    hint = next(filter(None, (suggest(key, ("content", "tool_calls")) for key in others)), None)
+    if hint is None:
+        hint = (
+            "add `content`; or, if this mapping is data and not a message, write it as the "
+            "content of one: {role: assistant, content: {role: …}}"
+        )
+    message = "this message has neither `content` nor `tool_calls`"
+    report.add("empty-message", path, message, hint)
+
+
+def _check_tool_calls(calls: Any, path: Path, report: Report) -> None:
+    if type(calls) is not list:
+        report.add("wrong-type", path, f"`tool_calls` is a list, not {kind(calls)}")
+    elif not calls:
+        report.add("empty-list", path, "`tool_calls` is an empty list", "leave it out")
+    else:
+        for index, call in enumerate(calls):
+            if not _names_a_tool(call):
+                message = "a tool call must name its tool"
+                hint = "write {tool: name, input: …}, or {function: {name: …, arguments: …}}"
+                report.add("bad-tool-call", (*path, index), message, hint)
+
+
+def _names_a_tool(call: Any) -> bool:
+    if type(call) is not dict:
+        return False
+    function = call.get("function")
+    name = call["tool"] if "tool" in call else type(function) is dict and function.get("name")
+    return type(name) is str and name != ""
+
+
+def check_content(content: Any, path: Path, report: Report) -> None:
+    """Look at a list of content parts. Other content is data, whatever it holds."""
+    if type(content) is not list:
+        return
+    parts = [is_part(item) for item in content]
+    if not all(parts):
+        if any(is_part(item) and item["type"] in _CONTENT_TYPES for item in content):
+            message = "this is no content part, so the whole list is plain data"
+            hint = "give it a type: {type: text, text: …}"
+            report.add("odd-part", (*path, parts.index(False)), message, hint)
+        return
+    for index, part in enumerate(content):
+        if part["type"] == "text" and part_text(part) is None:
+            message = "a text part has its text in `text`"
+            report.add("odd-part", (*path, index), message, "write {type: text, text: …}")
+        elif part["type"] == "file":
+            _check_file_part(part, (*path, index), report)
+
+
+def _check_file_part(part: dict[str, Any], path: Path, report: Report) -> None:
+    key = "path" if "path" in part else "value"
+    name = part.get(key)
+    if type(name) is str and name:
+        report.add_file(name, (*path, key))
+    else:
+        message = "a file part has its file name in `path`"
+        report.add("odd-part", path, message, "write {type: file, path: …}")

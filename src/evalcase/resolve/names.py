@@ -1,0 +1,141 @@
+"""Field names as written to primary names: aliases, precedence, unknown and reserved fields."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from evalcase.model.finding import Path
+from evalcase.model.json_value import kind
+from evalcase.resolve.fields import (
+    CASE_ALIASES,
+    CASE_FIELDS,
+    EXECUTION,
+    EXECUTION_FIELDS,
+    PRIVATE_PREFIX,
+    RESERVED,
+    SUITE_ALIASES,
+    SUITE_FIELDS,
+)
+from evalcase.resolve.report import Report
+from evalcase.resolve.suggest import suggest
+
+
+class Vocabulary(NamedTuple):
+    """The names that one kind of mapping may have."""
+
+    what: str
+    fields: tuple[str, ...]
+    aliases: dict[str, str]
+
+
+CASE = Vocabulary("a case", CASE_FIELDS, CASE_ALIASES)
+SUITE = Vocabulary("a suite", SUITE_FIELDS, SUITE_ALIASES)
+LONE_CASE = Vocabulary("a case", (*CASE_FIELDS, "$schema"), CASE_ALIASES)
+"""A file that is itself one case may name its schema for the editor."""
+
+
+class Named(NamedTuple):
+    """Values by primary name, nulls left out, and where each of them was written."""
+
+    values: dict[str, Any]
+    where: dict[str, Path]
+    """Only what is not written under its own name."""
+
+    def path(self, base: Path, name: str) -> Path:
+        return base + self.where.get(name, (name,))
+
+
+NOWHERE_ELSE: dict[str, Path] = {}
+"""Every field is written under its own name."""
+
+
+def settle(raw: dict[str, Any], base: Path, vocabulary: Vocabulary, report: Report) -> Named:
+    """Find out which primary field each name stands for."""
+    fields, aliases = vocabulary.fields, vocabulary.aliases
+    named = Named({}, {})
+    for name, value in raw.items():
+        if name in fields:
+            if value is not None:
+                named.values[name] = value
+        elif name not in aliases and name != EXECUTION:
+            _check_foreign(name, base, vocabulary, report)
+    for name in raw:
+        if name in aliases:
+            _settle_alias(raw, name, aliases[name], base, named, report)
+    if EXECUTION in raw:
+        _settle_execution(raw[EXECUTION], (*base, EXECUTION), named, report)
+    return named
+
+
+def _check_foreign(name: str, base: Path, vocabulary: Vocabulary, report: Report) -> None:
+    if name.startswith(PRIVATE_PREFIX):
+        return
+    path = (*base, name)
+    if name in RESERVED:
+        message = f"`{name}` is reserved for a later version and doesn't work yet"
+        report.add("reserved-field", path, message, at="key")
+        return
+    hint = suggest(name, vocabulary.fields, vocabulary.aliases)
+    if vocabulary is SUITE and (name in CASE_FIELDS or name in CASE_ALIASES):
+        hint = "it belongs to a case, one level below"
+    if vocabulary is not SUITE and (name in SUITE_FIELDS or name in SUITE_ALIASES):
+        hint = hint or "it belongs to the suite, beside `cases`"
+    hint = hint or f"a field of your own starts with `{PRIVATE_PREFIX}`"
+    report.add("unknown-field", path, f"`{name}` is not a field of {vocabulary.what}", hint, "key")
+
+
+def _settle_alias(
+    raw: dict[str, Any], name: str, primary: str, base: Path, named: Named, report: Report
+) -> None:
+    path = (*base, name)
+    if raw.get(primary) is not None and primary != "cases":
+        message = f"`{name}` is ignored, because `{primary}` is there too"
+        report.add("ignored-alias", path, message, f"remove `{name}`", "key")
+        return
+    if raw[name] is not None and primary in named.values:
+        other = named.path(base, primary)
+        message = f"`{name}` and `{other[-1]}` are two names of one field"
+        report.add("conflicting-fields", path, message, f"keep one, as `{primary}`", "key")
+        return
+    message = f"`{name}` is now called `{primary}`"
+    report.add("deprecated-name", path, message, "`evalcase migrate` renames it", "key")
+    if raw[name] is not None:
+        named.values[primary] = raw[name]
+        named.where[primary] = (name,)
+
+
+def _settle_execution(value: Any, path: Path, named: Named, report: Report) -> None:
+    """Read the deprecated grouping as the fields that took its place."""
+    message = "`execution` is no longer used: its fields stand on their own"
+    hint = "write `target` and `graders` in its place"
+    report.add("deprecated-name", path, message, hint, "key")
+    if value is None:
+        return
+    if type(value) is not dict:
+        report.add("wrong-type", path, f"`execution` is a mapping, not {kind(value)}")
+        return
+    for name, item in value.items():
+        if name not in EXECUTION_FIELDS:
+            message = f"`execution` has no `{name}`"
+            guess = suggest(name, EXECUTION_FIELDS)
+            report.add("unknown-field", (*path, name), message, guess, "key")
+        elif item is not None:
+            _settle_executed(name, EXECUTION_FIELDS[name], item, path, named, report)
+
+
+def _settle_executed(
+    name: str, primary: str, item: Any, path: Path, named: Named, report: Report
+) -> None:
+    rivals = ("target", "targets") if primary == "target" else (primary,)
+    rival = next((each for each in rivals if each in named.values), None)
+    if rival is None:
+        named.values[primary] = item
+        named.where[primary] = (path[-1], name)
+        if primary == "graders":
+            named.values.setdefault("suite_graders", False)
+    elif rival in named.where:
+        message = f"`{name}` and `{named.where[rival][-1]}` are two names of one field"
+        report.add("conflicting-fields", (*path, name), message, f"keep one, as `{primary}`", "key")
+    else:
+        message = f"`{name}` is ignored, because `{rival}` is there too"
+        report.add("ignored-alias", (*path, name), message, f"remove `{name}`", "key")

@@ -1,0 +1,59 @@
+"""Collects what is found while resolving: problems by path, and files that content refers to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from evalcase.model.codes import CODES
+from evalcase.model.finding import At, Finding, Path, Unfit
+
+
+class FileReference(NamedTuple):
+    """A file that a content part names: to be looked for by whoever may touch the disk."""
+
+    name: str
+    path: Path
+    case: str | None = None
+
+
+class Report:
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+        self.files: list[FileReference] = []
+        self.errors = 0
+        self.case: str | None = None
+        """The id of the case that is being looked at, as soon as it is known."""
+
+    def __len__(self) -> int:
+        return len(self.findings) + len(self.files)
+
+    def add(
+        self, code: str, path: Path, message: str, hint: str | None = None, at: At = "value"
+    ) -> None:
+        self.findings.append(Finding(code, path, message, hint, at, self.case))
+        if CODES[code].severity == "error":
+            self.errors += 1
+
+    def add_file(self, name: str, path: Path) -> None:
+        self.files.append(FileReference(name, path, self.case))
+
+    def name_case(self, case: str, path: Path) -> None:
+        """Name the case of what was found below its path before its id was made."""
+        findings, files, length = self.findings, self.files, len(path)
+        for index in range(len(findings) - 1, -1, -1):
+            if findings[index].path[:length] != path:
+                break
+            findings[index] = findings[index]._replace(case=case)
+        for index in range(len(files) - 1, -1, -1):
+            if files[index].path[:length] != path:
+                break
+            files[index] = files[index]._replace(case=case)
+
+    def check_files(self, find: Callable[[str], str | Unfit]) -> None:
+        """Report the files that `find` doesn't find."""
+        for reference in self.files:
+            found = find(reference.name)
+            if isinstance(found, Unfit):
+                self.case = reference.case
+                self.add(found.code, reference.path, found.message, found.hint)

@@ -1,0 +1,122 @@
+"""A document as a suite: which of the shapes of a suite file it has, and its cases."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from evalcase.model.case import Case
+from evalcase.model.finding import Path
+from evalcase.model.json_value import JSON, kind
+from evalcase.resolve.case import resolve_case
+from evalcase.resolve.fields import CASE_FIELDS, SUITE_ALIASES, SUITE_FIELDS
+from evalcase.resolve.ids import Ids
+from evalcase.resolve.names import LONE_CASE, SUITE, settle
+from evalcase.resolve.report import Report
+from evalcase.resolve.suite_fields import NOTHING_SHARED, About, read_suite_fields
+
+_CONTAINERS = ("cases", *(name for name, primary in SUITE_ALIASES.items() if primary == "cases"))
+_ONLY_IN_CASES = (frozenset(CASE_FIELDS) | {"expected_messages"}) - frozenset(SUITE_FIELDS)
+
+
+class Resolved(NamedTuple):
+    """A suite's own fields and its cases; None for a case with errors."""
+
+    fields: dict[str, Any]
+    cases: list[Case | None]
+
+
+class _Shape(NamedTuple):
+    about: About
+    raw_cases: list[Any]
+    path: Path
+    lone: bool = False
+
+
+def resolve_suite(value: JSON, name: str, report: Report) -> Resolved:
+    """The suite that a document stands for. `name` is used where it doesn't name itself."""
+    shape = _shape(value, name, report)
+    if shape is None:
+        return Resolved({"name": name}, [])
+    ids = Ids()
+    shared = shape.about.shared
+    if shape.lone:
+        case = resolve_case(shape.raw_cases[0], (), report, ids, shared, LONE_CASE)
+        return Resolved(shape.about.fields, [case])
+    base = shape.path
+    cases = [
+        resolve_case(raw, (*base, index), report, ids, shared)
+        for index, raw in enumerate(shape.raw_cases)
+    ]
+    _name_first_places(shape, report)
+    return Resolved(shape.about.fields, cases)
+
+
+def resolve_sidecar(value: JSON, name: str, report: Report) -> About:
+    """The suite fields that stand in a file beside a JSONL file."""
+    if value is None:
+        return About({"name": name}, NOTHING_SHARED)
+    if type(value) is not dict:
+        report.add("wrong-type", (), f"this file holds suite fields, not {kind(value)}")
+        return About({"name": name}, NOTHING_SHARED)
+    for container in _CONTAINERS:
+        if container in value:
+            message = f"`{container}` can't stand here: the cases are in the .jsonl file"
+            report.add("conflicting-fields", (container,), message, at="key")
+    raw = {key: item for key, item in value.items() if key not in _CONTAINERS}
+    return read_suite_fields(settle(raw, (), SUITE, report), name, (), report)
+
+
+def _shape(value: JSON, name: str, report: Report) -> _Shape | None:
+    nothing = About({"name": name}, NOTHING_SHARED)
+    if type(value) is list:
+        if not value:
+            report.add("no-cases", (), "the list of cases is empty")
+        return _Shape(nothing, value, ())
+    if type(value) is not dict:
+        what = "it is empty" if value is None else f"it holds {kind(value)}"
+        message = f"a suite is a mapping with `cases`, or a list of cases, but {what}"
+        report.add("no-cases", (), message)
+        return None
+    if not any(container in value for container in _CONTAINERS) and _looks_like_case(value):
+        return _Shape(nothing, [value], (), lone=True)
+    return _suite_shape(value, name, report)
+
+
+def _looks_like_case(value: dict[str, Any]) -> bool:
+    return (
+        "input" in value or "input_messages" in value or not value.keys().isdisjoint(_ONLY_IN_CASES)
+    )
+
+
+def _suite_shape(value: dict[str, Any], name: str, report: Report) -> _Shape | None:
+    named = settle(value, (), SUITE, report)
+    about = read_suite_fields(named, name, (), report)
+    cases = named.values.get("cases")
+    path = named.path((), "cases")
+    if cases is None:
+        at = next((container for container in _CONTAINERS if container in value), None)
+        message = "the suite has no `cases`" if at is None else f"`{at}` is empty"
+        report.add("no-cases", () if at is None else (at,), message, "add `cases:` and a list")
+    elif type(cases) is not list:
+        hint = "put `- ` before each case" if type(cases) is dict else None
+        report.add("wrong-type", path, f"`{path[-1]}` is a list of cases, not {kind(cases)}", hint)
+    elif not cases:
+        report.add("no-cases", path, f"`{path[-1]}` is an empty list")
+    else:
+        return _Shape(about, cases, path)
+    return None
+
+
+def _name_first_places(shape: _Shape, report: Report) -> None:
+    """Complete the findings of duplicate ids with the place of the first."""
+    if not any(finding.code == "duplicate-id" for finding in report.findings):
+        return
+    first: dict[str, int] = {}
+    for index, raw in enumerate(shape.raw_cases):
+        if type(raw) is dict and type(raw.get("id")) is str:
+            first.setdefault(raw["id"], index)
+    for number, finding in enumerate(report.findings):
+        if finding.code == "duplicate-id" and finding.case in first:
+            index = first[finding.case]
+            if (*shape.path, index, "id") != finding.path:
+                report.findings[number] = finding._replace(also=(*shape.path, index, "id"))

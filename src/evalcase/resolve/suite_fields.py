@@ -1,0 +1,75 @@
+"""What a suite says about all of its cases, and how each case takes it over."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from evalcase.model.finding import Path
+from evalcase.resolve.fields import CASE_ORDER
+from evalcase.resolve.messages import read_input
+from evalcase.resolve.names import Named
+from evalcase.resolve.report import Report
+from evalcase.resolve.values import READERS, read_name
+
+
+class Shared(NamedTuple):
+    """The part of a suite that belongs to every case."""
+
+    messages: list[dict[str, Any]]
+    """Put before the case's own input."""
+    graders: list[dict[str, Any]]
+    """Put before the case's own graders."""
+    tags: list[str]
+    defaults: dict[str, Any]
+    """Used where the case doesn't say it itself."""
+
+    def add_to(self, data: dict[str, Any], own_graders_only: bool) -> None:
+        """Complete the data of a case, in canonical order."""
+        if self.messages:
+            data["input"] = [*self.messages, *data["input"]]
+        own = {name: data.pop(name) for name in CASE_ORDER if name in data}
+        if self.graders and not own_graders_only:
+            own["graders"] = [*self.graders, *own.get("graders", ())]
+        if self.tags:
+            own["tags"] = list(dict.fromkeys([*self.tags, *own.get("tags", ())]))
+        own = {**self.defaults, **own}
+        for name in CASE_ORDER:
+            if name in own:
+                data[name] = own[name]
+
+
+NOTHING_SHARED = Shared([], [], [], {})
+
+
+class About(NamedTuple):
+    """A suite's own fields in canonical form, and what it hands to its cases."""
+
+    fields: dict[str, Any]
+    shared: Shared
+
+
+def read_suite_fields(named: Named, default_name: str, path: Path, report: Report) -> About:
+    values = named.values
+    name = default_name
+    if "name" in values:
+        name = read_name(values["name"], named.path(path, "name"), report) or default_name
+    if "target" in values and "targets" in values:
+        message = "`target` and `targets` say the same thing"
+        report.add("conflicting-fields", (*path, "target"), message, "keep `targets`", "key")
+    messages = None
+    if "input" in values:
+        messages = read_input(values["input"], named.path(path, "input"), report)
+    found: dict[str, Any] = {}
+    for field, value in values.items():
+        if field in READERS and field != "suite_graders":
+            canonical, read = READERS[field]
+            result = read(value, named.path(path, field), report)
+            if result is not None:
+                found[canonical] = result
+    found.pop("$schema", None)
+    fields = {"name": name}
+    fields |= {field: found.pop(field) for field in ("description", "metadata") if field in found}
+    graders, tags = found.pop("graders", []), found.pop("tags", [])
+    if not (messages or graders or tags or found):
+        return About(fields, NOTHING_SHARED)
+    return About(fields, Shared(messages or [], graders, tags, found))

@@ -1,0 +1,158 @@
+"""The small fields of cases and suites: each reader checks a value and gives its canonical form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from evalcase.model.finding import QUOTE_IT, Path
+from evalcase.model.json_value import kind
+from evalcase.resolve.graders import read_graders, read_rubrics
+from evalcase.resolve.report import Report
+
+Reader = Callable[[Any, Path, Report], Any]
+
+
+def read_text(value: Any, path: Path, report: Report) -> str | None:
+    if type(value) is str:
+        return value
+    hint = QUOTE_IT if type(value) in (int, float, bool) else None
+    report.add("wrong-type", path, f"`{path[-1]}` is a text, not {kind(value)}", hint)
+    return None
+
+
+def read_name(value: Any, path: Path, report: Report) -> str | None:
+    """A text that can't be empty."""
+    if value == "":
+        report.add("bad-value", path, f"`{path[-1]}` is an empty text", "leave it out, or fill it")
+        return None
+    return read_text(value, path, report)
+
+
+def read_tags(value: Any, path: Path, report: Report) -> list[str] | None:
+    return _read_texts(value, path, report)
+
+
+def read_targets(value: Any, path: Path, report: Report) -> list[str] | None:
+    if value == []:
+        report.add("empty-list", path, "`targets` is an empty list", "leave it out")
+        return None
+    names = _read_texts(value, path, report)
+    for index, name in enumerate(names or ()):
+        if not name:
+            report.add("bad-value", (*path, index), "the name of a target is empty")
+    return names
+
+
+def read_target(value: Any, path: Path, report: Report) -> list[str] | None:
+    name = read_name(value, path, report)
+    return None if name is None else [name]
+
+
+def _read_texts(value: Any, path: Path, report: Report) -> list[str] | None:
+    if type(value) is not list:
+        example = value if type(value) is str and value.isprintable() else "one, two"
+        hint = f"write [{example}]"
+        report.add("wrong-type", path, f"`{path[-1]}` is a list of texts, not {kind(value)}", hint)
+        return None
+    before = report.errors
+    for index, item in enumerate(value):
+        if type(item) is not str:
+            message = f"`{path[-1]}` holds texts, and this is {kind(item)}"
+            cure = QUOTE_IT if item is None or type(item) in (int, float, bool) else None
+            report.add("wrong-type", (*path, index), message, cure)
+    return value if report.errors == before else None
+
+
+def read_mapping(value: Any, path: Path, report: Report) -> dict[str, Any] | None:
+    if type(value) is dict:
+        return value
+    report.add("wrong-type", path, f"`{path[-1]}` is a mapping, not {kind(value)}")
+    return None
+
+
+def read_skip(value: Any, path: Path, report: Report) -> str | bool | None:
+    if value is False:
+        return None
+    if value is True or (type(value) is str and value):
+        return value
+    what = kind(value) if value != "" else "an empty text"
+    report.add("wrong-type", path, f"`skip` is true, or the reason as a text, not {what}")
+    return None
+
+
+def read_flag(value: Any, path: Path, report: Report) -> bool | None:
+    if type(value) is bool:
+        return value
+    report.add("wrong-type", path, f"`{path[-1]}` is true or false, not {kind(value)}")
+    return None
+
+
+def read_share(value: Any, path: Path, report: Report) -> float | None:
+    if type(value) not in (int, float):
+        report.add("wrong-type", path, f"`{path[-1]}` is a number, not {kind(value)}")
+    elif not 0 <= value <= 1:
+        report.add("bad-value", path, f"`{path[-1]}` lies between 0 and 1")
+    else:
+        return value  # type: ignore[no-any-return]
+    return None
+
+
+def read_seconds(value: Any, path: Path, report: Report) -> float | None:
+    if type(value) not in (int, float):
+        report.add("wrong-type", path, f"`{path[-1]}` is a number, not {kind(value)}")
+    elif value <= 0:
+        report.add("bad-value", path, f"`{path[-1]}` is more than 0")
+    else:
+        return value  # type: ignore[no-any-return]
+    return None
+
+
+def read_repeat(value: Any, path: Path, report: Report) -> dict[str, Any] | None:
+    """`5` or `{times: 5, pass_rate: 0.8}`, to the latter."""
+    if type(value) is not dict:
+        times = _read_times(value, path, report)
+        return None if times is None else {"times": times}
+    before = report.errors
+    for key in value:
+        if key not in ("times", "pass_rate"):
+            message, hint = f"`repeat` has no `{key}`", "it has `times` and `pass_rate`"
+            report.add("unknown-field", (*path, key), message, hint, "key")
+    if value.get("times") is None:
+        report.add("wrong-type", path, "`repeat` needs `times`", "write {times: 5}")
+    else:
+        _read_times(value["times"], (*path, "times"), report)
+    if value.get("pass_rate") is not None:
+        read_share(value["pass_rate"], (*path, "pass_rate"), report)
+    kept = {key: value[key] for key in ("times", "pass_rate") if value.get(key) is not None}
+    return kept if report.errors == before else None
+
+
+def _read_times(value: Any, path: Path, report: Report) -> int | None:
+    if type(value) is not int:
+        report.add("wrong-type", path, f"`{path[-1]}` is a whole number, not {kind(value)}")
+    elif value < 1:
+        report.add("bad-value", path, f"`{path[-1]}` is 1 or more")
+    else:
+        return value
+    return None
+
+
+READERS: dict[str, tuple[str, Reader]] = {
+    "$schema": ("$schema", read_text),
+    "description": ("description", read_text),
+    "tags": ("tags", read_tags),
+    "metadata": ("metadata", read_mapping),
+    "skip": ("skip", read_skip),
+    "conversation_id": ("conversation_id", read_text),
+    "criteria": ("criteria", read_name),
+    "rubrics": ("rubrics", read_rubrics),
+    "graders": ("graders", read_graders),
+    "suite_graders": ("suite_graders", read_flag),
+    "target": ("targets", read_target),
+    "targets": ("targets", read_targets),
+    "repeat": ("repeat", read_repeat),
+    "threshold": ("threshold", read_share),
+    "timeout_s": ("timeout_s", read_seconds),
+}
+"""Field as written → field of the canonical form, and how to read it."""
