@@ -1,0 +1,279 @@
+"""The JSON Schema (2020-12) of what people write: a suite file, a list of cases, or one case.
+
+Editors complete and underline with it; it says the same as the checks, as far as a schema can.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from evalcase.resolve.schema_parts import (
+    Schema,
+    absent,
+    execution_rules,
+    not_both,
+    optional,
+    parts,
+    present,
+    ref,
+)
+
+Aliases = dict[str, tuple[str, ...]]
+
+_CONTAINERS = ("cases", "evalcases", "eval_cases", "tests")
+
+_CASE_ALIASES: Aliases = {
+    "input": ("input_messages",),
+    "expected_output": ("expected_messages",),
+    "criteria": ("expected_outcome", "outcome"),
+    "graders": ("evaluators",),
+}
+
+_SUITE_ALIASES: Aliases = {
+    "name": ("dataset",),
+    "input": ("input_messages",),
+    "graders": ("evaluators",),
+}
+
+
+def schema() -> dict[str, object]:
+    """The schema as plain data, fresh on every call."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:evalcase:schema:1",
+        "title": "evalcase suite",
+        "description": "Eval cases for a language model or an agent: a suite with `cases`, a list "
+        "of cases, or one case.",
+        "type": ["object", "array"],
+        "if": {"type": "array"},
+        "then": ref("caseList"),
+        "else": {
+            "if": {"anyOf": [{"required": [name]} for name in _CONTAINERS]},
+            "then": ref("suite"),
+            "else": {
+                "if": {"anyOf": [{"required": [name]} for name in ("input", "input_messages")]},
+                "then": ref("caseFile"),
+                # Too little is written to tell which it will be, so editors should offer both.
+                "else": {"anyOf": [ref("suite"), ref("caseFile")]},
+            },
+        },
+        "examples": [{"cases": [{"input": "What is 2 + 2?", "expected_output": "4"}]}],
+        "$defs": _definitions(),
+    }
+
+
+def _definitions() -> dict[str, Schema]:
+    case = {**_case_fields(), **_alias_fields(_CASE_ALIASES)}
+    suite = {**_suite_fields(), **_alias_fields(_SUITE_ALIASES)}
+    return {
+        "suite": {
+            **_fields({**suite, **_container_fields()}, "suiteRules", "oneContainer"),
+            "title": "Suite",
+            "description": "A suite: its cases, and what holds for all of them.",
+        },
+        "sidecar": {
+            **_fields({name: ref(f"suite/properties/{name}") for name in suite}, "suiteRules"),
+            "title": "Suite fields of a JSONL file",
+            "description": "What holds for all cases of the JSONL file beside it.",
+        },
+        "suiteRules": _rules(_SUITE_ALIASES, _suite_fields()),
+        "oneContainer": {
+            "description": "A suite has exactly one list of cases, whatever it is called.",
+            "anyOf": [present(name) for name in _CONTAINERS],
+            "allOf": [not_both(*pair) for pair in combinations(_CONTAINERS, 2)],
+        },
+        "caseList": {
+            "description": "The eval cases. Ids, where given, are unique.",
+            "type": ["array", "null"],
+            "minItems": 1,
+            "items": ref("case"),
+        },
+        "case": {
+            **_fields(case, "caseRules"),
+            "title": "Case",
+            "description": "One eval case: what the target is given, and what is expected of it.",
+            "examples": [{"id": "sum", "input": "What is 2 + 2?", "expected_output": "4"}],
+        },
+        "caseFile": {
+            **_fields(
+                {
+                    "$schema": ref("suite/properties/$schema"),
+                    **{name: ref(f"case/properties/{name}") for name in case},
+                },
+                "caseRules",
+            ),
+            "title": "Case",
+            "description": "A file that is one eval case.",
+        },
+        "caseRules": {
+            **_rules(_CASE_ALIASES, _case_fields()),
+            "anyOf": [present("input"), present("input_messages")],
+        },
+        **parts(),
+    }
+
+
+def _fields(properties: dict[str, Schema], *rules: str) -> Schema:
+    return {
+        "type": "object",
+        "properties": properties,
+        "patternProperties": {"^x-": {"description": "Ignored: a place for YAML anchors."}},
+        "additionalProperties": False,
+        "allOf": [ref(rule) for rule in rules],
+    }
+
+
+def _rules(aliases: Aliases, fields: dict[str, Schema]) -> Schema:
+    """What several fields decide together.
+
+    An alias is checked only when its primary is not there; beside it, it is ignored.
+    """
+    rules = [not_both("target", "targets"), *execution_rules(_shape_of(fields["target"]))]
+    for primary, names in aliases.items():
+        in_use: Schema = {"properties": dict.fromkeys(names, _shape_of(fields[primary]))}
+        rules.append({"if": absent(primary), "then": in_use})
+        rules += [
+            {"if": absent(primary), "then": not_both(*pair)} for pair in combinations(names, 2)
+        ]
+    return {"description": "How the fields go together.", "allOf": rules}
+
+
+def _shape_of(field: Schema) -> Schema:
+    """What a field may hold, without the words about it, which belong to its own name."""
+    return {key: value for key, value in field.items() if key not in ("description", "examples")}
+
+
+def _alias_fields(aliases: Aliases) -> dict[str, Schema]:
+    return {name: _alias(primary) for primary, names in aliases.items() for name in names}
+
+
+def _alias(primary: str) -> Schema:
+    return {
+        "description": f"The old name of `{primary}`, ignored beside it.",
+        "deprecated": True,
+        "deprecationMessage": f"Renamed: write `{primary}`.",
+    }
+
+
+def _container_fields() -> dict[str, Schema]:
+    primary, *older = _CONTAINERS
+    return {
+        primary: ref("caseList"),
+        **{name: {**_alias(primary), **ref("caseList")} for name in older},
+    }
+
+
+def _reserved() -> Schema:
+    return {
+        "description": "Reserved for a later version, and an error for now.",
+        "not": {},
+        "doNotSuggest": True,
+    }
+
+
+def _execution() -> Schema:
+    return ref(
+        "execution",
+        description="An older grouping: write `target` and `graders` instead.",
+        deprecated=True,
+        deprecationMessage="Write `target` and `graders` instead.",
+    )
+
+
+def _run_fields() -> dict[str, Schema]:
+    """The fields that a suite and a case share, where the case's own one wins."""
+    return {
+        "target": optional(
+            "string",
+            "What answers the input: a target named in the configuration, or `kind:value`.",
+            minLength=1,
+            examples=["python:my_agent:answer"],
+        ),
+        "targets": optional(
+            "array",
+            "Several targets, each of which gets every input.",
+            minItems=1,
+            items={
+                "type": "string",
+                "minLength": 1,
+                "description": "A target, written as in `target`.",
+            },
+        ),
+        "threshold": optional(
+            "number",
+            "The weighted mean of the grades that is enough to pass. Without it every grader must "
+            "pass.",
+            minimum=0,
+            maximum=1,
+            examples=[0.8],
+        ),
+        "repeat": ref("repeat"),
+        "timeout_s": optional(
+            "number",
+            "The time limit of one attempt, in seconds.",
+            exclusiveMinimum=0,
+            examples=[60],
+        ),
+        "tags": optional(
+            "array",
+            "Words to select cases by.",
+            items={"type": "string", "description": "One tag."},
+            examples=[["smoke"]],
+        ),
+        "metadata": optional("object", "Anything you like; graders and results get it untouched."),
+        "execution": _execution(),
+    }
+
+
+def _case_fields() -> dict[str, Schema]:
+    return {
+        "id": optional(
+            "string",
+            "A name that is unique in the suite. Without it, one is made from the input.",
+            minLength=1,
+        ),
+        "input": ref(
+            "input",
+            description="What the target is given: text, messages, or a mapping of data.",
+            examples=["What is 2 + 2?", [{"role": "user", "content": "What is 2 + 2?"}]],
+        ),
+        "expected_output": ref(
+            "expectedOutput",
+            description="What is expected: text, a value, or messages with tool calls.",
+            examples=["4", {"riskLevel": "High"}, [{"role": "assistant", "content": "4"}]],
+        ),
+        "description": optional("string", "What the case is about, for readers."),
+        "skip": {
+            "description": "A reason to leave the case out, or `true`.",
+            "type": ["boolean", "string", "null"],
+            "minLength": 1,
+            "default": False,
+        },
+        "conversation_id": optional("string", "The conversation that the case is part of."),
+        "criteria": optional(
+            "string", "What a good answer does, in prose, for a judge.", minLength=1
+        ),
+        "rubrics": optional(
+            "array", "What a judge checks, point by point.", minItems=1, items=ref("rubric")
+        ),
+        "graders": ref("graders", description="What decides whether the answer is good."),
+        "suite_graders": optional(
+            "boolean", "Whether the graders of the suite apply too.", default=True
+        ),
+        **_run_fields(),
+        "vars": _reserved(),
+        "matrix": _reserved(),
+    }
+
+
+def _suite_fields() -> dict[str, Schema]:
+    return {
+        "$schema": optional("string", "Where this schema is found, for editors."),
+        "name": optional(
+            "string", "The name of the suite. Without it, that of the file.", minLength=1
+        ),
+        "description": optional("string", "What the suite is about, for readers."),
+        "input": ref("input", description="Messages that are put before those of every case."),
+        "graders": ref("graders", description="Graders for every case, before its own."),
+        **_run_fields(),
+    }
