@@ -1,0 +1,1 @@
+"""Values in, text for people and machines out."""
