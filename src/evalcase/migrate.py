@@ -1,0 +1,215 @@
+"""Deprecated names in a file, renamed in place: every other byte stays as it is.
+
+A name is renamed only where that is a plain rename. What the result means is compared with what
+the file meant before, and nothing is written unless the two are the same.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from evalcase.model.finding import Finding
+from evalcase.model.json_value import same
+from evalcase.model.problem import Problem, Span, in_order
+from evalcase.read.discover import format_of, sidecars
+from evalcase.read.document import Document, Format, parse_document
+from evalcase.read.places import find
+from evalcase.read.source import BOM, STDIN, UnreadableError, open_bytes, undecodable
+from evalcase.resolve.case import resolve_case
+from evalcase.resolve.fields import CASE_ALIASES, SUITE_ALIASES
+from evalcase.resolve.ids import Ids
+from evalcase.resolve.report import Report
+from evalcase.resolve.suite import resolve_sidecar, resolve_suite
+
+_RENAMED = {**CASE_ALIASES, **SUITE_ALIASES}
+_SIDECAR_ENDINGS = (".suite.yaml", ".suite.yml")
+
+
+class Rename(NamedTuple):
+    """A name that stands at a place, and the one that takes its place."""
+
+    span: Span
+    old: str
+    new: str
+
+
+class Migration(NamedTuple):
+    """A file before and after, and what was done or had to be left."""
+
+    path: str
+    before: bytes
+    after: bytes
+    renames: list[Rename]
+    left: list[Problem]
+    """Deprecated names that are no plain rename."""
+    errors: list[Problem]
+    """Why the file, or a line of it, could not be read."""
+
+    @property
+    def changed(self) -> bool:
+        return self.before != self.after
+
+
+def migrate_file(path: str, stdin_format: Format = "yaml") -> Iterator[Migration]:
+    """Plan the migration of a file, and of the suite fields beside it. Nothing is written."""
+    format = stdin_format if path == STDIN else format_of(path)
+    if isinstance(format, Problem):
+        yield Migration(path, b"", b"", [], [], [format])
+        return
+    try:
+        with open_bytes(path) as file:
+            yield migrate_bytes(file.read(), format, path)
+    except UnreadableError as error:
+        yield Migration(path, b"", b"", [], [], [error.problem])
+    if format == "jsonl" and path != STDIN:
+        for sidecar in sidecars(path):
+            yield from migrate_file(sidecar)
+
+
+def migrate_bytes(data: bytes, format: Format, path: str) -> Migration:
+    """Plan the migration of a file's content."""
+    mark = BOM if data.startswith(BOM) else b""
+    body = data[len(mark) :]
+    result = Migration(path, data, data, [], [], [])
+    after: list[bytes] = []
+    for number, piece in _pieces(body, format):
+        after.append(_migrate_piece(piece, number, format, result))
+    return result._replace(after=mark + b"".join(after))
+
+
+def _pieces(body: bytes, format: Format) -> Iterator[tuple[int, bytes]]:
+    """A JSONL file line by line, with line numbers; any other file as a whole."""
+    if format != "jsonl":
+        yield 1, body
+        return
+    start, number = 0, 1
+    while start < len(body):
+        end = body.find(b"\n", start) + 1 or len(body)
+        yield number, body[start:end]
+        start, number = end, number + 1
+
+
+def _migrate_piece(piece: bytes, number: int, format: Format, result: Migration) -> bytes:
+    if not any(name.encode() in piece for name in (*_RENAMED, "execution")) and format == "jsonl":
+        return piece
+    try:
+        text = piece.decode()
+    except UnicodeDecodeError:
+        result.errors.append(undecodable(piece, result.path, number))
+        return piece
+    document = parse_document(text, "yaml" if format == "yaml" else "json", result.path)
+    document.first_line = number
+    if not document.readable or document.faults:
+        result.errors.extend(document.problems)
+        return piece
+    return _migrate_document(document, format, result).encode()
+
+
+def _migrate_document(document: Document, format: Format, result: Migration) -> str:
+    meaning, findings = _resolve(document, format)
+    renames, left = _plan(document, findings)
+    text = _apply(document, renames)
+    after = parse_document(text, "yaml" if format == "yaml" else "json", document.path)
+    same_meaning = after.readable and not after.faults and same(_resolve(after, format)[0], meaning)
+    if not same_meaning:
+        left += [finding for finding in findings if finding.code == "deprecated-name"]
+        renames, text = [], document.text
+    offset = document.first_line - 1
+    for span, old, new in renames:
+        shifted = span._replace(line=span.line + offset, end_line=span.end_line + offset)
+        result.renames.append(Rename(shifted, old, new))
+    unique = list({(finding.path, finding.code): finding for finding in left}.values())
+    result.left.extend(in_order(document.place(unique)))
+    return text
+
+
+def _resolve(document: Document, format: Format) -> tuple[Any, list[Finding]]:
+    """What a document means: its fields, its cases and the errors in it; and what is found."""
+    report = Report()
+    if format == "jsonl":
+        case = resolve_case(document.value, (), report, Ids())
+        meaning: Any = case and case.to_dict()
+    elif document.path.lower().endswith(_SIDECAR_ENDINGS):
+        fields, shared = resolve_sidecar(document.value, "", report)
+        meaning = [fields, list(shared)]
+    else:
+        fields, cases = resolve_suite(document.value, "", report)
+        meaning = [fields, [case and case.to_dict() for case in cases]]
+    renamed = ("deprecated-name", "ignored-alias")
+    others = [each.code for each in report.findings if each.code not in renamed]
+    return [meaning, others], report.findings
+
+
+def _plan(document: Document, findings: list[Finding]) -> tuple[list[Rename], list[Finding]]:
+    """Which names can be renamed, and which are to be reported."""
+    found = [each for each in findings if each.code in ("deprecated-name", "ignored-alias")]
+    renames: dict[Span, Rename] = {}
+    left: list[Finding] = []
+    root = document.places([each.path for each in found]) if found else None
+    for finding in found:
+        old = str(finding.path[-1])
+        new = _RENAMED.get(old)
+        if root is None or new is None or finding.code == "ignored-alias":
+            left.append(finding)
+            continue
+        span = find(root, finding.path, "key").span
+        if new in _at(document.value, finding.path[:-1]):
+            hint = f"remove the `{new}` beside it, which is null"
+            left.append(finding._replace(hint=hint))
+        elif not _is_written_plainly(document.source_of(span), old):
+            left.append(finding._replace(hint=f"write `{new}` by hand: the key is no plain text"))
+        else:
+            renames[span] = Rename(span, old, new)
+    return sorted(renames.values()), left
+
+
+def _at(value: Any, path: tuple[str | int, ...]) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+def _is_written_plainly(source: str, name: str) -> bool:
+    """Whether a key is its name, in quotes or not, perhaps with an anchor before it."""
+    marked = source[:1] in ("&", "!")
+    written = source.rsplit(maxsplit=1)[-1] if marked else source
+    return written in (name, f'"{name}"', f"'{name}'")
+
+
+def _apply(document: Document, renames: list[Rename]) -> str:
+    starts = _line_starts(document)
+    pieces: list[str] = []
+    done = 0
+    for span, old, new in renames:
+        begin = starts[span.line - 1] + span.column - 1
+        end = starts[span.end_line - 1] + span.end_column - 1
+        at = document.text.rindex(old, begin, end)
+        pieces += [document.text[done:at], new]
+        done = at + len(old)
+    return "".join([*pieces, document.text[done:]])
+
+
+def _line_starts(document: Document) -> list[int]:
+    from re import finditer
+
+    return [0, *(found.end() for found in finditer(r"\r\n|\r|\n", document.text))]
+
+
+def write_atomically(path: str, data: bytes) -> None:
+    """Replace a file's content in one step; a link is followed, the mode stays."""
+    from tempfile import NamedTemporaryFile
+
+    target = os.path.realpath(path)
+    mode = os.stat(target).st_mode
+    with NamedTemporaryFile(dir=os.path.dirname(target), prefix=".evalcase-", delete=False) as file:
+        try:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+            os.chmod(file.name, mode & 0o7777)
+            os.replace(file.name, target)
+        except BaseException:
+            os.unlink(file.name)
+            raise
