@@ -1,0 +1,5 @@
+"""`python -m evalcase` is the same as `evalcase`."""
+
+from evalcase.cli.main import main
+
+main()

@@ -1,0 +1,1 @@
+"""The `evalcase` command: one file per subcommand, each parses, calls and prints."""

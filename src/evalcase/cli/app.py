@@ -1,0 +1,91 @@
+"""The command and its subcommands, each imported only when it is used."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from evalcase import __version__
+
+COMMANDS = {
+    "check": "Check eval files and point at every mistake.",
+    "show": "Print cases in their canonical form.",
+    "schema": "Print the JSON Schema of the format, for editors.",
+    "migrate": "Rename deprecated names, leaving every other byte alone.",
+}
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"evalcase.cli.{name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            close = get_close_matches(args[0], COMMANDS, 1, 0.5)
+            hint = f" Did you mean '{close[0]}'?" if close else " See 'evalcase --help'."
+            raise click.UsageError(f"there is no command '{args[0]}'.{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Every command explains itself: evalcase check --help",
+)
+@click.version_option(__version__, message="evalcase %(version)s")
+def app() -> None:
+    """Evaluate LLMs and AI agents with eval cases written in YAML or JSONL.
+
+    \b
+    A first eval file, math.eval.yaml:
+      cases:
+        - id: sum
+          input: "What is 2+2?"
+          expected_output: "4"
+
+    \b
+    evalcase check              check every eval file below this folder
+    evalcase show FILE          see what evalcase understood
+    evalcase schema > FILE      let the editor complete and underline
+    evalcase migrate FILE       bring old names up to date
+
+    These commands only read: they never run code, import yours, or open a connection.
+    Exit codes: 0 all well, 1 a gate is not met, 2 an invalid file or wrong usage.
+    """
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command; the exit code is what it returns."""
+    for stream in (sys.stdout, sys.stderr):
+        # Eval files are UTF-8 wherever they are read, and so is what is printed of them.
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        result = app.main(arguments, prog_name="evalcase", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (KeyboardInterrupt, click.Abort):
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Nothing may be written at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return result if isinstance(result, int) else 0

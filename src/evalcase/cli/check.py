@@ -1,0 +1,86 @@
+"""`evalcase check`: every problem of every file, for people or for machines."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+
+import click
+
+from evalcase.cli.terminal import stdin_format, style_for
+from evalcase.loading import Loaded
+from evalcase.model.problem import Problem
+from evalcase.pipeline import load_each
+from evalcase.read.document import Format
+from evalcase.report.text import Checked, as_text
+
+
+@click.command("check")
+@click.argument("paths", nargs=-1, type=click.Path())
+@click.option(
+    "--format",
+    "output",
+    type=click.Choice(["text", "json", "github", "sarif"]),
+    default="text",
+    show_default=True,
+    help="text for people, json for programs, github for annotations in a workflow, "
+    "sarif for code scanning.",
+)
+@click.option("--strict", is_flag=True, help="Warnings count as errors.")
+@stdin_format
+def command(paths: tuple[str, ...], output: str, strict: bool, stdin_format: Format) -> int:
+    """Check eval files and point at every mistake, by line and column.
+
+    PATHS are files (.yaml, .yml, .json, .jsonl), folders to search for *.eval.yaml and the
+    like, or '-' for standard input. Without PATHS, the current folder is searched.
+
+    \b
+    evalcase check                             everything below this folder
+    evalcase check evals/math.eval.yaml        one file
+    evalcase check --format github             in a workflow: comments on the lines
+    cat x.jsonl | evalcase check - --stdin-format jsonl
+
+    Exit code: 0, or 2 if there are errors (with --strict, or warnings).
+    """
+    tally = _Tally()
+    problems = tally.watch(load_each(paths or (".",), stdin_format, keep=False))
+    _print(problems, output, tally)
+    return 2 if tally.errors or (strict and tally.warnings) else 0
+
+
+class _Tally:
+    """Counts what passes by, so that problems can be printed while files are still read."""
+
+    def __init__(self) -> None:
+        self.checked = Checked()
+        self.errors = self.warnings = 0
+
+    def watch(self, loaded_files: Iterable[Loaded]) -> Iterator[Problem]:
+        for loaded in loaded_files:
+            self.checked.files += 1
+            self.checked.cases += loaded.cases
+            for problem in loaded.problems:
+                self.errors += problem.severity == "error"
+                self.warnings += problem.severity == "warning"
+                yield problem
+
+
+def _print(problems: Iterator[Problem], output: str, tally: _Tally) -> None:
+    write = sys.stdout.write
+    if output == "text":
+        for line in as_text(problems, tally.checked, style=style_for(sys.stdout)):
+            write(line + "\n")
+    elif output == "github":
+        from evalcase.report.machine import as_github
+
+        for line in as_github(problems):
+            write(line + "\n")
+    elif output == "json":
+        from evalcase.report.machine import as_json
+
+        write(as_json(problems) + "\n")
+    else:
+        from evalcase import __version__
+        from evalcase.report.sarif import as_sarif
+
+        write(as_sarif(problems, version=__version__) + "\n")
