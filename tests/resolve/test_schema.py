@@ -1,0 +1,401 @@
+"""The JSON Schema says the same as the checks: on the corpus, and on documents nobody wrote."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, note, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+import evalcase
+from evalcase.read.yaml import parse_yaml
+from evalcase.resolve import fields
+from evalcase.resolve.graders import MAPPING_ARGUMENTS
+from evalcase.resolve.schema import schema
+
+CORPUS = Path(__file__).parent.parent / "corpus"
+SIDECAR = ".suite.yaml"
+GOLDEN = ".canonical.json"
+
+
+def read_values(path: Path) -> list[Any]:
+    """The values in a file of the corpus: one, or one for each line of JSONL."""
+    text = path.read_bytes().decode("utf-8-sig")
+    if path.suffix == ".yaml":
+        value, faults = parse_yaml(text)
+        assert not faults
+        return [value]
+    if path.suffix == ".json":
+        return [json.loads(text)]
+    return [json.loads(line) for line in text.split("\n") if line.strip()]
+
+
+def documents(folder: str) -> list[Any]:
+    paths = sorted(
+        path
+        for path in (CORPUS / folder).iterdir()
+        if path.suffix in (".yaml", ".json", ".jsonl") and not path.name.endswith(GOLDEN)
+    )
+    assert paths
+    return [pytest.param(path, id=path.name) for path in paths]
+
+
+def cannot_tell(path: Path) -> bool:
+    expectations = path.with_suffix(".expect")
+    source = expectations if expectations.exists() and not is_sidecar(path) else path
+    return b"# schema: cannot tell" in source.read_bytes()
+
+
+def is_sidecar(path: Path) -> bool:
+    return path.name.endswith(SIDECAR)
+
+
+@cache
+def validator(definition: str | None = None) -> Draft202012Validator:
+    whole = schema()
+    if definition is not None:
+        whole = {"$ref": f"#/$defs/{definition}", "$defs": whole["$defs"]}
+    return Draft202012Validator(whole)
+
+
+def schema_accepts(path: Path) -> bool:
+    definition = "sidecar" if is_sidecar(path) else "case" if path.suffix == ".jsonl" else None
+    return all(validator(definition).is_valid(value) for value in read_values(path))
+
+
+# The schema itself
+
+
+def test_is_valid_2020_12() -> None:
+    Draft202012Validator.check_schema(schema())
+
+
+def test_is_plain_json_and_fresh_on_every_call() -> None:
+    first = schema()
+    assert json.loads(json.dumps(first)) == first
+    first.clear()
+    assert schema()
+
+
+def test_references_lead_somewhere() -> None:
+    whole = schema()
+    for _, part in subschemas(whole, "#"):
+        reference = part.get("$ref")
+        if reference is None:
+            continue
+        assert isinstance(reference, str)
+        target: Any = whole
+        for step in reference.removeprefix("#/").split("/"):
+            target = target[step]
+        assert isinstance(target, dict)
+
+
+def test_every_description_says_something() -> None:
+    for place, part in subschemas(schema(), "#"):
+        for word in ("title", "description", "deprecationMessage", "errorMessage"):
+            if word in part:
+                text = part[word]
+                assert isinstance(text, str)
+                assert text.strip() == text != "", f"{word} of {place}"
+
+
+@pytest.mark.parametrize("name", ["suite", "sidecar", "case", "caseFile"])
+def test_every_field_is_described(name: str) -> None:
+    for field, part in properties_of(name).items():
+        assert described(part), field
+
+
+@pytest.mark.parametrize(
+    ("name", "names", "aliases"),
+    [
+        ("case", fields.CASE_FIELDS, fields.CASE_ALIASES),
+        ("caseFile", ("$schema", *fields.CASE_FIELDS), fields.CASE_ALIASES),
+        ("suite", fields.SUITE_FIELDS, fields.SUITE_ALIASES),
+    ],
+)
+def test_has_the_fields_of_the_format(
+    name: str, names: tuple[str, ...], aliases: dict[str, str]
+) -> None:
+    reserved = () if name == "suite" else fields.RESERVED
+    expected = {*names, *aliases, fields.EXECUTION, *reserved}
+    assert properties_of(name).keys() == expected
+
+
+def test_sidecar_has_the_fields_of_a_suite_but_cases() -> None:
+    containers = {"cases", *(old for old, new in fields.SUITE_ALIASES.items() if new == "cases")}
+    assert properties_of("sidecar").keys() == properties_of("suite").keys() - containers
+
+
+@pytest.mark.parametrize(
+    ("name", "aliases"), [("case", fields.CASE_ALIASES), ("suite", fields.SUITE_ALIASES)]
+)
+def test_aliases_are_deprecated_and_name_their_successor(
+    name: str, aliases: dict[str, str]
+) -> None:
+    properties = properties_of(name)
+    for alias, primary in aliases.items():
+        assert properties[alias]["deprecated"] is True
+        assert f"`{primary}`" in properties[alias]["description"]
+        assert f"`{primary}`" in properties[alias]["deprecationMessage"]
+    deprecated = {field for field, part in properties.items() if part.get("deprecated")}
+    assert deprecated == {*aliases, fields.EXECUTION}
+
+
+def test_knows_the_graders_whose_argument_is_a_mapping() -> None:
+    assert properties_of("namedGrader").keys() == MAPPING_ARGUMENTS
+
+
+@pytest.mark.parametrize("name", ["suite", "case", "caseFile", "message", "rubric", "repeat"])
+def test_examples_are_valid(name: str) -> None:
+    definitions: Any = schema()["$defs"]
+    for each in definitions[name].get("examples", []):
+        assert validator(name).is_valid(each)
+    for field, part in definitions[name].get("properties", {}).items():
+        for each in part.get("examples", []):
+            case = {"input": "Hi", "cases": [{"input": "Hi"}], field: each}
+            if name == "case":
+                del case["cases"]
+            if name in ("suite", "case"):
+                assert validator(name).is_valid(case), field
+
+
+def properties_of(name: str) -> dict[str, Any]:
+    definitions: Any = schema()["$defs"]
+    properties: dict[str, Any] = definitions[name]["properties"]
+    return properties
+
+
+def described(part: dict[str, Any]) -> bool:
+    while "description" not in part and "$ref" in part:
+        target: Any = schema()
+        for step in part["$ref"].removeprefix("#/").split("/"):
+            target = target[step]
+        part = target
+    return bool(part.get("description"))
+
+
+def subschemas(part: Any, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every mapping in the schema that is a schema, or that holds some by name."""
+    if isinstance(part, dict):
+        if not place.endswith(("/properties", "/$defs", "/patternProperties")):
+            yield place, part
+        for key, value in part.items():
+            if key not in ("examples", "default", "enum"):
+                yield from subschemas(value, f"{place}/{key}")
+    elif isinstance(part, list):
+        for index, value in enumerate(part):
+            yield from subschemas(value, f"{place}/{index}")
+
+
+# The corpus
+
+
+@pytest.mark.parametrize("path", documents("valid"))
+def test_accepts_valid_documents(path: Path) -> None:
+    assert schema_accepts(path)
+
+
+@pytest.mark.parametrize(
+    "path", [each for each in documents("invalid") if not cannot_tell(each.values[0])]
+)
+def test_refuses_invalid_documents(path: Path) -> None:
+    assert not schema_accepts(path)
+
+
+def test_file_names_say_their_idea() -> None:
+    for path in CORPUS.glob("*valid/*.*"):
+        assert re.fullmatch(
+            r"[a-z0-9]+(-[a-z0-9]+)*(\.suite|\.canonical)?\.(yaml|jsonl?|expect)", path.name
+        )
+
+
+# Documents nobody wrote
+
+CANNOT_TELL = {"duplicate-id", "missing-file", "file-outside-project", "bad-file"}
+
+texts = st.sampled_from(["", " ", "a", "What is 2+2?", "user", "text"]) | st.text(max_size=5)
+# Never 5.0, which a schema takes for an integer.
+numbers = st.integers(-2, 3) | st.integers() | st.sampled_from([-0.5, 0.5, 1.5, 1e-9])
+scalars = st.none() | st.booleans() | numbers | texts
+keys = st.sampled_from(
+    ["role", "content", "tool_calls", "tool", "function", "name", "type", "text", "weight",
+     "required", "times", "pass_rate", "id", "description", "a", ""]
+)  # fmt: skip
+junk = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def mostly(good: st.SearchStrategy[Any], odd: st.SearchStrategy[Any] = junk) -> Any:
+    return st.integers(0, 15).flatmap(lambda dice: odd if dice == 0 else good)
+
+
+def mapping(required: dict[str, Any], optional: dict[str, Any]) -> st.SearchStrategy[Any]:
+    return st.fixed_dictionaries(required, optional=optional)
+
+
+roles = st.sampled_from(["system", "developer", "user", "assistant", "tool"])
+odd_roles: st.SearchStrategy[Any] = st.sampled_from(
+    ["admin", "usr", "User", "", None, 1, ["user"], {}]
+)
+names = mostly(st.sampled_from(["Read", "Write"]), scalars)
+functions = mapping({"name": names}, {"arguments": junk})
+calls = (
+    mapping({"tool": names}, {"input": junk, "id": junk})
+    | mapping({"function": mostly(functions)}, {"id": junk})
+    | mapping({}, {"tool": names, "function": mostly(functions), "name": texts})
+)
+call_lists: st.SearchStrategy[Any] = (
+    st.lists(mostly(calls), min_size=1, max_size=2) | st.just([]) | st.none()
+)
+parts = mapping({"type": mostly(st.sampled_from(["text", "image", "audio"]))}, {"text": junk})
+contents = texts | st.lists(parts, max_size=2) | junk
+messages = (
+    mapping({"role": roles, "content": contents}, {"name": texts})
+    | mapping({"role": mostly(roles, odd_roles)}, {"content": contents, "tool_calls": call_lists})
+    | mapping({"role": roles, "tool_calls": call_lists}, {"content": contents})
+)
+inputs = texts | st.lists(mostly(messages), min_size=1, max_size=3) | messages
+options = {"weight": mostly(numbers), "required": mostly(st.booleans())}
+grader_names = st.sampled_from(["expected", "contains", "equals", "json_schema"])
+graders = (
+    grader_names
+    | st.dictionaries(grader_names | keys, junk | mapping({}, options), min_size=1, max_size=1)
+    | mapping({"type": mostly(grader_names)}, {"value": junk, **options})
+)
+grader_lists = st.lists(mostly(graders), max_size=2)
+rubrics = mostly(st.text(min_size=1, max_size=4)) | mapping(
+    {}, {"text": texts, "description": mostly(texts), "id": mostly(texts), **options}
+)
+times = mostly(st.integers(1, 5))
+shares = mostly(st.sampled_from([0, 0.5, 1, 0.25]))
+run_fields: dict[str, Any] = {
+    "target": mostly(st.just("bot")),
+    "targets": mostly(st.lists(st.just("bot"), min_size=1, max_size=2)),
+    "threshold": shares,
+    "repeat": times | mapping({"times": times}, {"pass_rate": shares}),
+    "timeout_s": mostly(st.sampled_from([0.5, 30])),
+    "tags": mostly(st.lists(texts, max_size=2)),
+    "metadata": mostly(st.dictionaries(keys, junk, max_size=2)),
+    "execution": mapping({}, {"target": mostly(st.just("bot")), "evaluators": grader_lists}),
+    "graders": grader_lists,
+    "evaluators": grader_lists,
+    "input": inputs,
+    "input_messages": inputs,
+    "description": mostly(texts),
+}
+case_fields: dict[str, Any] = {
+    **run_fields,
+    "id": mostly(texts),
+    "expected_output": inputs | junk,
+    "expected_messages": inputs | junk,
+    "skip": mostly(st.booleans() | texts),
+    "conversation_id": mostly(texts),
+    "criteria": mostly(st.just("Says four.")),
+    "expected_outcome": mostly(st.just("Says four.")),
+    "outcome": mostly(st.just("Says four.")),
+    "rubrics": mostly(st.lists(rubrics, min_size=1, max_size=2)),
+    "suite_graders": mostly(st.booleans()),
+}
+suite_fields: dict[str, Any] = {
+    **run_fields,
+    "$schema": mostly(texts),
+    "name": mostly(texts),
+    "dataset": mostly(texts),
+}
+strangers = st.sampled_from(
+    ["vars", "matrix", "x-", "x-note", "xnote", "note", "expcted_output", "$schema", "name",
+     "cases", "tests"]
+)  # fmt: skip
+
+
+@st.composite
+def mappings(draw: st.DrawFn, kind: dict[str, Any], base: dict[str, Any]) -> dict[str, Any]:
+    """A mapping that is nearly right: some fields of its kind, and at times something else."""
+    chosen = draw(st.lists(st.sampled_from(sorted(kind)), max_size=4, unique=True))
+    value = {**base, **{name: draw(kind[name]) for name in chosen}}
+    change = draw(st.integers(0, 9))
+    if change == 0:
+        value[draw(st.sampled_from(sorted(kind)))] = draw(junk)
+    elif change == 1:
+        value[draw(strangers)] = draw(junk)
+    elif change == 2:
+        value.pop(draw(st.sampled_from(sorted(value))), None)
+    elif change == 3:
+        value[draw(st.sampled_from(sorted(kind)))] = None
+    return value
+
+
+cases = mappings(case_fields, {"input": "What is 2+2?"})
+case_lists = st.lists(mostly(cases), min_size=1, max_size=2)
+
+
+@st.composite
+def suites(draw: st.DrawFn) -> dict[str, Any]:
+    containers = ["cases", "evalcases", "eval_cases", "tests"]
+    suite = {draw(st.sampled_from(containers)): draw(mostly(case_lists))}
+    if draw(st.integers(0, 5)) == 0:
+        suite[draw(st.sampled_from(containers))] = draw(case_lists | junk)
+    return draw(mappings(suite_fields, suite))
+
+
+def with_unique_ids(document: Any) -> Any:
+    numbered: list[dict[str, Any]] = []
+
+    def visit(value: Any) -> None:
+        for case in value if isinstance(value, list) else []:
+            if isinstance(case, dict) and isinstance(case.get("id"), str) and case["id"]:
+                numbered.append(case)
+
+    visit(document)
+    if isinstance(document, dict):
+        for value in document.values():
+            visit(value)
+    for number, case in enumerate(numbered):
+        case["id"] += f"-{number}"
+    return document
+
+
+alike = settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@alike
+@given(mostly(suites() | case_lists | cases).map(with_unique_ids))
+@example({"input": "Hi", "rubrics": [{"text": None, "description": "Greets back"}]})
+@example({"input": "Hi", "$schema": 1})
+@example({"cases": [{"input": "Hi"}], "tags": [[]]})
+@example({"cases": None, "input": "Hi"})
+@example({"input": "Hi", "execution": {"evaluators": [""]}, "evaluators": None})
+def test_agrees_with_the_checks(document: Any) -> None:
+    errors = errors_of(document)
+    note(f"errors: {errors}")
+    assert validator().is_valid(document) is not bool(errors)
+
+
+@alike
+@given(inputs | junk, inputs | st.lists(mostly(messages), max_size=3) | junk)
+@example({"role": "admin", "tool_calls": None}, None)
+@example("Hi", [{"role": "admin"}, {"role": "assistant"}])
+def test_agrees_with_the_checks_on_messages(given_input: Any, expected: Any) -> None:
+    document = {"input": given_input, "expected_output": expected}
+    errors = errors_of(document)
+    note(f"errors: {errors}")
+    assert validator().is_valid(document) is not bool(errors)
+
+
+def errors_of(document: Any) -> list[str]:
+    try:
+        evalcase.loads(json.dumps(document), format="json")
+    except evalcase.SuiteError as error:
+        codes = [problem.code for problem in error.problems if problem.severity == "error"]
+        return [code for code in codes if code not in CANNOT_TELL]
+    return []
