@@ -1,0 +1,43 @@
+"""Runs the benchmarks and prints each figure beside its bar: `python -m benchmarks [GROUP…]`.
+
+Nothing fails here: a figure that is over its bar is for a person to look at.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from benchmarks.figures import HEADER, Figure, save, show
+from benchmarks.installed import installed_figures
+from benchmarks.loading import deprecated_figures, json_figures, peer_figures, yaml_figures
+from benchmarks.streaming import streaming_figures
+
+HERE = Path(__file__).parent
+GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
+    "yaml": yaml_figures,
+    "deprecated": deprecated_figures,
+    "json": json_figures,
+    "peer": peer_figures,
+    "installed": installed_figures,
+    "streaming": streaming_figures,
+}
+
+
+def main() -> None:
+    """Measure the groups asked for, or all, printing as figures come in."""
+    asked = sys.argv[1:] or list(GROUPS)
+    if unknown := set(asked) - set(GROUPS):
+        sys.exit(f"no such group: {', '.join(sorted(unknown))}; there are {', '.join(GROUPS)}")
+    figures = []
+    print(HEADER)
+    for group in asked:
+        for figure in GROUPS[group](HERE / "data"):
+            print(show(figure), flush=True)
+            figures.append(figure)
+    save(HERE / "results.json", figures)
+
+
+if __name__ == "__main__":
+    main()
