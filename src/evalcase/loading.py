@@ -14,8 +14,16 @@ from evalcase.model.problem import Problem, in_order
 from evalcase.model.suite import Suite
 from evalcase.read.attachments import Attachments
 from evalcase.read.discover import format_of, suite_name
-from evalcase.read.document import Document, Format, parse_document
-from evalcase.read.source import STDIN, TEXT, UnreadableError, folder_of, open_bytes, read_text
+from evalcase.read.document import Format, parse_document
+from evalcase.read.source import (
+    STDIN,
+    TEXT,
+    UnreadableError,
+    encodable,
+    folder_of,
+    open_bytes,
+    read_text,
+)
 from evalcase.resolve.case import resolve_case
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.names import LONE_CASE
@@ -49,13 +57,21 @@ def load_file(path: str, stdin_format: Format = "yaml", keep: bool = True) -> Lo
 
 def load_text(text: str, format: Format, path: str = TEXT) -> Loaded:
     """Read a suite from text, as if it stood in the current folder."""
+    try:
+        text = encodable(text, path)
+    except UnreadableError as error:
+        return Loaded(path, None, [error.problem], 0)
     if format == "jsonl":
-        return _load_lines(path, BytesIO(text.encode("utf-8", "surrogatepass")), True)
+        return _load_lines(path, BytesIO(text.encode()), keep=True)
     return _load_document(path, text, format)
 
 
-def load_case(document: Document) -> tuple[Case | None, list[Problem]]:
-    """Read a document as one case."""
+def load_case(text: str) -> tuple[Case | None, list[Problem]]:
+    """Load one case from YAML text."""
+    try:
+        document = parse_document(encodable(text, TEXT), "yaml", TEXT)
+    except UnreadableError as error:
+        return None, [error.problem]
     if not document.readable:
         return None, document.problems
     report = Report()

@@ -138,7 +138,7 @@ def _resolve(document: Document, format: Format) -> tuple[Any, list[Finding]]:
         fields, cases = resolve_suite(document.value, "", report)
         meaning = [fields, [case and case.to_dict() for case in cases]]
     renamed = ("deprecated-name", "ignored-alias")
-    others = [each.code for each in report.findings if each.code not in renamed]
+    others = sorted(each.code for each in report.findings if each.code not in renamed)
     return [meaning, others], report.findings
 
 

@@ -17,8 +17,7 @@ from evalcase.model.case import Case
 from evalcase.model.problem import Problem, in_order
 from evalcase.model.suite import Suite
 from evalcase.read.discover import discover, format_of
-from evalcase.read.document import Format, parse_document
-from evalcase.read.source import TEXT
+from evalcase.read.document import Format
 from evalcase.streaming import stream_cases
 
 
@@ -34,7 +33,7 @@ def loads(text: str, format: Format = "yaml") -> Suite:
 
 def parse_case(text: str) -> Case:
     """Read one eval case from YAML text."""
-    case, problems = load_case(parse_document(text, "yaml", TEXT))
+    case, problems = load_case(text)
     # A lone case is a fragment: how it is graded may be said elsewhere.
     problems = [problem for problem in problems if problem.code != "nothing-to-grade"]
     if case is None or has_errors(problems):

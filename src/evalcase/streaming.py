@@ -54,7 +54,7 @@ class CaseStream:
                     continue
                 _, _, value, faults = line
                 case = resolve_case(value, (), report, ids, shared)
-                if report or faults:
+                if faults or report.findings or report.files:
                     yield from self._problems(line, report)
                     case = None if report.errors or faults else case
                     report = Report()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from typing import TextIO
 
 import click
 
@@ -66,16 +67,14 @@ def app() -> None:
     evalcase schema > FILE      let the editor complete and underline
     evalcase migrate FILE       bring old names up to date
 
-    These commands only read: they never run code, import yours, or open a connection.
+    None of them runs code, imports yours or opens a connection, and only migrate writes.
     Exit codes: 0 all well, 1 a gate is not met, 2 an invalid file or wrong usage.
     """
 
 
 def run(arguments: list[str]) -> int:
     """Run the command; the exit code is what it returns."""
-    for stream in (sys.stdout, sys.stderr):
-        # Eval files are UTF-8 wherever they are read, and so is what is printed of them.
-        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    sys.stdout, sys.stderr = _writable(sys.stdout), _writable(sys.stderr)
     try:
         result = app.main(arguments, prog_name="evalcase", standalone_mode=False)
         sys.stdout.flush()
@@ -85,7 +84,24 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         return 130
     except BrokenPipeError:
-        # Whoever read our output has seen enough. Nothing may be written at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read our output has seen enough.
+        _discard_output()
         return 0
+    except OSError as error:
+        _discard_output()
+        sys.stderr.write(f"evalcase: can't go on: {error.strerror or error}\n")
+        return 3
     return result if isinstance(result, int) else 0
+
+
+def _writable(stream: TextIO | None) -> TextIO:
+    """A stream for UTF-8, which is what eval files are; the null device for one that is closed."""
+    if stream is None:
+        return open(os.devnull, "w", encoding="utf-8")
+    stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[attr-defined]
+    return stream
+
+
+def _discard_output() -> None:
+    """Give standard output another end, so that nothing fails when Python flushes it at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

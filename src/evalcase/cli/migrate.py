@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import click
 
@@ -14,7 +14,7 @@ from evalcase.read.discover import discover
 from evalcase.read.document import Format
 from evalcase.read.source import STDIN
 from evalcase.report.diff import unified_diff
-from evalcase.report.style import paint
+from evalcase.report.style import Style, paint
 from evalcase.report.text import problem_lines
 from evalcase.report.visible import visible
 
@@ -42,17 +42,15 @@ def command(paths: tuple[str, ...], diff: bool, check: bool, stdin_format: Forma
     """
     changed = failed = 0
     for migration in _migrations(paths, stdin_format):
-        failed += bool(migration.errors)
         changed += migration.changed
+        if diff:
+            _write_diff(migration)
+        elif not check:
+            _write(migration)
+        failed += bool(migration.errors)
         # Standard output is for the text itself when that is what was asked for.
         talk = sys.stderr if diff or migration.path == STDIN else sys.stdout
-        if diff:
-            sys.stdout.writelines(_diff_lines(migration))
-        elif migration.path == STDIN and not check:
-            sys.stdout.buffer.write(migration.after)
-        elif migration.changed and not check:
-            failed += not _write(migration)
-        for line in _report(migration, done=not (diff or check)):
+        for line in _report(migration, style_for(talk), done=not (diff or check)):
             talk.write(line + "\n")
     return 2 if failed else 1 if check and changed else 0
 
@@ -69,39 +67,40 @@ def _migrations(paths: tuple[str, ...], stdin_format: Format) -> Iterator[Migrat
                 yield migration
 
 
-def _write(migration: Migration) -> bool:
-    try:
-        write_atomically(migration.path, migration.after)
-    except OSError as error:
-        problem = Problem("unreadable-file", f"can't be written: {error.strerror}", migration.path)
-        migration.errors.append(problem)
-        return False
-    return True
+def _write(migration: Migration) -> None:
+    """Write the file anew; a failure to do so becomes one of its errors."""
+    if migration.path == STDIN:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(migration.after)
+    elif migration.changed:
+        try:
+            write_atomically(migration.path, migration.after)
+        except OSError as error:
+            message = f"the file can't be written: {error.strerror or error}"
+            migration.errors.append(Problem("unwritable-file", message, migration.path))
+            migration.renames.clear()
 
 
-def _report(migration: Migration, done: bool) -> Iterator[str]:
-    style = style_for(sys.stdout)
+def _write_diff(migration: Migration) -> None:
+    if not migration.changed:
+        return
+    for line in unified_diff(migration.before, migration.after, migration.path):
+        if sys.stdout.isatty():
+            sys.stdout.write(visible(line.decode("utf-8", "replace").rstrip("\r\n")) + "\n")
+        else:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(line)
+
+
+def _report(migration: Migration, style: Style, done: bool) -> Iterator[str]:
     path = paint(visible(migration.path), style.place)
     for span, old, new in migration.renames:
         yield f"{path}:{span.line}:{span.column}: {old} → {paint(new, style.good)}"
     count = len(migration.renames)
-    names = f"{count} name{'' if count == 1 else 's'}"
-    if migration.renames and not migration.errors:
-        yield f"{path}: {names} renamed" if done else f"{path}: {names} to rename"
+    if count:
+        names = f"{count} name{'' if count == 1 else 's'}"
+        yield f"{path}: {names} {'renamed' if done else 'to rename'}"
     elif not (migration.left or migration.errors):
         yield f"{path}: nothing to rename"
-    for problem in _all(migration.left, migration.errors):
+    for problem in (*migration.left, *migration.errors):
         yield from problem_lines(problem, style=style)
-
-
-def _all(*groups: Iterable[Problem]) -> Iterator[Problem]:
-    for group in groups:
-        yield from group
-
-
-def _diff_lines(migration: Migration) -> Iterator[str]:
-    if migration.changed:
-        lines = unified_diff(migration.before, migration.after, migration.path)
-        terminal = sys.stdout.isatty()
-        for line in lines:
-            yield (visible(line.rstrip("\r\n")) + "\n") if terminal else line

@@ -15,6 +15,7 @@ class Code(NamedTuple):
 CODES: dict[str, Code] = {
     # Reading a file.
     "unreadable-file": Code("error", "The file can't be read."),
+    "unwritable-file": Code("error", "The file can't be written."),
     "unknown-file-type": Code("error", "The file name has an ending that evalcase doesn't read."),
     "no-suites": Code("error", "The folder holds no eval files."),
     "bad-encoding": Code("error", "The file isn't UTF-8 text."),

@@ -11,7 +11,7 @@ from typing import Any
 from evalcase.model.json_value import JSON, depth
 from evalcase.read.fault import FatalFaultError, Fault
 from evalcase.read.json_places import json_faults, nesting_fault, span_at
-from evalcase.read.scalars import MAX_DIGITS
+from evalcase.read.scalars import MAX_DIGITS, NotJsonError, decimal
 
 MAX_DEPTH = 100
 _SPACE = " \t\n\r"
@@ -44,10 +44,11 @@ class JsonReader:
             return 0.0
 
         def integer(text: str) -> int:
-            if len(text.lstrip("-")) <= MAX_DIGITS:
-                return int(text)
-            suspicious.append(text)
-            return 0
+            try:
+                return decimal(text)
+            except NotJsonError:
+                suspicious.append(text)
+                return 0
 
         hooks: dict[str, Any] = {
             "object_pairs_hook": mapping, "parse_float": floating, "parse_constant": constant
@@ -57,8 +58,12 @@ class JsonReader:
         usual_limit = sys.get_int_max_str_digits() == MAX_DIGITS
         self._scan = _scanner(hooks) if usual_limit else self._careful_scan
 
-    def read(self, text: str) -> tuple[JSON, Sequence[Fault]]:
-        """Read one value. Faults that leave the rest readable are returned, others raised."""
+    def read(self, text: str, brackets: int = MAX_DEPTH + 1) -> tuple[JSON, Sequence[Fault]]:
+        """Read one value. Faults that leave the rest readable are returned, others raised.
+
+        `brackets` is how many there are at most: where it is known, few of them spare a look at
+        the depth.
+        """
         try:
             value, end = self._scan(text, 0)
         except (StopIteration, ValueError, RecursionError):
@@ -66,9 +71,9 @@ class JsonReader:
         if end != len(text) and text[end:].strip(_SPACE):
             rest = end + len(text[end:]) - len(text[end:].lstrip(_SPACE))
             raise FatalFaultError(_syntax(text, rest, "there is more after the end of the value"))
-        if text.count("[") + text.count("{") > MAX_DEPTH and depth(value, MAX_DEPTH) > MAX_DEPTH:
+        if brackets > MAX_DEPTH and depth(value, MAX_DEPTH) > MAX_DEPTH:
             raise FatalFaultError(nesting_fault(text, MAX_DEPTH))
-        if self._suspicious or "\\ud" in text or "\\uD" in text:
+        if self._suspicious or ("\\" in text and ("\\ud" in text or "\\uD" in text)):
             self._suspicious.clear()
             return value, json_faults(text)
         return value, ()

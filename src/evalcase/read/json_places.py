@@ -6,12 +6,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from json import loads
-from math import isinf
 
 from evalcase.model.problem import Span
 from evalcase.read.fault import Fault
 from evalcase.read.places import Branch, Leaf, Node
-from evalcase.read.scalars import MAX_DIGITS
+from evalcase.read.scalars import NotJsonError, decimal, floating
 
 _TOKEN = re.compile(r'[\[\]{},:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s\[\]{},:"]+', re.DOTALL)
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
@@ -127,7 +126,8 @@ def _value_fault(text: str) -> str | None:
         return None
     if text.lstrip("-") in ("NaN", "Infinity"):
         return f"`{text}` can't be written as JSON"
-    if text.lstrip("-").isdigit():
-        too_long = len(text.lstrip("-")) > MAX_DIGITS
-        return f"an integer may have at most {MAX_DIGITS:,} digits" if too_long else None
-    return f"`{text}` is too large for a number" if isinf(float(text)) else None
+    try:
+        decimal(text) if text.lstrip("-").isdigit() else floating(text)
+    except NotJsonError as error:
+        return str(error)
+    return None

@@ -13,6 +13,7 @@ from evalcase.read.json import JsonReader
 from evalcase.read.source import BOM, undecodable
 
 MAX_LINE_BYTES = 1 << 28
+_BLOCK_BYTES = 1 << 18
 
 
 class Line(NamedTuple):
@@ -31,21 +32,40 @@ def read_lines(file: IO[bytes], path: str) -> Iterator[Line | Problem]:
     """The lines of a file in order; a problem in place of each that can't be read."""
     read = JsonReader().read
     number = 0
-    while data := file.readline(MAX_LINE_BYTES + 1):
+    for data in _split(file):
         number += 1
-        if number == 1 and data[:3] == BOM:
-            data = data[3:]
-        if data.isspace() or not data:
+        if not data.strip(b" \t\r"):
             continue
-        text = ""
-        try:
-            text = data.decode().rstrip("\r\n")
-            yield Line(number, text, *read(text))
-        except UnicodeDecodeError:
-            yield undecodable(data, path, number)
-        except FatalFaultError as error:
-            yield from Document(path, text, "json", None, [error.fault], False, number).problems
         if len(data) > MAX_LINE_BYTES:
             message = f"the line is longer than {MAX_LINE_BYTES >> 20} MiB"
             yield Problem("too-large", message, path, Span(number, 1, number, 1))
             return
+        text = ""
+        try:
+            text = data.decode()
+            yield Line(number, text, *read(text, data.count(b"[") + data.count(b"{")))
+        except UnicodeDecodeError:
+            yield undecodable(data, path, number)
+        except FatalFaultError as error:
+            yield from Document(path, text, "json", None, [error.fault], False, number).problems
+
+
+def _split(file: IO[bytes]) -> Iterator[bytes]:
+    """The lines of a file without their ends, read in blocks. The first has no byte order mark.
+
+    Only a line feed ends a line. A line that is longer than allowed is cut, and is the last.
+    """
+    pieces = [file.read(_BLOCK_BYTES).removeprefix(BOM)]
+    length = 0
+    while block := file.read(_BLOCK_BYTES):
+        if b"\n" in pieces[-1]:
+            first, *lines, last = b"".join(pieces).split(b"\n")
+            yield first
+            yield from lines
+            pieces = [last]
+            length = len(last)
+        pieces.append(block)
+        length += len(block)
+        if length > MAX_LINE_BYTES and b"\n" not in block:
+            break
+    yield from b"".join(pieces).split(b"\n")

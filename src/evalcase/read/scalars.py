@@ -6,8 +6,6 @@ import re
 from math import isinf
 
 MAX_DIGITS = 4300
-_MAX_BITS = 14_284
-"""The bits of the largest number with `MAX_DIGITS` decimal digits."""
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _OCTAL = re.compile(r"0o[0-7]+")
@@ -48,8 +46,15 @@ def plain(text: str) -> str | int | float | bool | None:
 
 def decimal(text: str) -> int:
     if len(text) > MAX_DIGITS and len(text.lstrip("+-")) > MAX_DIGITS:
-        raise NotJsonError(f"an integer may have at most {MAX_DIGITS:,} digits")
-    return int(text)
+        raise NotJsonError(_TOO_MANY_DIGITS)
+    try:
+        return int(text)
+    except ValueError:
+        # The process may have been given a lower limit than usual.
+        raise NotJsonError("the integer has more digits than this Python is set to read") from None
+
+
+_TOO_MANY_DIGITS = f"an integer may have at most {MAX_DIGITS:,} digits"
 
 
 def floating(text: str) -> float:
@@ -61,8 +66,8 @@ def floating(text: str) -> float:
 
 def _bounded(text: str, base: int) -> int:
     number = int(text[2:], base)
-    if number.bit_length() > _MAX_BITS:
-        raise NotJsonError(f"an integer may have at most {MAX_DIGITS:,} digits")
+    if len(text) > MAX_DIGITS // 2 and number >= 10**MAX_DIGITS:
+        raise NotJsonError(_TOO_MANY_DIGITS)
     return number
 
 
@@ -72,7 +77,7 @@ def tagged(text: str, tag: str) -> str | int | float | bool | None:
         return text
     value = plain(text)
     if tag == "float" and type(value) is int:
-        return float(value)
+        return floating(text) if _FLOAT.fullmatch(text) else float(value)
     fits = {"null": value is None, "bool": type(value) is bool, "int": type(value) is int}
     if fits.get(tag, type(value) is float):
         return value

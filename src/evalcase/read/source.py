@@ -30,11 +30,10 @@ class UnreadableError(Exception):
 def read_text(path: str) -> str:
     """The text of a file, without its byte order mark. Line ends stay as they are."""
     with open_bytes(path) as file:
-        data = file.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        message = f"the file is larger than {MAX_BYTES >> 20:,} MiB"
-        hint = "a .jsonl file is read line by line and may be of any size"
-        raise UnreadableError(Problem("too-large", message, path, hint=hint))
+        size = os.fstat(file.fileno()).st_size if path != STDIN else 0
+        data = file.read(MAX_BYTES + 1) if size <= MAX_BYTES else b""
+    if max(size, len(data)) > MAX_BYTES:
+        raise UnreadableError(_too_large(path))
     return decode(data, path)
 
 
@@ -64,7 +63,32 @@ def folder_of(path: str) -> str:
 
 def _standard_input() -> IO[bytes]:
     """All of standard input, so that it can be read twice like a file."""
-    return BytesIO(sys.stdin.buffer.read())
+    if sys.stdin is None:
+        raise UnreadableError(Problem("unreadable-file", "standard input is closed", STDIN))
+    data = sys.stdin.buffer.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise UnreadableError(_too_large(STDIN))
+    return BytesIO(data)
+
+
+def _too_large(path: str) -> Problem:
+    message = f"this is larger than {MAX_BYTES >> 20:,} MiB"
+    hint = "a .jsonl file is read line by line and may be of any size"
+    return Problem("too-large", message, path, hint=hint)
+
+
+def encodable(text: str, path: str) -> str:
+    """A text given by a program: without its byte order mark, and only if it is Unicode."""
+    text = text.removeprefix("\ufeff")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        before = _LINE_BREAK.split(text[: error.start])
+        line, column = len(before), len(before[-1]) + 1
+        message = f"U+{ord(text[error.start]):04X} is half of a surrogate pair, not a character"
+        span = Span(line, column, line, column + 1)
+        raise UnreadableError(Problem("bad-encoding", message, path, span)) from None
+    return text
 
 
 def _unreadable(path: str, error: Exception) -> Problem:

@@ -24,11 +24,14 @@ from yaml.events import (
 from evalcase.model.json_value import JSON, fresh
 from evalcase.read import scalars
 from evalcase.read.fault import FatalFaultError, Fault
-from evalcase.read.yaml_faults import explain, span_of
+from evalcase.read.yaml_faults import explain, misread_question_marks, span_of
 from evalcase.read.yaml_text import Prepared, prepare
 
 MAX_DEPTH = 100
 MIN_ALIAS_BUDGET = 1_000_000
+"""How many values all aliases together may stand for; more, if the file is longer than that."""
+MIN_CHARACTER_BUDGET = 1 << 26
+"""The same for the characters in them; a hundred times the length of the file, if that is more."""
 
 _MERGE: Any = object()
 """The key that `<<` has until its mapping is complete."""
@@ -43,9 +46,9 @@ _SCALAR_TAGS = frozenset({"str", "int", "float", "bool", "null"})
 
 def parse_yaml(text: str) -> tuple[JSON, Sequence[Fault]]:
     """Read one document. Faults that leave the rest readable are returned, others raised."""
-    builder = _Builder(prepare(text))
     try:
-        return builder.build(), builder.faults
+        builder = _Builder(prepare(text))
+        return builder.build(), builder.faults + misread_question_marks(builder.text)
     except (YAMLError, UnicodeEncodeError) as error:
         raise FatalFaultError(explain(error, text)) from None
 
@@ -58,6 +61,7 @@ class _Builder:
         self.anchors: dict[str, tuple[Any, str | None]] = {}
         """What an anchor names: the value, and its source text where that is a scalar."""
         self.budget = max(MIN_ALIAS_BUDGET, len(prepared.text))
+        self.character_budget = max(MIN_CHARACTER_BUDGET, 100 * len(prepared.text))
         self.merges: dict[int, Any] = {}
         """The `<<` events of mappings under construction, by the mapping's identity."""
 
@@ -255,8 +259,8 @@ class _Builder:
 
     def alias(self, event: Any, stack: list[Any], mapping: Any, items: Any) -> Any:
         value, _ = self.look_up(event)
-        self.budget -= 1
         if not isinstance(value, dict | list):
+            self.spend(1, len(value) if isinstance(value, str) else 0, event)
             return value
         open_containers = [mapping if mapping is not None else items]
         open_containers += [outer if outer is not None else inner for outer, inner, _ in stack]
@@ -264,18 +268,23 @@ class _Builder:
             raise self.fatal(
                 "recursive-alias", f"`*{event.anchor}` stands inside the value it names", event
             )
-        nodes, height = _weigh(value, self.budget)
-        self.budget -= nodes
-        if self.budget < 0:
-            raise self.fatal(
-                "alias-bomb",
-                "the aliases up to here expand to more values than evalcase accepts",
-                event,
-                "write fewer aliases of aliases",
-            )
+        nodes, characters, height = _weigh(value, self.budget)
+        self.spend(nodes, characters, event)
         if len(stack) + height > MAX_DEPTH:
             raise self.too_deep(event)
         return fresh(value)
+
+    def spend(self, nodes: int, characters: int, event: Any) -> None:
+        """Count what an alias stands for, which costs nothing here and everything later."""
+        self.budget -= nodes
+        self.character_budget -= characters
+        if self.budget < 0 or self.character_budget < 0:
+            raise self.fatal(
+                "alias-bomb",
+                "the aliases up to here stand for far more data than the file holds",
+                event,
+                "write fewer aliases of aliases",
+            )
 
     def too_deep(self, event: Any) -> Exception:
         return self.fatal("too-deep", f"values are nested more than {MAX_DEPTH} deep here", event)
@@ -311,16 +320,22 @@ class _Builder:
         return result
 
 
-def _weigh(value: Any, limit: int) -> tuple[int, int]:
-    """How many nodes a value has (counted until over `limit`) and how deep it is nested."""
-    nodes, height, level = 0, 0, [value]
+def _weigh(value: Any, limit: int) -> tuple[int, int, int]:
+    """How many nodes and characters a value has, and how deep it is; nodes only until `limit`."""
+    nodes, characters, height, level = 0, 0, 0, [value]
     while level and nodes <= limit:
         nodes += len(level)
-        containers = [each for each in level if isinstance(each, dict | list)]
-        height += bool(containers)
-        level = []
-        for each in containers:
-            level.extend(each.values() if isinstance(each, dict) else each)
-            if nodes + len(level) > limit:
+        height += any(isinstance(each, dict | list) for each in level)
+        below: list[Any] = []
+        for each in level:
+            if isinstance(each, str):
+                characters += len(each)
+            elif isinstance(each, dict):
+                characters += sum(map(len, each))
+                below.extend(each.values())
+            elif isinstance(each, list):
+                below.extend(each)
+            if nodes + len(below) > limit:
                 break
-    return nodes + len(level), height
+        level = below
+    return nodes + len(level), characters, height

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import yaml
 from yaml.error import MarkedYAMLError
 
 from evalcase.model.problem import Span
@@ -61,7 +62,7 @@ def explain(error: Exception, text: str) -> Fault:
     # What was opened and never closed is of more help than the place where that showed.
     if error.context_mark and any(needle in complaint for needle in _NEVER_CLOSED):
         mark = error.context_mark
-    span = Span(mark.line + 1, mark.column + 1, mark.line + 1, mark.column + 2)
+    span = _point(text, mark.line, mark.column)
     if "Unicode character escape" in complaint:
         return _bad_escape(text, mark.index, span)
     for needle, message, hint in _IN_PLAIN_WORDS:
@@ -70,6 +71,33 @@ def explain(error: Exception, text: str) -> Fault:
     return Fault(
         "syntax", f"this isn't valid YAML: {(error.problem or 'unreadable').strip()}", span
     )
+
+
+def _point(text: str, line: int, column: int) -> Span:
+    """The character at a mark, or the end of its line: libyaml may point behind the text."""
+    lines = _LINE_BREAK.split(text)
+    if line >= len(lines):
+        line, column = len(lines) - 1, len(lines[-1])
+    column = min(column, len(lines[line]))
+    end = min(column + 1, len(lines[line]))
+    return Span(line + 1, column + 1, line + 1, end + 1)
+
+
+_LINE_BREAK = re.compile(r"\r\n|\r|\n")
+_QUESTION_MARK = re.compile(r"\?(?<=[\s,\[{]\?)[^\s,\[\]{}]")
+
+
+def misread_question_marks(text: str) -> list[Fault]:
+    """Keys in flow mappings whose leading `?` libyaml takes for syntax, as in `{?key: 1}`."""
+    suspects = {found.start() + 1 for found in _QUESTION_MARK.finditer(text)}
+    if not suspects:
+        return []
+    hint = 'write such a key in quotes: "?…"'
+    return [
+        Fault("syntax", "a `?` before a key would be lost here", span_of(event), hint)
+        for event in yaml.parse(text, Loader=yaml.CSafeLoader)
+        if event.start_mark.index in suspects and isinstance(event, yaml.NodeEvent)
+    ]
 
 
 def _bad_escape(text: str, index: int, span: Span) -> Fault:
@@ -83,7 +111,7 @@ def _bad_character(text: str) -> Fault:
     found = _NOT_ALLOWED.search(text)
     if found is None:  # pragma: no cover - libyaml and this pattern agree on what is allowed
         return Fault("syntax", "the text can't be read", Span(1, 1, 1, 1))
-    before = re.split(r"\r\n|\r|\n", text[: found.start()])
+    before = _LINE_BREAK.split(text[: found.start()])
     line, column = len(before), len(before[-1]) + 1
     span = Span(line, column, line, column + 1)
     code = ord(found.group())

@@ -7,13 +7,17 @@ character, so every position stays true.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from yaml.events import ScalarEvent
 
+from evalcase.model.problem import Span
+from evalcase.read.fault import FatalFaultError, Fault
+
 _BREAKS = "\x85\u2028\u2029"
-_PRIVATE = range(0xF0000, 0xFFFFD)
+_PRIVATE = range(0xF0000, 0x10FFFE)
 
 
 class Prepared(NamedTuple):
@@ -39,7 +43,8 @@ class Prepared(NamedTuple):
 
 
 def prepare(text: str) -> Prepared:
-    if text[-1:] in " \t":
+    last_line = text[max(text.rfind("\n"), text.rfind("\r")) + 1 :]
+    if last_line and not last_line.strip(" \t"):
         text += "\n"
     found = [char for char in _BREAKS if char in text]
     if not found:
@@ -52,6 +57,10 @@ def prepare(text: str) -> Prepared:
 
 def _unused(text: str, count: int) -> list[str]:
     """Private-use characters that the text has neither raw nor as an escape."""
-    lowered = text.lower()
-    free = (code for code in _PRIVATE if chr(code) not in text and f"{code:08x}" not in lowered)
-    return [chr(next(free)) for _ in range(count)]
+    used = {ord(char) for char in set(text)}
+    used |= {int(digits, 16) for digits in re.findall(r"\\U([0-9a-fA-F]{8})", text)}
+    free = [chr(code) for code in _PRIVATE if code not in used][:count]
+    if len(free) < count:
+        message = "the text uses every private-use character, beside an unusual line separator"
+        raise FatalFaultError(Fault("syntax", message, Span(1, 1, 1, 1)))
+    return free

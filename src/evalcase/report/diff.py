@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 
-def unified_diff(before: bytes, after: bytes, path: str) -> Iterator[str]:
-    """The lines of a diff that `patch` and `git apply` take."""
+def unified_diff(before: bytes, after: bytes, path: str) -> Iterator[bytes]:
+    """The lines of a diff that `patch` and `git apply` take, byte for byte."""
+    from difflib import diff_bytes
     from difflib import unified_diff as diff
 
-    for line in diff(_lines(before), _lines(after), f"a/{path}", f"b/{path}"):
-        if line.endswith("\n"):
-            yield line
-        else:
-            yield f"{line}\n\\ No newline at end of file\n"
+    name = os.fsencode(os.path.normpath(path)).lstrip(b"/")
+    # A tab ends a name that holds a space.
+    end = b"\t" if b" " in name else b""
+    old, new = b"a/" + name + end, b"b/" + name + end
+    for line in diff_bytes(diff, _lines(before), _lines(after), old, new, lineterm=b"\n"):
+        yield line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
 
 
-def _lines(data: bytes) -> list[str]:
-    lines = data.decode("utf-8", "replace").split("\n")
-    return [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+def _lines(data: bytes) -> list[bytes]:
+    *lines, last = data.split(b"\n")
+    return [line + b"\n" for line in lines] + ([last] if last else [])

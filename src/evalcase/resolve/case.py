@@ -11,7 +11,7 @@ from evalcase.resolve.advice import advise
 from evalcase.resolve.fields import CASE_FIELDS, CASE_ORDER
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.messages import read_expected_output, read_input
-from evalcase.resolve.names import CASE, NOWHERE_ELSE, Named, Vocabulary, settle
+from evalcase.resolve.names import CASE, NOWHERE_ELSE, Vocabulary, settle
 from evalcase.resolve.report import Report
 from evalcase.resolve.suite_fields import NOTHING_SHARED, Shared
 from evalcase.resolve.values import READERS
@@ -57,7 +57,7 @@ def resolve_case(
     if expected is not None:
         data["expected_output"] = expected
     if len(values) > len(data) or not values.keys() <= _FREQUENT:
-        _read_the_rest(Named(values, where), path, data, report)
+        _read_the_rest(values, where, path, data, report)
     if shared is not NOTHING_SHARED and messages is not None:
         shared.add_to(data, own_graders_only=values.get("suite_graders") is False)
     if report.errors > errors:
@@ -91,20 +91,23 @@ def _make_id(
     return None
 
 
-def _read_the_rest(named: Named, path: Path, data: dict[str, Any], report: Report) -> None:
+def _read_the_rest(
+    values: dict[str, Any], where: dict[str, Path], path: Path, data: dict[str, Any], report: Report
+) -> None:
     """All fields but the three that nearly every case has, in canonical order."""
     found: dict[str, Any] = {}
-    values = named.values
-    if values.get("target") is not None and values.get("targets") is not None:
-        message = "`target` and `targets` say the same thing"
-        report.add("conflicting-fields", (*path, "target"), message, "keep `targets`", "key")
     for name, value in values.items():
-        reader = READERS.get(name)
-        if reader is not None and value is not None:
-            canonical, read = reader
-            result = read(value, named.path(path, name), report)
+        if name in READERS and value is not None:
+            canonical, read = READERS[name]
+            result = read(value, path + where.get(name, (name,)), report)
             if result is not None:
                 found[canonical] = result
-    for name in CASE_ORDER:
-        if name in found:
+    if "targets" in found and values.get("target") is not None and values.get("targets"):
+        message = "`target` and `targets` say the same thing"
+        report.add("conflicting-fields", (*path, "target"), message, "keep `targets`", "key")
+    for name in CASE_ORDER if len(found) > 1 else found:
+        if name in found and name in _IN_CANONICAL_FORM:
             data[name] = found[name]
+
+
+_IN_CANONICAL_FORM = frozenset(CASE_ORDER)

@@ -38,7 +38,10 @@ def read_expected_output(value: Any, path: Path, report: Report) -> Messages | N
     if type(value) is dict and is_message(value):
         return _message_list([value], path, report, single=True)
     if type(value) is list:
-        if not value or any(is_message(item) for item in value):
+        for item in value:
+            if is_message(item):
+                return _message_list(value, path, report)
+        if not value:
             return _message_list(value, path, report)
         check_content(value, path, report)
     return [{"role": "assistant", "content": value}]
@@ -58,7 +61,8 @@ def _message_list(
     value: list[Any], path: Path, report: Report, single: bool = False
 ) -> Messages | None:
     if not value:
-        report.add("empty-list", path, f"`{path[-1]}` is an empty list", _EMPTY_HINTS.get(path[-1]))
+        hint = None if str(path[-1]).startswith("input") else _EMPTY_EXPECTATION
+        report.add("empty-list", path, f"`{path[-1]}` is an empty list", hint)
         return None
     before = report.errors
     for index, item in enumerate(value):
@@ -78,9 +82,7 @@ def _message_list(
     return value if report.errors == before else None
 
 
-_EMPTY_HINTS: dict[str | int, str] = {
-    "expected_output": "leave it out, or write the full message: [{role: assistant, content: []}]",
-}
+_EMPTY_EXPECTATION = "leave it out, or write the full message: [{role: assistant, content: []}]"
 
 
 def _check_message(item: Any, path: Path, siblings: list[Any], report: Report) -> None:
@@ -127,9 +129,10 @@ def _report_empty(item: dict[str, Any], path: Path, report: Report) -> None:
     others = [key for key in item if key != "role"]
     hint = next(filter(None, (suggest(key, ("content", "tool_calls")) for key in others)), None)
     if hint is None:
+        role = "user" if "input" in path or "input_messages" in path else "assistant"
         hint = (
             "add `content`; or, if this mapping is data and not a message, write it as the "
-            "content of one: {role: assistant, content: {role: …}}"
+            f"content of one: {{role: {role}, content: {{role: …}}}}"
         )
     message = "this message has neither `content` nor `tool_calls`"
     report.add("empty-message", path, message, hint)

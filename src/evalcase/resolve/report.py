@@ -25,9 +25,6 @@ class Report:
         self.case: str | None = None
         """The id of the case that is being looked at, as soon as it is known."""
 
-    def __len__(self) -> int:
-        return len(self.findings) + len(self.files)
-
     def add(
         self, code: str, path: Path, message: str, hint: str | None = None, at: At = "value"
     ) -> None:
