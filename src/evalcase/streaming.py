@@ -84,11 +84,12 @@ class CaseStream:
         position = self.file.tell()
         self.file.seek(0)
         first: dict[str, int] = {}
+        ids, report = Ids(), Report()
         for line in read_lines(self.file, self.path):
-            if isinstance(line, Line) and isinstance(line.value, dict):
-                id = line.value.get("id")
-                if isinstance(id, str):
-                    first.setdefault(id, line.number)
+            if isinstance(line, Line):
+                resolve_case(line.value, (), report, ids, self.shared)
+                first.setdefault(report.case or "", line.number)
+                report = Report()
         self.file.seek(position)
         return first
 

@@ -57,7 +57,8 @@ class _Tally:
 
     def watch(self, loaded_files: Iterable[Loaded]) -> Iterator[Problem]:
         for loaded in loaded_files:
-            self.checked.files += 1
+            # A path that leads to no file has a problem without a place in a text.
+            self.checked.files += not any(each.span is None for each in loaded.problems)
             self.checked.cases += loaded.cases
             for problem in loaded.problems:
                 self.errors += problem.severity == "error"

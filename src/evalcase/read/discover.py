@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from evalcase.model.problem import Problem
-from evalcase.read.source import STDIN
+from evalcase.read.source import STDIN, TEXT
 
 FileFormat = Literal["yaml", "json", "jsonl"]
 
@@ -67,8 +67,8 @@ def format_of(path: str) -> FileFormat | Problem:
 
 def suite_name(path: str) -> str:
     """The name of a suite that doesn't name itself: its file name without the endings."""
-    if path == STDIN:
-        return "stdin"
+    if path in (STDIN, TEXT):
+        return "stdin" if path == STDIN else "text"
     name, ending = os.path.splitext(os.path.basename(path))
     stem = name if ending.lower() in ENDINGS else name + ending
     return stem[: -len(".eval")] if stem.lower().endswith(".eval") and len(stem) > 5 else stem

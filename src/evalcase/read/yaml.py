@@ -249,12 +249,13 @@ class _Builder:
 
     def look_up(self, event: Any) -> tuple[Any, str | None]:
         if event.anchor not in self.anchors:
-            raise self.fatal(
-                "undefined-alias",
-                f"there is no anchor `&{event.anchor}` before this alias",
-                event,
-                "text that starts with `*` must be in quotes",
-            )
+            from difflib import get_close_matches
+
+            close = get_close_matches(event.anchor, self.anchors, 1)
+            hint = f"did you mean `*{close[0]}`?" if close else None
+            message = f"there is no anchor `&{event.anchor}` before this alias"
+            hint = hint or "text that starts with `*` must be in quotes"
+            raise self.fatal("undefined-alias", message, event, hint)
         return self.anchors[event.anchor]
 
     def alias(self, event: Any, stack: list[Any], mapping: Any, items: Any) -> Any:

@@ -87,7 +87,7 @@ def _make_id(
         report.add("bad-value", (*path, "id"), "the id is empty", "leave it out, or fill it")
     else:
         hint = QUOTE_IT if type(id) in (int, float, bool) else None
-        report.add("wrong-type", (*path, "id"), f"an id is a text, not {kind(id)}", hint)
+        report.add("wrong-type", (*path, "id"), f"an id is a string, not {kind(id)}", hint)
     return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalcase.model.finding import Path
+from evalcase.model.finding import QUOTE_IT, Path
 from evalcase.model.json_value import kind
 from evalcase.resolve.report import Report
 
@@ -58,7 +58,7 @@ def _read_options(
 
 
 def _report_nameless(path: Path, report: Report) -> None:
-    report.add("bad-grader", path, "the name of a grader is a text", SPELLINGS)
+    report.add("bad-grader", path, "the name of a grader is a string", SPELLINGS)
 
 
 def check_weight(options: dict[str, Any], path: Path, report: Report) -> None:
@@ -76,7 +76,7 @@ def read_rubrics(value: Any, path: Path, report: Report) -> list[dict[str, Any]]
     """Each rubric as `{text, id?, weight?, required?}`."""
     if type(value) is not list:
         message = f"`rubrics` is a list, not {kind(value)}"
-        report.add("wrong-type", path, message, "write [text, text, …]")
+        report.add("wrong-type", path, message, "write a list of strings")
         return None
     if not value:
         report.add("empty-list", path, "`rubrics` is an empty list", "leave it out")
@@ -90,7 +90,7 @@ def _read_rubric(item: Any, path: Path, report: Report) -> dict[str, Any] | None
         return {"text": item}
     if type(item) is not dict:
         what = kind(item) if item != "" else "an empty string"
-        message = f"a rubric is text, or {{text: …}}, not {what}"
+        message = f"a rubric is a string, or {{text: …}}, not {what}"
         report.add("wrong-type", path, message)
         return None
     before = report.errors
@@ -107,10 +107,10 @@ def _read_rubric(item: Any, path: Path, report: Report) -> dict[str, Any] | None
     name = "text" if item.get("text") is not None else name
     text, id = item.get(name), item.get("id")
     if type(text) is not str or not text:
-        message = f"the text of a rubric is a text that is not empty, not {kind(text)}"
+        message = f"the text of a rubric is a string that is not empty, not {kind(text)}"
         report.add("wrong-type", (*path, name) if name in item else path, message)
     if id is not None and (type(id) is not str or not id):
-        report.add("wrong-type", (*path, "id"), f"an id is a text, not {kind(id)}", "quote it")
+        report.add("wrong-type", (*path, "id"), f"an id is a string, not {kind(id)}", QUOTE_IT)
     check_weight(item, path, report)
     extras = {key: item[key] for key in ("id", "weight", "required") if item.get(key) is not None}
     return {"text": text, **extras} if report.errors == before else None

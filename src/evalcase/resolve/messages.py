@@ -28,7 +28,7 @@ def read_input(value: Any, path: Path, report: Report) -> Messages | None:
         if is_message(value):
             return _message_list([value], path, report, single=True)
         return [{"role": "user", "content": value}]
-    message = f"`input` is text, a message, a list of messages or a mapping, not {kind(value)}"
+    message = f"`input` is a string, a message, a list of messages or a mapping, not {kind(value)}"
     report.add("wrong-type", path, message, QUOTE_IT)
     return None
 
@@ -101,9 +101,10 @@ def _check_message(item: Any, path: Path, siblings: list[Any], report: Report) -
 
 
 def _report_odd_item(item: Any, path: Path, siblings: list[Any], report: Report) -> None:
-    what, hint = kind(item), "a message is {role: user, content: …}"
+    example = f"{{role: {_usual_role(path)}, content: …}}"
+    what, hint = kind(item), f"a message is {example}"
     if type(item) is str:
-        hint = "write {role: user, content: …} around it"
+        hint = f"write {example} around it"
     elif type(item) is dict:
         role = item.get("role")
         what = "a mapping that is no message"
@@ -112,6 +113,11 @@ def _report_odd_item(item: Any, path: Path, siblings: list[Any], report: Report)
         report.add("mixed-messages", path, f"this list holds messages, and this is {what}", hint)
     else:
         report.add("wrong-type", path, f"a list in `input` holds messages, not {what}", hint)
+
+
+def _usual_role(path: Path) -> str:
+    """The role that a message would have where only its content is written."""
+    return "user" if "input" in path or "input_messages" in path else "assistant"
 
 
 def _report_role(role: Any, path: Path, report: Report) -> None:
@@ -129,7 +135,7 @@ def _report_empty(item: dict[str, Any], path: Path, report: Report) -> None:
     others = [key for key in item if key != "role"]
     hint = next(filter(None, (suggest(key, ("content", "tool_calls")) for key in others)), None)
     if hint is None:
-        role = "user" if "input" in path or "input_messages" in path else "assistant"
+        role = _usual_role(path)
         hint = (
             "add `content`; or, if this mapping is data and not a message, write it as the "
             f"content of one: {{role: {role}, content: {{role: …}}}}"

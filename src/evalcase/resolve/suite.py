@@ -47,7 +47,7 @@ def resolve_suite(value: JSON, name: str, report: Report) -> Resolved:
         resolve_case(raw, (*base, index), report, ids, shared)
         for index, raw in enumerate(shape.raw_cases)
     ]
-    _name_first_places(shape, report)
+    _name_first_places(shape, cases, report)
     return Resolved(shape.about.fields, cases)
 
 
@@ -107,16 +107,17 @@ def _suite_shape(value: dict[str, Any], name: str, report: Report) -> _Shape | N
     return None
 
 
-def _name_first_places(shape: _Shape, report: Report) -> None:
+def _name_first_places(shape: _Shape, cases: list[Case | None], report: Report) -> None:
     """Complete the findings of duplicate ids with the place of the first."""
     if not any(finding.code == "duplicate-id" for finding in report.findings):
         return
-    first: dict[str, int] = {}
-    for index, raw in enumerate(shape.raw_cases):
-        if type(raw) is dict and type(raw.get("id")) is str:
-            first.setdefault(raw["id"], index)
+    first: dict[str, Path] = {}
+    for index, (raw, case) in enumerate(zip(shape.raw_cases, cases, strict=True)):
+        written = raw.get("id") if type(raw) is dict else None
+        if type(written) is str:
+            first.setdefault(written, (*shape.path, index, "id"))
+        elif case is not None:
+            first.setdefault(case.id, (*shape.path, index))
     for number, finding in enumerate(report.findings):
         if finding.code == "duplicate-id" and finding.case in first:
-            index = first[finding.case]
-            if (*shape.path, index, "id") != finding.path:
-                report.findings[number] = finding._replace(also=(*shape.path, index, "id"))
+            report.findings[number] = finding._replace(also=first[finding.case])

@@ -17,14 +17,16 @@ def read_text(value: Any, path: Path, report: Report) -> str | None:
     if type(value) is str:
         return value
     hint = QUOTE_IT if type(value) in (int, float, bool) else None
-    report.add("wrong-type", path, f"`{path[-1]}` is a text, not {kind(value)}", hint)
+    report.add("wrong-type", path, f"`{path[-1]}` is a string, not {kind(value)}", hint)
     return None
 
 
 def read_name(value: Any, path: Path, report: Report) -> str | None:
     """A text that can't be empty."""
     if value == "":
-        report.add("bad-value", path, f"`{path[-1]}` is an empty text", "leave it out, or fill it")
+        report.add(
+            "bad-value", path, f"`{path[-1]}` is an empty string", "leave it out, or fill it"
+        )
         return None
     return read_text(value, path, report)
 
@@ -53,12 +55,14 @@ def _read_texts(value: Any, path: Path, report: Report) -> list[str] | None:
     if type(value) is not list:
         example = value if type(value) is str and value.isprintable() else "one, two"
         hint = f"write [{example}]"
-        report.add("wrong-type", path, f"`{path[-1]}` is a list of texts, not {kind(value)}", hint)
+        report.add(
+            "wrong-type", path, f"`{path[-1]}` is a list of strings, not {kind(value)}", hint
+        )
         return None
     before = report.errors
     for index, item in enumerate(value):
         if type(item) is not str:
-            message = f"`{path[-1]}` holds texts, and this is {kind(item)}"
+            message = f"`{path[-1]}` holds strings, and this is {kind(item)}"
             cure = QUOTE_IT if item is None or type(item) in (int, float, bool) else None
             report.add("wrong-type", (*path, index), message, cure)
     return value if report.errors == before else None
@@ -76,8 +80,8 @@ def read_skip(value: Any, path: Path, report: Report) -> str | bool | None:
         return None
     if value is True or (type(value) is str and value):
         return value
-    what = kind(value) if value != "" else "an empty text"
-    report.add("wrong-type", path, f"`skip` is true, or the reason as a text, not {what}")
+    what = kind(value) if value != "" else "an empty string"
+    report.add("wrong-type", path, f"`skip` is true, or the reason as a string, not {what}")
     return None
 
 
@@ -100,7 +104,8 @@ def read_share(value: Any, path: Path, report: Report) -> float | None:
 
 def read_seconds(value: Any, path: Path, report: Report) -> float | None:
     if type(value) not in (int, float):
-        report.add("wrong-type", path, f"`{path[-1]}` is a number, not {kind(value)}")
+        hint = "write seconds without a unit: 30"
+        report.add("wrong-type", path, f"`{path[-1]}` is a number, not {kind(value)}", hint)
     elif value <= 0:
         report.add("bad-value", path, f"`{path[-1]}` is more than 0")
     else:
