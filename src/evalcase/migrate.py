@@ -147,7 +147,7 @@ def _plan(document: Document, findings: list[Finding]) -> tuple[list[Rename], li
     found = [each for each in findings if each.code in ("deprecated-name", "ignored-alias")]
     renames: dict[Span, Rename] = {}
     left: list[Finding] = []
-    root = document.places([each.path for each in found]) if found else None
+    root = document.places([(each.path, "key") for each in found]) if found else None
     for finding in found:
         old = str(finding.path[-1])
         new = _RENAMED.get(old)

@@ -1,6 +1,6 @@
 """The stages wired together: the file to read first.
 
-    path → load → document → resolve → suite
+    path → read → document → resolve → suite
 
 A document knows values and places, resolving knows the format. `loading.py` brings the two
 together for one file; this file is what the library and the command are made of.
@@ -28,6 +28,8 @@ def load(path: str | os.PathLike[str]) -> Suite:
 
 def loads(text: str, format: Format = "yaml") -> Suite:
     """Load a suite from text: `yaml`, `json` or `jsonl`."""
+    if format not in ("yaml", "json", "jsonl"):
+        raise ValueError(f"format is 'yaml', 'json' or 'jsonl', not {format!r}")
     return _valid(load_text(text, format))
 
 
@@ -55,11 +57,12 @@ def iter_cases(path: str | os.PathLike[str]) -> Iterator[Case]:
     problems: list[Problem] = []
     failed = False
     for item in stream_cases(name):
-        if isinstance(item, Problem):
+        if type(item) is Case:
+            if not failed:
+                yield item
+        elif isinstance(item, Problem):
             problems.append(item)
             failed = failed or item.severity == "error"
-        elif not failed and item is not None:
-            yield item
     if failed:
         raise SuiteError(in_order(problems))
     _log(problems)

@@ -13,7 +13,7 @@ from evalcase.model.problem import Problem, Span, in_order
 from evalcase.read.attachments import Attachments
 from evalcase.read.discover import sidecars, suite_name
 from evalcase.read.document import parse_document
-from evalcase.read.jsonl import Line, read_lines
+from evalcase.read.jsonl import Line, document_of, read_lines
 from evalcase.read.source import STDIN, TEXT, UnreadableError, folder_of, open_bytes, read_text
 from evalcase.resolve.case import resolve_case
 from evalcase.resolve.ids import Ids
@@ -64,7 +64,7 @@ class CaseStream:
 
     def _problems(self, line: Line, report: Report) -> list[Problem]:
         report.check_files(self._attachments.find)
-        document = line.document(self.path)
+        document = document_of(line, self.path)
         problems = in_order(document.problems + document.place(report.findings))
         return [self._with_first_line(problem) for problem in problems]
 
@@ -86,9 +86,10 @@ class CaseStream:
         first: dict[str, int] = {}
         ids, report = Ids(), Report()
         for line in read_lines(self.file, self.path):
-            if isinstance(line, Line):
-                resolve_case(line.value, (), report, ids, self.shared)
-                first.setdefault(report.case or "", line.number)
+            if isinstance(line, tuple):
+                number, _, value, _ = line
+                resolve_case(value, (), report, ids, self.shared)
+                first.setdefault(report.case or "", number)
                 report = Report()
         self.file.seek(position)
         return first

@@ -16,7 +16,7 @@ from evalcase.report.text import Checked, as_text
 
 
 @click.command("check")
-@click.argument("paths", nargs=-1, type=click.Path())
+@click.argument("paths", nargs=-1)
 @click.option(
     "--format",
     "output",

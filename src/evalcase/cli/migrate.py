@@ -20,7 +20,7 @@ from evalcase.report.visible import visible
 
 
 @click.command("migrate")
-@click.argument("paths", nargs=-1, required=True, type=click.Path())
+@click.argument("paths", nargs=-1, required=True)
 @click.option("--diff", is_flag=True, help="Show what would change, and change nothing.")
 @click.option("--check", is_flag=True, help="Change nothing; exit 1 if something would change.")
 @stdin_format

@@ -19,7 +19,7 @@ from evalcase.report.text import problem_lines
 
 
 @click.command("show")
-@click.argument("paths", nargs=-1, required=True, type=click.Path())
+@click.argument("paths", nargs=-1, required=True)
 @click.option("--case", "ids", multiple=True, metavar="ID", help="Only this case. Repeatable.")
 @click.option(
     "--format",
@@ -33,8 +33,8 @@ from evalcase.report.text import problem_lines
 def command(paths: tuple[str, ...], ids: tuple[str, ...], output: str, stdin_format: Format) -> int:
     """Print cases in their canonical form: short forms spelt out, aliases resolved, ids made.
 
-    What the suite says about all cases is part of each case. What is printed is an eval file
-    again, and loads as the same cases.
+    What the suite says about all cases is part of each case. What is printed of one file, and
+    any jsonl, is an eval file again and loads as the same cases.
 
     \b
     evalcase show math.eval.yaml                    the whole suite, as JSON

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evalcase.model.case import Case
-from evalcase.model.json_value import JSON, fresh
+from evalcase.model.json_value import JSON, fresh, same
 from evalcase.model.problem import Problem
 
 
@@ -38,6 +38,18 @@ class Suite:
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a Suite can't be changed")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Suite, (self.path, self._about, self.cases, self.warnings)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal if they say the same, wherever they were read from."""
+        if not isinstance(other, Suite):
+            return NotImplemented
+        return same(self._about, other._about) and self.cases == other.cases
+
+    def __hash__(self) -> int:
+        return hash((self.name, len(self.cases)))
 
     @property
     def name(self) -> str:
@@ -75,4 +87,5 @@ class Suite:
         raise KeyError(id)
 
     def __repr__(self) -> str:
-        return f"<Suite {self.name!r}: {len(self.cases)} cases from {self.path}>"
+        cases = "1 case" if len(self.cases) == 1 else f"{len(self.cases)} cases"
+        return f"<Suite {self.name!r}: {cases} from {self.path}>"

@@ -20,19 +20,16 @@ class Attachments:
 
     def find(self, name: str) -> str | Unfit:
         """The real path of a file, or the reason why there is none."""
-        outside = False
         for folder in self._folders():
+            path = os.path.join(folder, name)
             try:
-                path = os.path.realpath(os.path.join(folder, name))
-                inside = self._contains(path)
-                outside = outside or not inside
-                if inside and os.path.lexists(path):
+                # The nearest is meant: where it leads outside, no other takes its place.
+                if os.path.lexists(path):
                     return self._fit(path, name)
             except (OSError, ValueError):
                 continue
-        if outside:
-            message = f"`{name}` lies outside the project, so evalcase won't read it"
-            return Unfit("file-outside-project", message, "copy the file into the project")
+        if not self._contains(os.path.normpath(os.path.join(self.folder, name))):
+            return _outside(name)
         where = "next to the suite and in its parent folders up to the project root"
         return Unfit("missing-file", f"there is no file `{name}`", f"it is looked for {where}")
 
@@ -46,12 +43,22 @@ class Attachments:
         return path == self.root or path.startswith(os.path.join(self.root, ""))
 
     def _fit(self, path: str, name: str) -> str | Unfit:
+        path = os.path.realpath(path)
+        if not self._contains(path):
+            return _outside(name)
+        if not os.path.lexists(path):
+            return Unfit("missing-file", f"`{name}` is a link that leads nowhere")
         found = os.stat(path)
         if not stat.S_ISREG(found.st_mode):
             return Unfit("bad-file", f"`{name}` is not a regular file")
         if found.st_size > MAX_BYTES:
             return Unfit("bad-file", f"`{name}` is larger than {MAX_BYTES >> 20} MiB")
         return path
+
+
+def _outside(name: str) -> Unfit:
+    message = f"`{name}` lies outside the project, so evalcase won't read it"
+    return Unfit("file-outside-project", message, "copy the file into the project")
 
 
 def project_root(folder: str) -> str:

@@ -25,11 +25,14 @@ def discover(paths: Iterable[str]) -> Iterator[str | Problem]:
     """The suite files that some paths stand for, in order, and a problem for each that has none."""
     seen: set[str] = set()
     for path in paths:
-        found = _search(path) if path != STDIN and os.path.isdir(path) else iter((path,))
+        is_folder = path != STDIN and os.path.isdir(path)
+        found: Iterable[str | Problem] = _search(path) if is_folder else (path,)
         empty = True
         for each in found:
             empty = False
-            if each not in seen:
+            if isinstance(each, Problem):
+                yield each
+            elif each not in seen:
                 seen.add(each)
                 yield each
         if empty:
@@ -37,12 +40,16 @@ def discover(paths: Iterable[str]) -> Iterator[str | Problem]:
             yield Problem("no-suites", "there are no eval files in this folder", path, hint=hint)
 
 
-def _search(folder: str) -> Iterator[str]:
-    for parent, folders, files in os.walk(folder):
+def _search(folder: str) -> Iterator[str | Problem]:
+    unlisted: list[OSError] = []
+    for parent, folders, files in os.walk(folder, onerror=unlisted.append):
         folders[:] = sorted(name for name in folders if _enters(parent, name))
         for name in sorted(files):
             if name.lower().endswith(_SEARCHED):
                 yield os.path.join(parent, name) if parent != "." else name
+    for error in unlisted:
+        message = f"the folder can't be searched: {error.strerror}"
+        yield Problem("unreadable-file", message, str(error.filename))
 
 
 def _enters(parent: str, name: str) -> bool:

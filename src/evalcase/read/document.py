@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Literal
 
-from evalcase.model.finding import QUOTE_IT, Finding
+from evalcase.model.finding import QUOTE_IT, At, Finding, Path
 from evalcase.model.json_value import JSON
 from evalcase.model.problem import Excerpt, Problem, Span
 from evalcase.read.fault import FatalFaultError, Fault
@@ -43,6 +43,8 @@ class Document:
 
     @cached_property
     def lines(self) -> list[str]:
+        if self.format == "jsonl":
+            return [self.text]
         return _LINE_BREAK.split(self.text) if "\r" in self.text else self.text.split("\n")
 
     @property
@@ -58,20 +60,20 @@ class Document:
         findings = list(findings)
         if not findings:
             return []
-        paths = [finding.path for finding in findings]
-        paths += [finding.also for finding in findings if finding.also is not None]
-        root = self.places(paths)
+        wanted = [(finding.path, finding.at) for finding in findings]
+        wanted += [(finding.also, "value") for finding in findings if finding.also is not None]
+        root = self.places(wanted)
         return [self._placed(finding, root) for finding in findings]
 
-    def places(self, paths: list[tuple[str | int, ...]] | None) -> Node:
-        """The places of some paths, or of everything, in a tree for `find`."""
+    def places(self, wanted: Iterable[tuple[Path, At]] | None = None) -> Node:
+        """The places of some keys and values, or of everything, in a tree for `find`."""
         if self.format == "yaml":
             from evalcase.read.yaml_places import yaml_places
 
-            return yaml_places(self.text, None if paths is None else wanted_tree(paths))
+            return yaml_places(self.text, None if wanted is None else wanted_tree(wanted))
         from evalcase.read.json_places import json_places
 
-        return json_places(self.text)
+        return json_places(self.text, one_line=self.format == "jsonl")
 
     def source_of(self, span: Span) -> str:
         """The text of a span, or of its first line."""
@@ -98,14 +100,26 @@ class Document:
     def _problem(
         self, code: str, message: str, span: Span, hint: str | None, case: str | None = None
     ) -> Problem:
+        span = self._inside(span)
         excerpt = self._excerpt(span)
         if self.first_line > 1:
             offset = self.first_line - 1
             span = Span(span.line + offset, span.column, span.end_line + offset, span.end_column)
         return Problem(code, message, self.path, span, hint, case, excerpt)
 
+    def _inside(self, span: Span) -> Span:
+        """The part of a span that lies in the text: libyaml may point behind it."""
+        lines = self.lines
+        if span.end_line <= len(lines) and span.end_column <= len(lines[span.end_line - 1]) + 1:
+            return span
+        last = (len(lines), len(lines[-1]) + 1)
+        if span.end_line <= len(lines):
+            last = (span.end_line, len(lines[span.end_line - 1]) + 1)
+        start = min((span.line, span.column), last)
+        return Span(*start, *last)
+
     def _excerpt(self, span: Span) -> Excerpt:
-        line = self.lines[span.line - 1] if span.line <= len(self.lines) else ""
+        line = self.lines[span.line - 1]
         if len(line) <= _LONGEST_EXCERPT:
             return Excerpt(line)
         start = max(0, span.column - 1 - _LONGEST_EXCERPT // 4)

@@ -9,8 +9,9 @@ from math import inf
 from typing import Any
 
 from evalcase.model.json_value import JSON, depth
+from evalcase.model.problem import Span
 from evalcase.read.fault import FatalFaultError, Fault
-from evalcase.read.json_places import json_faults, nesting_fault, span_at
+from evalcase.read.json_places import Lines, json_faults, nesting_fault
 from evalcase.read.scalars import MAX_DIGITS, NotJsonError, decimal
 
 MAX_DEPTH = 100
@@ -21,7 +22,8 @@ _INFINITE = (inf, -inf)
 class JsonReader:
     """Reads texts one after the other. One decoder serves all lines of a JSONL file."""
 
-    def __init__(self) -> None:
+    def __init__(self, one_line: bool = False) -> None:
+        self._one_line = one_line
         suspicious: list[str] = []
         self._suspicious = suspicious
         """What the hooks saw in the text being read; the second reading finds the places."""
@@ -58,24 +60,26 @@ class JsonReader:
         usual_limit = sys.get_int_max_str_digits() == MAX_DIGITS
         self._scan = _scanner(hooks) if usual_limit else self._careful_scan
 
-    def read(self, text: str, brackets: int = MAX_DEPTH + 1) -> tuple[JSON, Sequence[Fault]]:
+    def read(self, text: str, harmless: bool = False) -> tuple[JSON, Sequence[Fault]]:
         """Read one value. Faults that leave the rest readable are returned, others raised.
 
-        `brackets` is how many there are at most: where it is known, few of them spare a look at
-        the depth.
+        A text is `harmless` if the caller knows that it has no more than 100 brackets and no
+        `\\u`: then it is neither too deep nor has half of a surrogate pair.
         """
         try:
             value, end = self._scan(text, 0)
         except (StopIteration, ValueError, RecursionError):
             value, end = self._scan_again(text)
-        if end != len(text) and text[end:].strip(_SPACE):
+        if end < len(text) and text[end:].strip(_SPACE):
             rest = end + len(text[end:]) - len(text[end:].lstrip(_SPACE))
-            raise FatalFaultError(_syntax(text, rest, "there is more after the end of the value"))
-        if brackets > MAX_DEPTH and depth(value, MAX_DEPTH) > MAX_DEPTH:
-            raise FatalFaultError(nesting_fault(text, MAX_DEPTH))
-        if self._suspicious or ("\\" in text and ("\\ud" in text or "\\uD" in text)):
+            raise self._syntax(text, rest, "there is more after the end of the value")
+        if harmless and not self._suspicious:
+            return value, ()
+        if depth(value, MAX_DEPTH) > MAX_DEPTH:
+            raise FatalFaultError(nesting_fault(text, MAX_DEPTH, self._one_line))
+        if self._suspicious or "\\ud" in text or "\\uD" in text:
             self._suspicious.clear()
-            return value, json_faults(text)
+            return value, json_faults(text, self._one_line)
         return value, ()
 
     def _scan_again(self, text: str) -> tuple[Any, int]:
@@ -84,11 +88,17 @@ class JsonReader:
         try:
             return self._careful_scan(text, len(text) - len(text.lstrip(_SPACE)))
         except StopIteration as stop:
-            raise FatalFaultError(_syntax(text, stop.value, "a value is missing here")) from None
+            raise self._syntax(text, stop.value, "a value is missing here") from None
         except JSONDecodeError as error:
-            raise FatalFaultError(_syntax(text, error.pos, error.msg)) from None
+            raise self._syntax(text, error.pos, error.msg) from None
         except RecursionError:
-            raise FatalFaultError(nesting_fault(text, MAX_DEPTH)) from None
+            raise FatalFaultError(nesting_fault(text, MAX_DEPTH, self._one_line)) from None
+
+    def _syntax(self, text: str, position: int, complaint: str) -> FatalFaultError:
+        position = min(position, len(text))
+        end = position + (text[position : position + 1] not in ("", "\n", "\r"))
+        span = Lines(text, self._one_line).span(position, end)
+        return FatalFaultError(_syntax_fault(text, position, complaint, span))
 
 
 def _scanner(hooks: dict[str, Any]) -> Callable[[str, int], tuple[Any, int]]:
@@ -97,10 +107,8 @@ def _scanner(hooks: dict[str, Any]) -> Callable[[str, int], tuple[Any, int]]:
     return scan
 
 
-def _syntax(text: str, position: int, complaint: str) -> Fault:
-    position = min(position, len(text))
+def _syntax_fault(text: str, position: int, complaint: str, span: Span) -> Fault:
     here = text[position : position + 1]
-    span = span_at(text, position, position + 1 if here not in ("", "\n", "\r") else position)
     if "control character" in complaint:
         return Fault(
             "control-character",
@@ -116,10 +124,10 @@ def _hint(text: str, position: int, here: str) -> str | None:
     before = text[:position].rstrip(_SPACE)[-1:]
     if here == "'":
         return 'strings are written in double quotes: "…"'
-    if (here and here in "]}") or before == ",":
-        return "there is no comma after the last item"
     if text.startswith(("//", "/*", "#"), position):
         return "JSON has no comments; a .yaml file may have them"
+    if (here and here in "]}") or before == ",":
+        return "there is no comma after the last item"
     if before == "{" and (here.isalpha() or here == "_"):
         return 'keys are written in double quotes: "…"'
     return None

@@ -17,41 +17,38 @@ _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def json_places(text: str) -> Node:
+def json_places(text: str, one_line: bool = False) -> Node:
     """The place of every value in a text that JsonReader has read."""
-    return _Reader(text).read_value()
+    return _Reader(text, one_line).read_value()
 
 
-def json_faults(text: str) -> list[Fault]:
+def json_faults(text: str, one_line: bool) -> list[Fault]:
     """Every duplicate key and every value that is no JSON, in a text that can be read."""
-    reader = _Reader(text)
+    reader = _Reader(text, one_line)
     reader.read_value()
     return reader.faults
 
 
-def nesting_fault(text: str, limit: int) -> Fault:
+def nesting_fault(text: str, limit: int, one_line: bool) -> Fault:
     """The place where a text becomes too deep, found without recursion."""
     level = 0
     for token in _TOKEN.finditer(text):
         if token.group() in "[{":
             level += 1
             if level > limit:
-                span = span_at(text, token.start(), token.end())
+                span = Lines(text, one_line).span(token.start(), token.end())
                 return Fault("too-deep", f"values are nested more than {limit} deep here", span)
         elif token.group() in "]}":
             level -= 1
     raise AssertionError("nesting_fault needs a text that is nested too deep")
 
 
-def span_at(text: str, start: int, end: int) -> Span:
-    return _Lines(text).span(start, end)
+class Lines:
+    """Offsets to lines and columns. A line of JSONL is one line, whatever it holds."""
 
-
-class _Lines:
-    """Offsets to lines and columns."""
-
-    def __init__(self, text: str) -> None:
-        self.starts = [0, *(found.end() for found in _LINE_BREAK.finditer(text))]
+    def __init__(self, text: str, one_line: bool) -> None:
+        breaks = () if one_line else _LINE_BREAK.finditer(text)
+        self.starts = [0, *(found.end() for found in breaks)]
 
     def span(self, start: int, end: int) -> Span:
         first, last = bisect_right(self.starts, start), bisect_right(self.starts, end)
@@ -61,8 +58,8 @@ class _Lines:
 
 
 class _Reader:
-    def __init__(self, text: str) -> None:
-        self.lines = _Lines(text)
+    def __init__(self, text: str, one_line: bool) -> None:
+        self.lines = Lines(text, one_line)
         self.tokens: Iterator[re.Match[str]] = _TOKEN.finditer(text)
         self.faults: list[Fault] = []
 

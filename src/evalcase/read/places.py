@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
 from evalcase.model.finding import At, Path
@@ -42,8 +43,11 @@ def find(root: Node, path: Path, at: At) -> Place:
     """The place of a value, or of its key. A path that leads nowhere ends at its parent."""
     node, key_span, through = root, root.span, None
     for step in path:
-        while isinstance(node, Alias):
+        while type(node) is Alias:
             through, node = through or node.span, node.target
+        if type(node) is Branch and step in node.children:
+            key_span, node = node.children[step]
+            continue
         entry = _child(node, step)
         if entry is None:
             break
@@ -65,10 +69,25 @@ def _child(node: Node, step: str | int) -> tuple[Span, Node] | None:
     return None
 
 
-def wanted_tree(paths: list[Path]) -> Wanted:
+KEY_ONLY: Wanted = {}
+"""Stands in a tree of wanted paths for a value whose key is all that is wanted."""
+
+
+def wanted_tree(places: Iterable[tuple[Path, At]]) -> Wanted:
     root: Wanted = {}
-    for path in paths:
+    for path, at in places:
         node = root
-        for step in path:
-            node = node.setdefault(step, {})
+        for step in path[:-1]:
+            node = _below(node, step)
+        if path and at == "key":
+            node.setdefault(path[-1], KEY_ONLY)
+        elif path:
+            _below(node, path[-1])
     return root
+
+
+def _below(node: Wanted, step: str | int) -> Wanted:
+    child = node.get(step, KEY_ONLY)
+    if child is KEY_ONLY:
+        child = node[step] = {}
+    return child

@@ -14,7 +14,12 @@ from evalcase.read.fault import Fault
 _NOT_ALLOWED = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SURROGATE_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 
-_NEVER_CLOSED = ("unexpected end of stream", "did not find expected ','")
+_SHOWS_LATER = (
+    "unexpected end of stream",
+    "did not find expected ','",
+    "while scanning a simple key",
+)
+"""Complaints about something that started earlier, which is the place of more help."""
 
 _IN_PLAIN_WORDS: tuple[tuple[str, str, str | None], ...] = (
     (
@@ -59,28 +64,17 @@ def explain(error: Exception, text: str) -> Fault:
         return _bad_character(text)
     mark: Any = error.problem_mark or error.context_mark
     complaint = f"{error.context or ''} {error.problem or ''}"
-    # What was opened and never closed is of more help than the place where that showed.
-    if error.context_mark and any(needle in complaint for needle in _NEVER_CLOSED):
+    if error.context_mark and any(needle in complaint for needle in _SHOWS_LATER):
         mark = error.context_mark
-    span = _point(text, mark.line, mark.column)
+    span = Span(mark.line + 1, mark.column + 1, mark.line + 1, mark.column + 2)
     if "Unicode character escape" in complaint:
-        return _bad_escape(text, mark.index, span)
+        return _bad_escape(text, text.rfind("\\", 0, mark.index + 1))
     for needle, message, hint in _IN_PLAIN_WORDS:
         if needle in complaint:
             return Fault("syntax", message, span, hint)
     return Fault(
         "syntax", f"this isn't valid YAML: {(error.problem or 'unreadable').strip()}", span
     )
-
-
-def _point(text: str, line: int, column: int) -> Span:
-    """The character at a mark, or the end of its line: libyaml may point behind the text."""
-    lines = _LINE_BREAK.split(text)
-    if line >= len(lines):
-        line, column = len(lines) - 1, len(lines[-1])
-    column = min(column, len(lines[line]))
-    end = min(column + 1, len(lines[line]))
-    return Span(line + 1, column + 1, line + 1, end + 1)
 
 
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
@@ -100,8 +94,9 @@ def misread_question_marks(text: str) -> list[Fault]:
     ]
 
 
-def _bad_escape(text: str, index: int, span: Span) -> Fault:
-    if _SURROGATE_PAIR.match(text, text.rfind("\\", 0, index + 1)):
+def _bad_escape(text: str, index: int) -> Fault:
+    span = _span_at(text, index, 6)
+    if _SURROGATE_PAIR.match(text, index):
         hint = "write the character itself, or \\U and its 8 digits; a .json file may keep the pair"
         return Fault("syntax", "YAML has no surrogate pairs", span, hint)
     return Fault("not-json-value", "this escape is half of a surrogate pair, not a character", span)
@@ -111,11 +106,14 @@ def _bad_character(text: str) -> Fault:
     found = _NOT_ALLOWED.search(text)
     if found is None:  # pragma: no cover - libyaml and this pattern agree on what is allowed
         return Fault("syntax", "the text can't be read", Span(1, 1, 1, 1))
-    before = _LINE_BREAK.split(text[: found.start()])
-    line, column = len(before), len(before[-1]) + 1
-    span = Span(line, column, line, column + 1)
-    code = ord(found.group())
+    span, code = _span_at(text, found.start(), 1), ord(found.group())
     if 0xD800 <= code <= 0xDFFF:
         return Fault("bad-encoding", f"U+{code:04X} is half of a surrogate pair", span)
     hint = f'in a double-quoted string it can be written "\\x{code:02x}"' if code < 0x100 else None
     return Fault("control-character", f"the character U+{code:04X} is not allowed here", span, hint)
+
+
+def _span_at(text: str, index: int, length: int) -> Span:
+    before = _LINE_BREAK.split(text[:index])
+    line, column = len(before), len(before[-1]) + 1
+    return Span(line, column, line, column + length)

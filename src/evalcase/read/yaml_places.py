@@ -21,9 +21,10 @@ from yaml.events import (
 )
 
 from evalcase.model.problem import Span
-from evalcase.read.places import Alias, Branch, Leaf, Node, Wanted
+from evalcase.read.places import KEY_ONLY, Alias, Branch, Leaf, Node, Wanted
 from evalcase.read.yaml_text import prepare
 
+_NODES = frozenset({Branch, Leaf, Alias})
 _STARTS = frozenset({MappingStartEvent, SequenceStartEvent})
 _BLOCK_STYLES = frozenset("|>")
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
@@ -85,7 +86,11 @@ class _Reader:
         merged: list[Node] = []
         merges, last = False, start
         while type(key_event := next_event()) is not MappingEndEvent:
-            key = self.key_text(key_event, wanted)
+            key: str | None = (
+                key_event.value
+                if wanted is not None and type(key_event) is ScalarEvent
+                else self.key_text(key_event, wanted)
+            )
             value_event = next_event()
             if key == "<<" and type(key_event) is ScalarEvent and key_event.implicit[0]:
                 merges = True
@@ -94,6 +99,9 @@ class _Reader:
                     merged.extend(_sources(last))
             elif key is None or key in children or (wanted is not None and key not in wanted):
                 last = self.pass_over(value_event, wanted)
+            elif wanted is not None and wanted[key] is KEY_ONLY:
+                last = self.skip(value_event)
+                children[key] = (key_span := self.span(key_event), Leaf(key_span))
             else:
                 last = self.read(value_event, None if wanted is None else wanted[key])
                 children[key] = (self.span(key_event), last)
@@ -148,7 +156,7 @@ class _Reader:
                 depth += 1
             else:
                 depth -= 1
-                if _has_text(event):
+                if event.end_mark.index > event.start_mark.index:
                     last = event
         return last
 
@@ -163,7 +171,7 @@ class _Reader:
 
     def collection_span(self, start: Any, last: Any) -> Span:
         """From the start of a collection to the end of the last event or node in it."""
-        until = last.span if isinstance(last, Branch | Leaf | Alias) else self.span(last)
+        until = last.span if type(last) in _NODES else self.span(last)
         mark = start.start_mark
         return Span(mark.line + 1, mark.column + 1, until.end_line, until.end_column)
 

@@ -17,7 +17,7 @@ def advise(data: dict[str, Any], path: Path, expected_at: Path, report: Report) 
             hint = "add `expected_output`, `criteria`, `rubrics` or `graders`"
             report.add("nothing-to-grade", path, message, hint)
     elif len(expected) > 1 and not (data.get("graders") or "criteria" in data or "rubrics" in data):
-        _note_context(expected, path + expected_at, report)
+        _note_context(expected, expected_at, report)
 
 
 def _note_context(expected: list[dict[str, Any]], path: Path, report: Report) -> None:

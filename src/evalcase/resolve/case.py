@@ -35,19 +35,23 @@ def resolve_case(
     errors = report.errors
     id = raw.get("id")
     report.case = id = id if type(id) is str and id else None
-    # Most cases are written with primary names only, and need no second dict.
+    # Most cases are written with primary names only, and need no second dict; and most of them
+    # with no more than three, which spares a look at the others.
     values, where = raw, NOWHERE_ELSE
-    if not raw.keys() <= _FIELDS:
+    has_more = len(raw) != 3 or "input" not in raw or "expected_output" not in raw or id is None
+    if has_more and not raw.keys() <= _FIELDS:
         values, where = settle(raw, path, vocabulary, report)
+    input_at = path + where.get("input", _INPUT) if where else path + _INPUT
+    expected_at = path + where.get("expected_output", _EXPECTED) if where else path + _EXPECTED
 
     messages = values.get("input")
     if messages is None:
         report.add("missing-input", path, "the case has no `input`", "add `input: …`")
     else:
-        messages = read_input(messages, path + where.get("input", _INPUT), report)
+        messages = read_input(messages, input_at, report)
     expected = values.get("expected_output")
     if expected is not None:
-        expected = read_expected_output(expected, path + where.get(*_EXPECTED), report)
+        expected = read_expected_output(expected, expected_at, report)
 
     if id is None:
         id = _make_id(values.get("id"), path, messages, ids, report)
@@ -56,20 +60,19 @@ def resolve_case(
     data: dict[str, Any] = {"id": id, "input": messages}
     if expected is not None:
         data["expected_output"] = expected
-    if len(values) > len(data) or not values.keys() <= _FREQUENT:
+    if has_more:
         _read_the_rest(values, where, path, data, report)
     if shared is not NOTHING_SHARED and messages is not None:
         shared.add_to(data, own_graders_only=values.get("suite_graders") is False)
     if report.errors > errors:
         return None
     if expected is None or len(expected) > 1:
-        advise(data, path, where.get(*_EXPECTED), report)
+        advise(data, path, expected_at, report)
     return Case(data)
 
 
-_FREQUENT = frozenset({"id", "input", "expected_output"})
 _INPUT = ("input",)
-_EXPECTED = ("expected_output", ("expected_output",))
+_EXPECTED = ("expected_output",)
 
 
 def _make_id(

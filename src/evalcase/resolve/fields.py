@@ -1,6 +1,6 @@
 """The names of the format: fields, their deprecated aliases, and what belongs where.
 
-Checks, the schema and `migrate` all read these tables, so that none of them can drift.
+Checks and `migrate` read these tables; a test holds the schema, written by hand, against them.
 """
 
 from __future__ import annotations

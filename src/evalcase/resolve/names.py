@@ -98,7 +98,10 @@ def _settle_alias(
         report.add("conflicting-fields", path, message, f"keep one, as `{primary}`", "key")
         return
     message = f"`{name}` is now called `{primary}`"
-    report.add("deprecated-name", path, message, "`evalcase migrate` renames it", "key")
+    hint = "`evalcase migrate` renames it"
+    if primary in raw:
+        hint = f"remove the `{primary}` beside it, which is null, and rename it"
+    report.add("deprecated-name", path, message, hint, "key")
     if raw[name] is not None:
         named.values[primary] = raw[name]
         named.where[primary] = (name,)
