@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""Runs what the documentation shows, and writes the real output back into the pages.
+
+    python docs/regenerate.py [PAGE…]
+
+The fenced blocks of a page are run from top to bottom, in a folder of the page's own:
+
+    yaml good       an eval file without problems (json, jsonl too); `file=NAME` names it
+    yaml bad        an eval file that has exactly the problem that the page is about
+    yaml valid      an eval file without errors
+    … file=NAME     any file that later blocks need
+    yaml show       what `evalcase show` makes of the eval file before it
+    console         commands after `$ `, and what they print; may be marked good or bad too
+    python          Python, in one namespace for the whole page
+    text output     what the block before it prints
+
+Blocks of other languages are left alone. The tests run the same pages and compare.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+_FENCE = re.compile(r"```(\w*)(?: (.*))?")
+_CODE = re.compile(r"(?:error|warning|note)\[([a-z-]+)\]")
+_SHELL = re.compile(r"[|;<>&$*`]")
+_SUITES = ("yaml", "json", "jsonl")
+_MARKS = ("good", "bad", "valid")
+
+
+class Block(NamedTuple):
+    """A fenced block: its language and marks, and where its lines start."""
+
+    language: str
+    marks: tuple[str, ...]
+    start: int
+    lines: list[str]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines) + "\n"
+
+    @property
+    def file(self) -> str | None:
+        names = [mark.removeprefix("file=") for mark in self.marks if mark.startswith("file=")]
+        return names[0] if names else None
+
+    @property
+    def verdict(self) -> str | None:
+        return next((mark for mark in self.marks if mark in _MARKS), None)
+
+
+class Verdict(NamedTuple):
+    """What a page claims about a block, and the codes that were really found in it."""
+
+    line: int
+    claim: str
+    codes: list[str]
+
+
+class Ran(NamedTuple):
+    """A page with its real outputs, and what became of its claims."""
+
+    text: str
+    verdicts: list[Verdict]
+
+
+def pages() -> list[Path]:
+    """Every Markdown page that is kept true."""
+    found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+    for folder in ("docs", "examples"):
+        found += sorted((ROOT / folder).rglob("*.md"))
+    return found
+
+
+def blocks_of(text: str) -> Iterator[Block]:
+    """The fenced blocks of a page that start at the margin."""
+    lines = text.split("\n")
+    number = 0
+    while number < len(lines):
+        opening = _FENCE.fullmatch(lines[number])
+        number += 1
+        if opening is None:
+            continue
+        start = number
+        while lines[number] != "```":
+            number += 1
+        marks = tuple((opening[2] or "").split())
+        yield Block(opening[1], marks, start, lines[start:number])
+        number += 1
+
+
+def run_page(path: Path) -> Ran:
+    """Run a page in a folder of its own."""
+    with tempfile.TemporaryDirectory(prefix="evalcase-docs-") as folder, _quiet_terminal():
+        _furnish(Path(folder), path)
+        with contextlib.chdir(folder):
+            return _Run(path).run()
+
+
+def _furnish(folder: Path, page: Path) -> None:
+    """Put there what the page finds around it; the empty file makes it a project."""
+    if page == ROOT / "README.md":
+        shutil.copytree(ROOT / "examples", folder / "examples")
+    elif page.parent.parent == ROOT / "examples":
+        shutil.copytree(page.parent, folder, dirs_exist_ok=True)
+    (folder / "evalcase.toml").touch()
+
+
+@contextlib.contextmanager
+def _quiet_terminal() -> Iterator[None]:
+    before = dict(os.environ)
+    bin_folder = str(Path(sys.executable).parent)
+    os.environ.update(
+        COLUMNS="80", NO_COLOR="1", PATH=f"{bin_folder}{os.pathsep}{os.environ['PATH']}"
+    )
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+class _Run:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.namespace: dict[str, Any] = {"__name__": "__main__"}
+        self.suite = ""
+        self.printed = ""
+        self.status = 0
+        self.verdicts: list[Verdict] = []
+
+    def run(self) -> Ran:
+        text = self.path.read_text(encoding="utf-8")
+        lines = text.split("\n")
+        shift = 0
+        for block in blocks_of(text):
+            fresh = self.run_block(block)
+            if fresh is not None:
+                start = block.start + shift
+                lines[start : start + len(block.lines)] = fresh
+                shift += len(fresh) - len(block.lines)
+        return Ran("\n".join(lines), self.verdicts)
+
+    def run_block(self, block: Block) -> list[str] | None:
+        """Do what a block says; return the lines it should have, where they are output."""
+        if block.language == "console":
+            return self.run_console(block)
+        if block.language == "text" and "output" in block.marks:
+            return _lines(self.printed)
+        if block.language == "yaml" and "show" in block.marks:
+            return _lines(self.command(f"evalcase show {self.suite} --format yaml"))
+        if block.language == "python":
+            self.printed = self.run_python(block)
+        elif block.verdict or block.file:
+            self.write(block)
+        return None
+
+    def write(self, block: Block) -> None:
+        name = block.file or f"example.eval.{block.language}"
+        file = Path(name)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(block.text, encoding="utf-8")
+        if block.language in _SUITES:
+            self.suite = name
+        if block.verdict:
+            self.printed = self.command(f"evalcase check {name}")
+            self.judge(block, self.printed)
+
+    def judge(self, block: Block, output: str) -> None:
+        self.verdicts.append(Verdict(block.start, block.verdict or "", _CODE.findall(output)))
+
+    def run_console(self, block: Block) -> list[str]:
+        fresh: list[str] = []
+        for line in block.lines:
+            if line.startswith("$ "):
+                fresh += [line, *_lines(self.command(line[2:]))]
+        if block.verdict:
+            self.judge(block, "\n".join(fresh))
+        return fresh
+
+    def command(self, command: str) -> str:
+        """What a command prints: in this process where it needs no shell."""
+        words = [] if _SHELL.search(command) else shlex.split(command)
+        if words[:1] == ["evalcase"]:
+            return self.run_here(words[1:])
+        done = subprocess.run(  # noqa: S603 - the commands of our own pages
+            ["bash", "-c", f"(exit {self.status}); {command}"],  # noqa: S607 - from the PATH
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        self.status = done.returncode
+        return done.stdout.decode()
+
+    def run_here(self, arguments: list[str]) -> str:
+        from evalcase.cli.app import run
+
+        with _captured() as written:
+            self.status = run(arguments)
+        return written.getvalue().decode()
+
+    def run_python(self, block: Block) -> str:
+        # Blank lines before the code make tracebacks point into the page.
+        code = compile("\n" * block.start + block.text, str(self.path), "exec")
+        with _captured() as written:
+            exec(code, self.namespace)  # noqa: S102 - the code of our own pages
+        return written.getvalue().decode()
+
+
+@contextlib.contextmanager
+def _captured() -> Iterator[io.BytesIO]:
+    """Everything that is printed, errors too, in the order in which it is printed."""
+    written = io.BytesIO()
+    stream = io.TextIOWrapper(written, encoding="utf-8", write_through=True)
+    with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream):
+        yield written
+    stream.detach()
+
+
+def _lines(output: str) -> list[str]:
+    return output.removesuffix("\n").split("\n") if output else []
+
+
+def main() -> None:
+    """Rewrite the pages that are named, or all of them and the pictures."""
+    asked = [Path(name).resolve() for name in sys.argv[1:]] or pages()
+    for path in asked:
+        before = path.read_text(encoding="utf-8")
+        after = run_page(path).text
+        if after != before:
+            path.write_text(after, encoding="utf-8")
+            sys.stdout.write(f"{path.relative_to(ROOT)}: brought up to date\n")
+    if not sys.argv[1:]:
+        sys.path.insert(0, str(ROOT))
+        from docs.images.make_check_svg import main as draw
+
+        draw()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""The examples are what they say they are, and the demo runs and changes nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+import evalcase
+from docs.regenerate import ROOT
+from evalcase.cli.app import run
+
+EXAMPLES = ROOT / "examples"
+CLEAN = ["01-short-forms", "02-messages-and-tools", "03-structured-output"]
+CLEAN += ["04-jsonl-with-suite-fields"]
+ONE_SCREEN = 50
+
+
+def folders() -> list[Path]:
+    return sorted(path for path in EXAMPLES.iterdir() if path.is_dir())
+
+
+def severities(folder: Path) -> set[str]:
+    return {problem.severity for problem in evalcase.check([folder])}
+
+
+def test_there_are_no_other_examples() -> None:
+    assert [path.name for path in folders()] == [*CLEAN, "05-old-names", "06-mistakes"]
+
+
+@pytest.mark.parametrize("name", CLEAN)
+def test_good_examples_have_no_problems_at_all(name: str) -> None:
+    assert evalcase.check([EXAMPLES / name]) == []
+
+
+def test_old_names_are_warned_about_and_can_be_migrated(tmp_path: Path) -> None:
+    assert severities(EXAMPLES / "05-old-names") == {"warning"}
+    copy = tmp_path / "copy"
+    shutil.copytree(EXAMPLES / "05-old-names", copy)
+    assert run(["migrate", str(copy)]) == 0
+    assert evalcase.check([copy]) == []
+
+
+def test_mistakes_are_errors_of_many_kinds() -> None:
+    problems = evalcase.check([EXAMPLES / "06-mistakes"])
+    assert {problem.severity for problem in problems} == {"error"}
+    assert len({problem.code for problem in problems}) >= 10
+
+
+@pytest.mark.parametrize("folder", folders(), ids=lambda path: path.name)
+def test_an_example_fits_on_a_screen_and_is_explained(folder: Path) -> None:
+    assert (folder / "README.md").exists()
+    for path in folder.glob("*.eval.*"):
+        lines = path.read_text(encoding="utf-8").split("\n")
+        assert len(lines) <= ONE_SCREEN, path.name
+
+
+def fingerprint(folder: Path) -> dict[str, str]:
+    return {
+        str(path): sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_the_demo_runs_and_changes_nothing() -> None:
+    before = fingerprint(EXAMPLES)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", EXAMPLES / "demo.sh"],
+        cwd="/",
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout
+    assert "That is the tour." in done.stdout
+    assert fingerprint(EXAMPLES) == before

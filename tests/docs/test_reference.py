@@ -1,0 +1,209 @@
+"""The reference is complete, and nothing in it is made up."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import evalcase
+from docs.regenerate import ROOT, blocks_of
+from evalcase.cli.app import COMMANDS
+from evalcase.model.codes import CODES
+from evalcase.resolve import fields
+
+DOCS = ROOT / "docs"
+DIAGNOSTICS = DOCS / "diagnostics"
+
+
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def section(text: str, heading: str) -> str:
+    """The text below a heading, up to the next one of its rank."""
+    _, found, rest = text.partition(f"\n## {heading}\n")
+    assert found, heading
+    return rest.partition("\n## ")[0]
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of the tables in a text, without their headings."""
+    lines = [line for line in text.split("\n") if line.startswith("|")]
+    cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+    rules = [number for number, line in enumerate(lines) if line.startswith("|---")]
+    headings = {number - 1 for number in rules} | set(rules)
+    return [row for number, row in enumerate(cells) if number not in headings]
+
+
+def names(cell: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", cell)
+
+
+# Diagnostics
+
+
+def test_there_is_one_page_for_each_code() -> None:
+    found = {path.stem for path in DIAGNOSTICS.glob("*.md")} - {"index"}
+    assert found == set(CODES)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_page_says_what_its_code_is(code: str) -> None:
+    severity, title = CODES[code]
+    text = read(DIAGNOSTICS / f"{code}.md")
+    assert text.startswith(f"# {code}\n\n*{severity.capitalize()}.* {title}\n")
+    assert section(text, "Why").strip()
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_page_has_an_example_that_goes_wrong_and_one_that_works(code: str) -> None:
+    blocks = list(blocks_of(read(DIAGNOSTICS / f"{code}.md")))
+    assert [block.verdict for block in blocks if block.verdict] == ["bad", "good"]
+
+
+def test_the_index_lists_all_codes_in_order() -> None:
+    expected = [
+        [f"[{code}]({code}.md)", severity, title] for code, (severity, title) in CODES.items()
+    ]
+    assert rows(read(DIAGNOSTICS / "index.md")) == expected
+
+
+# Format
+
+
+def format_page() -> str:
+    return read(DOCS / "format.md")
+
+
+def short_forms() -> list[tuple[str, str]]:
+    found = []
+    for heading in ("Input", "Expected output"):
+        for written, becomes, *_ in rows(section(format_page(), heading)):
+            if becomes.startswith("`["):
+                found.append((written.strip("`"), becomes.strip("`")))
+    assert len(found) > 10
+    return found
+
+
+@pytest.mark.parametrize(("written", "becomes"), short_forms())
+def test_short_forms_become_what_the_page_says(written: str, becomes: str) -> None:
+    field = written.partition(":")[0]
+    text = written if field == "input" else f"input: x\n{written}"
+    case = evalcase.parse_case(text)
+    assert json.dumps(case.to_dict()[field]) == becomes
+
+
+def test_all_fields_of_a_case_are_described() -> None:
+    table = rows(section(format_page(), "Fields of a case"))
+    assert tuple(name for row in table for name in names(row[0])) == fields.CASE_FIELDS
+
+
+def test_all_fields_of_a_suite_are_described() -> None:
+    table = rows(section(format_page(), "Fields of a suite"))
+    assert {name for row in table for name in names(row[0])} == set(fields.SUITE_FIELDS)
+
+
+def test_all_deprecated_names_are_described() -> None:
+    table = rows(section(format_page(), "Deprecated names"))
+    told = {(names(old)[0], names(new)[0], place) for old, where, new in table
+            for place in where.split(", ")}  # fmt: skip
+    expected = {(old, new, "case") for old, new in fields.CASE_ALIASES.items()}
+    expected |= {(old, new, "suite") for old, new in fields.SUITE_ALIASES.items()}
+    expected |= {(fields.EXECUTION, "target", place) for place in ("case", "suite")}
+    assert told == expected
+
+
+def test_the_canonical_order_is_the_one_described() -> None:
+    text = section(format_page(), "The canonical form")
+    told = names(text.partition("fixed order:")[2].partition(". Inside")[0])
+    assert told == ["id", "input", "expected_output", *fields.CASE_ORDER]
+
+
+def test_yaml_scalars_are_read_as_described() -> None:
+    from evalcase.read.yaml import parse_yaml
+
+    kinds = {"null": (type(None),), "a boolean": (bool,), "a number": (int, float), "text": (str,)}
+    for written, meaning in rows(section(format_page(), "YAML").partition("###")[0]):
+        values = [parse_yaml(name)[0] for name in names(written)]
+        assert all(type(value) in kinds[meaning.partition(":")[0]] for value in values), written
+        if ":" in meaning:
+            assert ", ".join(map(str, values)) == meaning.partition(": ")[2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["-\ta", '{"a"\n: b}', "[a, :b]", "[{?a: 1}]", "&a:b c", "%FOO bar\n---\na", r'"\ud83d\ude00"'],
+)
+def test_valid_yaml_that_is_refused_is_a_syntax_error(text: str) -> None:
+    with pytest.raises(evalcase.SuiteError) as caught:
+        evalcase.loads(text)
+    assert "syntax" in [problem.code for problem in caught.value.problems]
+
+
+def test_limits_are_those_of_the_code() -> None:
+    from evalcase.read import attachments, json, jsonl, scalars, source, yaml
+
+    limits = {row[0]: row[1] for row in rows(section(format_page(), "Limits"))}
+    assert limits["nesting of lists and mappings"] == f"{yaml.MAX_DEPTH} levels"
+    assert json.MAX_DEPTH == yaml.MAX_DEPTH
+    assert limits["a YAML or JSON file, and standard input"] == f"{source.MAX_BYTES >> 30} GiB"
+    assert limits["a line of JSONL"] == f"{jsonl.MAX_LINE_BYTES >> 20} MiB"
+    assert limits["digits of an integer"] == f"{scalars.MAX_DIGITS:,}"
+    assert limits["a file in content"] == f"{attachments.MAX_BYTES >> 20} MiB"
+    values, characters = (
+        limits[f"{what} that aliases stand for, in one file"] for what in ("values", "characters")
+    )
+    assert values.startswith(f"{yaml.MIN_ALIAS_BUDGET:,},")
+    assert characters.startswith(f"{yaml.MIN_CHARACTER_BUDGET >> 20} Mi,")
+
+
+# Command and library
+
+
+def test_every_command_is_shown_with_its_help() -> None:
+    text = read(DOCS / "command.md")
+    pattern = r"^## evalcase (\w+)\n\n```console\n\$ evalcase (\w+) --help"
+    shown = re.findall(pattern, text, re.MULTILINE)
+    assert shown == [(command, command) for command in COMMANDS]
+
+
+def test_every_public_name_is_in_the_library_page() -> None:
+    table = rows(read(DOCS / "library.md").partition("\n## ")[0])
+    assert {name for row in table for name in names(row[0])} == set(evalcase.__all__)
+
+
+@pytest.mark.parametrize("noun", ["Suite", "Case"])
+def test_every_attribute_of_a_noun_is_in_the_library_page(noun: str) -> None:
+    cls = getattr(evalcase, noun)
+    public = {each for each in dir(cls) if not each.startswith("_")}
+    table = rows(section(read(DOCS / "library.md"), noun))
+    assert {name.removesuffix("()") for row in table for name in names(row[0])} == public
+
+
+# Decisions and maps
+
+
+def test_decisions_are_numbered_and_listed() -> None:
+    files = sorted((DOCS / "decisions").glob("*.md"))
+    assert [path.name[:4] for path in files] == [f"{n:04}" for n in range(1, len(files) + 1)]
+    index = read(DOCS / "index.md")
+    for path in files:
+        title = read(path).partition("\n")[0].removeprefix("# ")
+        assert title.startswith(f"{path.name[:4]}: ")
+        assert f"- [{title}](decisions/{path.name})" in index
+
+
+def test_the_map_shows_what_is_there() -> None:
+    text = section(read(ROOT / "CONTRIBUTING.md"), "A map")
+    (tree, *_) = [block.lines for block in blocks_of(text)]
+    base = ROOT
+    for line in tree:
+        entry = line.split()[0]
+        base = ROOT / "src/evalcase" if line.startswith("  ") else ROOT
+        assert (base / entry).exists(), entry
+    source = {line.split()[0].rstrip("/") for line in tree if line.startswith("  ")}
+    there = {path.name for path in (ROOT / "src/evalcase").iterdir()}
+    assert there - source <= {"__init__.py", "__main__.py", "__pycache__", "py.typed"}
