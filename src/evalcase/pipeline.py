@@ -9,6 +9,7 @@ together for one file; this file is what the library and the command are made of
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from evalcase.errors import SuiteError
@@ -54,18 +55,15 @@ def iter_cases(path: str | os.PathLike[str]) -> Iterator[Case]:
     if format_of(name) != "jsonl":
         yield from load(name)
         return
-    problems: list[Problem] = []
-    failed = False
+    warnings = _Warnings()
     for item in stream_cases(name):
         if type(item) is Case:
-            if not failed:
-                yield item
+            yield item
         elif isinstance(item, Problem):
-            problems.append(item)
-            failed = failed or item.severity == "error"
-    if failed:
-        raise SuiteError(in_order(problems))
-    _log(problems)
+            if item.severity == "error":
+                raise SuiteError(load_file(name, keep=False).problems)
+            warnings.add(item)
+    warnings.log()
 
 
 def check(paths: Iterable[str | os.PathLike[str]]) -> list[Problem]:
@@ -92,18 +90,34 @@ def _valid(loaded: Loaded) -> Suite:
     return loaded.suite
 
 
-def _log(problems: list[Problem]) -> None:
-    """One line for each name or kind of trouble, with its first place and how often it is there."""
-    first: dict[tuple[str, str], list[Problem]] = {}
+def _log(problems: Iterable[Problem]) -> None:
+    warnings = _Warnings()
     for problem in problems:
-        if problem.severity == "warning":
-            first.setdefault((problem.code, problem.message), []).append(problem)
-    if not first:
-        return
-    from logging import getLogger
+        warnings.add(problem)
+    warnings.log()
 
-    for same in first.values():
-        more = f" (and {len(same) - 1} more)" if len(same) > 1 else ""
-        getLogger("evalcase").warning(
-            "%s: %s: %s%s", same[0].place, same[0].code, same[0].message, more
-        )
+
+class _Warnings:
+    """Warnings for the log: each kind is kept once, however often it comes."""
+
+    def __init__(self) -> None:
+        self.first: dict[tuple[str, str], Problem] = {}
+        self.count: Counter[tuple[str, str]] = Counter()
+
+    def add(self, problem: Problem) -> None:
+        if problem.severity == "warning":
+            kind = problem.code, problem.message
+            self.first.setdefault(kind, problem)
+            self.count[kind] += 1
+
+    def log(self) -> None:
+        """One line for each deprecated name, or other kind of warning, with its first place."""
+        if not self.first:
+            return
+        from logging import getLogger
+
+        for kind, problem in self.first.items():
+            more = f" (and {self.count[kind] - 1} more)" if self.count[kind] > 1 else ""
+            getLogger("evalcase").warning(
+                "%s: %s: %s%s", problem.place, problem.code, problem.message, more
+            )

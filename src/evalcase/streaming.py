@@ -42,10 +42,10 @@ class CaseStream:
         self.shared = about.shared
 
     def __iter__(self) -> Iterator[Case | Problem | None]:
-        yield from self.sidecar_problems
         ids, report, shared = Ids(), Report(), self.shared
         empty = True
         with self.file:
+            yield from self.sidecar_problems
             for line in read_lines(self.file, self.path):
                 empty = False
                 if isinstance(line, Problem):
