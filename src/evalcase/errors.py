@@ -1,7 +1,10 @@
 """Every exception evalcase raises on purpose.
 
 EvalcaseError
-└── SuiteError    one or more files are not valid suites; `.problems` says what and where
+├── SuiteError     one or more files are not valid suites; `.problems` says what and where
+├── ConfigError    the configuration or a name in it can't be used: a target, an option
+├── RecordError    a run's folder can't be written or read
+└── TargetError    raised by a target; it becomes part of the record, never a crash
 
 Anything else that escapes is a bug in evalcase.
 """
@@ -9,9 +12,10 @@ Anything else that escapes is a bug in evalcase.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from evalcase.model.failure import Kind
     from evalcase.model.problem import Problem
 
 
@@ -34,3 +38,31 @@ class SuiteError(EvalcaseError):
             if problem.hint:
                 lines.append(f"    hint: {problem.hint}")
         return "\n".join(lines)
+
+
+class ConfigError(EvalcaseError):
+    """The configuration, or what the command line asks for, can't be used."""
+
+
+class RecordError(EvalcaseError):
+    """A run's folder can't be written or read."""
+
+
+class TargetError(EvalcaseError):
+    """A target could not answer. What happened goes into the record of the trial."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: Kind = "exception",
+        details: dict[str, Any] | None = None,
+        may_succeed_later: bool = False,
+        retry_after_s: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind: Kind = kind
+        self.details = details or {}
+        self.may_succeed_later = may_succeed_later
+        """Whether the engine should try again: connection errors, 408, 429, 5xx, 529."""
+        self.retry_after_s = retry_after_s

@@ -1,0 +1,30 @@
+"""A failure at run time, as a value: it goes into the record, never up the stack."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Kind = Literal[
+    "exception", "timeout", "exit", "connection", "http", "protocol", "grader", "stopped"
+]
+"""exception: user code raised; exit: a process ended badly; protocol: the answer made no sense."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    kind: Kind
+    message: str
+    details: dict[str, Any] = field(default_factory=dict)
+    """What helps to find the cause: status, body excerpt, exit code, stderr tail, traceback."""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "message": self.message,
+            **({"details": self.details} if self.details else {}),
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Failure:
+        return cls(data["kind"], data["message"], data.get("details", {}))

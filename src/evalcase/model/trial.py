@@ -1,0 +1,30 @@
+"""A trial: one case, one target, one repeat."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from evalcase.model.case import Case
+
+
+class TrialKey(NamedTuple):
+    """What a trial is called in a run. Case ids are unique within a suite only."""
+
+    suite: str
+    """The path of the suite file, as it was named."""
+    case: str
+    target: str
+    repeat: int
+    """Counted from 1."""
+
+
+class Trial(NamedTuple):
+    suite: str
+    case: Case
+    target: str
+    """The name of the target, as it was given."""
+    repeat: int = 1
+
+    @property
+    def key(self) -> TrialKey:
+        return TrialKey(self.suite, self.case.id, self.target, self.repeat)
