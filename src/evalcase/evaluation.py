@@ -1,0 +1,253 @@
+"""A run from beginning to end: check, plan, ask, grade, record; and the same again to resume it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from random import random
+from typing import Any, Literal
+
+from evalcase import __version__
+from evalcase.config import Config
+from evalcase.errors import ConfigError, RecordError
+from evalcase.grade.apply import grade_answer, needs_expected
+from evalcase.graders import NamedGrader
+from evalcase.graders.configure import configure
+from evalcase.graders.expected import ExpectedGrader
+from evalcase.model.case import Case
+from evalcase.model.failure import Failure
+from evalcase.model.result import Result
+from evalcase.model.trial import Trial
+from evalcase.record.folder import Run, create_run
+from evalcase.record.journal import Journal, open_journal
+from evalcase.record.reader import finished, totals
+from evalcase.record.scrub import Scrubber
+from evalcase.record.totals import Totals
+from evalcase.registry import find
+from evalcase.request import Request
+from evalcase.run.attempt import Target, ask
+from evalcase.run.case_hash import hash_case
+from evalcase.run.limits import Limits
+from evalcase.run.plan import plan_trials
+from evalcase.run.schedule import Engine, Watcher
+from evalcase.suites import Suites
+
+Status = Literal["completed", "interrupted", "stopped", "failed"]
+DEFAULT_RUNS_DIR = os.path.join(".evalcase", "runs")
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What came of a run. Everything else is in its record."""
+
+    run: Run
+    status: Status
+    totals: Totals
+    notice: str | None = None
+    """Why it ended early, in words."""
+
+
+class Evaluation:
+    """A run that is ready to go: everything that can be wrong before it starts has been checked."""
+
+    def __init__(
+        self,
+        request: Request,
+        config: Config,
+        watcher: Watcher,
+        warn: Callable[[str], None],
+    ) -> None:
+        self.request = request
+        self.config = config
+        self.watcher = watcher
+        self.suites = Suites(request.paths)
+        self.trials: dict[str, int] = {}
+        self._survey()
+        self.targets = {name: make_target(name, config, request, warn) for name in self.trials}
+        self.scrubber = Scrubber(_secrets(config))
+        self.engine: Engine | None = None
+
+    @property
+    def planned(self) -> int:
+        """How many trials there are in all."""
+        return sum(self.trials.values())
+
+    def _survey(self) -> None:
+        """Count the trials of each target, and make every grader once."""
+        for _, case in self._cases():
+            graders_of(case)
+            names = self.request.targets or case.targets or _default(self.config, case)
+            times = 1 if case.skip else self.request.repeat or case.repeat
+            for name in names:
+                self.trials[name] = self.trials.get(name, 0) + times
+        if not self.trials:
+            raise ConfigError("no case is left to run: look at --case, --tag, --shard and --limit")
+
+    def _cases(self) -> Iterator[tuple[str, Case]]:
+        return self.request.selection.select(self.suites)
+
+    def start(self, runs_dir: str) -> Run:
+        """Make the run's folder, with everything that is needed to resume it."""
+        about = {
+            "evalcase": __version__,
+            "request": self.request.to_dict(),
+            "suites": self.suites.hashes(),
+            "targets": sorted(self.trials),
+            "trials": self.planned,
+        }
+        return create_run(
+            runs_dir, about, now=datetime.now(UTC), random=os.urandom, scrubber=self.scrubber
+        )
+
+    async def go(self, run: Run, again: tuple[str, ...] = ()) -> Evaluated:
+        """Run what is not finished yet; trials whose verdict is in `again` count as not finished."""
+        loop = asyncio.get_running_loop()
+        failed: list[Any] = []
+
+        def deliver(dones: list[Callable[[], None]]) -> None:
+            loop.call_soon_threadsafe(_call_all, dones)
+
+        def journal_failed(failure: Any) -> None:
+            failed.append(failure)
+            loop.call_soon_threadsafe(self._engine_cancel)
+
+        journal = open_journal(
+            run.journal, scrubber=self.scrubber, deliver=deliver, on_failure=journal_failed
+        )
+        try:
+            status, notice = await self._run(journal, run, again)
+            if not failed:
+                journal.append({"type": "end", "status": status}, lambda: None)
+        finally:
+            try:
+                journal.close()
+            except RecordError:
+                status = "failed"
+        if failed:
+            status, notice = "failed", str(failed[0])
+        return Evaluated(run, status, totals(run.journal), notice)
+
+    async def _run(
+        self, journal: Journal, run: Run, again: tuple[str, ...]
+    ) -> tuple[Status, str | None]:
+        done = finished(run.journal)
+        per_target = {
+            name: bound
+            for name, target in self.targets.items()
+            if (bound := getattr(target, "concurrency", None)) is not None
+        }
+        limits = self.request.limits(self.config, per_target)
+        keep = partial(_keep, journal, self.watcher)
+        engine = self.engine = Engine(limits, partial(self._try, limits), keep, self.watcher)
+        async with AsyncExitStack() as stack:
+            for target in self.targets.values():
+                stack.push_async_callback(target.close)
+                await target.open()
+            work = {
+                name: (target, self._open_trials(name, done, again))
+                for name, target in self.targets.items()
+            }
+            await engine.run(work)
+        if engine.stop_reason is None:
+            return "completed", None
+        interrupted = engine.stop_reason == "interrupted"
+        return ("interrupted" if interrupted else "stopped"), engine.stop_reason
+
+    def _engine_cancel(self) -> None:
+        if self.engine is not None:
+            self.engine.cancel()
+
+    def _open_trials(self, name: str, done: Any, again: tuple[str, ...]) -> Iterator[Trial]:
+        named = bool(self.request.targets)
+        trials = plan_trials(self._cases(), name, self.config.target, self.request.repeat, named)
+        for trial in trials:
+            known = done.get(self.scrubber.key(trial.key))
+            if known is None or known[0] in again or known[1] != hash_case(trial.case):
+                yield trial
+
+    async def _try(self, limits: Limits, target: Target, trial: Trial) -> Result:
+        case_hash = hash_case(trial.case)
+        started = datetime.now(UTC).isoformat(timespec="milliseconds")
+        if trial.case.skip:
+            reason = trial.case.skip if isinstance(trial.case.skip, str) else "skipped"
+            why = Failure("stopped", reason)
+            return Result(trial.key, case_hash, "skipped", None, (), why, 0, started, 0.0)
+        outcome = await ask(target, trial, limits, asyncio.sleep, random)
+        rest = outcome.attempts, started, round(outcome.duration_s, 6)
+        if outcome.answer is None:
+            return Result(trial.key, case_hash, "errored", None, (), outcome.failure, *rest)
+        verdict, grades = await grade_answer(trial, outcome.answer, graders_of(trial.case))
+        return Result(trial.key, case_hash, verdict, outcome.answer, grades, None, *rest)
+
+
+async def _keep(journal: Journal, watcher: Watcher, result: Result) -> None:
+    """Wait until a result is on disk; only then is it shown as finished."""
+    durable = asyncio.get_running_loop().create_future()
+    journal.append({"type": "result", **result.to_dict()}, partial(_resolve, durable))
+    await durable
+    watcher.finished(result)
+
+
+def _resolve(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+def _call_all(dones: list[Callable[[], None]]) -> None:
+    for done in dones:
+        done()
+
+
+def _default(config: Config, case: Case) -> tuple[str, ...]:
+    if config.target is None:
+        raise ConfigError(
+            f"case `{case.id}` names no target: say --target NAME, or set `target` in evalcase.toml"
+        )
+    return (config.target,)
+
+
+def graders_of(case: Case) -> list[NamedGrader]:
+    """The graders of a case, the built-in comparison added where nothing else compares."""
+    graders = []
+    for spec in case.graders:
+        kind, _, value = str(spec["type"]).partition(":")
+        options = {**spec, "type": kind, "value": value} if value else spec
+        graders.append(configure(find("graders", kind), options))
+    if needs_expected(case, graders):
+        graders.append(_EXPECTED)
+    return graders
+
+
+_EXPECTED = NamedGrader("expected", ExpectedGrader())
+
+
+def make_target(name: str, config: Config, request: Request, warn: Callable[[str], None]) -> Target:
+    """The target of a name: one of the configuration, or `kind:value`."""
+    options = config.targets.get(name)
+    kind, _, value = name.partition(":")
+    if options is not None:
+        kind = options["kind"]
+    elif not value and kind != "echo":
+        known = ", ".join(config.targets) or "none"
+        raise ConfigError(f"there is no target `{name}`; the configured ones are: {known}")
+    if request.no_exec and kind in ("python", "command"):
+        raise ConfigError(f"target `{name}` would run code, and --no-exec forbids that")
+    target_class = find("targets", kind)
+    if options is None:
+        target: Target = target_class.from_value(value, root=config.root, warn=warn)
+    else:
+        rest = {key: item for key, item in options.items() if key != "kind"}
+        target = target_class(**rest, root=config.root, warn=warn)
+    return target
+
+
+def _secrets(config: Config) -> dict[str, str]:
+    """The values that must not be written down, by the name of their environment variable."""
+    names = {*config.secrets, *(str(each.get("key_env", "")) for each in config.targets.values())}
+    found = {name: os.environ.get(name, "") for name in names if name}
+    return {name: value for name, value in found.items() if len(value) >= 8}

@@ -1,0 +1,1 @@
+"""Answers in, grades and verdicts out."""

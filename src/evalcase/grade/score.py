@@ -1,0 +1,57 @@
+"""Grades to the verdict of a trial, and verdicts of trials to that of their case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import fsum
+
+from evalcase.model.grade import Grade
+from evalcase.model.result import Verdict
+
+_ROUNDING = 1e-9
+"""A mean of 0.8 that comes out as 0.7999999999999999 is still 0.8."""
+
+
+def decide_verdict(grades: Sequence[Grade], threshold: float | None = None) -> Verdict:
+    """The verdict of one trial.
+
+    A grader that broke makes it errored, whatever the others say. A grader that found nothing to
+    grade (no score, no failure) can't make it fail, but it can't pass any more: it is ungraded.
+    """
+    if any(grade.failure is not None for grade in grades):
+        return "errored"
+    graded = [grade for grade in grades if grade.score is not None]
+    if threshold is None:
+        if not all(grade.passed for grade in graded):
+            return "failed"
+    else:
+        mean = mean_score(graded)
+        if not all(grade.passed for grade in graded if grade.required):
+            return "failed"
+        if mean is None:
+            return "ungraded"
+        if mean < threshold - _ROUNDING:
+            return "failed"
+    return "passed" if grades and len(graded) == len(grades) else "ungraded"
+
+
+def mean_score(grades: Sequence[Grade]) -> float | None:
+    """The mean by weight. None where nothing has any: no grades, or none that weighs."""
+    scored = [(grade.score, grade.weight) for grade in grades if grade.score is not None]
+    total = fsum(weight for _, weight in scored)
+    return fsum(score * weight for score, weight in scored) / total if total else None
+
+
+def decide_case_verdict(verdicts: Sequence[Verdict], pass_rate: float = 1.0) -> Verdict:
+    """The verdict of a case by those of its trials: passed if at least that share of them passed.
+
+    Where too few passed, errored beats failed and failed beats ungraded, as within a trial. A case
+    of which no trial passed never passes, whatever the rate.
+    """
+    if verdicts and all(verdict == "skipped" for verdict in verdicts):
+        return "skipped"
+    passed = sum(verdict == "passed" for verdict in verdicts)
+    if passed and passed >= pass_rate * len(verdicts) - _ROUNDING:
+        return "passed"
+    worst: tuple[Verdict, ...] = ("errored", "failed", "ungraded")
+    return next((verdict for verdict in worst if verdict in verdicts), "ungraded")

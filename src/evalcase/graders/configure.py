@@ -1,0 +1,72 @@
+"""The options of a grader, as a case has them, to a grader that is ready to use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import Parameter, signature
+
+from evalcase.errors import ConfigError
+from evalcase.graders import Grader, NamedGrader
+from evalcase.model.json_value import JSON, kind
+
+_COMMON = ("name", "weight", "required")
+
+
+def configure(grader_class: Callable[..., Grader], spec: Mapping[str, JSON]) -> NamedGrader:
+    """Make a grader of its canonical form `{type, …}`. Raise ConfigError if an option is wrong.
+
+    `name` is what results call it; without it they say its `type`.
+    """
+    type_ = str(spec["type"])
+    options = {key: spec[key] for key in spec if key != "type" and key not in _COMMON}
+    _check_names(grader_class, type_, options)
+    name, weight, required = (spec.get(option) for option in _COMMON)
+    return NamedGrader(
+        _name(type_, name), grader_class(**options), _weight(type_, weight), required is True
+    )
+
+
+def _name(type_: str, name: JSON) -> str:
+    if name is None:
+        return type_
+    if not isinstance(name, str) or not name:
+        raise ConfigError(f"grader `{type_}`: `name` is a string that is not empty")
+    return name
+
+
+def _weight(type_: str, weight: JSON) -> float:
+    if weight is None:
+        return 1.0
+    if isinstance(weight, bool) or not isinstance(weight, int | float):
+        raise ConfigError(f"grader `{type_}`: `weight` is a number, not {kind(weight)}")
+    if not 0 <= weight <= 1e100:
+        raise ConfigError(f"grader `{type_}`: `weight` is between 0 and 1e100")
+    return float(weight)
+
+
+def _check_names(
+    grader_class: Callable[..., Grader], type_: str, options: Mapping[str, JSON]
+) -> None:
+    known = signature(grader_class).parameters
+    open_ended = any(each.kind is Parameter.VAR_KEYWORD for each in known.values())
+    for option in options:
+        if option not in known and not open_ended:
+            raise ConfigError(_unknown(type_, option, [*known, *_COMMON]))
+    for option, parameter in known.items():
+        if option not in options and _is_needed(parameter):
+            raise ConfigError(f"grader `{type_}` needs `{option}`")
+
+
+def _is_needed(parameter: Parameter) -> bool:
+    spread = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
+    return parameter.default is Parameter.empty and parameter.kind not in spread
+
+
+def _unknown(type_: str, option: str, known: list[str]) -> str:
+    from difflib import get_close_matches
+
+    if option == "value":
+        return f"grader `{type_}` takes no argument"
+    close = get_close_matches(option, known, 1, 0.6)
+    hint = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(known)}"
+    return f"grader `{type_}` has no option `{option}`: {hint}"

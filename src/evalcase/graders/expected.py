@@ -1,0 +1,84 @@
+"""The built-in comparison of an answer with `expected_output`, by the shape of what is expected.
+
+Text is compared as text, any other value as JSON, tool calls as calls. It is exact on purpose: a
+grader that forgives says in its name what it forgives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from evalcase.graders.call_match import Call, describe_missing, match_calls, read_calls
+from evalcase.graders.content import Comparison, compare_content, is_comparable
+from evalcase.graders.excerpt import cap, count
+from evalcase.graders.json_difference import list_differences
+from evalcase.model.answer import Answer
+from evalcase.model.grade import Grade
+from evalcase.model.json_value import JSON
+from evalcase.model.message import Message
+from evalcase.model.trial import Trial
+
+_NOTHING = (
+    "there is nothing to compare: `expected_output` has neither tool calls nor content of the "
+    "assistant that is text or data"
+)
+_ABSENT = "there is nothing to compare: the case has no `expected_output`"
+
+
+class _Expectation(NamedTuple):
+    calls: list[Call]
+    content: JSON
+    """The last content of the assistant; what comes before it is context."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedGrader:
+    """Whether the answer is what `expected_output` says."""
+
+    compares_expected: ClassVar[bool] = True
+
+    def grade(self, trial: Trial, answer: Answer) -> Grade:
+        messages = trial.case.expected_output
+        calls, content = _read(messages)
+        if calls:
+            return _grade_steps(calls, content, answer)
+        if not is_comparable(content):
+            return Grade("expected", None, False, _NOTHING if messages else _ABSENT)
+        return _grade_content(compare_content(content, answer))
+
+
+def _read(messages: Sequence[Message]) -> _Expectation:
+    said = [message for message in messages if message.role == "assistant"]
+    contents = [message.content for message in said if message.content is not None]
+    calls = [call for message in said for call in message.tool_calls]
+    return _Expectation(read_calls(calls), contents[-1] if contents else None)
+
+
+def _grade_content(comparison: Comparison) -> Grade:
+    equal, reason, expected, got = comparison
+    details = {} if equal else {"expected": expected, "got": got}
+    return Grade("expected", float(equal), equal, reason, details)
+
+
+def _grade_steps(calls: list[Call], content: JSON, answer: Answer) -> Grade:
+    """Every call is a step, and so is the content: the score is the share of steps that match."""
+    made = read_calls(answer.tool_calls)
+    found = match_calls(calls, made)
+    right, steps = sum(at is not None for at in found), len(calls)
+    reasons = [f"{right} of {count(len(calls), 'expected call')} made in order"]
+    expected, got = [call.whole() for call in calls], [call.whole() for call in made]
+    if right < len(calls):
+        reasons.append(list_differences(describe_missing(calls, made, found)))
+    if is_comparable(content):
+        comparison = compare_content(content, answer)
+        right, steps = right + comparison.equal, steps + 1
+        reasons.append(comparison.reason)
+        expected.append(comparison.expected)
+        got.append(comparison.got)
+    if right == steps:
+        return Grade("expected", 1.0, True, "; ".join(reasons))
+    arithmetic = f"{right} of {count(steps, 'step')} right ({right}/{steps} = {right / steps:.2f})"
+    details = {"expected": cap("\n".join(expected)), "got": cap("\n".join(got))}
+    return Grade("expected", right / steps, False, "; ".join([arithmetic, *reasons]), details)

@@ -1,0 +1,130 @@
+"""A Python function as a grader: `python:module:function`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from importlib import import_module
+from inspect import Parameter, isawaitable, iscoroutinefunction, signature
+from typing import NamedTuple
+
+from evalcase.errors import ConfigError
+from evalcase.graders.returned import read_returned
+from evalcase.graders.threads import THREADS
+from evalcase.model.answer import Answer
+from evalcase.model.grade import Grade
+from evalcase.model.trial import Trial
+
+GIVEN: dict[str, Callable[[Trial, Answer], object]] = {
+    "answer": lambda _, answer: answer,
+    "text": lambda _, answer: answer.text,
+    "output": lambda _, answer: answer.content,
+    "messages": lambda _, answer: answer.messages,
+    "case": lambda trial, _: trial.case,
+    "input": lambda trial, _: trial.case.input,
+    "expected": lambda trial, _: trial.case.expected_output,
+    "trial": lambda trial, _: trial,
+}
+"""What a function may ask for, by the names of its parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class PythonGrader:
+    """Calls a function with what its parameters name, and reads what it returns.
+
+    A plain function runs in a thread, so that a slow one holds up nobody else and one that hangs
+    can be given up. An async one runs in the event loop, which is quicker.
+    """
+
+    value: str
+    """`module:function`."""
+    threshold: float = 1.0
+    """The score from which a function that returns only a number counts as passed."""
+
+    def __post_init__(self) -> None:
+        _check_place(self.value)
+        _check_threshold(self.threshold)
+
+    def load(self) -> None:
+        """Import the function now. Raise ConfigError if there is none that can be called."""
+        _manner(self._function())
+
+    def _function(self) -> Callable[..., object]:
+        module, _, name = self.value.partition(":")
+        function = _import(module, name)
+        if not callable(function):
+            raise ConfigError(f"`{self.value}` is not a function")
+        return function
+
+    async def grade(self, trial: Trial, answer: Answer) -> Grade:
+        function = self._function()
+        manner = _manner(function)
+        call = partial(
+            function,
+            *[GIVEN[name](trial, answer) for name in manner.by_place],
+            **{name: GIVEN[name](trial, answer) for name in manner.by_name},
+        )
+        returned = call() if manner.is_async else await THREADS.call(call)
+        if isawaitable(returned):
+            returned = await returned
+        return read_returned(returned, self.threshold)
+
+
+def _check_place(value: object) -> None:
+    if not isinstance(value, str) or not all(value.partition(":")):
+        raise ConfigError(f"a Python grader is `python:module:function`, not `{value}`")
+
+
+def _check_threshold(value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ConfigError(f"grader `python`: `threshold` is a number from 0 to 1, not {value}")
+
+
+def _import(module: str, name: str) -> object:
+    try:
+        found: object = import_module(module)
+    except ModuleNotFoundError as error:
+        # A module that is missing further down is the user's own error, with its own traceback.
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise
+        message = f"there is no module `{error.name}` for the grader `{module}:{name}`"
+        raise ConfigError(message) from None
+    for part in name.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            raise ConfigError(f"`{module}` has no `{name}`") from None
+    return found
+
+
+class _Manner(NamedTuple):
+    """How a function is called."""
+
+    by_place: tuple[str, ...]
+    by_name: tuple[str, ...]
+    is_async: bool
+
+
+def _manner(function: Callable[..., object]) -> _Manner:
+    # To look at a signature costs more than all the rest of a call; but not all can be looked up.
+    can_be_known = getattr(function, "__hash__", None) is not None
+    return _known_manner(function) if can_be_known else _find_manner(function)
+
+
+def _find_manner(function: Callable[..., object]) -> _Manner:
+    by_place: list[str] = []
+    by_name: list[str] = []
+    for name, parameter in signature(function).parameters.items():
+        if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
+            continue
+        if name in GIVEN:
+            (by_place if parameter.kind is Parameter.POSITIONAL_ONLY else by_name).append(name)
+        elif parameter.default is Parameter.empty:
+            label = getattr(function, "__name__", type(function).__name__)
+            message = f"`{label}` has a parameter `{name}`; a grader can be given"
+            raise ConfigError(f"{message} {', '.join(GIVEN)}")
+    return _Manner(tuple(by_place), tuple(by_name), iscoroutinefunction(function))
+
+
+_known_manner = lru_cache(maxsize=256)(_find_manner)

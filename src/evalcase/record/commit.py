@@ -1,0 +1,111 @@
+"""Group commit: a thread takes all lines that wait, writes them at once and syncs once, so that
+the trials that finished during one sync share the next."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Any
+
+from evalcase.record.disk import Disk, write_all
+from evalcase.record.lines import Lines
+from evalcase.record.row import decode_row
+
+Done = Callable[[], None]
+Entry = tuple[bytes, Done]
+
+GROUP = 4 * 1024 * 1024
+"""Bytes after which a group is written, even if more lines wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class JournalFailure:
+    """Why a journal takes no more rows, and what is safe."""
+
+    path: str
+    error: OSError
+    rows: int
+    """How many rows are known to be on disk, those of earlier writers included."""
+    last: dict[str, Any] | None
+    """The last of them."""
+
+    def __str__(self) -> str:
+        what = f"{self.path} can't be written: {self.error.strerror or self.error}"
+        if self.last is None:
+            return f"{what}; no row is safe"
+        row = self.last.get("case", self.last["type"])
+        return f"{what}; safe are the first {self.rows} rows, the last of them {row!r}"
+
+
+class Committer:
+    """The one writer of an open file. The first error ends it for good: after a failed sync
+    nobody knows what is on disk, and a second one would say that all is well."""
+
+    def __init__(
+        self,
+        fd: int,
+        old: Lines,
+        disk: Disk,
+        deliver: Callable[[list[Done]], None],
+        on_failure: Callable[[JournalFailure], None],
+    ) -> None:
+        self.rows = old.count
+        self.failure: JournalFailure | None = None
+        self.finished = False
+        """Whether the thread has come to its end, and not been ended by an exception."""
+        self.queue: SimpleQueue[Entry | None] = SimpleQueue()
+        """None is the last entry."""
+        self._path, self._fd, self._disk = old.path, fd, disk
+        self._deliver, self._on_failure = deliver, on_failure
+        self._size, self._last = old.size, old.last
+        # A daemon, so that a crash elsewhere does not become a process that never ends.
+        self.thread = threading.Thread(target=self._work, name="journal", daemon=True)
+
+    def _work(self) -> None:
+        more = True
+        while more and self.failure is None:
+            group, more = self._take()
+            if group:
+                self._commit(group)
+        self.finished = True
+
+    def _take(self) -> tuple[list[Entry], bool]:
+        """All that waits, at least one entry; and whether more may come."""
+        group: list[Entry] = []
+        size = 0
+        while size < GROUP and (not group or not self.queue.empty()):
+            entry = self.queue.get()
+            if entry is None:
+                return group, False
+            group.append(entry)
+            size += len(entry[0])
+        return group, True
+
+    def _commit(self, group: list[Entry]) -> None:
+        data = b"".join([line for line, _ in group])
+        try:
+            write_all(self._disk, self._fd, data)
+        except OSError as error:
+            # Whole lines that made it to the file may stay: the next writer syncs them first.
+            self._fail(error)
+            return
+        try:
+            self._disk.fsync(self._fd)
+        except OSError as error:
+            # What can be read now may be gone later, so it must not look finished.
+            with contextlib.suppress(OSError):
+                self._disk.truncate(self._fd, self._size)
+            self._fail(error)
+            return
+        self._size += len(data)
+        self._last = group[-1][0]
+        self.rows += len(group)
+        self._deliver([done for _, done in group])
+
+    def _fail(self, error: OSError) -> None:
+        last = decode_row(self._last) if self._last else None
+        self.failure = JournalFailure(self._path, error, self.rows, last)
+        self._on_failure(self.failure)

@@ -1,0 +1,128 @@
+"""A run's folder: `run.json` says what was run, `journal.jsonl` what came of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from evalcase.errors import RecordError
+from evalcase.record.disk import Disk, LocalDisk, open_file, sync_folder, write_atomically
+from evalcase.record.row import MAX_LINE, parse
+from evalcase.record.scrub import Scrubber
+
+VERSION = 1
+"""Of run.json and of the rows of the journal. It goes up when an older evalcase would misread."""
+
+RUN_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    id: str
+    path: str
+    """The folder."""
+    created_at: str
+    """UTC, ISO 8601."""
+    about: dict[str, Any]
+    """What was run: suites, targets, options."""
+
+    @property
+    def journal(self) -> str:
+        """The path of the journal."""
+        return os.path.join(self.path, "journal.jsonl")
+
+
+def create_run(
+    runs_dir: str,
+    about: dict[str, Any],
+    *,
+    now: datetime,
+    random: Callable[[int], bytes],
+    scrubber: Scrubber | None = None,
+    disk: Disk | None = None,
+) -> Run:
+    """Make the folder of a new run, with its run.json. No other run has or will get the same."""
+    disk = disk or LocalDisk()
+    now = now.astimezone(UTC)
+    created_at = now.isoformat(timespec="microseconds").replace("+00:00", "Z")
+    try:
+        _make_folders(runs_dir, disk)
+        path = _make_unique(runs_dir, f"{now:%Y%m%d-%H%M%S}", random)
+        sync_folder(disk, runs_dir)
+    except OSError as error:
+        raise RecordError(f"{runs_dir} can't be written: {error.strerror or error}") from error
+    run_id = os.path.basename(path)
+    if scrubber is not None:
+        about = scrubber.row(about)
+    data = {"version": VERSION, "id": run_id, "created_at": created_at, "about": about}
+    text = json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    write_atomically(disk, _about(path), text.encode("utf-8", "backslashreplace"))
+    return Run(run_id, path, created_at, about)
+
+
+def read_run(path: str) -> Run:
+    """The run in a folder. RecordError if it is missing, damaged, or of a newer evalcase."""
+    file = _about(path)
+    try:
+        with open_file(file) as stream:
+            data = stream.read(MAX_LINE + 1)
+    except FileNotFoundError as error:
+        raise RecordError(f"{path} is no run: it has no run.json") from error
+    except OSError as error:
+        raise RecordError(f"{file} can't be read: {error.strerror or error}") from error
+    if len(data) > MAX_LINE:
+        raise RecordError(f"{file} is damaged: it is too large")
+    try:
+        return _run(path, parse(data.decode()))
+    except KeyError as error:
+        raise RecordError(f"{file} is damaged: it has no {error}") from error
+    except (TypeError, ValueError) as error:
+        raise RecordError(f"{file} is damaged: {error}") from error
+
+
+def _run(path: str, data: dict[str, Any]) -> Run:
+    version = data["version"]
+    if type(version) is not int or version < 1:
+        raise ValueError(f"{version!r} is no version")
+    if version > VERSION:
+        raise RecordError(
+            f"{path} was written by a newer evalcase: its record has version {version}, "
+            f"this evalcase reads up to {VERSION}"
+        )
+    run_id, created_at, about = data["id"], data["created_at"], data["about"]
+    if not isinstance(run_id, str) or not isinstance(created_at, str):
+        raise TypeError("id and created_at must be strings")
+    if not isinstance(about, dict):
+        raise TypeError("about must be a mapping")
+    return Run(run_id, path, created_at, about)
+
+
+def _about(path: str) -> str:
+    return os.path.join(path, "run.json")
+
+
+def _make_folders(path: str, disk: Disk) -> None:
+    """Make a folder and those above it, so that a power cut does not lose their names."""
+    path = os.path.abspath(path)
+    if not os.path.isdir(path):
+        _make_folders(os.path.dirname(path), disk)
+        with suppress(FileExistsError):  # another run may have been faster
+            os.mkdir(path)
+        sync_folder(disk, os.path.dirname(path))
+
+
+def _make_unique(runs_dir: str, time: str, random: Callable[[int], bytes]) -> str:
+    for _ in range(100):
+        path = os.path.join(runs_dir, f"{time}-{random(3).hex()}")
+        try:
+            os.mkdir(path)
+        except FileExistsError:
+            continue
+        return path
+    raise RecordError(f"{runs_dir}: no free name for a run; is the random source stuck?")

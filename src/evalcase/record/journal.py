@@ -1,0 +1,144 @@
+"""The journal of a run: rows go in as they come, and are acknowledged once they are on disk."""
+
+from __future__ import annotations
+
+import os
+import sys
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from evalcase.errors import RecordError
+from evalcase.record.commit import Committer, Done, JournalFailure
+from evalcase.record.disk import BINARY, Disk, LocalDisk, sync_folder
+from evalcase.record.lines import Lines
+from evalcase.record.lock import lock, unlock
+from evalcase.record.row import encode_row
+from evalcase.record.scrub import Scrubber
+
+
+class Journal:
+    """A journal open for writing, made by `open_journal`."""
+
+    def __init__(
+        self, fd: int, old: Lines, committer: Committer, scrubber: Scrubber | None
+    ) -> None:
+        self.path = old.path
+        self.cut = old.torn
+        """What a crash had left half written. It is gone now."""
+        self._fd, self._committer, self._scrubber = fd, committer, scrubber
+        if sys.platform != "win32":
+            let_go = weakref.WeakMethod(self._let_go)
+            os.register_at_fork(after_in_child=lambda: (call := let_go()) and call())
+
+    @property
+    def failure(self) -> JournalFailure | None:
+        """Why no more rows are taken, and which one is the last on disk; None if all is well."""
+        return self._committer.failure
+
+    @property
+    def rows(self) -> int:
+        """How many rows are on disk, those of earlier writers included."""
+        return self._committer.rows
+
+    def append(self, row: dict[str, Any], done: Done) -> None:
+        """Queue a row. Once it is on disk `done` is called, from the journal's thread.
+
+        ValueError if the row can't be kept as JSON; the journal goes on without it.
+        RecordError if the journal has failed or is closed.
+        """
+        line = encode_row(row, self._scrubber)
+        if self.failure is not None:
+            raise RecordError(str(self.failure))
+        if self._fd < 0 or not self._committer.thread.is_alive():
+            raise RecordError(f"{self.path} is closed")
+        self._committer.queue.put((line, done))
+
+    def close(self) -> None:
+        """Wait until every row is on disk, and let others write. RecordError if one is not."""
+        if self._fd < 0:
+            return
+        self._committer.queue.put(None)
+        self._committer.thread.join()
+        fd, self._fd = self._fd, -1
+        unlock(fd, self.path)
+        if self.failure is not None:
+            raise RecordError(str(self.failure)) from self.failure.error
+        if not self._committer.finished:
+            raise RecordError(f"{self.path} may lack rows: its writer was ended by an exception")
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _let_go(self) -> None:
+        """In a forked child: a worker that outlives this process must not hold its lock."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+def open_journal(
+    path: str,
+    *,
+    scrubber: Scrubber | None = None,
+    deliver: Callable[[list[Done]], None] | None = None,
+    on_failure: Callable[[JournalFailure], None] | None = None,
+    disk: Disk | None = None,
+) -> Journal:
+    """Open a journal for writing: a new one, or that of an earlier run, cut to its whole lines.
+
+    `deliver` gets the `done`s of each group and calls them; by default in the journal's thread.
+    `on_failure` is called once from there: rows not acknowledged by then never will be.
+    RecordError if the journal is damaged, can't be written, or has another writer.
+    """
+    disk = disk or LocalDisk()
+    with _record_errors(path):
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | BINARY, 0o666)
+        try:
+            lock(fd, path)
+        except BaseException:
+            os.close(fd)
+            raise
+        try:
+            old = _mend(path, fd, disk)
+        except BaseException:
+            unlock(fd, path)
+            raise
+    committer = Committer(fd, old, disk, deliver or _call_each, on_failure or _ignore)
+    journal = Journal(fd, old, committer, scrubber)
+    committer.thread.start()
+    return journal
+
+
+def _mend(path: str, fd: int, disk: Disk) -> Lines:
+    """Verify every line, cut off a torn last one, and make sure of the rest: what a killed
+    writer left may be in memory only."""
+    lines = Lines(path)
+    deque(lines, maxlen=0)
+    if lines.torn is not None:
+        disk.truncate(fd, lines.torn.start)
+    disk.fsync(fd)
+    sync_folder(disk, os.path.dirname(path))
+    return lines
+
+
+@contextmanager
+def _record_errors(path: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise RecordError(f"{path} can't be written: {error.strerror or error}") from error
+
+
+def _call_each(dones: list[Done]) -> None:
+    for done in dones:
+        done()
+
+
+def _ignore(_: JournalFailure) -> None:
+    """Whoever closes the journal will hear of it."""

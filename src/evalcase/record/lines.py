@@ -1,0 +1,72 @@
+"""The whole lines of a journal, each verified; what a crash left half written at its end is
+told apart from damage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import BufferedReader
+from typing import Any, NamedTuple
+
+from evalcase.errors import RecordError
+from evalcase.record.disk import open_file
+from evalcase.record.row import MAX_LINE, decode_row, fault_in
+
+
+class Torn(NamedTuple):
+    """The rest of a line whose writing was cut off. It was never reported as finished."""
+
+    line: int
+    """Counted from 1."""
+    start: int
+    """The byte at which it begins, and to which the journal can be cut."""
+    size: int
+
+
+class Lines:
+    """Iterate once over the whole lines; then `torn` says what follows them, if anything."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.count = 0
+        self.size = 0
+        """Bytes of the lines seen so far."""
+        self.last = b""
+        self.torn: Torn | None = None
+
+    def __iter__(self) -> Iterator[bytes]:
+        with _open(self.path) as file:
+            while line := file.readline(MAX_LINE + 1):
+                fault = fault_in(line)
+                if fault is not None:
+                    # Only the end of the file may lack its line feed, also while it grows.
+                    cut_short = len(line) <= MAX_LINE and not line.endswith(b"\n")
+                    if not cut_short and file.read(1):
+                        raise damaged(self.path, self.count + 1, fault)
+                    self.torn = Torn(self.count + 1, self.size, len(line))
+                    return
+                self.count += 1
+                self.size += len(line)
+                self.last = line
+                yield line
+
+
+def read_rows(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Every whole row with the number of its line. A torn last line is left out."""
+    lines = Lines(path)
+    for line in lines:
+        try:
+            row = decode_row(line)
+        except ValueError as error:
+            raise damaged(path, lines.count, f"is no row of a journal: {error}") from error
+        yield lines.count, row
+
+
+def damaged(path: str, line: int, fault: str) -> RecordError:
+    return RecordError(f"{path}:{line}: the record is damaged: this line {fault}")
+
+
+def _open(path: str) -> BufferedReader:
+    try:
+        return open_file(path)
+    except OSError as error:
+        raise RecordError(f"{path} can't be read: {error.strerror or error}") from error

@@ -1,0 +1,53 @@
+"""One writer for each journal. The operating system lifts the lock when its holder dies, however
+it dies; who holds it is noted in a file beside, for the message only."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+
+from evalcase.errors import RecordError
+
+NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
+"""Some network file systems have none; as on Windows, the run goes on without."""
+
+
+def lock(fd: int, path: str) -> None:
+    """Lock the open journal at `path`, at once or not at all."""
+    if sys.platform != "win32":
+        import fcntl
+
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise RecordError(_taken(path)) from error
+        except OSError as error:
+            if error.errno not in NO_LOCKS:
+                raise
+    # Without the note the lock still holds.
+    with contextlib.suppress(OSError), open(_note(path), "w", encoding="ascii") as file:
+        file.write(str(os.getpid()))
+
+
+def unlock(fd: int, path: str) -> None:
+    """Close the journal, and with it the lock."""
+    with contextlib.suppress(OSError):
+        os.unlink(_note(path))
+    with contextlib.suppress(OSError):  # everything was synced before
+        os.close(fd)
+
+
+def _taken(path: str) -> str:
+    run = os.path.basename(os.path.dirname(os.path.abspath(path)))
+    try:
+        with open(_note(path), encoding="ascii") as file:
+            by = f"process {int(file.read(20))}"
+    except (OSError, ValueError):
+        by = "another process"
+    return f"run {run} is being written by {by}"
+
+
+def _note(path: str) -> str:
+    return os.path.join(os.path.dirname(path), "writer.pid")

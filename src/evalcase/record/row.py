@@ -1,0 +1,102 @@
+"""One row of a journal as one line of bytes, and back.
+
+A line is a JSON object whose last member is the checksum of all the bytes before that member:
+`{"type":"result",…,"sum":"0123456789abcdef"}`. So it can be verified without being parsed, and
+any tool for JSON lines can read it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from evalcase.model.json_value import depth
+
+if TYPE_CHECKING:
+    from evalcase.record.scrub import Scrubber
+
+MAX_LINE = 64 * 1024 * 1024
+MAX_DEPTH = 200
+"""Both hold for writing too: nothing gets into a journal that could not be read from it."""
+
+SUM = b',"sum":"'
+TAIL = len(SUM) + 16 + len(b'"}\n')
+
+_ESCAPES = re.compile(r"\\(?:u(d[89a-f][0-9a-f]{2})|.)", re.DOTALL)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+_to_json = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False
+).encode
+_from_json = json.JSONDecoder(parse_constant=_refuse).decode
+
+
+def encode_row(row: dict[str, Any], scrubber: Scrubber | None = None) -> bytes:
+    """The line of a row, line feed included; ValueError if the row can't be kept as JSON."""
+    if "type" not in row or "sum" in row:
+        raise ValueError("a row has a `type`, and leaves `sum` to the journal")
+    text = dump(row)
+    if scrubber is not None and scrubber.finds(text):
+        text = dump(scrubber.row(row))
+    # Where UTF-8 has no form for a character it is a lone surrogate, always inside a string;
+    # there its backslash escape is JSON.
+    body = text[:-1].encode("utf-8", "backslashreplace")
+    line = b'%b,"sum":"%b"}\n' % (body, sha256(body).hexdigest()[:16].encode())
+    if len(line) > MAX_LINE:
+        raise ValueError(f"a row of {len(line):,} bytes is more than a journal keeps")
+    return line
+
+
+def dump(value: dict[str, Any]) -> str:
+    """Compact JSON of a value that `parse` will accept again."""
+    try:
+        text = _to_json(value)
+        if _may_be_deep(text):
+            parse(text)
+    except (TypeError, RecursionError) as error:
+        raise ValueError(f"not a JSON value: {error}") from error
+    return text
+
+
+def fault_in(line: bytes) -> str | None:
+    """What is wrong with a line, in words that follow "this line"; None if it is whole."""
+    if not line.endswith(b"\n"):
+        return "is longer than a journal's may be" if len(line) > MAX_LINE else "is cut short"
+    if line[-TAIL : len(SUM) - TAIL] != SUM or line[-3:] != b'"}\n':
+        return "has no checksum"
+    if sha256(line[:-TAIL]).hexdigest()[:16].encode() != line[len(SUM) - TAIL : -3]:
+        return "does not match its checksum"
+    return None
+
+
+def decode_row(line: bytes) -> dict[str, Any]:
+    """The row of a line that has been verified; ValueError if it is no row all the same."""
+    text = line[:-TAIL].decode() + "}"
+    if "\\ud" in text:
+        # Two lone surrogates side by side are not the character that JSON would make of them;
+        # that one is never written as an escape.
+        text = _ESCAPES.sub(lambda m: chr(int(m[1], 16)) if m[1] else m[0], text)
+    return parse(text)
+
+
+def parse(text: str) -> dict[str, Any]:
+    """The JSON object in a text that may come from anyone; ValueError if there is none."""
+    try:
+        value = _from_json(text)
+    except RecursionError as error:
+        raise ValueError("too deeply nested") from error
+    if not isinstance(value, dict):
+        raise ValueError("not a JSON object")
+    if _may_be_deep(text) and depth(value, MAX_DEPTH) > MAX_DEPTH:
+        raise ValueError("too deeply nested")
+    return value
+
+
+def _may_be_deep(text: str) -> bool:
+    return text.count("[") + text.count("{") > MAX_DEPTH

@@ -1,0 +1,58 @@
+"""The only way a name becomes an object: a built-in table, entry points, or `module:attribute`.
+
+Nothing is imported before it is asked for, so that an optional dependency stays optional.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Literal
+
+from evalcase.errors import ConfigError
+
+Plural = Literal["targets", "graders"]
+
+_BUILT_IN: dict[Plural, dict[str, str]] = {
+    "targets": {
+        "python": "evalcase.targets.python:PythonTarget",
+        "command": "evalcase.targets.command:CommandTarget",
+        "replay": "evalcase.targets.replay:ReplayTarget",
+        "echo": "evalcase.targets.echo:EchoTarget",
+    },
+    "graders": {
+        "expected": "evalcase.graders.expected:ExpectedGrader",
+        "python": "evalcase.graders.python:PythonGrader",
+    },
+}
+
+
+def find(plural: Plural, name: str) -> Any:  # noqa: ANN401 - a class of any kind
+    """The class of a plug-in. Raise ConfigError, with the nearest names, if there is none."""
+    if name in _BUILT_IN[plural]:
+        return _attribute(_BUILT_IN[plural][name])
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=f"evalcase.{plural}"):
+        if entry.name == name:
+            return entry.load()
+    raise ConfigError(f"there is no {plural[:-1]} kind `{name}`{_nearest(name, names(plural))}")
+
+
+def names(plural: Plural) -> list[str]:
+    """Every name that `find` knows, built-in ones first."""
+    from importlib.metadata import entry_points
+
+    installed = [entry.name for entry in entry_points(group=f"evalcase.{plural}")]
+    return [*_BUILT_IN[plural], *sorted(installed)]
+
+
+def _attribute(place: str) -> Any:  # noqa: ANN401 - a class of any kind
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, known, 1, 0.5)
+    return f": did you mean `{close[0]}`?" if close else f"; there are {', '.join(known)}"

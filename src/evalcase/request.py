@@ -1,0 +1,51 @@
+"""What is to be run: the options of a run, parsed once and kept with its record."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from evalcase.config import Config
+from evalcase.run.limits import Limits
+from evalcase.run.plan import Selection, Shard
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A run as the command line, or a program, asks for it. None leaves it to the configuration."""
+
+    paths: tuple[str, ...] = (".",)
+    targets: tuple[str, ...] = ()
+    selection: Selection = field(default_factory=Selection)
+    repeat: int | None = None
+    concurrency: int | None = None
+    timeout_s: float | None = None
+    retries: int | None = None
+    retry_timeouts: bool = False
+    max_cost_usd: float | None = None
+    fail_fast: bool = False
+    no_exec: bool = False
+
+    def limits(self, config: Config, per_target: dict[str, int]) -> Limits:
+        return Limits(
+            concurrency=self.concurrency or config.concurrency,
+            per_target=per_target,
+            timeout_s=self.timeout_s or config.timeout_s,
+            retries=config.retries if self.retries is None else self.retries,
+            retry_timeouts=self.retry_timeouts,
+            max_cost_usd=self.max_cost_usd,
+            fail_fast=self.fail_fast,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the record, from which a run is resumed."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Request:
+        chosen = dict(data["selection"])
+        shard = chosen["shard"]
+        chosen |= {"globs": tuple(chosen["globs"]), "tags": tuple(chosen["tags"])}
+        chosen["shard"] = Shard(*shard) if shard is not None else None
+        rest = {**data, "paths": tuple(data["paths"]), "targets": tuple(data["targets"])}
+        return cls(**{**rest, "selection": Selection(**chosen)})

@@ -1,0 +1,24 @@
+"""How long, how often and how many at once: the options of a run, parsed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    concurrency: int = 10
+    """Trials under way at once, over all targets."""
+    per_target: dict[str, int] | None = None
+    """The same for single targets, where their configuration says so."""
+    timeout_s: float = 120.0
+    """Of one attempt."""
+    retries: int = 2
+    """Further attempts after one that may succeed later."""
+    retry_timeouts: bool = False
+    max_cost_usd: float | None = None
+    fail_fast: bool = False
+
+    def of_target(self, name: str) -> int:
+        """How many trials of one target may be under way at once."""
+        return min(self.concurrency, (self.per_target or {}).get(name, self.concurrency))

@@ -1,0 +1,92 @@
+"""The engine: many trials under way at once, each on its own, none lost.
+
+Every target has workers of its own that take trials from its stream; a gate bounds how many are
+under way in all. A trial that is done goes to `keep`, and counts only when that has called back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Protocol
+
+from evalcase.model.result import Result
+from evalcase.model.trial import Trial
+from evalcase.run.attempt import Target
+from evalcase.run.limits import Limits
+
+
+class Watcher(Protocol):
+    """Is told what happens, in the thread of the event loop."""
+
+    def started(self, trial: Trial) -> None: ...
+    def finished(self, result: Result) -> None: ...
+
+
+class Engine:
+    """Runs the trials of some targets. `stop` lets what is under way finish; `cancel` doesn't."""
+
+    def __init__(
+        self,
+        limits: Limits,
+        try_one: Callable[[Target, Trial], Awaitable[Result]],
+        keep: Callable[[Result], Awaitable[None]],
+        watcher: Watcher,
+    ) -> None:
+        self.limits = limits
+        self.try_one = try_one
+        self.keep = keep
+        self.watcher = watcher
+        self.stopping = False
+        self.spent_usd = 0.0
+        self.stop_reason: str | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def run(self, work: dict[str, tuple[Target, Iterator[Trial]]]) -> None:
+        """Run everything; return when it is done, or stopped."""
+        gate = asyncio.Semaphore(self.limits.concurrency)
+        self._tasks = [
+            asyncio.create_task(self._work(target, trials, gate))
+            for name, (target, trials) in work.items()
+            for _ in range(self.limits.of_target(name))
+        ]
+        try:
+            await asyncio.gather(*self._tasks)
+        except asyncio.CancelledError:
+            if not self.stopping:
+                raise
+        finally:
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def stop(self, reason: str) -> None:
+        """Start no more trials."""
+        self.stopping = True
+        self.stop_reason = self.stop_reason or reason
+
+    def cancel(self) -> None:
+        """Give up what is under way, too."""
+        self.stop("stopped")
+        for task in self._tasks:
+            task.cancel()
+
+    async def _work(self, target: Target, trials: Iterator[Trial], gate: asyncio.Semaphore) -> None:
+        while not self.stopping:
+            async with gate:
+                trial = None if self.stopping else next(trials, None)
+                if trial is None:
+                    return
+                self.watcher.started(trial)
+                result = await self.try_one(target, trial)
+            await self.keep(result)
+            self._count(result)
+
+    def _count(self, result: Result) -> None:
+        if result.answer is not None and result.answer.cost_usd is not None:
+            self.spent_usd += result.answer.cost_usd
+        cap = self.limits.max_cost_usd
+        if cap is not None and self.spent_usd >= cap:
+            self.stop(f"the spending cap of {cap:g} USD is reached")
+        if self.limits.fail_fast and result.verdict in ("failed", "errored", "ungraded"):
+            self.stop("--fail-fast: the first case that did not pass")

@@ -1,0 +1,63 @@
+"""Python values to JSON values: an exact copy, or the reason why there can be none."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from evalcase.model.json_value import JSON
+
+_DEEPEST = 100
+_MOST_BITS = 14_000
+"""Just under 4,300 digits, beyond which Python refuses to write an integer out."""
+
+
+class NotJsonError(ValueError):
+    """A value can't be written as JSON."""
+
+
+def plain(value: object, level: int = 0) -> JSON:
+    """A copy of plain dicts and lists that shares nothing with the value."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return _scalar(value)
+    if level >= _DEEPEST:
+        raise NotJsonError(f"it is nested more than {_DEEPEST} levels deep, or in itself")
+    if isinstance(value, dict):
+        return {_key(key): plain(item, level + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item, level + 1) for item in value]
+    raise NotJsonError(f"{type(value).__name__} is not a JSON value{_hint(value)}")
+
+
+def has_lone_surrogates(text: str) -> bool:
+    """Whether a text can't be written as UTF-8."""
+    if text.isascii():
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _scalar(value: str | bool | int | float | None) -> JSON:
+    if isinstance(value, float) and not isfinite(value):
+        raise NotJsonError(f"JSON has no {value}")
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise NotJsonError("an integer has more than 4,300 digits")
+    return value
+
+
+def _key(key: object) -> str:
+    if not isinstance(key, str):
+        raise NotJsonError(f"a key is {key!r}, and keys of JSON are texts")
+    return key
+
+
+def _hint(value: object) -> str:
+    if hasattr(value, "model_dump"):
+        return "; return its .model_dump()"
+    if hasattr(value, "__dataclass_fields__"):
+        return "; return dataclasses.asdict() of it"
+    if hasattr(value, "__next__") or hasattr(value, "__anext__"):
+        return "; join what it yields and return that"
+    return ""

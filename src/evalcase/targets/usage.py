@@ -1,0 +1,51 @@
+"""Tokens and money as targets report them, under the names that are in use.
+
+What makes no sense is left out, with a warning: unknown is better than wrong.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from evalcase.model.answer import Usage
+from evalcase.model.json_value import JSON
+from evalcase.targets import Warn
+
+_NAMES = {
+    "input_tokens": "input_tokens", "input": "input_tokens", "prompt_tokens": "input_tokens",
+    "output_tokens": "output_tokens", "output": "output_tokens",
+    "completion_tokens": "output_tokens",
+    "cached_tokens": "cached_tokens", "cached": "cached_tokens",
+}  # fmt: skip
+
+_DERIVED = frozenset({"total_tokens", "total"})
+
+
+def read_usage(value: JSON, warn: Warn) -> Usage | None:
+    """Usage from a mapping; None where nothing usable is said."""
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        warn(f"usage is a mapping such as {{input_tokens, output_tokens}}, not {value!r:.80}")
+        return None
+    counts: dict[str, int] = {}
+    for name, count in value.items():
+        if name not in _NAMES:
+            if name not in _DERIVED:
+                warn(f"{name!r} of usage is not read; it has {', '.join(_NAMES)}")
+        elif isinstance(count, int) and not isinstance(count, bool) and count >= 0:
+            counts.setdefault(_NAMES[name], count)
+        elif count is not None:
+            warn(f"`{name}` of usage is a number of tokens, not {count!r:.80}")
+    return Usage(**counts) if counts else None
+
+
+def read_cost(value: JSON, warn: Warn) -> float | None:
+    """A sum of money in USD; None where none is said."""
+    if value is None:
+        return None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number and isinstance(value, int | float) and isfinite(value) and value >= 0:
+        return float(value)
+    warn(f"`cost_usd` is a sum of 0 or more, not {value!r:.80}")
+    return None

@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, ClassVar
+
+import pytest
+
+from evalcase.grade.apply import grade_answer, needs_expected
+from evalcase.graders import NamedGrader
+from evalcase.graders.expected import ExpectedGrader
+from evalcase.graders.python import PythonGrader
+from evalcase.model.grade import Grade
+from evalcase.model.result import Verdict
+from evalcase.model.trial import Trial
+from tests.graders.expectation import answer_of, trial_of
+
+HERE = "tests.graders.functions"
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Returns what it is told to, or raises it."""
+
+    outcome: Any
+
+    def grade(self, *_: object) -> Any:
+        if isinstance(self.outcome, BaseException):
+            raise self.outcome
+        return self.outcome() if callable(self.outcome) else self.outcome
+
+
+class Judge(Fixed):
+    judges: ClassVar[bool] = True
+
+
+PASSED = Grade("p", 1.0, True, "good")
+FAILED = Grade("f", 0.25, False, "bad")
+EXPECTED = NamedGrader("expected", ExpectedGrader())
+
+
+def named(outcome: Any, name: str = "fixed", **options: Any) -> NamedGrader:
+    return NamedGrader(name, Fixed(outcome), **options)
+
+
+def python(function: str) -> NamedGrader:
+    return NamedGrader(function, PythonGrader(f"{HERE}:{function}"))
+
+
+def grade(
+    *graders: NamedGrader, text: str = "4", timeout_s: float = 5.0, **fields: Any
+) -> tuple[Verdict, tuple[Grade, ...]]:
+    return asyncio.run(grade_answer(trial_of(**fields), answer_of(text), graders, timeout_s))
+
+
+def test_graders_are_applied_in_order_under_their_names_with_their_weights() -> None:
+    graders = named(PASSED, "one", weight=3.0), named(FAILED, "two", required=True)
+    verdict, grades = grade(*graders, threshold=0.5)
+    assert [(each.grader, each.weight, each.required) for each in grades] == [
+        ("one", 3.0, False), ("two", 1.0, True)
+    ]  # fmt: skip
+    assert verdict == "failed"
+
+
+def test_the_threshold_of_the_case_counts() -> None:
+    assert grade(named(PASSED), named(FAILED), threshold=0.6)[0] == "passed"
+    assert grade(named(PASSED), named(FAILED))[0] == "failed"
+
+
+def test_no_graders_mean_ungraded() -> None:
+    assert grade() == ("ungraded", ())
+
+
+def test_a_grade_may_be_waited_for() -> None:
+    async def later() -> Grade:
+        await asyncio.sleep(0)
+        return PASSED
+
+    assert grade(named(later))[0] == "passed"
+
+
+@pytest.mark.parametrize("name", ["raises", "exits", "stops", "cancels"])
+def test_fault_11_a_crash_of_a_grader_is_errored_and_never_a_score(name: str) -> None:
+    verdict, grades = grade(named(PASSED), python(name), named(FAILED))
+    assert verdict == "errored"
+    assert [each.score for each in grades] == [1.0, None, 0.25], "the others still grade"
+    failure = grades[1].failure
+    assert failure is not None
+    assert failure.kind == "grader"
+    assert any(name in line for line in failure.details["traceback"])
+
+
+def test_the_failure_says_what_was_raised() -> None:
+    failure = grade(python("raises"), text="x")[1][0].failure
+    assert failure is not None
+    assert failure.message == "ValueError: can't read x"
+    assert failure.details["traceback"][-1] == "ValueError: can't read x"
+
+
+class UnspeakableError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize("error", [UnspeakableError(), RecursionError(), MemoryError(), OSError(5)])
+def test_whatever_is_raised_becomes_a_failure(error: Exception) -> None:
+    verdict, grades = grade(named(error))
+    assert verdict == "errored"
+    assert grades[0].reason.startswith(type(error).__name__)
+
+
+def test_messages_and_tracebacks_of_crashes_are_cut() -> None:
+    failure = grade(named(ValueError("x" * 1_000_000)))[1][0].failure
+    assert failure is not None
+    assert len(str(failure.to_dict())) < 10_000
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [
+        (3, "returned a int, which is not a Grade"),
+        (None, "returned a NoneType"),
+        (Grade("a", 1.5, True, ""), "the score 1.5"),
+        (Grade("a", float("nan"), True, ""), "the score nan"),
+        (Grade("a", True, True, ""), "the score True"),
+        (Grade("a", None, True, ""), "passed without a score"),
+        (Grade("a", 1.0, 1, ""), "returned 1 as `passed`"),  # type: ignore[arg-type]
+        (Grade("a", 1.0, True, None), "as the reason"),  # type: ignore[arg-type]
+        (Grade("a", 1.0, True, "", {"n": object()}), "details that are not JSON"),
+        (Grade("a", 1.0, True, "", {"n": float("inf")}), "details that are not JSON"),
+    ],
+)
+def test_a_grade_that_cannot_be_counted_or_recorded_is_errored(outcome: Any, said: str) -> None:
+    verdict, grades = grade(named(outcome))
+    assert verdict == "errored"
+    assert said in grades[0].reason
+
+
+def test_fault_11_a_grader_that_hangs_is_given_up() -> None:
+    started = monotonic()
+    verdict, grades = grade(python("hangs"), text="hang", timeout_s=0.1)
+    assert verdict == "errored"
+    assert grades[0].reason == "gave no grade within 0.1 s"
+    assert monotonic() - started < 5
+
+
+def test_fault_11_graders_that_hang_do_not_keep_others_from_being_heard() -> None:
+    async def both() -> list[tuple[Verdict, tuple[Grade, ...]]]:
+        trial, hung = trial_of(), answer_of("hang")
+        stuck = [grade_answer(trial, hung, [python("hangs")], 1.0) for _ in range(8)]
+        fine = [grade_answer(trial, answer_of("x"), [python("hangs")], 1.0) for _ in range(8)]
+        return await asyncio.gather(*stuck, *fine)
+
+    verdicts = [verdict for verdict, _ in asyncio.run(both())]
+    assert verdicts == ["errored"] * 8 + ["passed"] * 8
+
+
+def test_a_timeout_of_the_grader_itself_is_told_as_such() -> None:
+    verdict, grades = grade(named(TimeoutError("the judge was slow")))
+    assert (verdict, grades[0].reason) == ("errored", "TimeoutError: the judge was slow")
+
+
+def test_a_trial_that_is_given_up_stops_its_grader() -> None:
+    async def give_up() -> None:
+        async with asyncio.timeout(0.05):
+            await grade_answer(trial_of(), answer_of("hang"), [python("hangs")])
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(give_up())
+
+
+def test_fault_9_an_answer_that_was_cut_does_not_pass_as_equal() -> None:
+    answer = answer_of("4", truncated=True)
+    verdict, _ = asyncio.run(grade_answer(trial_of(expected_output="4"), answer, [EXPECTED]))
+    assert verdict == "failed"
+
+
+# An expected_output is never left unchecked in silence.
+
+
+@pytest.mark.parametrize(
+    ("fields", "graders", "needed"),
+    [
+        ({"expected_output": "4"}, [], True),
+        ({"expected_output": "4"}, [named(PASSED, "latency")], True),
+        ({"expected_output": "4"}, [EXPECTED], False),
+        ({"expected_output": "4", "criteria": "is right"}, [], False),
+        ({"expected_output": "4", "rubrics": ["is right"]}, [], False),
+        ({"expected_output": [{"role": "assistant", "content": None}]}, [], True),
+        ({}, [], False),
+        ({}, [named(PASSED)], False),
+    ],
+)
+def test_the_built_in_comparison_is_added_unless_something_compares_or_judges(
+    fields: dict[str, Any], graders: list[NamedGrader], needed: bool
+) -> None:
+    assert needs_expected(trial_of(**fields).case, graders) is needed
+
+
+def test_an_expected_output_with_nothing_to_compare_is_ungraded_and_says_so() -> None:
+    nothing = [{"role": "user", "content": "x"}]
+    verdict, grades = grade(named(PASSED), EXPECTED, expected_output=nothing)
+    assert verdict == "ungraded"
+    assert "nothing to compare" in grades[1].reason
+
+
+@pytest.mark.parametrize("fields", [{"criteria": "is right"}, {"rubrics": ["is right"]}])
+def test_without_a_judge_criteria_and_rubrics_are_errored_and_say_how_to_configure_one(
+    fields: dict[str, Any],
+) -> None:
+    verdict, grades = grade(named(PASSED), **fields)
+    assert verdict == "errored"
+    assert grades[1].grader == "judge"
+    assert grades[1].failure is not None
+    assert "no judge is configured" in grades[1].failure.message
+    assert "evalcase.toml" in grades[1].failure.message
+
+
+def test_a_judge_grades_criteria_beside_the_other_graders() -> None:
+    judge = NamedGrader("judge", Judge(PASSED))
+    verdict, grades = grade(named(PASSED), judge, criteria="is right")
+    assert (verdict, len(grades)) == ("passed", 2)
+
+
+def test_a_grade_is_json_all_through() -> None:
+    trial: Trial = trial_of(expected_output={"a": 1})
+    _, grades = asyncio.run(grade_answer(trial, answer_of("no"), [EXPECTED, python("raises")]))
+    for each in grades:
+        assert Grade.from_dict(json.loads(json.dumps(each.to_dict()))) == each

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalcase.grade.score import decide_case_verdict, decide_verdict, mean_score
+from evalcase.model.failure import Failure
+from evalcase.model.grade import Grade
+from evalcase.model.result import Verdict
+
+PASSED = Grade("a", 1.0, True, "")
+FAILED = Grade("b", 0.0, False, "")
+BROKEN = Grade("c", None, False, "", failure=Failure("grader", "broke"))
+EMPTY = Grade("d", None, False, "nothing to grade")
+
+
+def scored(score: float, weight: float = 1.0, required: bool = False) -> Grade:
+    return Grade("a", score, score == 1.0, "", {}, weight, required)
+
+
+@pytest.mark.parametrize(
+    ("grades", "verdict"),
+    [
+        ([PASSED], "passed"),
+        ([PASSED, PASSED], "passed"),
+        ([PASSED, FAILED], "failed"),
+        ([PASSED, BROKEN], "errored"),
+        ([FAILED, BROKEN], "errored"),
+        ([], "ungraded"),
+        ([EMPTY], "ungraded"),
+        ([PASSED, EMPTY], "ungraded"),
+        ([FAILED, EMPTY], "failed"),
+        ([BROKEN, EMPTY], "errored"),
+        ([scored(0.0, weight=0.0)], "failed"),
+    ],
+)
+def test_all_passed_any_failed_any_broke_nothing_to_grade(
+    grades: list[Grade], verdict: Verdict
+) -> None:
+    assert decide_verdict(grades) == verdict
+
+
+@pytest.mark.parametrize(
+    ("grades", "threshold", "verdict"),
+    [
+        ([PASSED, FAILED], 0.5, "passed"),
+        ([PASSED, FAILED], 0.51, "failed"),
+        ([scored(1.0, 3), scored(0.0, 1)], 0.75, "passed"),
+        ([scored(1.0), scored(1.0), scored(0.4)], 0.8, "passed"),
+        ([scored(1.0, 9), scored(0.9, 1, required=True)], 0.5, "failed"),
+        ([scored(1.0, 9), scored(1.0, 1, required=True)], 0.5, "passed"),
+        ([scored(1.0, 0)], 0.5, "ungraded"),
+        ([scored(1.0, 0, required=True)], 0.0, "ungraded"),
+        ([scored(0.0, 0, required=True)], 0.0, "failed"),
+        ([FAILED], 0.0, "passed"),
+        ([PASSED, BROKEN], 0.1, "errored"),
+        ([PASSED, EMPTY], 0.1, "ungraded"),
+        ([EMPTY], 0.0, "ungraded"),
+        ([], 0.0, "ungraded"),
+    ],
+)
+def test_with_a_threshold_the_weighted_mean_decides_and_required_must_still_pass(
+    grades: list[Grade], threshold: float, verdict: Verdict
+) -> None:
+    assert decide_verdict(grades, threshold) == verdict
+
+
+def test_the_mean_of_nothing_that_weighs_is_none() -> None:
+    assert mean_score([]) is None
+    assert mean_score([scored(1.0, 0)]) is None
+    assert mean_score([BROKEN, scored(0.5)]) == 0.5
+
+
+shares = st.floats(0, 1)
+grades = st.builds(scored, shares, st.floats(0, 1e100), st.booleans())
+
+
+@given(st.lists(grades, max_size=5))
+def test_a_mean_lies_between_its_scores(some: list[Grade]) -> None:
+    mean = mean_score(some)
+    weighing = [grade.score for grade in some if grade.score is not None and grade.weight]
+    if mean is not None:
+        assert min(weighing) - 1e-9 <= mean <= max(weighing) + 1e-9
+
+
+@given(st.lists(st.sampled_from([PASSED, FAILED, BROKEN, EMPTY])), st.none() | shares)
+def test_nothing_broken_or_empty_ever_passes(some: list[Grade], threshold: float | None) -> None:
+    verdict = decide_verdict(some, threshold)
+    if BROKEN in some:
+        assert verdict == "errored"
+    elif EMPTY in some or not some:
+        assert verdict in ("failed", "ungraded")
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "pass_rate", "verdict"),
+    [
+        (["passed"], 1.0, "passed"),
+        (["passed"] * 4 + ["failed"], 0.8, "passed"),
+        (["passed"] * 4 + ["errored"], 0.8, "passed"),
+        (["passed"] * 3 + ["failed"] * 2, 0.8, "failed"),
+        (["passed"] * 3 + ["failed", "errored"], 0.8, "errored"),
+        (["passed"] * 9 + ["ungraded"], 1.0, "ungraded"),
+        (["failed", "ungraded"], 1.0, "failed"),
+        (["passed", "failed", "failed"], 1 / 3, "passed"),
+        (["passed"] * 7 + ["failed"] * 3, 0.7, "passed"),
+        (["failed", "failed"], 0.0, "failed"),
+        (["skipped"], 1.0, "skipped"),
+        ([], 1.0, "ungraded"),
+    ],
+)
+def test_a_case_passes_when_at_least_that_share_of_its_trials_passed(
+    verdicts: list[Verdict], pass_rate: float, verdict: Verdict
+) -> None:
+    assert decide_case_verdict(verdicts, pass_rate) == verdict
+
+
+def test_by_default_all_trials_must_pass() -> None:
+    assert decide_case_verdict(["passed", "passed"]) == "passed"
+    assert decide_case_verdict(["passed", "failed"]) == "failed"

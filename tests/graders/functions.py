@@ -1,0 +1,98 @@
+"""Functions that the tests of the Python grader name, good and bad."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from evalcase.model.answer import Answer
+from evalcase.model.case import Case
+from evalcase.model.grade import Grade
+from evalcase.model.message import Message
+
+seen: dict[str, Any] = {}
+
+
+def takes_all(
+    answer: Any, text: Any, output: Any, /, messages: Any, case: Any,
+    *, input: Any, expected: Any, trial: Any, odd: int = 3, **more: Any,
+) -> bool:  # fmt: skip
+    seen.update(locals())
+    return True
+
+
+def is_short(text: str) -> bool:
+    return len(text) < 10
+
+
+async def is_short_async(text: str) -> bool:
+    await asyncio.sleep(0)
+    return len(text) < 10
+
+
+def gives_coroutine(text: str) -> Any:
+    return is_short_async(text)
+
+
+@dataclass
+class Longer:
+    """Not hashable, and called like a function."""
+
+    than: int
+
+    def __call__(self, text: str) -> float:
+        return float(len(text) > self.than)
+
+
+longer = Longer(3)
+
+
+def returns(output: Any) -> Any:
+    """What the test wants: the content of the answer names it."""
+    return RETURNED[output]
+
+
+RETURNED: dict[str, Any] = {}
+
+
+def compares(answer: Answer, case: Case, expected: tuple[Message, ...]) -> Grade:
+    passed = answer.text == expected[0].text
+    return Grade("mine", float(passed), passed, f"{case.id} compared", {"n": 1})
+
+
+def raises(text: str) -> bool:
+    raise ValueError(f"can't read {text}")
+
+
+def exits() -> None:
+    sys.exit("enough")
+
+
+def stops() -> None:
+    raise StopIteration
+
+
+async def cancels() -> None:
+    raise asyncio.CancelledError
+
+
+def hangs(text: str) -> bool:
+    if text == "hang":
+        threading.Event().wait(60)
+    return True
+
+
+def sleeps() -> bool:
+    time.sleep(0.05)
+    return True
+
+
+def wants(response: str) -> bool:
+    return bool(response)
+
+
+constant = 4

@@ -1,0 +1,387 @@
+"""The built-in comparison, sentence by sentence of its specification."""
+
+from __future__ import annotations
+
+import json
+from time import process_time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalcase.graders.expected import ExpectedGrader
+from evalcase.graders.text_difference import first_difference
+from evalcase.model.case import Case
+from evalcase.model.grade import Grade
+from evalcase.model.trial import Trial
+from tests.graders.expectation import answer_of, calls, compare, trial_of
+
+SEARCH = {"tool": "search", "input": {"from": "OSL", "to": "LIS"}}
+BOOK = {"tool": "book", "input": {"flight": "TP 751"}}
+PAY = {"tool": "pay", "input": {"amount": 129}}
+
+
+# Text: equal after trimming outer white space and unifying line ends, nothing else.
+
+
+@pytest.mark.parametrize("got", ["a\nb", "  a\nb\n", "a\r\nb", "a\rb", "\ta\nb \r\n\r\n"])
+def test_text_is_equal_after_trimming_outer_white_space_and_unifying_line_ends(got: str) -> None:
+    grade = compare("a\nb\n", got)
+    assert (grade.score, grade.passed, grade.reason) == (1.0, True, "the text is equal")
+    assert grade.details == {}
+
+
+@pytest.mark.parametrize(
+    "got", ["A\nb", "a\n\nb", "a \nb", "a b", "a\nb.", '"a\nb"', "**a**\nb", "a\nb\u200b", ""]
+)
+def test_nothing_else_is_forgiven_in_text(got: str) -> None:
+    grade = compare("a\nb", got)
+    assert (grade.score, grade.passed) == (0.0, False)
+    assert grade.details["expected"] == "a\nb"
+
+
+def test_text_that_is_json_is_still_text() -> None:
+    assert not compare('{"a": 1}', '{"a":1}').passed
+    assert compare("4", 4).passed, "data is compared with text as its JSON"
+
+
+def test_the_reason_shows_both_short_texts() -> None:
+    reason = compare("The answer is 4", "The answer is 5").reason
+    assert reason == 'expected "The answer is 4", got "The answer is 5"'
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "reason"),
+    [
+        ("4", "", 'expected "4", got an empty text'),
+        ("Paris", "paris", 'expected "Paris", got "paris" (only upper and lower case differ)'),
+        ("a b", "a  b", 'expected "a b", got "a  b" (only white space differs)'),
+        ("\u00e9", "e\u0301",
+         'expected "\u00e9", got "e\u0301" (expected U+00E9, got U+0065)'),
+        ("a\nb\nc", "a\nx\nc", 'line 2, character 1: expected …"b"…, got …"x"…'),
+        ("a\nb", "a\nb\nc", 'line 2, character 2: expected the end after …"b", got …"b\\nc"'),
+        ("x" * 65, "x" * 64 + "y",
+         'line 1, character 65: expected …"xxxxxxxxxxxxxxxxxxxxx", got …"xxxxxxxxxxxxxxxxxxxxy"'),
+    ],
+)  # fmt: skip
+def test_the_reason_shows_what_differed_and_where(expected: str, got: str, reason: str) -> None:
+    assert compare(expected, got).reason == reason
+
+
+def test_the_side_by_side_texts_are_cut_around_the_difference() -> None:
+    grade = compare("x" * 50_000 + "expected", "x" * 50_000 + "got")
+    assert grade.details["expected"].endswith("xxxexpected")
+    assert grade.details["got"].endswith("xxxgot")
+    assert len(grade.details["got"]) < 4100
+    assert len(grade.reason) < 200
+
+
+def test_large_texts_take_no_more_than_linear_time() -> None:
+    text = "line of text\n" * 400_000
+    started = process_time()
+    assert not compare("start" + text, "Start" + text[:-9] + "other").passed
+    assert process_time() - started < 2.0
+
+
+# A JSON value: the answer is parsed as JSON (a fenced block is unwrapped) and compared deeply.
+
+
+@pytest.mark.parametrize(
+    "got",
+    [
+        '{"a": 1, "b": [true, null]}',
+        '\n {"b":[true,null],"a":1}\n',
+        '```json\n{"a": 1, "b": [true, null]}\n```',
+        '```\n{"a": 1, "b": [true, null]}```\n',
+        '~~~~ json\n{"a": 1, "b": [true, null]}\n~~~~',
+        {"a": 1, "b": [True, None]},
+        [{"type": "text", "text": '{"a": 1,'}, {"type": "text", "text": '"b": [true, null]}'}],
+    ],
+)
+def test_the_answer_is_parsed_as_json_and_a_fenced_block_is_unwrapped(got: Any) -> None:
+    grade = compare({"a": 1, "b": [True, None]}, got)
+    assert (grade.passed, grade.reason) == (True, "the JSON value is equal")
+
+
+@pytest.mark.parametrize(
+    ("expected", "got"), [(1, "1.0"), (1.0, 1), ({"a": [2]}, '{"a": [2.0]}'), (0, "-0.0")]
+)
+def test_1_equals_1_0(expected: Any, got: Any) -> None:
+    assert compare(expected, got).passed
+
+
+@pytest.mark.parametrize(
+    ("expected", "got"),
+    [(True, "1"), (1, "true"), (False, 0), ([0], [False]), ([None], [0]), (2**53 + 1, 2.0**53)],
+)
+def test_true_is_not_1(expected: Any, got: Any) -> None:
+    assert not compare(expected, got).passed
+
+
+def test_extra_keys_are_a_difference() -> None:
+    grade = compare({"a": {"b": 1}}, '{"a": {"b": 1, "c": "x"}}')
+    assert (grade.score, grade.reason) == (0.0, '$.a.c: not expected, got "x"')
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "reason"),
+    [
+        ({"labels": ["a", "urgent"]}, {"labels": ["a", "late"]},
+         '$.labels[1]: expected "urgent", got "late"'),
+        ({"a": 1, "risk level": "High"}, {"a": 1}, '$["risk level"]: missing, expected "High"'),
+        ([1, 2], [1], "$[1]: missing, expected 2"),
+        ([1], [1, {"b": 2}], '$[1]: not expected, got {"b": 2}'),
+        ({"n": 3}, {"n": "3"}, '$.n: expected 3, got "3"'),
+        ({"a": 1}, [1], '$: expected {"a": 1}, got [1]'),
+    ],
+)  # fmt: skip
+def test_the_reason_has_the_paths_of_what_differs(expected: Any, got: Any, reason: str) -> None:
+    assert compare(expected, json.dumps(got)).reason == reason
+    assert compare(expected, got).reason == reason
+
+
+def test_the_reason_has_a_handful_of_differences_and_counts_the_rest() -> None:
+    reason = compare(list(range(9)), [0] * 9).reason
+    assert reason.startswith("$[1]: expected 1, got 0; $[2]: expected 2, got 0; ")
+    assert reason.endswith("$[5]: expected 5, got 0; and 3 more")
+
+
+@pytest.mark.parametrize(
+    ("got", "reason"),
+    [
+        ("Sure!", "the answer is not JSON: Expecting value at line 1, column 1"),
+        ('Here:\n```json\n{"a": 1}\n```', "the answer is not JSON: Expecting value at line 1"),
+        ('{"a": 1, "a": 1}', 'the answer is not JSON: it has the key "a" twice'),
+        ('{"a": NaN}', "the answer is not JSON: NaN is not a JSON value"),
+        ("9" * 5000, "the answer is not JSON: a number in it has too many digits"),
+        ("[" * 100_000, "the answer is not JSON: it is nested more than 100 deep"),
+        ("[" * 101 + "]" * 101, "the answer is not JSON: it is nested more than 100 deep"),
+        (None, "the answer has no content"),
+        ("", "the answer is not JSON: Expecting value"),
+    ],
+)
+def test_an_answer_that_is_not_json_says_why(got: Any, reason: str) -> None:
+    grade = compare({"a": 1}, got)
+    assert (grade.score, grade.passed) == (0.0, False)
+    assert grade.reason.startswith(reason)
+
+
+# Tool calls: each expected call, in order, name equal and its input contained in the actual one.
+
+
+def test_each_expected_call_in_order_and_extra_calls_are_allowed() -> None:
+    expected = [calls(SEARCH), calls(PAY)]
+    grade = compare(expected, calls(SEARCH, BOOK), calls(BOOK, PAY), "Done.")
+    assert (grade.score, grade.reason) == (1.0, "2 of 2 expected calls made in order")
+
+
+def test_a_call_out_of_order_is_not_made() -> None:
+    grade = compare([calls(SEARCH, BOOK, PAY)], calls(BOOK, PAY, SEARCH))
+    assert grade.score == pytest.approx(2 / 3)
+    assert not grade.passed
+    assert grade.reason == (
+        "2 of 3 steps right (2/3 = 0.67); 2 of 3 expected calls made in order; "
+        'call 1 of 3, search({"from": "OSL", "to": "LIS"}): '
+        "made out of order, as call 3 of the answer"
+    )
+
+
+def test_one_call_does_not_count_twice() -> None:
+    assert compare([calls(BOOK, BOOK)], calls(BOOK)).score == 0.5
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "passed"),
+    [
+        ({"a": 1}, {"a": 1, "b": 2}, True),
+        ({"a": {"x": 1}}, {"a": {"x": 1, "y": 2}}, True),
+        ({"a": [1]}, {"a": [1]}, True),
+        ({"a": [1]}, {"a": [1, 2]}, False),
+        ({"a": [{"x": 1}]}, {"a": [{"x": 1, "y": 2}]}, False),
+        ({"a": 1}, {"a": 1.0}, True),
+        ({"a": 1}, {"a": True}, False),
+        ({"a": None}, {}, False),
+        ({}, {"a": 1}, True),
+        ({}, None, False),
+        (None, {"a": 1}, True),
+    ],
+)
+def test_mappings_by_recursive_subset_lists_by_equality_no_input_is_any(
+    expected: Any, got: Any, passed: bool
+) -> None:
+    grade = compare([calls({"tool": "t", "input": expected})], calls({"tool": "t", "input": got}))
+    assert grade.passed is passed
+
+
+def test_both_forms_of_a_call_are_the_same() -> None:
+    openai = {"id": "1", "function": {"name": "book", "arguments": '{"flight": "TP 751", "n": 1}'}}
+    assert compare([calls(BOOK)], calls(openai)).passed
+    assert compare([calls({"tool": "book"})], calls(openai)).passed
+    written = {"function": {"name": "book", "arguments": '{"flight": "TP 751"}'}}
+    assert compare([calls(written)], calls(BOOK)).passed
+
+
+def test_the_reason_says_which_call_is_missing_and_what_came_instead() -> None:
+    grade = compare([calls(SEARCH, BOOK)], calls({"tool": "search", "input": {"from": "BGO"}}))
+    assert grade.reason == (
+        "0 of 2 steps right (0/2 = 0.00); 0 of 2 expected calls made in order; "
+        'call 1 of 2, search({"from": "OSL", "to": "LIS"}): '
+        '$.from: expected "OSL", got "BGO"; $.to: missing, expected "LIS"; '
+        'call 2 of 2, book({"flight": "TP 751"}): not made; the answer called search'
+    )
+    assert grade.details["got"] == 'search({"from": "BGO"})'
+
+
+def test_an_answer_without_calls_says_so() -> None:
+    reason = compare([calls({"tool": "t"})], "No.").reason
+    assert reason.endswith("call 1 of 1, t(): not made; the answer has no calls")
+
+
+def test_then_the_last_expected_content_by_the_rules_before() -> None:
+    expected = [calls(SEARCH), {"role": "assistant", "content": {"found": 3}}]
+    right = compare(expected, calls(SEARCH), '```json\n{"found": 3}\n```')
+    assert right.reason == "1 of 1 expected call made in order; the JSON value is equal"
+    wrong = compare(expected, calls(SEARCH), '{"found": 2}')
+    assert (wrong.score, wrong.passed) == (0.5, False)
+    assert wrong.reason == (
+        "1 of 2 steps right (1/2 = 0.50); 1 of 1 expected call made in order; "
+        "$.found: expected 3, got 2"
+    )
+    assert wrong.details["expected"].splitlines()[0] == 'search({"from": "OSL", "to": "LIS"})'
+
+
+# Content parts count as their joined text; null content is not compared; the rest is context.
+
+
+def test_content_parts_count_as_their_joined_text() -> None:
+    parts = [{"type": "text", "text": "We open "}, {"type": "text", "value": "at 10."}]
+    expected = [{"role": "assistant", "content": parts}]
+    assert compare(expected, "We open at 10.").passed
+    assert compare("We open at 10.", parts).passed
+
+
+def test_expected_parts_without_text_are_not_passed_over_in_silence() -> None:
+    parts = [{"type": "text", "text": "Look:"}, {"type": "image", "url": "a.png"}]
+    grade = compare([{"role": "assistant", "content": parts}], "Look:")
+    assert grade.reason == "the text is equal (1 part without text not compared)"
+    image = compare([{"role": "assistant", "content": parts[1:]}], "")
+    assert (image.score, image.passed) == (None, False)
+
+
+def test_data_whose_items_have_a_type_is_data() -> None:
+    pets = [{"type": "dog", "name": "Rex"}]
+    assert compare(pets, json.dumps(pets)).passed
+    assert compare(pets, pets).passed
+    assert not compare(pets, "").passed
+
+
+def test_null_content_is_not_compared() -> None:
+    assert compare([calls(SEARCH, content=None)], calls(SEARCH), "Whatever.").passed
+
+
+def test_messages_of_other_roles_and_earlier_texts_are_context() -> None:
+    expected = [
+        {"role": "assistant", "content": "Let me look."},
+        calls(SEARCH),
+        {"role": "tool", "content": [1, 2]},
+        {"role": "user", "content": "And?"},
+        {"role": "assistant", "content": "Two flights."},
+    ]
+    assert compare(expected, calls(SEARCH, content="Wait."), "Two flights.").passed
+    assert not compare(expected, "Let me look.").passed
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [[{"role": "user", "content": "x"}], [{"role": "assistant", "content": None}]],
+)
+def test_where_nothing_can_be_compared_there_is_no_score(expected: Any) -> None:
+    grade = compare(expected, "x")
+    assert (grade.score, grade.passed, grade.failure) == (None, False, None)
+    assert grade.reason.startswith("there is nothing to compare")
+
+
+def test_a_case_without_expected_output_is_said_to_have_none() -> None:
+    grade = ExpectedGrader().grade(trial_of(), answer_of("x"))
+    assert grade.reason == "there is nothing to compare: the case has no `expected_output`"
+
+
+def test_an_answer_that_was_cut_is_never_equal() -> None:
+    for expected, got in (("abc", "abc"), ({"a": 1}, {"a": 1})):
+        grade = compare(expected, got, truncated=True)
+        assert not grade.passed
+        assert "was cut" in grade.reason
+
+
+# Nothing that a model may say makes it crash.
+
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text()
+)
+json_values = st.recursive(
+    scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20
+)
+
+
+def graded(expected: Any, got: Any) -> Grade:
+    """Past the border, where anything may come from a case or a target made in Python."""
+    message = {"role": "assistant", "content": expected}
+    case = Case({"id": "a", "input": [], "expected_output": [message]})
+    answer = answer_of({"role": "assistant", "content": got})
+    return ExpectedGrader().grade(Trial("s", case, "t"), answer)
+
+
+@given(json_values, json_values)
+def test_it_never_crashes_and_its_details_are_json(expected: Any, got: Any) -> None:
+    for grade in (graded(expected, got), graded(expected, json.dumps(got))):
+        assert grade.passed is (grade.score == 1.0)
+        assert grade.reason
+        json.dumps(grade.to_dict(), allow_nan=False)
+
+
+@given(json_values.filter(lambda value: value is not None))
+def test_a_value_equals_itself_as_data_and_as_json(value: Any) -> None:
+    assert graded(value, value).score in (1.0, None)
+    if not isinstance(value, str):
+        assert graded(value, json.dumps(value, indent=1)).score in (1.0, None)
+
+
+@given(st.text(), st.text(), st.text())
+def test_the_first_difference_is_the_first(start: str, left: str, right: str) -> None:
+    left, right = start + left, start + right
+    at = first_difference(left, right)
+    assert left[:at] == right[:at]
+    assert left[at : at + 1] != right[at : at + 1] or left == right
+
+
+def test_values_that_json_cannot_hold_are_differences_not_crashes() -> None:
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    assert "nested more than 100 deep" in graded({"a": 1}, deep).reason
+    assert not graded("text", deep).passed
+    assert not graded({"a": 1}, {"a": 10**5000}).passed
+    reason = 'expected "text", got "\\ud800" (expected U+0074, got U+D800)'
+    assert graded("text", "\ud800").reason == reason
+
+
+def test_deep_arguments_are_a_difference() -> None:
+    deep: Any = 1
+    for _ in range(5000):
+        deep = {"a": deep}
+    made = calls({"tool": "t", "input": {"x": 1, "y": deep}})
+    grade = compare([calls({"tool": "t", "input": {"x": 1}})], made)
+    assert "nested too deep" in grade.reason
+
+
+def test_many_calls_take_no_more_than_bounded_time() -> None:
+    started = process_time()
+    expected = [calls(*({"tool": "t", "input": {"n": n}} for n in range(500)))]
+    made = calls(*({"tool": "t", "input": {"n": n}} for n in range(1, 501)))
+    assert compare(expected, made).score == pytest.approx(499 / 500)
+    assert process_time() - started < 5.0

@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from evalcase.errors import ConfigError
+from evalcase.graders.python import PythonGrader
+from evalcase.model.grade import Grade
+from tests.graders import functions
+from tests.graders.expectation import answer_of, trial_of
+
+HERE = "tests.graders.functions"
+
+
+def call(name: str, answer: str = "four", threshold: float = 1.0, **fields: Any) -> Grade:
+    grader = PythonGrader(f"{HERE}:{name}", threshold)
+    return asyncio.run(grader.grade(trial_of(**fields), answer_of(answer)))
+
+
+def returning(value: Any, threshold: float = 1.0) -> Grade:
+    functions.RETURNED["it"] = value
+    return call("returns", "it", threshold)
+
+
+def test_a_function_gets_what_its_parameters_name() -> None:
+    call("takes_all", "four", expected_output="4")
+    seen = functions.seen
+    assert seen["text"] == seen["output"] == seen["answer"].text == "four"
+    assert seen["messages"] == seen["answer"].messages
+    assert seen["case"].id == "a"
+    assert seen["input"] == seen["case"].input
+    assert seen["expected"][0].content == "4"
+    assert seen["trial"].target == "echo"
+    assert (seen["odd"], seen["more"]) == (3, {})
+
+
+@pytest.mark.parametrize("name", ["is_short", "is_short_async", "gives_coroutine", "longer"])
+def test_functions_may_be_plain_async_or_objects(name: str) -> None:
+    assert call(name).passed
+
+
+def test_a_function_may_return_a_boolean() -> None:
+    yes, no = returning(True), returning(False)
+    assert (yes.score, yes.passed, yes.reason) == (1.0, True, "the function said yes")
+    assert (no.score, no.passed, no.reason) == (0.0, False, "the function said no")
+
+
+@pytest.mark.parametrize(
+    ("number", "threshold", "passed"),
+    [
+        (1, 1.0, True),
+        (0.7, 1.0, False),
+        (0.7, 0.7, True),
+        (0, 0.0, True),
+        (Fraction(1, 2), 0.5, True),
+    ],
+)
+def test_a_number_passes_from_the_threshold_on(number: Any, threshold: float, passed: bool) -> None:
+    grade = returning(number, threshold)
+    assert (grade.score, grade.passed) == (float(number), passed)
+    assert grade.reason.startswith("scored ")
+
+
+def test_a_function_may_return_a_score_and_a_reason() -> None:
+    grade = returning((0.5, "half of it"))
+    assert (grade.score, grade.passed, grade.reason) == (0.5, False, "half of it")
+    assert returning((True, "fine")).passed
+
+
+@pytest.mark.parametrize(
+    ("mapping", "score", "passed"),
+    [
+        ({"score": 0.5}, 0.5, False),
+        ({"score": 0.5, "passed": True}, 0.5, True),
+        ({"passed": True, "reason": "good"}, 1.0, True),
+        ({"passed": False}, 0.0, False),
+        ({"score": True, "details": {"n": 1}}, 1.0, True),
+    ],
+)
+def test_a_function_may_return_a_mapping(mapping: Any, score: float, passed: bool) -> None:
+    grade = returning(mapping)
+    assert (grade.score, grade.passed) == (score, passed)
+    assert grade.reason == mapping.get("reason", grade.reason)
+    assert grade.details == mapping.get("details", {})
+
+
+def test_a_function_may_return_a_grade() -> None:
+    grade = call("compares", "4", expected_output="4")
+    assert grade == Grade("mine", 1.0, True, "a compared", {"n": 1})
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (None, "returned nothing"),
+        ("good", "returned a str"),
+        (1.5, "returned 1.5"),
+        (-1, "returned -1"),
+        (float("nan"), "returned nan"),
+        ([0.5, "x"], "returned a list"),
+        ((0.5, "x", 1), "returned a tuple"),
+        ((0.5, 1), "returned int as the reason"),
+        ((None, "x"), "returned neither a score"),
+        ({}, "returned neither a score"),
+        ({"score": "high"}, "returned a str"),
+        ({"pass": True}, "returned a mapping with the key 'pass'"),
+        ({"passed": 1}, "returned 1 as `passed`"),
+        ({"passed": True, "details": 3}, "returned int as the details"),
+    ],
+)
+def test_anything_else_is_an_error_and_never_a_score(value: Any, said: str) -> None:
+    grade = returning(value)
+    assert (grade.score, grade.passed) == (None, False)
+    assert grade.failure is not None
+    assert grade.failure.kind == "grader"
+    assert said in grade.failure.message
+    assert "return True or False, a number from 0 to 1" in grade.failure.message
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("no.such.module:grade", "there is no module `no` for"),
+        ("tests.graders.nowhere:grade", "there is no module `tests.graders.nowhere` for"),
+        (f"{HERE}:nothing", f"`{HERE}` has no `nothing`"),
+        (f"{HERE}:constant", "is not a function"),
+        (f"{HERE}:wants", "`wants` has a parameter `response`; a grader can be given answer, text"),
+    ],
+)
+def test_what_cannot_be_called_is_found_before_anything_runs(value: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        PythonGrader(value).load()
+
+
+@pytest.mark.parametrize("value", ["", "module", ":grade", "module:", 3])
+def test_a_python_grader_names_a_module_and_a_function(value: Any) -> None:
+    with pytest.raises(ConfigError, match="python:module:function"):
+        PythonGrader(value)
+
+
+@pytest.mark.parametrize("threshold", [-1, 2, "1", True, float("nan")])
+def test_the_threshold_is_a_share(threshold: Any) -> None:
+    with pytest.raises(ConfigError, match="from 0 to 1"):
+        PythonGrader("a:b", threshold)
+
+
+def test_an_error_in_the_users_module_is_the_users(tmp_path: Any, monkeypatch: Any) -> None:
+    (tmp_path / "needs_more_than_there_is.py").write_text("import not_installed_anywhere\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="not_installed_anywhere"):
+        PythonGrader("needs_more_than_there_is:grade").load()
+
+
+async def _many(name: str, count: int) -> list[Grade]:
+    grader = PythonGrader(f"{HERE}:{name}")
+    trial, answer = trial_of(), answer_of("x")
+    return await asyncio.gather(*[grader.grade(trial, answer) for _ in range(count)])
+
+
+def test_slow_functions_do_not_wait_for_each_other() -> None:
+    loop_time = asyncio.run(_timed("sleeps", 20))
+    assert loop_time < 0.8, "one after the other would be a second"
+
+
+async def _timed(name: str, count: int) -> float:
+    started = asyncio.get_running_loop().time()
+    assert all(grade.passed for grade in await _many(name, count))
+    return asyncio.get_running_loop().time() - started
+
+
+def test_quick_functions_share_few_threads() -> None:
+    before = threading.active_count()
+    assert len(asyncio.run(_many("is_short", 2000))) == 2000
+    assert threading.active_count() - before < 50

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalcase.record.cap import cap_text
+
+
+@pytest.mark.parametrize("text", ["", "short", "é" * 5, "😀" * 2 + "ab", "\ud800\ud800\ud800"])
+def test_what_fits_is_left_alone(text: str) -> None:
+    assert cap_text(text, 10) == (text, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "kept", "cut"),
+    [
+        ("a" * 2000, 10, "a" * 10, "1,990"),
+        ("é" * 10, 5, "éé", "16"),
+        ("😀" * 10, 7, "😀", "36"),
+        ("\ud800" * 4, 11, "\ud800" * 3, "3"),
+        ("abc", 0, "", "3"),
+    ],
+)
+def test_what_does_not_is_cut_between_characters(
+    text: str, limit: int, kept: str, cut: str
+) -> None:
+    assert cap_text(text, limit) == (f"{kept}\n[{cut} more bytes were cut]", True)
+
+
+@given(st.text(st.characters(codec=None, exclude_categories=())), st.integers(0, 50))
+def test_nothing_is_changed_but_cut(text: str, limit: int) -> None:
+    kept, truncated = cap_text(text, limit)
+    if truncated:
+        mark = re.search(r"\n\[([\d,]+) more bytes were cut\]\Z", kept)
+        assert mark is not None
+        start, cut = kept[: mark.start()], mark[1]
+        size = len(start.encode("utf-8", "surrogatepass"))
+        assert text.startswith(start)
+        assert limit - 4 < size <= limit
+        assert size + int(cut.replace(",", "")) == len(text.encode("utf-8", "surrogatepass"))
+    else:
+        assert kept == text

@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta, timezone
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalcase.errors import RecordError
+from evalcase.record.folder import Run, create_run, read_run
+from evalcase.record.listing import list_runs, newest_incomplete, read_status
+from evalcase.record.scrub import Scrubber
+from tests.record.faults import ForgetfulDisk, SmallDisk
+from tests.record.samples import row, write
+
+NOW = datetime(2026, 11, 15, 21, 30, 0, 123456, tzinfo=UTC)
+ABOUT = {"suites": [{"path": "a.eval.yaml", "hash": "é😀\ud800"}], "targets": ["echo"]}
+
+
+def begin(runs: Path, *, later_s: float = 0, about: dict[str, Any] | None = None) -> Run:
+    now = NOW + timedelta(seconds=later_s)
+    return create_run(str(runs), about or ABOUT, now=now, random=os.urandom)
+
+
+def end(run: Run, status: str) -> None:
+    write(Path(run.journal), [row(1), {"type": "end", "status": status}])
+
+
+def test_a_run_is_read_as_it_was_created(tmp_path: Path) -> None:
+    run = create_run(str(tmp_path / "a" / "runs"), ABOUT, now=NOW, random=lambda n: b"\x4f" * n)
+    assert run.id == "20261115-213000-4f4f4f"
+    assert run.created_at == "2026-11-15T21:30:00.123456Z"
+    assert run.path == str(tmp_path / "a" / "runs" / run.id)
+    assert read_run(run.path) == run
+    assert [each.name for each in Path(run.path).iterdir()] == ["run.json"]
+    assert json.loads(Path(run.path, "run.json").read_bytes())["version"] == 1
+
+
+def test_fault_25_ids_are_in_utc(tmp_path: Path) -> None:
+    now = NOW.astimezone(timezone(timedelta(hours=-9)))
+    run = create_run(str(tmp_path), {}, now=now, random=os.urandom)
+    assert run.id.startswith("20261115-213000-")
+    assert run.created_at == "2026-11-15T21:30:00.123456Z"
+
+
+def test_fault_4_runs_at_once_never_collide(tmp_path: Path) -> None:
+    """Forty runs in one second, with a source of randomness that gives each value four times."""
+    numbers: Iterator[int] = count()
+
+    def poor(size: int) -> bytes:
+        return (next(numbers) // 4).to_bytes(size, "big")
+
+    def one(_: int) -> str:
+        return create_run(str(tmp_path), ABOUT, now=NOW, random=poor).id
+
+    with ThreadPoolExecutor(8) as pool:
+        ids = list(pool.map(one, range(40)))
+    assert len(set(ids)) == 40
+    assert {each.name for each in tmp_path.iterdir()} == set(ids)
+
+
+def test_a_stuck_source_of_randomness_is_an_error(tmp_path: Path) -> None:
+    create_run(str(tmp_path), {}, now=NOW, random=bytes)
+    with pytest.raises(RecordError, match="no free name"):
+        create_run(str(tmp_path), {}, now=NOW, random=bytes)
+
+
+def test_fault_14_secrets_do_not_reach_run_json(tmp_path: Path) -> None:
+    scrubber = Scrubber({"KEY": "sk-1234567890"})
+    about = {"targets": ["command:curl -H sk-1234567890"]}
+    run = create_run(str(tmp_path), about, now=NOW, random=os.urandom, scrubber=scrubber)
+    assert read_run(run.path).about == run.about == {"targets": ["command:curl -H ***KEY***"]}
+
+
+@pytest.mark.parametrize("disk", [SmallDisk(room=10), ForgetfulDisk(fails_at=2)])
+def test_fault_3_run_json_is_never_half_there(tmp_path: Path, disk: Any) -> None:
+    with pytest.raises(RecordError, match=r"No space left|Input/output error"):
+        create_run(str(tmp_path), ABOUT, now=NOW, random=os.urandom, disk=disk)
+    [listed] = list_runs(str(tmp_path))
+    assert (listed.status, listed.run) == ("damaged", None)
+
+
+def test_a_folder_that_can_t_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(RecordError, match=os.strerror(errno.ENOTDIR)):
+        begin(tmp_path / "file" / "runs")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is damaged"),
+        ("{", "is damaged"),
+        ("[]", "is damaged: not a JSON object"),
+        ("[" * 100_000, "is damaged: too deeply nested"),
+        ('{"id": "a"}', "is damaged: it has no 'version'"),
+        ('{"version": 1, "id": "a"}', "is damaged: it has no 'created_at'"),
+        ('{"version": 1, "id": 1, "created_at": "", "about": {}}', "must be strings"),
+        ('{"version": 1, "id": "a", "created_at": "", "about": []}', "must be a mapping"),
+        ('{"version": true}', "True is no version"),
+        ('{"version": 2}', "written by a newer evalcase: its record has version 2"),
+    ],
+)
+def test_a_run_json_that_can_t_be_used(tmp_path: Path, text: str, message: str) -> None:
+    run = begin(tmp_path)
+    Path(run.path, "run.json").write_text(text)
+    with pytest.raises(RecordError, match=message):
+        read_run(run.path)
+    [listed] = list_runs(str(tmp_path))
+    assert listed.status == "damaged"
+    assert message in listed.problem
+    assert newest_incomplete(str(tmp_path)) is None
+
+
+def test_what_is_unknown_in_run_json_is_no_problem(tmp_path: Path) -> None:
+    run = begin(tmp_path)
+    path = Path(run.path, "run.json")
+    path.write_text(json.dumps({**json.loads(path.read_text()), "new": 1}))
+    assert read_run(run.path) == run
+
+
+def test_a_folder_that_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(RecordError, match=r"is no run: it has no run\.json"):
+        read_run(str(tmp_path))
+
+
+def test_runs_are_listed_newest_first(tmp_path: Path) -> None:
+    runs = [begin(tmp_path, later_s=later) for later in (0, 0.001, 0.002, 1, 86400)]
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "20261115-213000-000000").touch()
+    (tmp_path / "20261115-213000-ffffff").mkdir()
+    listed = list_runs(str(tmp_path))
+    assert [each.run for each in listed if each.run] == runs[::-1]
+    assert [each.status for each in listed] == ["incomplete"] * 5 + ["damaged"] * 2
+
+
+def test_there_need_not_be_any_runs(tmp_path: Path) -> None:
+    assert list_runs(str(tmp_path / "missing")) == []
+    assert newest_incomplete(str(tmp_path / "missing")) is None
+
+
+def test_the_newest_incomplete_run(tmp_path: Path) -> None:
+    old, stopped, fresh, over = (begin(tmp_path, later_s=later) for later in range(4))
+    end(old, "completed")
+    end(stopped, "interrupted")
+    end(over, "completed")
+    assert newest_incomplete(str(tmp_path)) == fresh
+    end(fresh, "completed")
+    assert newest_incomplete(str(tmp_path)) == stopped
+    end(stopped, "completed")
+    assert newest_incomplete(str(tmp_path)) is None
+    # Trials that are being run again: there is work to do until the next end.
+    write(Path(over.journal), [row(2)])
+    assert newest_incomplete(str(tmp_path)) == over
+
+
+def test_the_end_counts_only_while_nothing_follows(tmp_path: Path) -> None:
+    run = begin(tmp_path)
+    assert read_status(run.journal) == "incomplete"
+    write(Path(run.journal), [row(1, text="long " * 50_000)])
+    assert read_status(run.journal) == "incomplete"
+    end(run, "interrupted")
+    assert read_status(run.journal) == "interrupted"
+    with Path(run.journal).open("ab") as file:
+        file.write(b'{"type":"res')
+    assert read_status(run.journal) == "incomplete"

@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+import tracemalloc
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalcase.errors import RecordError
+from evalcase.model.failure import Failure
+from evalcase.record import lines
+from evalcase.record.lines import Lines
+from evalcase.record.reader import finished, read_results, totals
+from evalcase.record.row import MAX_LINE, encode_row, fault_in
+from tests.record.samples import result, row, rows_of, write
+
+END = {"type": "end", "status": "completed"}
+
+
+def signed(body: bytes) -> bytes:
+    """A line with a right checksum that our own writer would not write."""
+    body = body[:-1]
+    return body + b',"sum":"' + sha256(body).hexdigest()[:16].encode() + b'"}\n'
+
+
+def test_results_come_back_whole_and_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    failed = result(3, answer=None, grades=(), failure=Failure("timeout", "120 s", {"limit": 120}))
+    results = [result(1), result(2), failed]
+    rows = [{"type": "result", **each.to_dict()} for each in results]
+    write(path, [{"type": "start"}, *rows, {"type": "of a newer version"}, END])
+    assert list(read_results(str(path))) == results
+
+
+def test_the_last_result_of_a_trial_counts(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    again = {"verdict": "passed", "case_hash": "changed"}
+    write(path, [row(1), row(2), row(3), END, row(2, **again), row(1, **again), row(2)])
+    assert [each.key.case for each in read_results(str(path))] == ["case-3", "case-1", "case-2"]
+    over = finished(str(path))
+    assert dict(over) == {
+        result(1).key: ("passed", "changed"),
+        result(2).key: ("errored", f"{2:016x}"),
+        result(3).key: ("ungraded", f"{3:016x}"),
+    }
+    assert result(4).key not in over
+
+
+def test_totals(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    free = row(7)
+    del free["answer"]["cost_usd"]
+    without = row(8, answer=None)
+    write(path, [row(number) for number in range(5)] + [free, without, row(3, verdict="passed")])
+    counted = totals(str(path))
+    assert (counted.total, counted.passed, counted.failed) == (7, 2, 1)
+    assert (counted.errored, counted.ungraded, counted.skipped) == (2, 1, 1)
+    assert counted.cost_usd == 1.0
+    assert counted.spent_usd == 1.3
+    assert counted.unpriced == 1
+
+
+def test_the_cost_does_not_depend_on_the_order(tmp_path: Path) -> None:
+    orders = [range(100), range(99, -1, -1)]
+    sums = []
+    for number, order in enumerate(orders):
+        write(tmp_path / f"{number}.jsonl", [row(each) for each in order])
+        sums.append(totals(str(tmp_path / f"{number}.jsonl")))
+    assert sums[0] == sums[1]
+
+
+def test_no_price_is_not_zero(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    write(path, [row(1, answer=None), END])
+    assert totals(str(path)).cost_usd is None
+    assert totals(str(path)).spent_usd is None
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_any_truncation_loses_only_the_torn_line(data: st.DataObject) -> None:
+    rows = [row(number, text=data.draw(st.text(max_size=20))) for number in range(4)]
+    encoded = [encode_row(each) for each in rows]
+    whole = b"".join(encoded)
+    cut = data.draw(st.integers(0, len(whole)))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "journal.jsonl")
+        path.write_bytes(whole[:cut])
+        seen = Lines(str(path))
+        kept = list(seen)
+        assert kept == encoded[: len(kept)]
+        assert seen.size + (seen.torn.size if seen.torn else 0) == cut
+        assert len(b"".join(encoded[: len(kept) + 1])) > cut or len(kept) == 4
+        assert rows_of(path) == rows[: len(kept)]
+        assert write(path, rows[len(kept) :]) == list(range(4 - len(kept)))
+        assert path.read_bytes() == whole
+
+
+def test_a_last_line_with_a_wrong_checksum_is_torn(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    write(path, [row(1), row(2)])
+    path.write_bytes(path.read_bytes().replace(b"case-2", b"case-7"))
+    seen = Lines(str(path))
+    assert len(list(seen)) == 1
+    assert seen.torn is not None
+    assert (seen.torn.line, seen.torn.start) == (2, seen.size)
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        (b"\n", "has no checksum"),
+        (b"{}\n", "has no checksum"),
+        (encode_row(row(9)).replace(b"case-9", b"case-8"), "does not match its checksum"),
+        (signed(b'{"type":"result"}'), "is no result: KeyError"),
+        (signed(b'{"type":"result",}'), "is no row of a journal"),
+        (signed(b'{"type":"\xff"}'), "is no row of a journal"),
+        (signed(b'{"type":NaN}'), "NaN is not JSON"),
+        (signed(b'{"type":' + b"[" * 300 + b"]" * 300 + b"}"), "too deeply nested"),
+        (signed(b'{"type":' + b"[" * 200_000 + b"]" * 200_000 + b"}"), "too deeply nested"),
+        (signed(b'{"type":' + b"9" * 5000 + b"}"), "is no row of a journal"),
+        (encode_row(row(9) | {"case": ["a"]}), "wrong type"),
+        (encode_row(row(9) | {"repeat": True}), "wrong type"),
+        (encode_row(row(9) | {"verdict": "great"}), "unknown verdict"),
+        (encode_row(row(9) | {"verdict": ["great"]}), "is no result"),
+        (encode_row(row(9) | {"answer": "text"}), "is no result"),
+        (encode_row(row(9) | {"answer": {"cost_usd": "1"}}), "no amount of money"),
+        (encode_row(row(9) | {"answer": {"cost_usd": 10**400}}), "no amount of money"),
+    ],
+)
+def test_fault_23_a_damaged_line_is_named(tmp_path: Path, line: bytes, fault: str) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(encode_row(row(1)) + line + encode_row(row(2)))
+    for read in (totals, finished, lambda path: list(read_results(path))):
+        with pytest.raises(RecordError, match=rf"journal\.jsonl:2: .*{fault}"):
+            read(str(path))
+
+
+@pytest.mark.parametrize(
+    "change", [{"answer": {}}, {"grades": [1]}, {"answer": {"messages": [1]}}, {"failure": {}}]
+)
+def test_fault_23_a_result_of_the_wrong_shape_is_named(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    write(path, [row(1), row(2) | change, row(3)])
+    with pytest.raises(RecordError, match=r"journal\.jsonl:2: .* is no result"):
+        list(read_results(str(path)))
+
+
+def test_fault_23_a_line_without_end_is_refused_without_being_read_whole(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    with path.open("wb") as file:
+        file.truncate(40 * MAX_LINE)  # a hole, not data
+    with pytest.raises(RecordError, match=r":1: .* longer than"):
+        list(Lines(str(path)))
+
+
+def test_fault_23_a_pipe_or_a_folder_is_no_journal(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(RecordError, match="not a file"):
+            totals(str(path))
+    with pytest.raises(RecordError, match="No such file"):
+        totals(str(tmp_path / "missing"))
+
+
+def test_a_journal_can_be_read_while_it_grows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line that is completed right after its first part was read is not damaged."""
+    path = tmp_path / "journal.jsonl"
+    first, second = encode_row(row(1)), encode_row(row(2))
+    path.write_bytes(first + second[:100])
+
+    def fault_found_late(line: bytes) -> str | None:
+        if line == second[:100]:
+            path.write_bytes(first + second)
+        return fault_in(line)
+
+    monkeypatch.setattr(lines, "fault_in", fault_found_late)
+    seen = lines.Lines(str(path))
+    assert list(seen) == [first]
+    assert seen.torn is not None
+    assert list(lines.Lines(str(path))) == [first, second]
+
+
+def long_journal(path: Path, count: int) -> str:
+    common = row(1)
+    path.write_bytes(b"".join(encode_row(common | {"case": f"case-{i}"}) for i in range(count)))
+    return str(path)
+
+
+def cpu_time(path: str) -> float:
+    start = time.process_time()
+    totals(path)
+    return time.process_time() - start
+
+
+def test_a_hundred_thousand_rows_are_read_in_linear_time(tmp_path: Path) -> None:
+    small = long_journal(tmp_path / "small", 10_000)
+    large = long_journal(tmp_path / "large", 100_000)
+    assert totals(large).total == 100_000
+    assert cpu_time(large) < 20 * min(cpu_time(small) for _ in range(3))
+
+
+def test_little_is_kept_in_memory_for_each_trial(tmp_path: Path) -> None:
+    path = long_journal(tmp_path / "journal.jsonl", 20_000)
+    tracemalloc.start()
+    try:
+        totals(path)
+        assert tracemalloc.get_traced_memory()[1] / 20_000 < 100
+        over = finished(path)
+        assert len(over) == 20_000
+        assert tracemalloc.get_traced_memory()[0] / 20_000 < 250
+    finally:
+        tracemalloc.stop()

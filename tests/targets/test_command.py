@@ -1,0 +1,353 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from base64 import b64decode
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from evalcase.errors import ConfigError, TargetError
+from evalcase.model.answer import Usage
+from evalcase.targets.command import CommandTarget
+from tests.targets.trials import answer_all, ask, trial
+
+Make = Callable[..., CommandTarget]
+
+LONG = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "Hi"},
+]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Make:
+    """Make a target of a Python script with some arguments."""
+
+    def make(source: str, *arguments: str, **options: Any) -> CommandTarget:
+        (tmp_path / "program.py").write_text(dedent(source))
+        argv = [sys.executable, "-S", "-E", "program.py", *arguments]
+        return CommandTarget(command=argv, root=str(tmp_path), **options)
+
+    return make
+
+
+SHOW = "import sys, json; print(json.dumps(sys.argv[1:]))"
+COPY = "import sys; sys.stdout.write(sys.stdin.read())"
+
+
+# What it is given.
+
+
+def test_the_case_is_on_stdin_without_what_is_expected(make: Make) -> None:
+    given = trial(
+        LONG, id="x", repeat=2, metadata={"k": [1]}, conversation_id="c",
+        expected_output=[{"role": "assistant", "content": "secret"}], criteria="secret",
+    )  # fmt: skip
+    assert json.loads(ask(make(COPY), given).text) == {
+        "id": "x", "input": LONG, "metadata": {"k": [1]}, "conversation_id": "c", "repeat": 2,
+        "files": {},
+    }  # fmt: skip
+
+
+def test_files_are_named_with_their_place(make: Make, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "suites").mkdir()
+    (tmp_path / "docs" / "a.txt").write_text("x")
+    content = [{"type": "file", "path": "docs/a.txt"}, {"type": "text", "text": "Sum it up."}]
+    given = trial([{"role": "user", "content": content}], suite=str(tmp_path / "suites/s.yaml"))
+    files = json.loads(ask(make(COPY), given).text)["files"]
+    assert files == {"docs/a.txt": str(tmp_path / "docs" / "a.txt")}
+
+
+def test_stdin_may_be_the_prompt_or_nothing(make: Make) -> None:
+    assert ask(make(COPY, stdin="text"), trial("héllo")).text == "héllo"
+    assert ask(make(COPY, stdin="none")).text == ""
+
+
+def test_placeholders_are_filled_in_once_and_never_seen_by_a_shell(make: Make) -> None:
+    target = make(SHOW, "{prompt}", "--id={case_id}", "{repeat}/{attempt}", "[{conversation_id}]")
+    text = "$(touch x) '\"; {case_id} \\ ünï\n*"
+    answer = ask(target, trial(text, id="c1", repeat=3))
+    assert json.loads(answer.text) == [text, "--id=c1", "3/1", "[]"]
+
+
+def test_other_braces_stay_and_doubled_ones_are_literal(make: Make) -> None:
+    arguments = ['{"a": {"b": 1}}', "{}", "{{prompt}}", "{{other}}", "${prompt}", "{unknown}"]
+    shown = json.loads(ask(make(SHOW, *arguments)).text)
+    assert shown == ['{"a": {"b": 1}}', "{}", "{prompt}", "{{other}}", "${prompt}", "{unknown}"]
+
+
+def test_a_placeholder_that_is_nearly_one_is_refused(make: Make) -> None:
+    with pytest.raises(ConfigError, match=r"no placeholder \{promt\}: did you mean \{prompt\}"):
+        make(SHOW, "{promt}")
+    assert json.loads(ask(make(SHOW, "{{promt}}")).text) == ["{promt}"]
+
+
+def test_the_input_may_come_in_a_file_and_stdin_is_empty_then(make: Make) -> None:
+    source = """
+        import sys
+        sys.stdout.write(open(sys.argv[1]).read() + open(sys.argv[2]).read() + sys.stdin.read())
+    """
+    answer = ask(make(source, "{input_file}", "{prompt_file}", output="text"), trial(LONG))
+    data, prompt = answer.text.split("\n")
+    assert (json.loads(data)["input"], prompt) == (LONG, "Hi")
+
+
+def test_files_of_a_trial_are_gone_afterwards(make: Make) -> None:
+    path = ask(make("import sys; print(sys.argv[1])", "{prompt_file}")).text
+    assert not Path(path).parent.exists()
+
+
+def test_attempts_are_counted_until_one_succeeds(make: Make) -> None:
+    source = "import sys; sys.exit(int(sys.argv[1]) < 3) if sys.argv[1] < '3' else print('3rd')"
+    target = make(source, "{attempt}")
+    answers = asyncio.run(answer_all(target, [trial()] * 4))
+    assert [getattr(answer, "text", type(answer).__name__) for answer in answers] == [
+        "TargetError", "TargetError", "3rd", "TargetError",
+    ]  # fmt: skip
+
+
+def test_hidden_messages_are_warned_of_once(make: Make) -> None:
+    said: list[str] = []
+    target = make(SHOW, "{prompt}", warn=said.append)
+    asyncio.run(answer_all(target, [trial(), trial(LONG), trial(LONG)]))
+    assert len(said) == 1
+    assert "sees the last user message only; case `one` has 2 messages" in said[0]
+    ask(make(COPY, warn=said.append), trial(LONG))
+    assert len(said) == 1
+
+
+def test_cwd_and_env(make: Make, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    source = "import os; print(os.getcwd(), os.environ['MODE'], 'PATH' in os.environ)"
+    (tmp_path / "sub" / "program.py").write_text(source)
+    target = make("", cwd="sub", env={"MODE": "test"})
+    assert ask(target).text == f"{tmp_path / 'sub'} test True"
+
+
+def test_a_shell_only_where_it_is_asked_for(tmp_path: Path) -> None:
+    line = 'printf %s {prompt} | tr a-z A-Z; echo " $HOME_SWEET"'
+    target = CommandTarget(
+        command=line, shell=True, env={"HOME_SWEET": "home"}, root=str(tmp_path)
+    )  # fmt: skip
+    assert ask(target, trial("a'b\"$(touch x)`touch y`;")).text == "A'B\"$(TOUCH X)`TOUCH Y`; home"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("quote", ["{prompt}", '"{prompt}"', "'{prompt}'", "\\{prompt}"])
+def test_no_text_of_a_case_becomes_a_part_of_a_shell_line(tmp_path: Path, quote: str) -> None:
+    target = CommandTarget(command=f"echo {quote}", shell=True, root=str(tmp_path))
+    texts = ("$(touch x)", "'; touch x; '", '"; touch x; "', "`touch x`")
+    asyncio.run(answer_all(target, map(trial, texts)))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_program_that_does_not_read_its_input_answers_all_the_same(make: Make) -> None:
+    assert ask(make("print('ok')"), trial("x" * 3_000_000)).text == "ok"
+
+
+# What it answers.
+
+
+def test_the_answer_is_what_it_prints(make: Make) -> None:
+    assert ask(make("print('4')")).text == "4"
+
+
+def test_messages_usage_and_cost_come_as_json(make: Make) -> None:
+    source = """
+        import json
+        calls = [{"tool": "search", "input": {"q": "x"}}]
+        print(json.dumps({
+            "messages": [{"role": "assistant", "content": "done", "tool_calls": calls}],
+            "usage": {"input_tokens": 5, "output_tokens": 7}, "cost_usd": 0.01,
+        }))
+    """
+    answer = ask(make(source))
+    assert (answer.text, answer.tool_calls[0].name) == ("done", "search")
+    assert (answer.usage, answer.cost_usd) == (Usage(5, 7), 0.01)
+
+
+def test_fault_08_json_with_garbage_around_is_text_or_an_error_never_half_an_answer(
+    make: Make,
+) -> None:
+    source = "print('loading…'); print('{\"text\": \"hi\"}')"
+    assert ask(make(source)).text == 'loading…\n{"text": "hi"}'
+    with pytest.raises(TargetError, match="not JSON") as caught:
+        ask(make(source, output="json"))
+    assert caught.value.details == {"output": 'loading…\n{"text": "hi"}\n'}
+
+
+def test_fault_09_a_flood_is_cut_at_the_bound_and_marked(make: Make) -> None:
+    source = "import os\nfor _ in range(3000): os.write(1, b'x' * 10_000)"
+    answer = ask(make(source, max_output_bytes=100_000))
+    assert (len(answer.text), answer.truncated) == (100_000, True)
+
+
+def test_fault_10_invalid_utf8_is_kept_and_flagged(make: Make) -> None:
+    (message,) = ask(make(r"import os; os.write(1, b'caf\xe9\x00\x1b[0m')")).messages
+    assert message.content == "caf\ufffd\x00\x1b[0m"
+    assert b64decode(message["content_base64"]) == b"caf\xe9\x00\x1b[0m"
+
+
+def test_the_answer_may_be_in_a_file(make: Make) -> None:
+    source = "import sys; print('log'); open(sys.argv[1], 'w').write('from the file')"
+    assert ask(make(source, "{output_file}")).text == "from the file"
+
+
+@pytest.mark.parametrize("source", ["", "import os, sys; os.mkfifo(sys.argv[1])"])
+def test_an_output_file_that_is_missing_or_odd_is_an_error(make: Make, source: str) -> None:
+    with pytest.raises(TargetError, match="left no answer in its output file") as caught:
+        ask(make(source, "{output_file}"))
+    assert caught.value.kind == "protocol"
+
+
+def test_a_large_output_file_is_cut_and_marked(make: Make) -> None:
+    source = "import sys; open(sys.argv[1], 'w').write('x' * 100)"
+    answer = ask(make(source, "{output_file}", max_output_bytes=10))
+    assert (answer.text, answer.truncated) == ("x" * 10, True)
+
+
+# How it fails.
+
+
+def test_an_exit_code_is_an_error_with_the_tail_of_stderr(make: Make) -> None:
+    source = """
+        import os, sys
+        print("half an answer")
+        sys.stderr.write("x" * 100_000 + "\\nno such model\\n")
+        sys.exit(3)
+    """
+    with pytest.raises(TargetError) as caught:
+        ask(make(source))
+    error = caught.value
+    assert str(error) == "the command exited with code 3: no such model"
+    assert (error.kind, error.may_succeed_later) == ("exit", False)
+    assert error.details["exit_code"] == 3
+    assert error.details["stdout"] == "half an answer\n"
+    assert len(error.details["stderr"]) == 4096
+    assert error.details["stderr"].endswith("x\nno such model\n")
+
+
+def test_a_signal_is_named(make: Make) -> None:
+    with pytest.raises(TargetError, match="was ended by SIGKILL"):
+        ask(make("import os, signal; os.kill(os.getpid(), signal.SIGKILL)"))
+
+
+def test_what_can_not_be_an_argument_is_an_error_that_says_so(make: Make) -> None:
+    with pytest.raises(TargetError, match="NUL"):
+        ask(make(SHOW, "{prompt}"), trial("a\0b"))
+    with pytest.raises(TargetError, match="too long; give long texts on stdin"):
+        ask(make(SHOW, "{prompt}"), trial("x" * 3_000_000))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "`command` is a list of texts, not null"),
+        ({"command": "ls -l"}, "a shell line is one text, with shell = true"),
+        ({"command": ["ls", 3]}, "holds a number; quote it"),
+        ({"command": []}, "`command` is a list of texts"),
+        ({"command": ["ls"], "shell": True}, "`command` is text, not a list"),
+        ({"command": ["ls"], "shell": "yes"}, "`shell` is true or false"),
+        ({"command": ["ls"], "env": {"A": 1}}, "`env.A` is text, not a number; quote it"),
+        ({"command": ["ls"], "env": {"A=B": "1"}}, "`env` can't hold"),
+        ({"command": ["ls"], "output": "xml"}, "`output` is one of auto, text, json"),
+        ({"command": ["ls"], "max_output_bytes": 0}, "whole number of 1 or more"),
+        ({"command": ["ls"], "cmd": 1}, "`cmd` is not an option"),
+        ({"command": ["ls"], "workers": 2}, "`workers` goes with mode"),
+        ({"command": ["ls", "{prompt}"], "mode": "worker"}, "a worker is started once"),
+        ({"command": ["ls"], "mode": "worker", "output": "json"}, "`output` does not go with mode"),
+        ({"command": ["ls"], "command_template": "ls"}, "say the same thing"),
+        ({"command": ["ls"], "files_format": "x"}, "goes with `command_template` only"),
+        ({"command_template": "ls {OUTPUT_FILE}", "output": "json"}, "does not go with"),
+        ({"command_template": "ls"}, "`command_template` has no {OUTPUT_FILE}"),
+    ],
+)
+def test_options_are_checked(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        CommandTarget(**options)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"command": ["no-such-program-anywhere"]}, "there is no program `no-such-program"),
+        ({"command": ["./missing.sh"]}, "there is no program `./missing.sh`"),
+        ({"command": ["ls"], "cwd": "nowhere"}, "`cwd` is no folder"),
+    ],
+)
+def test_a_missing_program_or_folder_is_found_before_the_first_trial(
+    tmp_path: Path, options: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        ask(CommandTarget(root=str(tmp_path), **options))
+    assert said in str(caught.value)
+
+
+def test_from_value_splits_words_and_starts_no_shell(tmp_path: Path) -> None:
+    target = CommandTarget.from_value("echo 'two  words' $HOME ;", root=str(tmp_path))
+    assert ask(target).text == "two  words $HOME ;"
+    with pytest.raises(ConfigError, match="No closing quotation"):
+        CommandTarget.from_value("echo 'x")
+
+
+# AgentV's protocol.
+
+AGENTV = """
+    import json, sys
+    prompt, id, attempt, out, *files = sys.argv[1:]
+    with open(out, "w") as file:
+        json.dump({
+            "output_messages": [
+                {"role": "assistant", "tool_calls": [{"tool": "read", "input": {"f": files}}]},
+                {"role": "assistant", "content": f"{id}#{attempt}: {prompt}"},
+            ],
+            "token_usage": {"input": 1, "output": 2}, "cost_usd": 0.5, "duration_ms": 3,
+        }, file)
+    print("this is no answer")
+"""
+
+
+def test_agentv_templates_work(tmp_path: Path) -> None:
+    (tmp_path / "cli.py").write_text(dedent(AGENTV))
+    (tmp_path / "a b.txt").write_text("x")
+    content = [{"type": "text", "value": "It's $HOME"}, {"type": "file", "value": "a b.txt"}]
+    given = trial(
+        [{"role": "system", "content": "Be brief."}, {"role": "user", "content": content}],
+        id="the case", suite=str(tmp_path / "s.yaml"),
+    )  # fmt: skip
+    target = CommandTarget(
+        command_template=f"{sys.executable} cli.py {{PROMPT}} {{EVAL_ID}} {{ATTEMPT}} "
+        "{OUTPUT_FILE} {FILES}",
+        files_format="--file {path} --name={basename}",
+        root=str(tmp_path),
+    )
+    answer = ask(target, given)
+    path = str(tmp_path / "a b.txt")
+    assert answer.tool_calls[0].arguments == {"f": ["--file", path, "--name=a b.txt"]}
+    prompt = f"@[System]:\nBe brief.\n\n@[User]:\nIt's $HOME\n\n<file: {path}>"
+    assert answer.text == f"the case#0: {prompt}"
+    assert (answer.usage, answer.cost_usd) == (Usage(1, 2), 0.5)
+
+
+def test_agentv_prompt_files_and_unknown_placeholders(tmp_path: Path) -> None:
+    template = "cat {PROMPT_FILE} > {OUTPUT_FILE}; echo {GUIDELINES} {OTHER} >> {OUTPUT_FILE}"
+    target = CommandTarget(command_template=template, root=str(tmp_path))
+    assert ask(target, trial("Hi\n")).text == "Hi\n {OTHER}"
+
+
+def test_agentv_failures(tmp_path: Path) -> None:
+    with pytest.raises(TargetError, match="exited with code 4: oops"):
+        ask(
+            CommandTarget(
+                command_template="echo oops >&2; exit 4 {OUTPUT_FILE}", root=str(tmp_path)
+            )
+        )
+    with pytest.raises(TargetError, match="left no answer"):
+        ask(CommandTarget(command_template=": {OUTPUT_FILE}", root=str(tmp_path)))

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evalcase.errors import ConfigError, TargetError
+from evalcase.targets.echo import EchoTarget
+from tests.targets.trials import ask, trial
+
+
+@pytest.mark.parametrize(
+    ("content", "echoed"),
+    [
+        ("Hi", "Hi"),
+        ([{"type": "text", "text": "a"}, {"type": "text", "value": "b"}], "ab"),
+        ({"question": "x"}, {"question": "x"}),
+        ({"role": "assistant", "content": "x"}, {"role": "assistant", "content": "x"}),
+    ],
+)
+def test_it_says_what_the_user_said_last(content: Any, echoed: Any) -> None:
+    messages = [{"role": "user", "content": "before"}, {"role": "user", "content": content}]
+    answer = ask(EchoTarget(), trial([*messages, {"role": "assistant", "content": "no"}]))
+    assert answer.messages == ({"role": "assistant", "content": echoed},)
+
+
+def test_without_a_user_there_is_nothing_to_say() -> None:
+    with pytest.raises(TargetError, match="no user message"):
+        ask(EchoTarget(), trial([{"role": "system", "content": "x"}]))
+
+
+def test_it_takes_no_options_and_no_value() -> None:
+    with pytest.raises(ConfigError, match="`loud` is not an option of it; it has none"):
+        EchoTarget(loud=True)
+    with pytest.raises(ConfigError, match="takes no value"):
+        EchoTarget.from_value("x")
+    assert ask(EchoTarget.from_value("")).text == "Hi"

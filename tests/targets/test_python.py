@@ -1,0 +1,376 @@
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from evalcase.errors import ConfigError, TargetError
+from evalcase.model.answer import Usage
+from evalcase.model.trial import Trial
+from evalcase.targets.python import PythonTarget
+from tests.targets.trials import answer_all, ask, trial
+
+Make = Callable[..., PythonTarget]
+
+LONG = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "Hi"},
+    {"role": "assistant", "content": "Hello"},
+    {"role": "user", "content": "Bye"},
+]
+
+
+@pytest.fixture
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
+    """Make a target of a module that is written to disk."""
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def make(source: str, name: str = "agent:answer", **options: object) -> PythonTarget:
+        sys.modules.pop("agent", None)
+        (tmp_path / "agent.py").write_text(dedent(source))
+        return PythonTarget(function=name, root=str(tmp_path), **options)  # type: ignore[arg-type]
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def answer(prompt): return prompt.upper()",
+        "async def answer(question): return question.upper()",
+        "def answer(*args): return args[0].upper()",
+        "def answer(prompt, temperature=0): return prompt.upper()",
+        "answer = str.upper",
+        "from functools import partial\ndef f(x, p): return p.upper()\nanswer = partial(f, 1)",
+        "async def f(prompt): return prompt.upper()\nanswer = lambda prompt: f(prompt)",
+        "def answer(case): return case.input[0].content.upper()",
+        "async def answer(messages): return messages[0]['content'].upper()",
+        "def answer(*, case): return case.input[0].content.upper()",
+        "def answer(prompt, case=None): return prompt[:0] + case.input[0].content.upper()",
+        "from evalcase.model.case import Case\ndef answer(c: Case): return c.input[0].text.upper()",
+        "def answer(it: 'evalcase.Case'): return it.input[0].text.upper()",
+        "def answer(history: 'list[Message]'): return history[0].text.upper()",
+        "class Agent:\n    def __call__(self, prompt): return prompt.upper()\nanswer = Agent()",
+        "class Agent:\n    async def __call__(self, p): return p.upper()\nanswer = Agent()",
+        "class Agent:\n    def answer(self, prompt): return prompt.upper()\nanswer = Agent()",
+        "class answer:\n    async def answer(self, prompt): return prompt.upper()",
+        "def answer(): return lambda prompt: prompt.upper()",
+        "async def answer():\n    async def f(prompt): return prompt.upper()\n    return f",
+    ],
+)
+def test_functions_and_objects_of_every_kind_answer(make: Make, source: str) -> None:
+    assert ask(make(source)).text == "HI"
+
+
+def test_messages_come_as_a_list_of_messages(make: Make) -> None:
+    source = "def answer(messages): return f'{type(messages).__name__} {messages[-1].role}'"
+    assert ask(make(source), trial(LONG)).text == "list user"
+
+
+def test_any_other_parameter_gets_the_last_user_content(make: Make) -> None:
+    source = "def answer(content): return content"
+    assert ask(make(source), trial(LONG)).text == "Bye"
+    data = trial([{"role": "user", "content": {"question": "x", "k": 3}}])
+    assert ask(make(source), data).content == {"question": "x", "k": 3}
+
+
+def test_hidden_messages_are_warned_of_once_per_run(make: Make) -> None:
+    said: list[str] = []
+    target = make("def answer(prompt): return prompt", warn=said.append)
+    asyncio.run(answer_all(target, [trial(), trial(LONG, id="long"), trial(LONG)]))
+    (warning,) = said
+    assert warning == (
+        "`agent:answer` sees the last user message only; case `long` has 4 messages (system, "
+        "user, assistant); a parameter named `messages` or `case` would see all"
+    )
+
+
+def test_nothing_is_warned_of_where_all_can_be_seen(make: Make) -> None:
+    said: list[str] = []
+    ask(make("def answer(prompt, messages): return prompt", warn=said.append), trial(LONG))
+    assert said == []
+
+
+def test_a_case_without_a_user_message_is_an_error_for_who_sees_only_that(make: Make) -> None:
+    with pytest.raises(TargetError, match="no user message"):
+        ask(make("def answer(p): return p"), trial([{"role": "system", "content": "x"}]))
+
+
+def test_usage_comes_with_an_answer_object(make: Make) -> None:
+    source = """
+        from evalcase.model.answer import Answer, Usage
+        from evalcase.model.message import Message
+        async def answer(prompt):
+            return Answer((Message({"role": "assistant", "content": "x"}),), Usage(1, 2), 0.5)
+    """
+    answer = ask(make(source))
+    assert (answer.text, answer.usage, answer.cost_usd) == ("x", Usage(1, 2), 0.5)
+
+
+def test_none_is_an_error(make: Make) -> None:
+    with pytest.raises(TargetError, match="returned None"):
+        ask(make("def answer(prompt): pass"))
+
+
+@pytest.mark.parametrize("kind", ["def", "async def"])
+def test_exceptions_of_the_function_come_out_as_they_are(make: Make, kind: str) -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        ask(make(f"{kind} answer(prompt): return 1 / 0"))
+    assert str(caught.traceback[-1].path).endswith("agent.py")
+
+
+@pytest.mark.parametrize("kind", ["def", "async def"])
+@pytest.mark.parametrize("raised", ["SystemExit(3)", "StopIteration()", "asyncio.CancelledError()"])
+def test_what_would_end_the_engine_is_an_error_of_the_trial(
+    make: Make, kind: str, raised: str
+) -> None:
+    with pytest.raises(RuntimeError):
+        ask(make(f"import asyncio\n{kind} answer(prompt): raise {raised}"))
+
+
+# Set-up and tear-down.
+
+LOG = "log = []\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        """
+        class answer:
+            def open(self): log.append("in")
+            def close(self): log.append("out")
+            def answer(self, prompt): return prompt
+        """,
+        """
+        class answer:
+            async def open(self): log.append("in")
+            async def close(self): log.append("out")
+            async def __call__(self, prompt): return prompt
+        """,
+        """
+        class answer:
+            def __enter__(self): log.append("in")
+            def __exit__(self, *_): log.append("out")
+            def __call__(self, prompt): return prompt
+        """,
+        """
+        class answer:
+            async def __aenter__(self):
+                log.append("in")
+                return lambda prompt: prompt
+            async def __aexit__(self, *_): log.append("out")
+        """,
+        """
+        from contextlib import contextmanager
+        @contextmanager
+        def answer():
+            log.append("in")
+            yield lambda prompt: prompt
+            log.append("out")
+        """,
+        """
+        from contextlib import asynccontextmanager
+        @asynccontextmanager
+        async def answer():
+            log.append("in")
+            yield lambda prompt: prompt
+            log.append("out")
+        """,
+    ],
+)
+def test_set_up_and_tear_down_happen_once_per_run(make: Make, source: str) -> None:
+    target = make(LOG + dedent(source))
+    answers = asyncio.run(answer_all(target, [trial("a"), trial("b")]))
+    assert [str(getattr(answer, "text", answer)) for answer in answers] == ["a", "b"]
+    assert sys.modules["agent"].log == ["in", "out"]
+
+
+def test_a_class_or_factory_gets_its_arguments(make: Make) -> None:
+    source = """
+        class Agent:
+            def __init__(self, model): self.model = model
+            def answer(self, prompt): return self.model
+        def build(model): return Agent(model)
+    """
+    for name in ("agent:Agent", "agent:build"):
+        assert ask(make(source, name, arguments={"model": "m1"})).text == "m1"
+
+
+def test_failed_set_up_is_an_error_with_its_place(make: Make, tmp_path: Path) -> None:
+    target = make("class answer:\n    def __init__(self):\n        raise OSError('no key')")
+    with pytest.raises(TargetError, match="set-up failed: OSError: no key") as caught:
+        ask(target)
+    assert f"{tmp_path / 'agent.py'}:3" in str(caught.value)
+
+
+def test_tear_down_that_hangs_or_fails_is_given_up_with_a_warning(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evalcase.targets.python._CLOSE_S", 0.05)
+    source = """
+        import threading
+        never = threading.Event()
+        class Hangs:
+            def close(self): never.wait()
+            def answer(self, prompt): return prompt
+        class Fails:
+            async def close(self): raise OSError("gone")
+            def answer(self, prompt): return prompt
+    """
+    said: list[str] = []
+    for name in ("agent:Hangs", "agent:Fails"):
+        assert ask(make(source, name, warn=said.append)).text == "Hi"
+        sys.modules["agent"].never.set()
+    assert "took more than 0.05 s" in said[0]
+    assert "OSError('gone')" in said[1]
+
+
+# Threads and time.
+
+
+def test_sync_functions_run_side_by_side(make: Make) -> None:
+    source = """
+        import threading
+        barrier = threading.Barrier(20, timeout=15)
+        def answer(prompt):
+            barrier.wait()
+            return prompt
+    """
+
+    async def run() -> list[str]:
+        target = make(source)
+        await target.open()
+        try:
+            answers = await asyncio.gather(*(target.answer(trial()) for _ in range(20)))
+            return [answer.text for answer in answers]
+        finally:
+            await target.close()
+
+    assert asyncio.run(run()) == ["Hi"] * 20
+
+
+def test_threads_are_used_again_and_end_with_the_target(make: Make) -> None:
+    source = "import threading\ndef answer(prompt): return threading.get_ident()"
+    target = make(source)
+    answers = asyncio.run(answer_all(target, [trial() for _ in range(20)]))
+    assert len({getattr(answer, "content", None) for answer in answers}) == 1
+    deadline = time.monotonic() + 10
+    while any(thread.name == "evalcase-call" for thread in threading.enumerate()):
+        assert time.monotonic() < deadline
+
+
+def test_a_hung_sync_function_is_given_up_and_the_next_trial_answered(make: Make) -> None:
+    source = """
+        import threading
+        never = threading.Event()
+        def answer(prompt):
+            if prompt == "hang":
+                never.wait()
+            return prompt
+    """
+    target = make(source)
+    answers = asyncio.run(answer_all(target, [trial("hang"), trial("next")], limit_s=0.2))
+    sys.modules["agent"].never.set()
+    assert isinstance(answers[0], TimeoutError)
+    assert getattr(answers[1], "text", None) == "next"
+
+
+def test_fault_06_a_hung_sync_function_does_not_keep_the_process_alive(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text("import time\ndef answer(p):\n    time.sleep(600)\n")
+    program = """
+        import asyncio
+        from evalcase.targets.python import PythonTarget
+        from tests.targets.trials import ask
+        try:
+            ask(PythonTarget(function="agent:answer", root={root!r}), limit_s=0.1)
+        except TimeoutError:
+            print("given up")
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", dedent(program).format(root=str(tmp_path))],
+        capture_output=True, text=True, timeout=60, check=False, cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "given up\n", "")
+
+
+def test_cancelling_reaches_an_async_function(make: Make) -> None:
+    source = """
+        import asyncio
+        log = []
+        async def answer(prompt):
+            try:
+                await asyncio.Event().wait()
+            finally:
+                log.append("cleaned up")
+    """
+    with pytest.raises(TimeoutError):
+        ask(make(source), limit_s=0.1)
+    assert sys.modules["agent"].log == ["cleaned up"]
+
+
+# What can't be used.
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "said"),
+    [
+        ("", "agent", "write module:function"),
+        ("", "agent:", "write module:function"),
+        ("", "agent.py:answer", "did you mean `agent:answer`?"),
+        ("", "sub/agent.py:f", "did you mean `sub.agent:f`?"),
+        ("", "agnt:answer", "there is no module `agnt`; did you mean `agent`?"),
+        ("", "agent.sub:answer", "there is no module `agent.sub`"),
+        ("def answr(p): pass", "agent:answer", "has no `answer`: did you mean `answr`?"),
+        ("answer = 3", "agent:answer", "can't be called"),
+        ("def answer(a, b): pass", "agent:answer", "can't be called with a case"),
+        ("import nowhere_at_all", "agent:answer", "No module named 'nowhere_at_all'"),
+        ("x = 1\n1 / 0", "agent:answer", "division by zero ({file}:2)"),
+        ("x = (", "agent:answer", "({file}:1)"),
+        ("import sys\nsys.exit(1)", "agent:answer", "SystemExit: 1 ({file}:2)"),
+    ],
+)
+def test_what_can_not_be_used_is_a_config_error_that_names_the_cause(
+    make: Make, tmp_path: Path, source: str, name: str, said: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        ask(make(source, name))
+    assert said.format(file=tmp_path / "agent.py") in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "`function` is missing"),
+        ({"function": 3}, "`function` is text, not a number"),
+        ({"function": "a:b", "arguments": []}, "`arguments` is a mapping, not a list"),
+        ({"function": "a:b", "argument": {}}, "`argument` is not an option"),
+    ],
+)
+def test_options_are_checked(options: dict[str, object], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        PythonTarget(**options)  # type: ignore[arg-type]
+
+
+def test_from_value_is_the_function(tmp_path: Path, make: Make) -> None:
+    make("def answer(p): return p")
+    assert ask(PythonTarget.from_value("agent:answer", root=str(tmp_path))).text == "Hi"
+
+
+def test_close_without_open_is_nothing(make: Make) -> None:
+    asyncio.run(make("").close())
+
+
+def test_the_case_is_a_copy_for_each_trial(make: Make) -> None:
+    source = "def answer(prompt): prompt['k'].append(1); return prompt"
+    given: Trial = trial([{"role": "user", "content": {"k": []}}])
+    answers = asyncio.run(answer_all(make(source), [given, given]))
+    assert [getattr(answer, "content", None) for answer in answers] == [{"k": [1]}, {"k": [1]}]

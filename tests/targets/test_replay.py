@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalcase.errors import ConfigError, TargetError
+from evalcase.model.answer import Answer, Usage
+from evalcase.model.message import Message
+from evalcase.model.result import Result
+from evalcase.model.trial import TrialKey
+from evalcase.targets.replay import ReplayTarget
+from tests.targets.trials import answer_all, ask, trial
+
+
+def replay(tmp_path: Path, *rows: Any, **options: Any) -> ReplayTarget:
+    lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
+    (tmp_path / "answers.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    return ReplayTarget(path="answers.jsonl", root=str(tmp_path), **options)
+
+
+MESSAGE = {"role": "assistant", "content": "m", "tool_calls": [{"tool": "t"}]}
+
+
+@pytest.mark.parametrize(
+    ("row", "content"),
+    [
+        ({"case": "one", "answer": "a"}, "a"),
+        ({"id": "one", "text": "a"}, "a"),
+        ({"case": "one", "answer": {"k": 1}, "score": 1}, {"k": 1}),
+        ({"case": "one", "messages": [MESSAGE]}, "m"),
+        ({"case": "one", "answer": MESSAGE}, "m"),
+        ({"case": "one", "answer": False}, False),
+    ],
+)
+def test_rows_of_every_shape_are_answers(tmp_path: Path, row: Any, content: Any) -> None:
+    assert ask(replay(tmp_path, row)).content == content
+
+
+def test_usage_and_cost_stand_beside_the_answer(tmp_path: Path) -> None:
+    answer = ask(replay(tmp_path, {"id": "one", "text": "a", "usage": {"input": 1}, "cost_usd": 2}))
+    assert (answer.usage, answer.cost_usd) == (Usage(1), 2.0)
+
+
+def test_repeats_and_suites_are_told_apart(tmp_path: Path) -> None:
+    rows = [
+        {"case": "one", "repeat": 1, "answer": "first"},
+        {"case": "one", "repeat": 2, "answer": "second"},
+        {"case": "two", "answer": "all repeats"},
+        {"case": "three", "suite": "a.yaml", "answer": "of a"},
+        {"case": "three", "suite": "b.yaml", "answer": "of b"},
+        {"case": "four", "suite": "a.yaml", "answer": "elsewhere"},
+    ]
+    given = [
+        trial(repeat=2), trial(), trial(id="two", repeat=9), trial(id="three", suite="b.yaml"),
+        trial(id="four"), trial(id="three"), trial(repeat=3),
+    ]  # fmt: skip
+    found = asyncio.run(answer_all(replay(tmp_path, *rows), given))
+    texts = [each.text for each in found if isinstance(each, Answer)]
+    assert texts == ["second", "first", "all repeats", "of b", "elsewhere"]
+    assert [type(each) for each in found[5:]] == [TargetError, TargetError]
+
+
+def test_a_missing_answer_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(TargetError, match="has no answer to case `one`"):
+        ask(replay(tmp_path, {"case": "two", "answer": "a"}))
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (["{"], "answers.jsonl:1: not JSON"),
+        ([[1]], "answers.jsonl:1: a line is a JSON object"),
+        ([{"answer": "x"}], "`case` names the case"),
+        ([{"case": "x", "repeat": "1"}], "`repeat` a number"),
+        ([{"case": "x", "text": "1"}, "", {"case": "x", "text": "2"}], "answers.jsonl:3: a second"),
+        ([{"case": "x", "target": "a"}, {"case": "x", "target": "b", "repeat": 2}], "say which"),
+    ],
+)
+def test_a_file_that_makes_no_sense_is_refused_at_once(
+    tmp_path: Path, rows: list[Any], said: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        ask(replay(tmp_path, *rows))
+    assert said in str(caught.value)
+
+
+def test_a_file_that_is_missing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="can't be read: No such file"):
+        ask(ReplayTarget.from_value("nowhere.jsonl", root=str(tmp_path)))
+
+
+def result(case: str, target: str, answer: Answer | None, repeat: int = 1) -> dict[str, Any]:
+    key = TrialKey("suite.yaml", case, target, repeat)
+    data = Result(key, "0", "passed" if answer else "errored", answer).to_dict()
+    return {"type": "result", **data, "sum": "0"}
+
+
+def journal(tmp_path: Path, *rows: dict[str, Any], end: str = "") -> str:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    text = "".join(f"{json.dumps(row)}\n" for row in rows)
+    (folder / "journal.jsonl").write_text(text + end)
+    return str(folder)
+
+
+def test_a_run_is_replayed_and_its_last_result_counts(tmp_path: Path) -> None:
+    whole = Answer((Message(MESSAGE),), Usage(1, 2), 0.5, truncated=True)
+    folder = journal(
+        tmp_path,
+        {"type": "start"},
+        result("one", "t", None),
+        result("two", "t", None),
+        result("one", "t", whole),
+        end='{"type":"result","case":"tw',
+    )
+    target = ReplayTarget(path=folder)
+    again, missing = asyncio.run(answer_all(target, [trial(), trial(id="two")]))
+    assert again == whole
+    assert isinstance(missing, TargetError)
+    assert "case `two` has no answer" in str(missing)
+
+
+def test_one_of_several_targets_of_a_run_is_chosen(tmp_path: Path) -> None:
+    folder = journal(
+        tmp_path,
+        result("one", "a", Answer.of_text("of a")),
+        result("one", "b", Answer.of_text("of b")),
+    )
+    assert ask(ReplayTarget(path=folder, target="b")).text == "of b"
+    with pytest.raises(ConfigError, match=r"several targets have answered.*: a, b"):
+        ask(ReplayTarget(path=folder))
+    with pytest.raises(ConfigError, match="no answers of the target `c`: a, b"):
+        ask(ReplayTarget(path=folder, target="c"))
