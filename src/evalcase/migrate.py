@@ -18,7 +18,7 @@ from evalcase.read.document import Document, Format, parse_document
 from evalcase.read.places import find
 from evalcase.read.source import BOM, STDIN, UnreadableError, open_bytes, undecodable
 from evalcase.resolve.case import resolve_case
-from evalcase.resolve.fields import CASE_ALIASES, SUITE_ALIASES
+from evalcase.resolve.fields import CASE_ALIASES, EXECUTION, SUITE_ALIASES
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.report import Report
 from evalcase.resolve.suite import resolve_sidecar, resolve_suite
@@ -92,29 +92,38 @@ def _pieces(body: bytes, format: Format) -> Iterator[tuple[int, bytes]]:
 
 
 def _migrate_piece(piece: bytes, number: int, format: Format, result: Migration) -> bytes:
-    if not any(name.encode() in piece for name in (*_RENAMED, "execution")) and format == "jsonl":
+    if format == "jsonl" and not _may_have_old_names(piece):
         return piece
     try:
         text = piece.decode()
     except UnicodeDecodeError:
         result.errors.append(undecodable(piece, result.path, number))
         return piece
-    document = parse_document(text, "yaml" if format == "yaml" else "json", result.path)
+    end = text[len(text.rstrip("\r\n")) :] if format == "jsonl" else ""
+    document = _parse(text.removesuffix(end), format, result.path)
     document.first_line = number
     if not document.readable or document.faults:
         result.errors.extend(document.problems)
         return piece
-    return _migrate_document(document, format, result).encode()
+    return (_migrate_document(document, format, result) + end).encode()
+
+
+def _may_have_old_names(line: bytes) -> bool:
+    """Whether a line is worth reading; a name may also be hidden in escapes."""
+    return b"\\u" in line or any(name.encode() in line for name in (*_RENAMED, EXECUTION))
 
 
 def _migrate_document(document: Document, format: Format, result: Migration) -> str:
     meaning, findings = _resolve(document, format)
     renames, left = _plan(document, findings)
     text = _apply(document, renames)
-    after = parse_document(text, "yaml" if format == "yaml" else "json", document.path)
+    after = _parse(text, format, document.path)
     same_meaning = after.readable and not after.faults and same(_resolve(after, format)[0], meaning)
     if not same_meaning:
-        left += [finding for finding in findings if finding.code == "deprecated-name"]
+        # One of the renames, or several together, would do more than rename.
+        hint = "another name here would change what the file means"
+        stale = [finding for finding in findings if finding.code == "deprecated-name"]
+        left += [finding._replace(hint=hint) for finding in stale]
         renames, text = [], document.text
     offset = document.first_line - 1
     for span, old, new in renames:
@@ -123,6 +132,10 @@ def _migrate_document(document: Document, format: Format, result: Migration) -> 
     unique = list({(finding.path, finding.code): finding for finding in left}.values())
     result.left.extend(in_order(document.place(unique)))
     return text
+
+
+def _parse(text: str, format: Format, path: str) -> Document:
+    return parse_document(text, "yaml" if format == "yaml" else "json", path)
 
 
 def _resolve(document: Document, format: Format) -> tuple[Any, list[Finding]]:

@@ -16,6 +16,7 @@ from evalcase.pipeline import load_each
 from evalcase.read.document import Format
 from evalcase.report.canonical import json_line, json_text, yaml_text
 from evalcase.report.text import problem_lines
+from evalcase.report.visible import visible
 
 
 @click.command("show")
@@ -100,6 +101,6 @@ class _Shown:
             from difflib import get_close_matches
 
             close = get_close_matches(id, self.seen, 1, 0.5)
-            hint = f" Did you mean '{close[0]}'?" if close else ""
-            sys.stderr.write(f"evalcase show: there is no case '{id}'.{hint}\n")
+            hint = f" Did you mean '{visible(close[0])}'?" if close else ""
+            sys.stderr.write(f"evalcase show: there is no case '{visible(id)}'.{hint}\n")
         return 2 if self.failed or self.missing else 0

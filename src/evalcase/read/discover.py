@@ -46,7 +46,7 @@ def _search(folder: str) -> Iterator[str | Problem]:
         folders[:] = sorted(name for name in folders if _enters(parent, name))
         for name in sorted(files):
             if name.lower().endswith(_SEARCHED):
-                yield os.path.join(parent, name) if parent != "." else name
+                yield os.path.join(parent, name).removeprefix("./")
     for error in unlisted:
         message = f"the folder can't be searched: {error.strerror}"
         yield Problem("unreadable-file", message, str(error.filename))

@@ -43,29 +43,33 @@ def find(root: Node, path: Path, at: At) -> Place:
     """The place of a value, or of its key. A path that leads nowhere ends at its parent."""
     node, key_span, through = root, root.span, None
     for step in path:
-        while type(node) is Alias:
+        while isinstance(node, Alias):
             through, node = through or node.span, node.target
-        if type(node) is Branch and step in node.children:
+        if isinstance(node, Leaf):
+            break
+        if step in node.children:
             key_span, node = node.children[step]
             continue
-        entry = _child(node, step)
-        if entry is None:
+        found = _merged(node, step)
+        if found is None:
             break
-        key_span, node = entry
+        key_span, node, alias = found
+        through = through or alias
     return Place(key_span if at == "key" else node.span, through)
 
 
-def _child(node: Node, step: str | int) -> tuple[Span, Node] | None:
-    while isinstance(node, Alias):
-        node = node.target
-    if isinstance(node, Leaf):
-        return None
-    if step in node.children:
-        return node.children[step]
-    for source in node.merged:
-        entry = _child(source, step)
-        if entry is not None:
-            return entry
+def _merged(branch: Branch, step: str | int) -> tuple[Span, Node, Span | None] | None:
+    """What a mapping has through `<<`: key, value, and the alias that names its source."""
+    for source in branch.merged:
+        node, alias = source, None
+        while isinstance(node, Alias):
+            alias, node = alias or node.span, node.target
+        if isinstance(node, Branch):
+            if step in node.children:
+                return *node.children[step], alias
+            found = _merged(node, step)
+            if found is not None:
+                return found[0], found[1], alias or found[2]
     return None
 
 

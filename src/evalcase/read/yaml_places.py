@@ -130,10 +130,10 @@ class _Reader:
             if wanted is None and event.anchor is not None:
                 self.read(event, None)
             return event.value
-        if type(event) is AliasEvent:
-            if event.anchor not in self.anchors:
+        if isinstance(event, AliasEvent):
+            if wanted is not None:
                 raise _NeedsAnchorsError
-            return self.anchors[event.anchor][1]
+            return self.anchors[str(event.anchor)][1]
         self.pass_over(event, wanted)
         return None
 
