@@ -13,7 +13,7 @@ from evalcase.model.case import Case
 from evalcase.model.problem import Problem, in_order
 from evalcase.model.suite import Suite
 from evalcase.read.attachments import Attachments
-from evalcase.read.discover import format_of, suite_name
+from evalcase.read.discover import format_of, is_sidecar, nothing_there, suite_name
 from evalcase.read.document import Format, parse_document
 from evalcase.read.source import (
     STDIN,
@@ -23,7 +23,9 @@ from evalcase.read.source import (
     folder_of,
     open_bytes,
     read_text,
+    unreadable,
 )
+from evalcase.resolve.advice import ADVICE
 from evalcase.resolve.case import resolve_case
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.names import LONE_CASE
@@ -40,19 +42,23 @@ class Loaded(NamedTuple):
     problems: list[Problem]
     cases: int
     """How many cases were seen, valid or not."""
+    is_read: bool = True
+    """Whether there was a file whose content could be looked at."""
 
 
 def load_file(path: str, stdin_format: Format = "yaml", keep: bool = True) -> Loaded:
     """Read one file, or standard input as `-`. Without `keep`, cases of JSONL are let go."""
-    format = stdin_format if path == STDIN else format_of(path)
+    format = nothing_there(path) or (stdin_format if path == STDIN else format_of(path))
     if isinstance(format, Problem):
-        return Loaded(path, None, [format], 0)
+        return Loaded(path, None, [format], 0, is_read=False)
     try:
         if format == "jsonl":
             return _load_lines(path, open_bytes(path), keep)
         return _load_document(path, read_text(path), format)
     except UnreadableError as error:
-        return Loaded(path, None, [error.problem], 0)
+        return Loaded(path, None, [error.problem], 0, is_read=error.problem.span is not None)
+    except OSError as error:
+        return Loaded(path, None, [unreadable(path, error)], 0, is_read=False)
 
 
 def load_text(text: str, format: Format, path: str = TEXT) -> Loaded:
@@ -86,13 +92,18 @@ def has_errors(problems: Iterable[Problem]) -> bool:
 
 def _load_document(path: str, text: str, format: Format) -> Loaded:
     with _collector_paused():
-        document = parse_document(text, "yaml" if format == "yaml" else "json", path)
+        document = parse_document(text, format, path)
         if not document.readable:
             return Loaded(path, None, document.problems, 0)
         report = Report()
         fields, cases = resolve_suite(document.value, suite_name(path), report)
         if report.files:
             report.check_files(Attachments(folder_of(path)).find)
+        if document.faults:
+            # What is missing may be missing because of the faults.
+            report.findings = [each for each in report.findings if each.code not in ADVICE]
+        if is_sidecar(path):
+            report.replace_hint("no-cases", "name the .jsonl file that these fields belong to")
         problems = in_order(document.problems + document.place(report.findings))
         valid = [case for case in cases if case is not None]
         return _loaded(path, fields, valid, problems, len(cases))

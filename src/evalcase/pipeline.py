@@ -29,6 +29,8 @@ def load(path: str | os.PathLike[str]) -> Suite:
 
 def loads(text: str, format: Format = "yaml") -> Suite:
     """Load a suite from text: `yaml`, `json` or `jsonl`."""
+    if not isinstance(text, str):
+        raise TypeError(f"loads takes text, not {type(text).__name__}; load takes a path")
     if format not in ("yaml", "json", "jsonl"):
         raise ValueError(f"format is 'yaml', 'json' or 'jsonl', not {format!r}")
     return _valid(load_text(text, format))
@@ -66,9 +68,12 @@ def iter_cases(path: str | os.PathLike[str]) -> Iterator[Case]:
     warnings.log()
 
 
-def check(paths: Iterable[str | os.PathLike[str]]) -> list[Problem]:
+def check(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+) -> list[Problem]:
     """Every problem of every file, in order. It never raises for what files hold."""
-    loaded_files = load_each((os.fspath(path) for path in paths), keep=False)
+    several = (paths,) if isinstance(paths, str | os.PathLike) else paths
+    loaded_files = load_each((os.fspath(path) for path in several), keep=False)
     return [problem for loaded in loaded_files for problem in loaded.problems]
 
 
@@ -78,7 +83,7 @@ def load_each(
     """Read the suites that some paths stand for, one after the other; folders are searched."""
     for path in discover(paths):
         if isinstance(path, Problem):
-            yield Loaded(path.path, None, [path], 0)
+            yield Loaded(path.path, None, [path], 0, is_read=False)
         else:
             yield load_file(path, stdin_format, keep)
 

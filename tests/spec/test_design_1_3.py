@@ -226,7 +226,8 @@ def test_search_never_takes_the_file_beside_jsonl_for_a_suite(
     """Of the two only the one with the cases is found."""
     path = jsonl_suite(tmp_path, "name: x\n", name="big.eval")
     assert run(["show", "--format", "json", str(tmp_path)]) == 0
-    assert json.loads(capfd.readouterr().out)["name"] == "x"
+    (suite,) = json.loads(capfd.readouterr().out)
+    assert suite["name"] == "x"
     assert {problem.path for problem in evalcase.check([tmp_path])} <= {str(path)}
 
 

@@ -18,7 +18,8 @@ class Branch(NamedTuple):
     span: Span
     children: dict[str | int, tuple[Span, Node]]
     """Key span and value; the key span of a list item is that of the item."""
-    merged: tuple[Node, ...] = ()
+    merged: dict[str | int, tuple[Span, Node, Span | None]] = {}  # noqa: RUF012 - never changed
+    """What `<<` adds: key span, value, and the alias that names where they are written."""
 
 
 class Leaf(NamedTuple):
@@ -50,27 +51,26 @@ def find(root: Node, path: Path, at: At) -> Place:
         if step in node.children:
             key_span, node = node.children[step]
             continue
-        found = _merged(node, step)
-        if found is None:
+        if step not in node.merged:
             break
-        key_span, node, alias = found
+        key_span, node, alias = node.merged[step]
         through = through or alias
     return Place(key_span if at == "key" else node.span, through)
 
 
-def _merged(branch: Branch, step: str | int) -> tuple[Span, Node, Span | None] | None:
-    """What a mapping has through `<<`: key, value, and the alias that names its source."""
-    for source in branch.merged:
+def merge(sources: Iterable[Node]) -> dict[str | int, tuple[Span, Node, Span | None]]:
+    """What a `<<` with these mappings adds; the earlier one wins."""
+    merged: dict[str | int, tuple[Span, Node, Span | None]] = {}
+    for source in sources:
         node, alias = source, None
         while isinstance(node, Alias):
             alias, node = alias or node.span, node.target
         if isinstance(node, Branch):
-            if step in node.children:
-                return *node.children[step], alias
-            found = _merged(node, step)
-            if found is not None:
-                return found[0], found[1], alias or found[2]
-    return None
+            for key, (key_span, value) in node.children.items():
+                merged.setdefault(key, (key_span, value, alias))
+            for key, (key_span, value, inner) in node.merged.items():
+                merged.setdefault(key, (key_span, value, alias or inner))
+    return merged
 
 
 KEY_ONLY: Wanted = {}

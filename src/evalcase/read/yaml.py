@@ -23,11 +23,10 @@ from yaml.events import (
 
 from evalcase.model.json_value import JSON, fresh
 from evalcase.read import scalars
-from evalcase.read.fault import FatalFaultError, Fault
+from evalcase.read.fault import MAX_DEPTH, FatalFaultError, Fault
 from evalcase.read.yaml_faults import explain, misread_question_marks, span_of
 from evalcase.read.yaml_text import Prepared, prepare
 
-MAX_DEPTH = 100
 MIN_ALIAS_BUDGET = 1_000_000
 """How many values all aliases together may stand for; more, if the file is longer than that."""
 MIN_CHARACTER_BUDGET = 1 << 26
@@ -231,6 +230,7 @@ class _Builder:
             what = "mapping" if isinstance(value, dict) else "list"
             self.fault("bad-key", f"a {what} can't be the key of a mapping", event)
             return _DROPPED
+        self.spend(1, len(text), event)
         if text in mapping:
             self.fault("duplicate-key", f"the key `{text}` stands here a second time", event)
             return _DROPPED
@@ -251,7 +251,7 @@ class _Builder:
         if event.anchor not in self.anchors:
             from difflib import get_close_matches
 
-            close = get_close_matches(event.anchor, self.anchors, 1)
+            close = get_close_matches(event.anchor, list(self.anchors)[:200], 1)
             hint = f"did you mean `*{close[0]}`?" if close else None
             message = f"there is no anchor `&{event.anchor}` before this alias"
             hint = hint or "text that starts with `*` must be in quotes"

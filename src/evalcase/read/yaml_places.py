@@ -6,7 +6,6 @@ Where a wanted path leads into an anchor, everything is kept instead.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from yaml.cyaml import CParser  # type: ignore[attr-defined]
@@ -21,13 +20,13 @@ from yaml.events import (
 )
 
 from evalcase.model.problem import Span
-from evalcase.read.places import KEY_ONLY, Alias, Branch, Leaf, Node, Wanted
+from evalcase.read.lines import split_lines
+from evalcase.read.places import KEY_ONLY, Alias, Branch, Leaf, Node, Wanted, merge
 from evalcase.read.yaml_text import prepare
 
 _NODES = frozenset({Branch, Leaf, Alias})
 _STARTS = frozenset({MappingStartEvent, SequenceStartEvent})
 _BLOCK_STYLES = frozenset("|>")
-_LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 
 class _NeedsAnchorsError(Exception):
@@ -108,7 +107,7 @@ class _Reader:
         if merges and wanted and not wanted.keys() <= children.keys():
             raise _NeedsAnchorsError
         last = key_event if _has_text(key_event) else last
-        return Branch(self.collection_span(start, last), children, tuple(merged))
+        return Branch(self.collection_span(start, last), children, merge(merged))
 
     def read_list(self, start: Any, wanted: Wanted | None) -> Branch:
         next_event = self.next_event
@@ -164,7 +163,7 @@ class _Reader:
         start, end = event.start_mark, event.end_mark
         if type(event) is ScalarEvent and event.style in _BLOCK_STYLES:
             # libyaml lets a block scalar reach over the blank lines that follow it.
-            lines = _LINE_BREAK.split(self.text[start.index : end.index].rstrip())
+            lines = split_lines(self.text[start.index : end.index].rstrip())
             column = len(lines[-1]) + (start.column if len(lines) == 1 else 0)
             return Span(start.line + 1, start.column + 1, start.line + len(lines), column + 1)
         return Span(start.line + 1, start.column + 1, end.line + 1, end.column + 1)

@@ -43,6 +43,9 @@ class Prepared(NamedTuple):
 
 
 def prepare(text: str) -> Prepared:
+    if text[:1] == "\ufeff":
+        message = "a second byte order mark stands here"
+        raise FatalFaultError(Fault("control-character", message, Span(1, 1, 1, 2), "remove it"))
     last_line = text[max(text.rfind("\n"), text.rfind("\r")) + 1 :]
     if last_line and not last_line.strip(" \t"):
         text += "\n"

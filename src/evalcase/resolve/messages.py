@@ -8,7 +8,7 @@ from evalcase.model.finding import QUOTE_IT, Path
 from evalcase.model.json_value import kind
 from evalcase.model.message import ROLES, is_part, part_text
 from evalcase.resolve.report import Report
-from evalcase.resolve.suggest import suggest
+from evalcase.resolve.suggest import ROLES_ELSEWHERE, suggest
 
 _ROLES = frozenset(ROLES)
 _CONTENT_TYPES = frozenset({"text", "file", "image"})
@@ -108,7 +108,7 @@ def _report_odd_item(item: Any, path: Path, siblings: list[Any], report: Report)
     elif type(item) is dict:
         role = item.get("role")
         what = "a mapping that is no message"
-        hint = (suggest(role, ROLES) if type(role) is str else None) or hint
+        hint = (_suggest_role(role) if type(role) is str else None) or hint
     if any(map(is_message, siblings)):
         report.add("mixed-messages", path, f"this list holds messages, and this is {what}", hint)
     else:
@@ -125,15 +125,20 @@ def _report_role(role: Any, path: Path, report: Report) -> None:
         report.add("unknown-role", path, f"a role is a string, not {kind(role)}", _ROLE_LIST)
         return
     message = f"`{role}` is not a role"
-    report.add("unknown-role", path, message, suggest(role, ROLES) or _ROLE_LIST)
+    report.add("unknown-role", path, message, _suggest_role(role) or _ROLE_LIST)
+
+
+def _suggest_role(role: str) -> str | None:
+    return suggest(role, ROLES, elsewhere=ROLES_ELSEWHERE)
 
 
 _ROLE_LIST = "the roles are " + ", ".join(ROLES)
 
 
 def _report_empty(item: dict[str, Any], path: Path, report: Report) -> None:
-    others = [key for key in item if key != "role"]
-    hint = next(filter(None, (suggest(key, ("content", "tool_calls")) for key in others)), None)
+    known = ("content", "tool_calls")
+    guesses = (suggest(key, known, elsewhere={}) for key in item if key != "role")
+    hint = next(filter(None, guesses), None)
     if hint is None:
         role = _usual_role(path)
         hint = (
