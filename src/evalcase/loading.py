@@ -19,10 +19,10 @@ from evalcase.read.source import (
     STDIN,
     TEXT,
     UnreadableError,
-    encodable,
+    encode,
     folder_of,
     open_bytes,
-    read_text,
+    read_source,
     unreadable,
 )
 from evalcase.resolve.advice import ADVICE
@@ -54,7 +54,7 @@ def load_file(path: str, stdin_format: Format = "yaml", keep: bool = True) -> Lo
     try:
         if format == "jsonl":
             return _load_lines(path, open_bytes(path), keep)
-        return _load_document(path, read_text(path), format)
+        return _load_document(path, read_source(path), format)
     except UnreadableError as error:
         return Loaded(path, None, [error.problem], 0, is_read=error.problem.span is not None)
     except OSError as error:
@@ -64,18 +64,18 @@ def load_file(path: str, stdin_format: Format = "yaml", keep: bool = True) -> Lo
 def load_text(text: str, format: Format, path: str = TEXT) -> Loaded:
     """Read a suite from text, as if it stood in the current folder."""
     try:
-        text = encodable(text, path)
+        data = encode(text, path)
     except UnreadableError as error:
         return Loaded(path, None, [error.problem], 0)
     if format == "jsonl":
-        return _load_lines(path, BytesIO(text.encode()), keep=True)
-    return _load_document(path, text, format)
+        return _load_lines(path, BytesIO(data), keep=True)
+    return _load_document(path, data, format)
 
 
 def load_case(text: str) -> tuple[Case | None, list[Problem]]:
     """Load one case from YAML text."""
     try:
-        document = parse_document(encodable(text, TEXT), "yaml", TEXT)
+        document = parse_document(encode(text, TEXT), "yaml", TEXT)
     except UnreadableError as error:
         return None, [error.problem]
     if not document.readable:
@@ -90,9 +90,9 @@ def has_errors(problems: Iterable[Problem]) -> bool:
     return any(problem.severity == "error" for problem in problems)
 
 
-def _load_document(path: str, text: str, format: Format) -> Loaded:
+def _load_document(path: str, source: bytes, format: Format) -> Loaded:
     with _collector_paused():
-        document = parse_document(text, format, path)
+        document = parse_document(source, format, path)
         if not document.readable:
             return Loaded(path, None, document.problems, 0)
         report = Report()

@@ -20,7 +20,7 @@ from evalcase.read.source import (
     UnreadableError,
     folder_of,
     open_bytes,
-    read_text,
+    read_source,
     unreadable,
 )
 from evalcase.resolve.case import resolve_case
@@ -117,7 +117,7 @@ class CaseStream:
             self.sidecar_problems = [problem]
             return nothing
         try:
-            document = parse_document(read_text(names[0]), "yaml", names[0])
+            document = parse_document(read_source(names[0]), "yaml", names[0])
         except UnreadableError as error:
             self.sidecar_problems = [error.problem]
             return nothing

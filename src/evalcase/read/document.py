@@ -24,7 +24,7 @@ class Document:
     def __init__(
         self,
         path: str,
-        text: str,
+        source: str | bytes,
         format: Format,
         value: JSON,
         faults: Sequence[Fault],
@@ -32,13 +32,18 @@ class Document:
         first_line: int = 1,
     ) -> None:
         self.path = path
-        self.text = text
+        self.source = source
         self.format = format
         self.value = value
         self.faults = faults
         self.readable = readable
         self.first_line = first_line
         """The number of its first line in the file: a JSONL line is a document of its own."""
+
+    @cached_property
+    def text(self) -> str:
+        """The text as a string: made of its bytes only when something must be pointed at."""
+        return self.source if isinstance(self.source, str) else self.source.decode()
 
     @cached_property
     def lines(self) -> list[str]:
@@ -69,7 +74,7 @@ class Document:
         if self.format == "yaml":
             from evalcase.read.yaml_places import yaml_places
 
-            return yaml_places(self.text, None if wanted is None else wanted_tree(wanted))
+            return yaml_places(self.source, None if wanted is None else wanted_tree(wanted))
         from evalcase.read.json_places import json_places
 
         return json_places(self.text, one_line=self.format == "jsonl")
@@ -130,17 +135,22 @@ def _quoted(source: str) -> str:
     return f'write it in quotes: "{value}"'
 
 
-def parse_document(text: str, format: Format, path: str) -> Document:
-    """Read one document; with `jsonl`, one line. It never raises for what a text may hold."""
+def parse_document(source: str | bytes, format: Format, path: str) -> Document:
+    """Read one document; with `jsonl`, one line. It never raises for what a text may hold.
+
+    A source in bytes is UTF-8 without a byte order mark. YAML is read from the bytes themselves,
+    since a large text takes twice as much memory as a string.
+    """
     try:
         if format == "yaml":
             from evalcase.read.yaml import parse_yaml
 
-            value, faults = parse_yaml(text)
+            value, faults = parse_yaml(source)
         else:
             from evalcase.read.json import JsonReader
 
+            text = source if isinstance(source, str) else source.decode()
             value, faults = JsonReader(one_line=format == "jsonl").read(text)
     except FatalFaultError as error:
-        return Document(path, text, format, None, [error.fault], readable=False)
-    return Document(path, text, format, value, faults)
+        return Document(path, source, format, None, [error.fault], readable=False)
+    return Document(path, source, format, value, faults)

@@ -27,14 +27,19 @@ class UnreadableError(Exception):
         self.problem = problem
 
 
-def read_text(path: str) -> str:
-    """The text of a file, without its byte order mark. Line ends stay as they are."""
+def read_source(path: str) -> bytes:
+    """The bytes of a file, known to be UTF-8, without their byte order mark."""
     with open_bytes(path) as file:
         size = os.fstat(file.fileno()).st_size if path != STDIN else 0
         data = read_bytes(file, MAX_BYTES + 1) if size <= MAX_BYTES else b""
     if max(size, len(data)) > MAX_BYTES:
         raise UnreadableError(_too_large(path))
-    return decode(data, path)
+    data = data.removeprefix(BOM)
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        raise UnreadableError(undecodable(data, path)) from None
+    return data
 
 
 def open_bytes(path: str) -> IO[bytes]:
@@ -85,16 +90,15 @@ def _too_large(path: str) -> Problem:
     return Problem("too-large", message, path, hint=hint)
 
 
-def encodable(text: str, path: str) -> str:
-    """A text given by a program: without its byte order mark, and only if it is Unicode."""
+def encode(text: str, path: str) -> bytes:
+    """A text given by a program as UTF-8, without its byte order mark."""
     text = text.removeprefix("\ufeff")
     try:
-        text.encode()
+        return text.encode()
     except UnicodeEncodeError as error:
         message = f"U+{ord(text[error.start]):04X} is half of a surrogate pair, not a character"
         problem = Problem("bad-encoding", message, path, span_at(text, error.start))
         raise UnreadableError(problem) from None
-    return text
 
 
 def unreadable(path: str, error: Exception) -> Problem:
@@ -102,16 +106,6 @@ def unreadable(path: str, error: Exception) -> Problem:
         return Problem("unreadable-file", "there is no such file or folder", path)
     reason = error.strerror if isinstance(error, OSError) else str(error)
     return Problem("unreadable-file", f"the file can't be read: {reason or error}", path)
-
-
-def decode(data: bytes, path: str) -> str:
-    """UTF-8 bytes to text. The byte order mark is not part of the text."""
-    if data[:3] == BOM:
-        data = data[3:]
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        raise UnreadableError(undecodable(data, path)) from None
 
 
 def undecodable(data: bytes, path: str, first_line: int = 1) -> Problem:

@@ -81,13 +81,15 @@ def explain(error: Exception, text: str) -> Fault:
 
 
 _QUESTION_MARK = re.compile(r"\?(?<=[\s,\[{]\?)[^\s,\[\]{}]")
+_QUESTION_MARK_BYTES = re.compile(rb"\?(?<=[\s,\[{]\?)[^\s,\[\]{}]")
 
 
-def misread_question_marks(text: str) -> list[Fault]:
+def misread_question_marks(data: bytes) -> list[Fault]:
     """Keys in flow mappings whose leading `?` libyaml takes for syntax, as in `{?key: 1}`."""
-    suspects = {found.start() + 1 for found in _QUESTION_MARK.finditer(text)}
-    if not suspects:
+    if not _QUESTION_MARK_BYTES.search(data):
         return []
+    text = data.decode()
+    suspects = {found.start() + 1 for found in _QUESTION_MARK.finditer(text)}
     hint = 'write such a key in quotes: "?…"'
     return [
         Fault("syntax", "a `?` before a key would be lost here", span_of(event), hint)
