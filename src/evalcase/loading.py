@@ -96,7 +96,7 @@ def _load_document(path: str, source: bytes, format: Format) -> Loaded:
         if not document.readable:
             return Loaded(path, None, document.problems, 0)
         report = Report()
-        fields, cases = resolve_suite(document.value, suite_name(path), report)
+        fields, cases = resolve_suite(document.value, suite_name(path), report, consume=True)
         if report.files:
             report.check_files(Attachments(folder_of(path)).find)
         if document.faults:
