@@ -9,7 +9,6 @@ together for one file; this file is what the library and the command are made of
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from evalcase.errors import SuiteError
@@ -107,13 +106,15 @@ class _Warnings:
 
     def __init__(self) -> None:
         self.first: dict[tuple[str, str], Problem] = {}
-        self.count: Counter[tuple[str, str]] = Counter()
+        self.count: dict[tuple[str, str], int] = {}
 
     def add(self, problem: Problem) -> None:
         if problem.severity == "warning":
             kind = problem.code, problem.message
-            self.first.setdefault(kind, problem)
-            self.count[kind] += 1
+            if kind in self.count:
+                self.count[kind] += 1
+            else:
+                self.first[kind], self.count[kind] = problem, 1
 
     def log(self) -> None:
         """One line for each deprecated name, or other kind of warning, with its first place."""

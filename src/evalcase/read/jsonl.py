@@ -13,6 +13,7 @@ from evalcase.read.json import JsonReader
 from evalcase.read.source import BOM, UTF_16_MARKS, read_bytes, undecodable
 
 MAX_LINE_BYTES = 1 << 28
+_SPACE = ord(" ")
 _BLOCK_BYTES = 1 << 18
 
 
@@ -38,7 +39,7 @@ def read_lines(file: IO[bytes], path: str) -> Iterator[Line | Problem]:
             message = f"the line is longer than {MAX_LINE_BYTES >> 20} MiB"
             yield Problem("too-large", message, path, Span(number, 1, number, 1))
             return
-        if not data.strip(b" \t\r"):
+        if not data or (data[0] <= _SPACE and not data.strip(b" \t\r")):
             continue
         text = ""
         try:
