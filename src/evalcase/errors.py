@@ -23,6 +23,11 @@ class EvalcaseError(Exception):
     """The base of all errors raised by evalcase."""
 
 
+def printable(text: str) -> str:
+    """Text for a log or a traceback, with nothing in it that a terminal would obey."""
+    return "".join(char if char.isprintable() else f"<U+{ord(char):04X}>" for char in text)
+
+
 class SuiteError(EvalcaseError):
     """A suite is not valid. `problems` has every problem found, warnings included."""
 
@@ -36,7 +41,7 @@ class SuiteError(EvalcaseError):
         for problem in errors:
             lines.append(f"  {problem}")
             if problem.hint:
-                lines.append(f"    hint: {problem.hint}")
+                lines.append(f"    hint: {printable(problem.hint)}")
         return "\n".join(lines)
 
 

@@ -13,17 +13,19 @@ from evalcase.model.case import Case
 from evalcase.model.problem import Problem, in_order
 from evalcase.model.suite import Suite
 from evalcase.read.attachments import Attachments
-from evalcase.read.discover import format_of, suite_name
+from evalcase.read.discover import format_of, is_sidecar, nothing_there, suite_name
 from evalcase.read.document import Format, parse_document
 from evalcase.read.source import (
     STDIN,
     TEXT,
     UnreadableError,
-    encodable,
+    encode,
     folder_of,
     open_bytes,
-    read_text,
+    read_source,
+    unreadable,
 )
+from evalcase.resolve.advice import ADVICE
 from evalcase.resolve.case import resolve_case
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.names import LONE_CASE
@@ -40,36 +42,40 @@ class Loaded(NamedTuple):
     problems: list[Problem]
     cases: int
     """How many cases were seen, valid or not."""
+    is_read: bool = True
+    """Whether there was a file whose content could be looked at."""
 
 
 def load_file(path: str, stdin_format: Format = "yaml", keep: bool = True) -> Loaded:
     """Read one file, or standard input as `-`. Without `keep`, cases of JSONL are let go."""
-    format = stdin_format if path == STDIN else format_of(path)
+    format = nothing_there(path) or (stdin_format if path == STDIN else format_of(path))
     if isinstance(format, Problem):
-        return Loaded(path, None, [format], 0)
+        return Loaded(path, None, [format], 0, is_read=False)
     try:
         if format == "jsonl":
             return _load_lines(path, open_bytes(path), keep)
-        return _load_document(path, read_text(path), format)
+        return _load_document(path, read_source(path), format)
     except UnreadableError as error:
-        return Loaded(path, None, [error.problem], 0)
+        return Loaded(path, None, [error.problem], 0, is_read=error.problem.span is not None)
+    except OSError as error:
+        return Loaded(path, None, [unreadable(path, error)], 0, is_read=False)
 
 
 def load_text(text: str, format: Format, path: str = TEXT) -> Loaded:
     """Read a suite from text, as if it stood in the current folder."""
     try:
-        text = encodable(text, path)
+        data = encode(text, path)
     except UnreadableError as error:
         return Loaded(path, None, [error.problem], 0)
     if format == "jsonl":
-        return _load_lines(path, BytesIO(text.encode()), keep=True)
-    return _load_document(path, text, format)
+        return _load_lines(path, BytesIO(data), keep=True)
+    return _load_document(path, data, format)
 
 
 def load_case(text: str) -> tuple[Case | None, list[Problem]]:
     """Load one case from YAML text."""
     try:
-        document = parse_document(encodable(text, TEXT), "yaml", TEXT)
+        document = parse_document(encode(text, TEXT), "yaml", TEXT)
     except UnreadableError as error:
         return None, [error.problem]
     if not document.readable:
@@ -84,15 +90,20 @@ def has_errors(problems: Iterable[Problem]) -> bool:
     return any(problem.severity == "error" for problem in problems)
 
 
-def _load_document(path: str, text: str, format: Format) -> Loaded:
+def _load_document(path: str, source: bytes, format: Format) -> Loaded:
     with _collector_paused():
-        document = parse_document(text, "yaml" if format == "yaml" else "json", path)
+        document = parse_document(source, format, path)
         if not document.readable:
             return Loaded(path, None, document.problems, 0)
         report = Report()
-        fields, cases = resolve_suite(document.value, suite_name(path), report)
+        fields, cases = resolve_suite(document.value, suite_name(path), report, consume=True)
         if report.files:
             report.check_files(Attachments(folder_of(path)).find)
+        if document.faults:
+            # What is missing may be missing because of the faults.
+            report.findings = [each for each in report.findings if each.code not in ADVICE]
+        if is_sidecar(path):
+            report.replace_hint("no-cases", "name the .jsonl file that these fields belong to")
         problems = in_order(document.problems + document.place(report.findings))
         valid = [case for case in cases if case is not None]
         return _loaded(path, fields, valid, problems, len(cases))

@@ -7,16 +7,25 @@ the file meant before, and nothing is written unless the two are the same.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from evalcase.model.finding import Finding
 from evalcase.model.json_value import same
 from evalcase.model.problem import Problem, Span, in_order
-from evalcase.read.discover import format_of, sidecars
+from evalcase.read.discover import format_of, is_sidecar, nothing_there, sidecars
 from evalcase.read.document import Document, Format, parse_document
+from evalcase.read.lines import Lines
 from evalcase.read.places import find
-from evalcase.read.source import BOM, STDIN, UnreadableError, open_bytes, undecodable
+from evalcase.read.source import (
+    BOM,
+    STDIN,
+    UnreadableError,
+    open_bytes,
+    read_bytes,
+    undecodable,
+    unreadable,
+)
 from evalcase.resolve.case import resolve_case
 from evalcase.resolve.fields import CASE_ALIASES, SUITE_ALIASES
 from evalcase.resolve.ids import Ids
@@ -24,7 +33,6 @@ from evalcase.resolve.report import Report
 from evalcase.resolve.suite import resolve_sidecar, resolve_suite
 
 _RENAMED = {**CASE_ALIASES, **SUITE_ALIASES}
-_SIDECAR_ENDINGS = (".suite.yaml", ".suite.yml")
 
 
 class Rename(NamedTuple):
@@ -54,15 +62,16 @@ class Migration(NamedTuple):
 
 def migrate_file(path: str, stdin_format: Format = "yaml") -> Iterator[Migration]:
     """Plan the migration of a file, and of the suite fields beside it. Nothing is written."""
-    format = stdin_format if path == STDIN else format_of(path)
+    format = nothing_there(path) or (stdin_format if path == STDIN else format_of(path))
     if isinstance(format, Problem):
         yield Migration(path, b"", b"", [], [], [format])
         return
     try:
         with open_bytes(path) as file:
-            yield migrate_bytes(file.read(), format, path)
-    except UnreadableError as error:
-        yield Migration(path, b"", b"", [], [], [error.problem])
+            yield migrate_bytes(read_bytes(file, -1), format, path)
+    except (UnreadableError, OSError) as error:
+        problem = error.problem if isinstance(error, UnreadableError) else unreadable(path, error)
+        yield Migration(path, b"", b"", [], [], [problem])
     if format == "jsonl" and path != STDIN:
         for sidecar in sidecars(path):
             yield from migrate_file(sidecar)
@@ -92,37 +101,58 @@ def _pieces(body: bytes, format: Format) -> Iterator[tuple[int, bytes]]:
 
 
 def _migrate_piece(piece: bytes, number: int, format: Format, result: Migration) -> bytes:
-    if not any(name.encode() in piece for name in (*_RENAMED, "execution")) and format == "jsonl":
+    if format == "jsonl" and not piece.strip():
         return piece
     try:
         text = piece.decode()
     except UnicodeDecodeError:
         result.errors.append(undecodable(piece, result.path, number))
         return piece
-    document = parse_document(text, "yaml" if format == "yaml" else "json", result.path)
+    end = text[len(text.rstrip("\r\n")) :] if format == "jsonl" else ""
+    document = parse_document(text.removesuffix(end), format, result.path)
     document.first_line = number
     if not document.readable or document.faults:
         result.errors.extend(document.problems)
         return piece
-    return _migrate_document(document, format, result).encode()
+    return (_migrate_document(document, format, result) + end).encode()
 
 
 def _migrate_document(document: Document, format: Format, result: Migration) -> str:
     meaning, findings = _resolve(document, format)
-    renames, left = _plan(document, findings)
-    text = _apply(document, renames)
-    after = parse_document(text, "yaml" if format == "yaml" else "json", document.path)
-    same_meaning = after.readable and not after.faults and same(_resolve(after, format)[0], meaning)
-    if not same_meaning:
-        left += [finding for finding in findings if finding.code == "deprecated-name"]
-        renames, text = [], document.text
+    planned, left = _plan(document, findings)
+
+    def keeps_meaning(renames: list[Rename]) -> bool:
+        after = parse_document(_apply(document, renames), format, document.path)
+        return after.readable and not after.faults and same(_resolve(after, format)[0], meaning)
+
+    renames = sorted(_largest_part([], [rename for rename, _ in planned], keeps_meaning))
+    done = {rename.span for rename in renames}
+    left += [each._replace(hint=_TOO_MUCH) for rename, each in planned if rename.span not in done]
     offset = document.first_line - 1
     for span, old, new in renames:
         shifted = span._replace(line=span.line + offset, end_line=span.end_line + offset)
         result.renames.append(Rename(shifted, old, new))
-    unique = list({(finding.path, finding.code): finding for finding in left}.values())
-    result.left.extend(in_order(document.place(unique)))
-    return text
+    unique = {(finding.path, finding.code): finding for finding in left}
+    # A key in an anchor may stand beside its primary in one case, and alone in the next.
+    places = {rename.span for rename in result.renames}
+    problems = in_order(document.place(unique.values()))
+    result.left.extend(problem for problem in problems if problem.span not in places)
+    return _apply(document, renames)
+
+
+_TOO_MUCH = "another name here would change what the file means"
+
+
+def _largest_part(
+    certain: list[Rename], more: list[Rename], works: Callable[[list[Rename]], bool]
+) -> list[Rename]:
+    """As many renames as go together: all of them nearly always, and else found by halving."""
+    if not more or works(sorted(certain + more)):
+        return certain + more
+    if len(more) == 1:
+        return certain
+    half = len(more) // 2
+    return _largest_part(_largest_part(certain, more[:half], works), more[half:], works)
 
 
 def _resolve(document: Document, format: Format) -> tuple[Any, list[Finding]]:
@@ -131,7 +161,7 @@ def _resolve(document: Document, format: Format) -> tuple[Any, list[Finding]]:
     if format == "jsonl":
         case = resolve_case(document.value, (), report, Ids())
         meaning: Any = case and case.to_dict()
-    elif document.path.lower().endswith(_SIDECAR_ENDINGS):
+    elif is_sidecar(document.path):
         fields, shared = resolve_sidecar(document.value, "", report)
         meaning = [fields, list(shared)]
     else:
@@ -142,10 +172,12 @@ def _resolve(document: Document, format: Format) -> tuple[Any, list[Finding]]:
     return [meaning, others], report.findings
 
 
-def _plan(document: Document, findings: list[Finding]) -> tuple[list[Rename], list[Finding]]:
-    """Which names can be renamed, and which are to be reported."""
+def _plan(
+    document: Document, findings: list[Finding]
+) -> tuple[list[tuple[Rename, Finding]], list[Finding]]:
+    """Which names can be renamed, each once, and which are only to be reported."""
     found = [each for each in findings if each.code in ("deprecated-name", "ignored-alias")]
-    renames: dict[Span, Rename] = {}
+    renames: dict[Span, tuple[Rename, Finding]] = {}
     left: list[Finding] = []
     root = document.places([(each.path, "key") for each in found]) if found else None
     for finding in found:
@@ -161,8 +193,8 @@ def _plan(document: Document, findings: list[Finding]) -> tuple[list[Rename], li
         elif not _is_written_plainly(document.source_of(span), old):
             left.append(finding._replace(hint=f"write `{new}` by hand: the key is no plain text"))
         else:
-            renames[span] = Rename(span, old, new)
-    return sorted(renames.values()), left
+            renames[span] = Rename(span, old, new), finding
+    return list(renames.values()), left
 
 
 def _at(value: Any, path: tuple[str | int, ...]) -> Any:
@@ -179,36 +211,41 @@ def _is_written_plainly(source: str, name: str) -> bool:
 
 
 def _apply(document: Document, renames: list[Rename]) -> str:
-    starts = _line_starts(document)
+    lines = Lines(document.text)
     pieces: list[str] = []
     done = 0
     for span, old, new in renames:
-        begin = starts[span.line - 1] + span.column - 1
-        end = starts[span.end_line - 1] + span.end_column - 1
+        begin, end = lines.offset(*span[:2]), lines.offset(*span[2:])
         at = document.text.rindex(old, begin, end)
         pieces += [document.text[done:at], new]
         done = at + len(old)
     return "".join([*pieces, document.text[done:]])
 
 
-def _line_starts(document: Document) -> list[int]:
-    from re import finditer
+def write_atomically(path: str, before: bytes, after: bytes) -> None:
+    """Replace a file's content in one step, if it is still `before`; a link is followed.
 
-    return [0, *(found.end() for found in finditer(r"\r\n|\r|\n", document.text))]
-
-
-def write_atomically(path: str, data: bytes) -> None:
-    """Replace a file's content in one step; a link is followed, the mode stays."""
+    Mode and owner stay. OSError says why a file can't be replaced.
+    """
     from tempfile import NamedTemporaryFile
 
     target = os.path.realpath(path)
-    mode = os.stat(target).st_mode
+    about = os.stat(target)
+    if about.st_nlink > 1:
+        raise OSError("it has several names (hard links), which would go apart")
+    if not os.access(target, os.W_OK):
+        raise OSError("it is read-only")
     with NamedTemporaryFile(dir=os.path.dirname(target), prefix=".evalcase-", delete=False) as file:
         try:
-            file.write(data)
+            file.write(after)
             file.flush()
             os.fsync(file.fileno())
-            os.chmod(file.name, mode & 0o7777)
+            os.chmod(file.name, about.st_mode & 0o7777)
+            if (os.stat(file.name).st_uid, os.stat(file.name).st_gid) != about[4:6]:
+                os.chown(file.name, about.st_uid, about.st_gid)
+            with open(target, "rb") as now:
+                if now.read() != before:
+                    raise OSError("it was changed by someone else in the meantime")
             os.replace(file.name, target)
         except BaseException:
             os.unlink(file.name)

@@ -9,7 +9,6 @@ together for one file; this file is what the library and the command are made of
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from evalcase.errors import SuiteError
@@ -29,6 +28,8 @@ def load(path: str | os.PathLike[str]) -> Suite:
 
 def loads(text: str, format: Format = "yaml") -> Suite:
     """Load a suite from text: `yaml`, `json` or `jsonl`."""
+    if not isinstance(text, str):
+        raise TypeError(f"loads takes text, not {type(text).__name__}; load takes a path")
     if format not in ("yaml", "json", "jsonl"):
         raise ValueError(f"format is 'yaml', 'json' or 'jsonl', not {format!r}")
     return _valid(load_text(text, format))
@@ -66,9 +67,12 @@ def iter_cases(path: str | os.PathLike[str]) -> Iterator[Case]:
     warnings.log()
 
 
-def check(paths: Iterable[str | os.PathLike[str]]) -> list[Problem]:
+def check(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+) -> list[Problem]:
     """Every problem of every file, in order. It never raises for what files hold."""
-    loaded_files = load_each((os.fspath(path) for path in paths), keep=False)
+    several = (paths,) if isinstance(paths, str | os.PathLike) else paths
+    loaded_files = load_each((os.fspath(path) for path in several), keep=False)
     return [problem for loaded in loaded_files for problem in loaded.problems]
 
 
@@ -78,7 +82,7 @@ def load_each(
     """Read the suites that some paths stand for, one after the other; folders are searched."""
     for path in discover(paths):
         if isinstance(path, Problem):
-            yield Loaded(path.path, None, [path], 0)
+            yield Loaded(path.path, None, [path], 0, is_read=False)
         else:
             yield load_file(path, stdin_format, keep)
 
@@ -102,13 +106,15 @@ class _Warnings:
 
     def __init__(self) -> None:
         self.first: dict[tuple[str, str], Problem] = {}
-        self.count: Counter[tuple[str, str]] = Counter()
+        self.count: dict[tuple[str, str], int] = {}
 
     def add(self, problem: Problem) -> None:
         if problem.severity == "warning":
             kind = problem.code, problem.message
-            self.first.setdefault(kind, problem)
-            self.count[kind] += 1
+            if kind in self.count:
+                self.count[kind] += 1
+            else:
+                self.first[kind], self.count[kind] = problem, 1
 
     def log(self) -> None:
         """One line for each deprecated name, or other kind of warning, with its first place."""

@@ -14,7 +14,15 @@ from evalcase.read.attachments import Attachments
 from evalcase.read.discover import sidecars, suite_name
 from evalcase.read.document import parse_document
 from evalcase.read.jsonl import Line, document_of, read_lines
-from evalcase.read.source import STDIN, TEXT, UnreadableError, folder_of, open_bytes, read_text
+from evalcase.read.source import (
+    STDIN,
+    TEXT,
+    UnreadableError,
+    folder_of,
+    open_bytes,
+    read_source,
+    unreadable,
+)
 from evalcase.resolve.case import resolve_case
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.report import Report
@@ -28,6 +36,8 @@ def stream_cases(path: str) -> Iterator[Case | Problem | None]:
         yield from CaseStream(path, open_bytes(path))
     except UnreadableError as error:
         yield error.problem
+    except OSError as error:
+        yield unreadable(path, error)
 
 
 class CaseStream:
@@ -107,7 +117,7 @@ class CaseStream:
             self.sidecar_problems = [problem]
             return nothing
         try:
-            document = parse_document(read_text(names[0]), "yaml", names[0])
+            document = parse_document(read_source(names[0]), "yaml", names[0])
         except UnreadableError as error:
             self.sidecar_problems = [error.problem]
             return nothing

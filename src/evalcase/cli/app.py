@@ -76,17 +76,21 @@ def run(arguments: list[str]) -> int:
     """Run the command; the exit code is what it returns."""
     sys.stdout, sys.stderr = _writable(sys.stdout), _writable(sys.stderr)
     try:
-        result = app.main(arguments, prog_name="evalcase", standalone_mode=False)
+        # Not through click's own `main`, which would make a broken pipe an exit code of 1.
+        with app.make_context("evalcase", arguments) as context:
+            result = app.invoke(context)
         sys.stdout.flush()
+    except click.exceptions.Exit as end:
+        return end.exit_code
     except click.ClickException as error:
         error.show()
         return 2
     except (KeyboardInterrupt, click.Abort):
         return 130
     except BrokenPipeError:
-        # Whoever read our output has seen enough.
+        # Whoever read our output has seen enough. Leave as a program does that this signal ends.
         _discard_output()
-        return 0
+        return 141
     except OSError as error:
         _discard_output()
         sys.stderr.write(f"evalcase: can't go on: {error.strerror or error}\n")

@@ -57,8 +57,7 @@ class _Tally:
 
     def watch(self, loaded_files: Iterable[Loaded]) -> Iterator[Problem]:
         for loaded in loaded_files:
-            # A path that leads to no file has a problem without a place in a text.
-            self.checked.files += not any(each.span is None for each in loaded.problems)
+            self.checked.files += loaded.is_read
             self.checked.cases += loaded.cases
             for problem in loaded.problems:
                 self.errors += problem.severity == "error"

@@ -74,7 +74,7 @@ def _write(migration: Migration) -> None:
         sys.stdout.buffer.write(migration.after)
     elif migration.changed:
         try:
-            write_atomically(migration.path, migration.after)
+            write_atomically(migration.path, migration.before, migration.after)
         except OSError as error:
             message = f"the file can't be written: {error.strerror or error}"
             migration.errors.append(Problem("unwritable-file", message, migration.path))

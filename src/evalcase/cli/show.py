@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -9,13 +10,19 @@ from typing import Any
 import click
 
 from evalcase.cli.terminal import stdin_format, style_for
+from evalcase.loading import Loaded
 from evalcase.model.case import Case
 from evalcase.model.problem import Problem
-from evalcase.model.suite import Suite
 from evalcase.pipeline import load_each
+from evalcase.read.discover import format_of
 from evalcase.read.document import Format
-from evalcase.report.canonical import json_line, json_text, yaml_text
+from evalcase.read.source import STDIN
+from evalcase.report.canonical import json_line, yaml_documents
+from evalcase.report.machine import json_text
 from evalcase.report.text import problem_lines
+from evalcase.report.visible import visible
+from evalcase.report.yaml_text import write_yaml
+from evalcase.streaming import stream_cases
 
 
 @click.command("show")
@@ -33,8 +40,9 @@ from evalcase.report.text import problem_lines
 def command(paths: tuple[str, ...], ids: tuple[str, ...], output: str, stdin_format: Format) -> int:
     """Print cases in their canonical form: short forms spelt out, aliases resolved, ids made.
 
-    What the suite says about all cases is part of each case. What is printed of one file, and
-    any jsonl, is an eval file again and loads as the same cases.
+    What the suite says about all cases is part of each case. What is printed of one file is an
+    eval file again, and loads as the same cases. Several files are printed as a list, or, as
+    yaml, as several documents.
 
     \b
     evalcase show math.eval.yaml                    the whole suite, as JSON
@@ -44,16 +52,25 @@ def command(paths: tuple[str, ...], ids: tuple[str, ...], output: str, stdin_for
     Exit code: 0, or 2 if a file has errors or there is no such case.
     """
     shown = _Shown(set(ids))
-    suites = shown.valid(load_each(paths, stdin_format))
-    if output == "jsonl":
-        for suite in suites:
-            for case in shown.chosen(suite):
+    as_lines = output == "jsonl"
+    # A JSONL file may be larger than memory: it is checked first, and read again to be printed.
+    files = load_each(paths, stdin_format, keep=not as_lines or STDIN in paths)
+    if as_lines:
+        for loaded in shown.valid(files):
+            for case in shown.chosen(loaded):
                 sys.stdout.write(json_line(case.to_dict()) + "\n")
+        return shown.exit_code()
+    values = list(shown.values(files))
+    # What is printed depends on what was asked for, and not on how much of it was found.
+    one = len(paths) == 1 and not os.path.isdir(paths[0]) and len(ids) < 2
+    if not values:
+        return shown.exit_code()
+    if output == "json":
+        sys.stdout.write(json_text(values[0] if one else values) + "\n")
     else:
-        write = json_text if output == "json" else yaml_text
-        values = list(shown.values(suites))
-        if values:
-            sys.stdout.writelines(write(values[0] if len(values) == 1 else values))
+        # Cases are a list that loads; suites can only stand one after the other.
+        together = values[0] if one else values if ids else None
+        sys.stdout.writelines(yaml_documents(values) if together is None else write_yaml(together))
     return shown.exit_code()
 
 
@@ -63,16 +80,16 @@ class _Shown:
     def __init__(self, ids: set[str]) -> None:
         self.ids = ids
         self.missing = set(ids)
-        self.seen: list[str] = []
+        self.others: list[str] = []
         self.failed = False
 
-    def valid(self, loaded_files: Iterable[Any]) -> Iterator[Suite]:
+    def valid(self, loaded_files: Iterable[Loaded]) -> Iterator[Loaded]:
         for loaded in loaded_files:
             if loaded.suite is None:
                 self.failed = True
                 self.complain(loaded.problems)
             else:
-                yield loaded.suite
+                yield loaded
 
     def complain(self, problems: Iterable[Problem]) -> None:
         for problem in problems:
@@ -80,26 +97,37 @@ class _Shown:
                 for line in problem_lines(problem, style=style_for(sys.stderr)):
                     sys.stderr.write(line + "\n")
 
-    def chosen(self, suite: Suite) -> Iterator[Case]:
-        for case in suite:
+    def chosen(self, loaded: Loaded) -> Iterator[Case]:
+        for case in _cases(loaded):
             if not self.ids or case.id in self.ids:
                 self.missing.discard(case.id)
                 yield case
-            else:
-                self.seen.append(case.id)
+            elif len(self.others) < _MOST_SUGGESTED:
+                self.others.append(case.id)
 
-    def values(self, suites: Iterable[Suite]) -> Iterator[dict[str, Any]]:
-        for suite in suites:
+    def values(self, loaded_files: Iterable[Loaded]) -> Iterator[dict[str, Any]]:
+        for loaded in self.valid(loaded_files):
             if self.ids:
-                yield from (case.to_dict() for case in self.chosen(suite))
-            else:
-                yield suite.to_dict()
+                yield from (case.to_dict() for case in self.chosen(loaded))
+            elif loaded.suite is not None:
+                yield loaded.suite.to_dict()
 
     def exit_code(self) -> int:
         for id in sorted(self.missing):
             from difflib import get_close_matches
 
-            close = get_close_matches(id, self.seen, 1, 0.5)
-            hint = f" Did you mean '{close[0]}'?" if close else ""
-            sys.stderr.write(f"evalcase show: there is no case '{id}'.{hint}\n")
+            close = get_close_matches(id, self.others, 1, 0.5)
+            hint = f" Did you mean '{visible(close[0])}'?" if close else ""
+            sys.stderr.write(f"evalcase show: there is no case '{visible(id)}'.{hint}\n")
         return 2 if self.failed or self.missing else 0
+
+
+_MOST_SUGGESTED = 1000
+"""How many ids are compared with one that isn't there."""
+
+
+def _cases(loaded: Loaded) -> Iterable[Case]:
+    """The cases of a valid file, also where they were let go after the check."""
+    if loaded.suite is not None and (loaded.suite.cases or format_of(loaded.path) != "jsonl"):
+        return loaded.suite
+    return (item for item in stream_cases(loaded.path) if isinstance(item, Case))

@@ -48,7 +48,8 @@ class Case:
     @property
     def metadata(self) -> dict[str, JSON]:
         """A fresh copy of whatever mapping the author put there."""
-        return {key: fresh(value) for key, value in self._data.get("metadata", {}).items()}
+        metadata: dict[str, JSON] = fresh(self._data.get("metadata", {}))
+        return metadata
 
     @property
     def skip(self) -> str | bool:
@@ -67,12 +68,12 @@ class Case:
     @property
     def rubrics(self) -> tuple[dict[str, JSON], ...]:
         """Each `{text, id?, weight?, required?}`, as fresh copies."""
-        return tuple(dict(rubric) for rubric in self._data.get("rubrics", ()))
+        return tuple(fresh(self._data.get("rubrics", [])))
 
     @property
     def graders(self) -> tuple[dict[str, JSON], ...]:
         """Each `{type, …}`, the suite's before the case's own, as fresh copies."""
-        return tuple(self.to_dict().get("graders", ()))
+        return tuple(fresh(self._data.get("graders", [])))
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -100,7 +101,8 @@ class Case:
 
     def to_dict(self) -> dict[str, Any]:
         """The canonical JSON object, as fresh objects. Absent fields are left out."""
-        return {key: fresh(value) for key, value in self._data.items()}
+        data: dict[str, Any] = fresh(self._data)
+        return data
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Case) and same(self._data, other._data)

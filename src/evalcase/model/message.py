@@ -18,7 +18,8 @@ class ReadOnly(dict[str, Any]):
 
     def to_dict(self) -> dict[str, Any]:
         """A fresh copy that may be changed."""
-        return {key: fresh(value) for key, value in self.items()}
+        data: dict[str, Any] = fresh(self)
+        return data
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Mapping) and same(dict(self), dict(other))
@@ -104,7 +105,7 @@ class Message(ReadOnly):
     @property
     def tool_calls(self) -> list[ToolCall]:
         """The calls, as a fresh list; empty where there are none."""
-        return [ToolCall(call) for call in self.get("tool_calls") or ()]
+        return [ToolCall(fresh(call)) for call in self.get("tool_calls") or ()]
 
     @property
     def text(self) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from evalcase.errors import printable
 from evalcase.model.codes import CODES, Severity
 
 
@@ -81,7 +82,8 @@ class Problem:
         }
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.severity}[{self.code}]: {self.message}"
+        """One line for logs and tracebacks, with nothing in it that a terminal would obey."""
+        return printable(f"{self.place}: {self.severity}[{self.code}]: {self.message}")
 
 
 def in_order(problems: list[Problem]) -> list[Problem]:

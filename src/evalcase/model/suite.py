@@ -62,22 +62,27 @@ class Suite:
 
     @property
     def metadata(self) -> dict[str, JSON]:
-        return {key: fresh(value) for key, value in self._about.get("metadata", {}).items()}
+        metadata: dict[str, JSON] = fresh(self._about.get("metadata", {}))
+        return metadata
 
     def to_dict(self) -> dict[str, Any]:
         """The canonical form of the whole suite: it says of each case all that holds for it."""
-        about = {key: fresh(value) for key, value in self._about.items()}
-        return {**about, "cases": [case.to_dict() for case in self.cases]}
+        return {**self.about(), "cases": [case.to_dict() for case in self.cases]}
 
     def about(self) -> dict[str, Any]:
         """The suite's own fields (name, description, metadata), as fresh objects."""
-        return {key: fresh(value) for key, value in self._about.items()}
+        about: dict[str, Any] = fresh(self._about)
+        return about
 
     def __iter__(self) -> Iterator[Case]:
         return iter(self.cases)
 
     def __len__(self) -> int:
         return len(self.cases)
+
+    def __contains__(self, case: object) -> bool:
+        """Whether there is this case, or a case with this id."""
+        return any(case in (each.id, each) for each in self.cases)
 
     def __getitem__(self, id: str) -> Case:
         """The case with this id."""

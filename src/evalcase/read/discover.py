@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Literal
 
 from evalcase.model.problem import Problem
+from evalcase.read.document import Format
 from evalcase.read.source import STDIN, TEXT
 
-FileFormat = Literal["yaml", "json", "jsonl"]
-
-ENDINGS: dict[str, FileFormat] = {
+ENDINGS: dict[str, Format] = {
     ".yaml": "yaml",
     ".yml": "yaml",
     ".json": "json",
@@ -32,8 +30,8 @@ def discover(paths: Iterable[str]) -> Iterator[str | Problem]:
             empty = False
             if isinstance(each, Problem):
                 yield each
-            elif each not in seen:
-                seen.add(each)
+            elif (place := os.path.abspath(each)) not in seen:
+                seen.add(place)
                 yield each
         if empty:
             hint = "eval files end in " + ", ".join(_SEARCHED) + "; name any other file outright"
@@ -46,7 +44,7 @@ def _search(folder: str) -> Iterator[str | Problem]:
         folders[:] = sorted(name for name in folders if _enters(parent, name))
         for name in sorted(files):
             if name.lower().endswith(_SEARCHED):
-                yield os.path.join(parent, name) if parent != "." else name
+                yield os.path.join(parent, name).removeprefix("./")
     for error in unlisted:
         message = f"the folder can't be searched: {error.strerror}"
         yield Problem("unreadable-file", message, str(error.filename))
@@ -58,7 +56,18 @@ def _enters(parent: str, name: str) -> bool:
     return not os.path.exists(os.path.join(parent, name, "pyvenv.cfg"))
 
 
-def format_of(path: str) -> FileFormat | Problem:
+def nothing_there(path: str) -> Problem | None:
+    """What is wrong with a path that leads to no file."""
+    if path == STDIN:
+        return None
+    if os.path.isdir(path):
+        return Problem("unreadable-file", "this is a folder, and one file is wanted", path)
+    if not os.path.lexists(path):
+        return Problem("unreadable-file", "there is no such file or folder", path)
+    return None
+
+
+def format_of(path: str) -> Format | Problem:
     """How a file is to be read, by the ending of its name."""
     ending = os.path.splitext(path)[1].lower()
     if ending in ENDINGS:
@@ -79,6 +88,15 @@ def suite_name(path: str) -> str:
     name, ending = os.path.splitext(os.path.basename(path))
     stem = name if ending.lower() in ENDINGS else name + ending
     return stem[: -len(".eval")] if stem.lower().endswith(".eval") and len(stem) > 5 else stem
+
+
+def is_sidecar(path: str) -> bool:
+    """Whether a file holds the suite fields of a JSONL file beside it."""
+    for ending in (".suite.yaml", ".suite.yml"):
+        stem = path.removesuffix(ending)
+        if stem != path and any(os.path.exists(stem + end) for end in (".jsonl", ".eval.jsonl")):
+            return True
+    return False
 
 
 def sidecars(path: str) -> list[str]:

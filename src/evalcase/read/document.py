@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Literal
@@ -11,11 +10,11 @@ from evalcase.model.finding import QUOTE_IT, At, Finding, Path
 from evalcase.model.json_value import JSON
 from evalcase.model.problem import Excerpt, Problem, Span
 from evalcase.read.fault import FatalFaultError, Fault
+from evalcase.read.lines import split_lines
 from evalcase.read.places import Node, Place, find, wanted_tree
 
 Format = Literal["yaml", "json", "jsonl"]
 
-_LINE_BREAK = re.compile(r"\r\n|\r|\n")
 _LONGEST_EXCERPT = 1000
 
 
@@ -25,7 +24,7 @@ class Document:
     def __init__(
         self,
         path: str,
-        text: str,
+        source: str | bytes,
         format: Format,
         value: JSON,
         faults: Sequence[Fault],
@@ -33,7 +32,7 @@ class Document:
         first_line: int = 1,
     ) -> None:
         self.path = path
-        self.text = text
+        self.source = source
         self.format = format
         self.value = value
         self.faults = faults
@@ -42,10 +41,15 @@ class Document:
         """The number of its first line in the file: a JSONL line is a document of its own."""
 
     @cached_property
+    def text(self) -> str:
+        """The text as a string: made of its bytes only when something must be pointed at."""
+        return self.source if isinstance(self.source, str) else self.source.decode()
+
+    @cached_property
     def lines(self) -> list[str]:
         if self.format == "jsonl":
             return [self.text]
-        return _LINE_BREAK.split(self.text) if "\r" in self.text else self.text.split("\n")
+        return split_lines(self.text)
 
     @property
     def problems(self) -> list[Problem]:
@@ -70,7 +74,7 @@ class Document:
         if self.format == "yaml":
             from evalcase.read.yaml_places import yaml_places
 
-            return yaml_places(self.text, None if wanted is None else wanted_tree(wanted))
+            return yaml_places(self.source, None if wanted is None else wanted_tree(wanted))
         from evalcase.read.json_places import json_places
 
         return json_places(self.text, one_line=self.format == "jsonl")
@@ -88,10 +92,7 @@ class Document:
         if place.through is not None:
             message += f" (used through the alias at {self._words(Place(place.through))})"
         if hint == QUOTE_IT:
-            source = self.source_of(place.span)
-            hint = (
-                f'write it in quotes: "{source}"' if 0 < len(source) < 80 else "write it in quotes"
-            )
+            hint = _quoted(self.source_of(place.span))
         return self._problem(finding.code, message, place.span, hint, finding.case)
 
     def _words(self, place: Place) -> str:
@@ -126,17 +127,30 @@ class Document:
         return Excerpt(line[start : start + _LONGEST_EXCERPT], start + 1)
 
 
-def parse_document(text: str, format: Literal["yaml", "json"], path: str) -> Document:
-    """Read one document. It never raises for what a text may hold."""
+def _quoted(source: str) -> str:
+    """The hint to write a value in quotes, without the anchor or tag that may stand before it."""
+    value = source.rsplit(maxsplit=1)[-1] if source[:1] in ("&", "!") else source
+    if value[:1] == "*" or not 0 < len(value) < 80:
+        return "write it in quotes"
+    return f'write it in quotes: "{value}"'
+
+
+def parse_document(source: str | bytes, format: Format, path: str) -> Document:
+    """Read one document; with `jsonl`, one line. It never raises for what a text may hold.
+
+    A source in bytes is UTF-8 without a byte order mark. YAML is read from the bytes themselves,
+    since a large text takes twice as much memory as a string.
+    """
     try:
         if format == "yaml":
             from evalcase.read.yaml import parse_yaml
 
-            value, faults = parse_yaml(text)
+            value, faults = parse_yaml(source)
         else:
             from evalcase.read.json import JsonReader
 
-            value, faults = JsonReader().read(text)
+            text = source if isinstance(source, str) else source.decode()
+            value, faults = JsonReader(one_line=format == "jsonl").read(text)
     except FatalFaultError as error:
-        return Document(path, text, format, None, [error.fault], readable=False)
-    return Document(path, text, format, value, faults)
+        return Document(path, source, format, None, [error.fault], readable=False)
+    return Document(path, source, format, value, faults)

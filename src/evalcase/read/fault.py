@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 from evalcase.model.problem import Span
 
+MAX_DEPTH = 100
+"""How deep values may be nested, in any format."""
+
 
 class Fault(NamedTuple):
     code: str

@@ -10,11 +10,11 @@ from typing import Any
 
 from evalcase.model.json_value import JSON, depth
 from evalcase.model.problem import Span
-from evalcase.read.fault import FatalFaultError, Fault
-from evalcase.read.json_places import Lines, json_faults, nesting_fault
+from evalcase.read.fault import MAX_DEPTH, FatalFaultError, Fault
+from evalcase.read.json_places import json_faults, nesting_fault
+from evalcase.read.lines import Lines
 from evalcase.read.scalars import MAX_DIGITS, NotJsonError, decimal
 
-MAX_DEPTH = 100
 _SPACE = " \t\n\r"
 _INFINITE = (inf, -inf)
 
@@ -95,6 +95,9 @@ class JsonReader:
             raise FatalFaultError(nesting_fault(text, MAX_DEPTH, self._one_line)) from None
 
     def _syntax(self, text: str, position: int, complaint: str) -> FatalFaultError:
+        if "trailing comma" in complaint:
+            # Newer Pythons point at the comma, and older ones at what comes after it.
+            position += 1 + len(text[position + 1 :]) - len(text[position + 1 :].lstrip(_SPACE))
         position = min(position, len(text))
         end = position + (text[position : position + 1] not in ("", "\n", "\r"))
         span = Lines(text, self._one_line).span(position, end)
@@ -116,8 +119,20 @@ def _syntax_fault(text: str, position: int, complaint: str, span: Span) -> Fault
             span,
             f"write it as \\u{ord(here):04x}",
         )
-    message = f"this isn't valid JSON: {complaint[0].lower()}{complaint[1:]}"
-    return Fault("syntax", message, span, _hint(text, position, here))
+    message = next((ours for theirs, ours in _IN_PLAIN_WORDS if theirs in complaint), complaint)
+    return Fault("syntax", f"this isn't valid JSON: {message}", span, _hint(text, position, here))
+
+
+_IN_PLAIN_WORDS = (
+    ("property name", "a key is missing here"),
+    ("trailing comma", "a key is missing here"),
+    ("':' delimiter", "a `:` is missing here"),
+    ("',' delimiter", "a comma or the end is missing here"),
+    ("Expecting value", "a value is missing here"),
+    ("Unterminated string", "this string is never closed"),
+    ("escape", "there is no such escape in a string"),
+)
+"""The decoder's complaints, which differ from one Python to the next."""
 
 
 def _hint(text: str, position: int, here: str) -> str | None:

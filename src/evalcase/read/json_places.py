@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 from json import loads
 
 from evalcase.model.problem import Span
 from evalcase.read.fault import Fault
+from evalcase.read.lines import Lines
 from evalcase.read.places import Branch, Leaf, Node
 from evalcase.read.scalars import NotJsonError, decimal, floating
 
 _TOKEN = re.compile(r'[\[\]{},:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s\[\]{},:"]+', re.DOTALL)
-_LINE_BREAK = re.compile(r"\r\n|\r|\n")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -41,20 +40,6 @@ def nesting_fault(text: str, limit: int, one_line: bool) -> Fault:
         elif token.group() in "]}":
             level -= 1
     raise AssertionError("nesting_fault needs a text that is nested too deep")
-
-
-class Lines:
-    """Offsets to lines and columns. A line of JSONL is one line, whatever it holds."""
-
-    def __init__(self, text: str, one_line: bool) -> None:
-        breaks = () if one_line else _LINE_BREAK.finditer(text)
-        self.starts = [0, *(found.end() for found in breaks)]
-
-    def span(self, start: int, end: int) -> Span:
-        first, last = bisect_right(self.starts, start), bisect_right(self.starts, end)
-        return Span(
-            first, start - self.starts[first - 1] + 1, last, end - self.starts[last - 1] + 1
-        )
 
 
 class _Reader:

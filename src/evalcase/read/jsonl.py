@@ -8,11 +8,12 @@ from typing import IO, TypeAlias
 from evalcase.model.json_value import JSON
 from evalcase.model.problem import Problem, Span
 from evalcase.read.document import Document
-from evalcase.read.fault import FatalFaultError, Fault
-from evalcase.read.json import MAX_DEPTH, JsonReader
-from evalcase.read.source import BOM, undecodable
+from evalcase.read.fault import MAX_DEPTH, FatalFaultError, Fault
+from evalcase.read.json import JsonReader
+from evalcase.read.source import BOM, UTF_16_MARKS, read_bytes, undecodable
 
 MAX_LINE_BYTES = 1 << 28
+_SPACE = ord(" ")
 _BLOCK_BYTES = 1 << 18
 
 
@@ -38,7 +39,7 @@ def read_lines(file: IO[bytes], path: str) -> Iterator[Line | Problem]:
             message = f"the line is longer than {MAX_LINE_BYTES >> 20} MiB"
             yield Problem("too-large", message, path, Span(number, 1, number, 1))
             return
-        if not data.strip(b" \t\r"):
+        if not data or (data[0] <= _SPACE and not data.strip(b" \t\r")):
             continue
         text = ""
         try:
@@ -48,6 +49,8 @@ def read_lines(file: IO[bytes], path: str) -> Iterator[Line | Problem]:
             yield number, text, value, faults
         except UnicodeDecodeError:
             yield undecodable(data, path, number)
+            if number == 1 and data[:2] in UTF_16_MARKS:
+                return
         except FatalFaultError as error:
             line = Document(path, text.rstrip("\r"), "jsonl", None, [error.fault], False, number)
             yield from line.problems
@@ -58,9 +61,9 @@ def _split(file: IO[bytes]) -> Iterator[bytes]:
 
     Only a line feed ends a line. A line that is longer than allowed is cut, and is the last.
     """
-    pieces = [file.read(_BLOCK_BYTES).removeprefix(BOM)]
+    pieces = [read_bytes(file, _BLOCK_BYTES).removeprefix(BOM)]
     length = 0
-    while block := file.read(_BLOCK_BYTES):
+    while block := read_bytes(file, _BLOCK_BYTES):
         if b"\n" in pieces[-1]:
             first, *lines, last = b"".join(pieces).split(b"\n")
             yield first

@@ -18,7 +18,8 @@ class Branch(NamedTuple):
     span: Span
     children: dict[str | int, tuple[Span, Node]]
     """Key span and value; the key span of a list item is that of the item."""
-    merged: tuple[Node, ...] = ()
+    merged: dict[str | int, tuple[Span, Node, Span | None]] = {}  # noqa: RUF012 - never changed
+    """What `<<` adds: key span, value, and the alias that names where they are written."""
 
 
 class Leaf(NamedTuple):
@@ -43,30 +44,33 @@ def find(root: Node, path: Path, at: At) -> Place:
     """The place of a value, or of its key. A path that leads nowhere ends at its parent."""
     node, key_span, through = root, root.span, None
     for step in path:
-        while type(node) is Alias:
+        while isinstance(node, Alias):
             through, node = through or node.span, node.target
-        if type(node) is Branch and step in node.children:
+        if isinstance(node, Leaf):
+            break
+        if step in node.children:
             key_span, node = node.children[step]
             continue
-        entry = _child(node, step)
-        if entry is None:
+        if step not in node.merged:
             break
-        key_span, node = entry
+        key_span, node, alias = node.merged[step]
+        through = through or alias
     return Place(key_span if at == "key" else node.span, through)
 
 
-def _child(node: Node, step: str | int) -> tuple[Span, Node] | None:
-    while isinstance(node, Alias):
-        node = node.target
-    if isinstance(node, Leaf):
-        return None
-    if step in node.children:
-        return node.children[step]
-    for source in node.merged:
-        entry = _child(source, step)
-        if entry is not None:
-            return entry
-    return None
+def merge(sources: Iterable[Node]) -> dict[str | int, tuple[Span, Node, Span | None]]:
+    """What a `<<` with these mappings adds; the earlier one wins."""
+    merged: dict[str | int, tuple[Span, Node, Span | None]] = {}
+    for source in sources:
+        node, alias = source, None
+        while isinstance(node, Alias):
+            alias, node = alias or node.span, node.target
+        if isinstance(node, Branch):
+            for key, (key_span, value) in node.children.items():
+                merged.setdefault(key, (key_span, value, alias))
+            for key, (key_span, value, inner) in node.merged.items():
+                merged.setdefault(key, (key_span, value, alias or inner))
+    return merged
 
 
 KEY_ONLY: Wanted = {}

@@ -66,9 +66,23 @@ def floating(text: str) -> float:
 
 def _bounded(text: str, base: int) -> int:
     number = int(text[2:], base)
-    if len(text) > MAX_DIGITS // 2 and number >= 10**MAX_DIGITS:
-        raise NotJsonError(_TOO_MANY_DIGITS)
+    if len(text) > _FEW_DIGITS:
+        # Only the decimal form, in which JSON has it, says whether it has too many.
+        decimal(_decimal_form(number))
     return number
+
+
+_FEW_DIGITS = 500
+"""No process can be set to read fewer decimal digits than these make in any base."""
+
+
+def _decimal_form(number: int) -> str:
+    if number >= 10**MAX_DIGITS:
+        raise NotJsonError(_TOO_MANY_DIGITS)
+    try:
+        return str(number)
+    except ValueError:
+        raise NotJsonError("the integer has more digits than this Python is set to read") from None
 
 
 def tagged(text: str, tag: str) -> str | int | float | bool | None:
@@ -77,7 +91,7 @@ def tagged(text: str, tag: str) -> str | int | float | bool | None:
         return text
     value = plain(text)
     if tag == "float" and type(value) is int:
-        return floating(text) if _FLOAT.fullmatch(text) else float(value)
+        return floating(text if _FLOAT.fullmatch(text) else str(value))
     fits = {"null": value is None, "bool": type(value) is bool, "int": type(value) is int}
     if fits.get(tag, type(value) is float):
         return value

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 import sys
 from io import BytesIO
 from typing import IO
 
 from evalcase.model.problem import Excerpt, Problem, Span
+from evalcase.read.lines import span_at, split_lines
 
 STDIN = "-"
 TEXT = "<text>"
 """The path of what was given as text."""
 MAX_BYTES = 1 << 30
 BOM = b"\xef\xbb\xbf"
-_LINE_BREAK = re.compile(r"\r\n|\r|\n")
+UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 class UnreadableError(Exception):
@@ -27,14 +27,19 @@ class UnreadableError(Exception):
         self.problem = problem
 
 
-def read_text(path: str) -> str:
-    """The text of a file, without its byte order mark. Line ends stay as they are."""
+def read_source(path: str) -> bytes:
+    """The bytes of a file, known to be UTF-8, without their byte order mark."""
     with open_bytes(path) as file:
         size = os.fstat(file.fileno()).st_size if path != STDIN else 0
-        data = file.read(MAX_BYTES + 1) if size <= MAX_BYTES else b""
+        data = read_bytes(file, MAX_BYTES + 1) if size <= MAX_BYTES else b""
     if max(size, len(data)) > MAX_BYTES:
         raise UnreadableError(_too_large(path))
-    return decode(data, path)
+    data = data.removeprefix(BOM)
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        raise UnreadableError(undecodable(data, path)) from None
+    return data
 
 
 def open_bytes(path: str) -> IO[bytes]:
@@ -44,13 +49,21 @@ def open_bytes(path: str) -> IO[bytes]:
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
     except (OSError, ValueError) as error:
-        raise UnreadableError(_unreadable(path, error)) from None
+        raise UnreadableError(unreadable(path, error)) from None
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         hint = "a pipe can be read as standard input: evalcase check -"
         problem = Problem("unreadable-file", "this is not a regular file", path, hint=hint)
         raise UnreadableError(problem)
     return os.fdopen(descriptor, "rb")
+
+
+def read_bytes(file: IO[bytes], size: int) -> bytes:
+    """Read from a file; one that has nothing to give now, and never says when, is an error."""
+    data = file.read(size)
+    if data is None:
+        raise OSError("it gives no data")
+    return data
 
 
 _BINARY: int = getattr(os, "O_BINARY", 0)
@@ -77,54 +90,41 @@ def _too_large(path: str) -> Problem:
     return Problem("too-large", message, path, hint=hint)
 
 
-def encodable(text: str, path: str) -> str:
-    """A text given by a program: without its byte order mark, and only if it is Unicode."""
+def encode(text: str, path: str) -> bytes:
+    """A text given by a program as UTF-8, without its byte order mark."""
     text = text.removeprefix("\ufeff")
     try:
-        text.encode()
+        return text.encode()
     except UnicodeEncodeError as error:
-        before = _LINE_BREAK.split(text[: error.start])
-        line, column = len(before), len(before[-1]) + 1
         message = f"U+{ord(text[error.start]):04X} is half of a surrogate pair, not a character"
-        span = Span(line, column, line, column + 1)
-        raise UnreadableError(Problem("bad-encoding", message, path, span)) from None
-    return text
+        problem = Problem("bad-encoding", message, path, span_at(text, error.start))
+        raise UnreadableError(problem) from None
 
 
-def _unreadable(path: str, error: Exception) -> Problem:
+def unreadable(path: str, error: Exception) -> Problem:
     if isinstance(error, FileNotFoundError):
         return Problem("unreadable-file", "there is no such file or folder", path)
     reason = error.strerror if isinstance(error, OSError) else str(error)
     return Problem("unreadable-file", f"the file can't be read: {reason or error}", path)
 
 
-def decode(data: bytes, path: str) -> str:
-    """UTF-8 bytes to text. The byte order mark is not part of the text."""
-    if data[:3] == BOM:
-        data = data[3:]
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        raise UnreadableError(undecodable(data, path)) from None
-
-
 def undecodable(data: bytes, path: str, first_line: int = 1) -> Problem:
     """The problem with bytes that are not UTF-8."""
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff") and first_line == 1:
+    if data[:2] in UTF_16_MARKS and first_line == 1:
         message = "the file is UTF-16, and evalcase reads UTF-8"
         return Problem("bad-encoding", message, path, Span(1, 1, 1, 1), "save it as UTF-8")
     start = _first_bad_byte(data)
-    before = _LINE_BREAK.split(data[:start].decode())
-    line, column = first_line + len(before) - 1, len(before[-1]) + 1
-    after = _LINE_BREAK.split(data[start : start + 100].decode("utf-8", "replace"))[0]
-    window = before[-1][-800:]
+    before = data[:start].decode()
+    span = span_at(before, len(before))
+    window = split_lines(before)[-1][-800:]
+    after = split_lines(data[start : start + 100].decode("utf-8", "replace"))[0]
     return Problem(
         "bad-encoding",
         f"the byte 0x{data[start]:02x} is not UTF-8",
         path,
-        Span(line, column, line, column + 1),
+        span._replace(line=span.line + first_line - 1, end_line=span.line + first_line - 1),
         "save the file as UTF-8",
-        excerpt=Excerpt(window + after, column - len(window)),
+        excerpt=Excerpt(window + after, span.column - len(window)),
     )
 
 

@@ -6,7 +6,9 @@ duplicate keys, tags, aliases, merges and nesting. See docs/decisions/0002-yaml.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from yaml.cyaml import CParser  # type: ignore[attr-defined]
@@ -23,11 +25,10 @@ from yaml.events import (
 
 from evalcase.model.json_value import JSON, fresh
 from evalcase.read import scalars
-from evalcase.read.fault import FatalFaultError, Fault
+from evalcase.read.fault import MAX_DEPTH, FatalFaultError, Fault
 from evalcase.read.yaml_faults import explain, misread_question_marks, span_of
 from evalcase.read.yaml_text import Prepared, prepare
 
-MAX_DEPTH = 100
 MIN_ALIAS_BUDGET = 1_000_000
 """How many values all aliases together may stand for; more, if the file is longer than that."""
 MIN_CHARACTER_BUDGET = 1 << 26
@@ -44,26 +45,36 @@ _TAG_PREFIX = "tag:yaml.org,2002:"
 _SCALAR_TAGS = frozenset({"str", "int", "float", "bool", "null"})
 
 
-def parse_yaml(text: str) -> tuple[JSON, Sequence[Fault]]:
+def parse_yaml(source: str | bytes) -> tuple[JSON, Sequence[Fault]]:
     """Read one document. Faults that leave the rest readable are returned, others raised."""
     try:
-        builder = _Builder(prepare(text))
-        return builder.build(), builder.faults + misread_question_marks(builder.text)
+        builder = _Builder(prepare(source))
+        return builder.build(), builder.faults + misread_question_marks(builder.data)
     except (YAMLError, UnicodeEncodeError) as error:
+        text = source if isinstance(source, str) else source.decode()
         raise FatalFaultError(explain(error, text)) from None
 
 
 class _Builder:
     def __init__(self, prepared: Prepared) -> None:
-        self.text = prepared.text
-        self.next_event = prepared.events(CParser(prepared.text))
+        self.data = prepared.data
+        self.next_event = prepared.events(CParser(prepared.data))
         self.faults: list[Fault] = []
         self.anchors: dict[str, tuple[Any, str | None]] = {}
         """What an anchor names: the value, and its source text where that is a scalar."""
-        self.budget = max(MIN_ALIAS_BUDGET, len(prepared.text))
-        self.character_budget = max(MIN_CHARACTER_BUDGET, 100 * len(prepared.text))
+        self.budget = max(MIN_ALIAS_BUDGET, len(prepared.data))
+        self.character_budget = max(MIN_CHARACTER_BUDGET, 100 * len(prepared.data))
         self.merges: dict[int, Any] = {}
         """The `<<` events of mappings under construction, by the mapping's identity."""
+
+    @cached_property
+    def text(self) -> str:
+        return self.data.decode()
+
+    @cached_property
+    def has_odd_anchors(self) -> bool:
+        """Whether something looks like an anchor with a `:` in its name, which libyaml cuts off."""
+        return re.search(rb"&[0-9A-Za-z_-]+:", self.data) is not None
 
     def fault(self, code: str, message: str, event: Any, hint: str | None = None) -> None:
         self.faults.append(Fault(code, message, span_of(event), hint))
@@ -231,6 +242,7 @@ class _Builder:
             what = "mapping" if isinstance(value, dict) else "list"
             self.fault("bad-key", f"a {what} can't be the key of a mapping", event)
             return _DROPPED
+        self.spend(1, len(text), event)
         if text in mapping:
             self.fault("duplicate-key", f"the key `{text}` stands here a second time", event)
             return _DROPPED
@@ -243,6 +255,8 @@ class _Builder:
         if name is None:
             return
         self.anchors[name] = (value, text)
+        if not self.has_odd_anchors:
+            return
         at = self.text.find("&" + name, event.start_mark.index) + 1 + len(name)
         if self.text[at : at + 1] == ":":
             raise self.fatal("syntax", "the name of an anchor can't hold a `:`", event)
@@ -251,7 +265,7 @@ class _Builder:
         if event.anchor not in self.anchors:
             from difflib import get_close_matches
 
-            close = get_close_matches(event.anchor, self.anchors, 1)
+            close = get_close_matches(event.anchor, list(self.anchors)[:200], 1)
             hint = f"did you mean `*{close[0]}`?" if close else None
             message = f"there is no anchor `&{event.anchor}` before this alias"
             hint = hint or "text that starts with `*` must be in quotes"

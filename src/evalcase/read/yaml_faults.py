@@ -10,6 +10,7 @@ from yaml.error import MarkedYAMLError
 
 from evalcase.model.problem import Span
 from evalcase.read.fault import Fault
+from evalcase.read.lines import span_at
 
 _NOT_ALLOWED = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SURROGATE_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
@@ -30,7 +31,7 @@ _IN_PLAIN_WORDS: tuple[tuple[str, str, str | None], ...] = (
     (
         "that cannot start any token",
         "this character can't start a value",
-        "text that starts with @ or ` must be in quotes; indentation must be spaces, not tabs",
+        "text that starts with it must be in quotes",
     ),
     (
         "could not find expected ':'",
@@ -69,6 +70,8 @@ def explain(error: Exception, text: str) -> Fault:
     span = Span(mark.line + 1, mark.column + 1, mark.line + 1, mark.column + 2)
     if "Unicode character escape" in complaint:
         return _bad_escape(text, text.rfind("\\", 0, mark.index + 1))
+    if text[mark.index : mark.index + 1] == "\t":
+        return Fault("syntax", "a tab can't stand here", span, "indent with spaces")
     for needle, message, hint in _IN_PLAIN_WORDS:
         if needle in complaint:
             return Fault("syntax", message, span, hint)
@@ -77,15 +80,16 @@ def explain(error: Exception, text: str) -> Fault:
     )
 
 
-_LINE_BREAK = re.compile(r"\r\n|\r|\n")
 _QUESTION_MARK = re.compile(r"\?(?<=[\s,\[{]\?)[^\s,\[\]{}]")
+_QUESTION_MARK_BYTES = re.compile(rb"\?(?<=[\s,\[{]\?)[^\s,\[\]{}]")
 
 
-def misread_question_marks(text: str) -> list[Fault]:
+def misread_question_marks(data: bytes) -> list[Fault]:
     """Keys in flow mappings whose leading `?` libyaml takes for syntax, as in `{?key: 1}`."""
-    suspects = {found.start() + 1 for found in _QUESTION_MARK.finditer(text)}
-    if not suspects:
+    if not _QUESTION_MARK_BYTES.search(data):
         return []
+    text = data.decode()
+    suspects = {found.start() + 1 for found in _QUESTION_MARK.finditer(text)}
     hint = 'write such a key in quotes: "?…"'
     return [
         Fault("syntax", "a `?` before a key would be lost here", span_of(event), hint)
@@ -95,7 +99,7 @@ def misread_question_marks(text: str) -> list[Fault]:
 
 
 def _bad_escape(text: str, index: int) -> Fault:
-    span = _span_at(text, index, 6)
+    span = span_at(text, index, 6)
     if _SURROGATE_PAIR.match(text, index):
         hint = "write the character itself, or \\U and its 8 digits; a .json file may keep the pair"
         return Fault("syntax", "YAML has no surrogate pairs", span, hint)
@@ -106,14 +110,8 @@ def _bad_character(text: str) -> Fault:
     found = _NOT_ALLOWED.search(text)
     if found is None:  # pragma: no cover - libyaml and this pattern agree on what is allowed
         return Fault("syntax", "the text can't be read", Span(1, 1, 1, 1))
-    span, code = _span_at(text, found.start(), 1), ord(found.group())
+    span, code = span_at(text, found.start()), ord(found.group())
     if 0xD800 <= code <= 0xDFFF:
         return Fault("bad-encoding", f"U+{code:04X} is half of a surrogate pair", span)
     hint = f'in a double-quoted string it can be written "\\x{code:02x}"' if code < 0x100 else None
     return Fault("control-character", f"the character U+{code:04X} is not allowed here", span, hint)
-
-
-def _span_at(text: str, index: int, length: int) -> Span:
-    before = _LINE_BREAK.split(text[:index])
-    line, column = len(before), len(before[-1]) + 1
-    return Span(line, column, line, column + length)

@@ -6,7 +6,7 @@ Where a wanted path leads into an anchor, everything is kept instead.
 
 from __future__ import annotations
 
-import re
+from functools import cached_property
 from typing import Any
 
 from yaml.cyaml import CParser  # type: ignore[attr-defined]
@@ -21,34 +21,38 @@ from yaml.events import (
 )
 
 from evalcase.model.problem import Span
-from evalcase.read.places import KEY_ONLY, Alias, Branch, Leaf, Node, Wanted
+from evalcase.read.lines import split_lines
+from evalcase.read.places import KEY_ONLY, Alias, Branch, Leaf, Node, Wanted, merge
 from evalcase.read.yaml_text import prepare
 
 _NODES = frozenset({Branch, Leaf, Alias})
 _STARTS = frozenset({MappingStartEvent, SequenceStartEvent})
 _BLOCK_STYLES = frozenset("|>")
-_LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 
 class _NeedsAnchorsError(Exception):
-    """A wanted path leads through an alias or a merge."""
+    """A wanted path leads through an alias or a merge, or past a key that is no plain text."""
 
 
-def yaml_places(text: str, wanted: Wanted | None) -> Node:
+def yaml_places(source: str | bytes, wanted: Wanted | None) -> Node:
     """The places of the wanted paths of a text that parse_yaml has read; None wants all."""
     try:
-        return _Reader(text).read_document(wanted)
+        return _Reader(source).read_document(wanted)
     except _NeedsAnchorsError:
-        return _Reader(text).read_document(None)
+        return _Reader(source).read_document(None)
 
 
 class _Reader:
-    def __init__(self, text: str) -> None:
-        prepared = prepare(text)
-        self.text = prepared.text
-        self.next_event = prepared.events(CParser(prepared.text))
+    def __init__(self, source: str | bytes) -> None:
+        prepared = prepare(source)
+        self.data = prepared.data
+        self.next_event = prepared.events(CParser(prepared.data))
         self.anchors: dict[str, tuple[Node, str | None]] = {}
         """The place that an anchor names, and its text where that is a scalar."""
+
+    @cached_property
+    def text(self) -> str:
+        return self.data.decode()
 
     def read_document(self, wanted: Wanted | None) -> Node:
         self.next_event()
@@ -81,34 +85,45 @@ class _Reader:
         return Leaf(self.span(event))
 
     def read_mapping(self, start: Any, wanted: Wanted | None) -> Branch:
-        next_event = self.next_event
+        if wanted is not None:
+            return self.read_wanted(start, wanted)
         children: dict[str | int, tuple[Span, Node]] = {}
-        merged: list[Node] = []
-        merges, last = False, start
-        while type(key_event := next_event()) is not MappingEndEvent:
-            key: str | None = (
-                key_event.value
-                if wanted is not None and type(key_event) is ScalarEvent
-                else self.key_text(key_event, wanted)
-            )
-            value_event = next_event()
-            if key == "<<" and type(key_event) is ScalarEvent and key_event.implicit[0]:
-                merges = True
-                last = self.pass_over(value_event, wanted)
-                if wanted is None:
-                    merged.extend(_sources(last))
-            elif key is None or key in children or (wanted is not None and key not in wanted):
-                last = self.pass_over(value_event, wanted)
-            elif wanted is not None and wanted[key] is KEY_ONLY:
-                last = self.skip(value_event)
-                children[key] = (key_span := self.span(key_event), Leaf(key_span))
-            else:
-                last = self.read(value_event, None if wanted is None else wanted[key])
+        sources: list[Node] = []
+        last = start
+        while type(key_event := self.next_event()) is not MappingEndEvent:
+            key = self.key_text(key_event)
+            last = self.read(self.next_event(), None)
+            if _is_merge(key_event):
+                sources.extend(_sources(last))
+            elif key is not None and key not in children:
                 children[key] = (self.span(key_event), last)
-        if merges and wanted and not wanted.keys() <= children.keys():
+        last = key_event if _has_text(key_event) else last
+        return Branch(self.collection_span(start, last), children, merge(sources))
+
+    def read_wanted(self, start: Any, wanted: Wanted) -> Branch:
+        """Read a mapping of which only some keys are wanted."""
+        next_event, skip = self.next_event, self.skip
+        children: dict[str | int, tuple[Span, Node]] = {}
+        merges, last = False, start
+        while type(key_event := next_event()) is ScalarEvent:
+            key, last = key_event.value, next_event()
+            is_merge = key == "<<" and _is_merge(key_event)
+            if is_merge or key not in wanted or key in children:
+                merges = merges or is_merge
+                if type(last) is not ScalarEvent:
+                    last = skip(last)
+                continue
+            key_span = self.span(key_event)
+            if wanted[key] is KEY_ONLY:
+                last = skip(last)
+                children[key] = (key_span, Leaf(key_span))
+            else:
+                last = self.read(last, wanted[key])
+                children[key] = (key_span, last)
+        if type(key_event) is not MappingEndEvent or (merges and len(children) < len(wanted)):
             raise _NeedsAnchorsError
         last = key_event if _has_text(key_event) else last
-        return Branch(self.collection_span(start, last), children, tuple(merged))
+        return Branch(self.collection_span(start, last), children)
 
     def read_list(self, start: Any, wanted: Wanted | None) -> Branch:
         next_event = self.next_event
@@ -124,22 +139,12 @@ class _Reader:
         last = event if _has_text(event) else last
         return Branch(self.collection_span(start, last), children)
 
-    def key_text(self, event: Any, wanted: Wanted | None) -> str | None:
+    def key_text(self, event: Any) -> str | None:
         """The key that an event stands for; None for a collection, which is no key."""
-        if type(event) is ScalarEvent:
-            if wanted is None and event.anchor is not None:
-                self.read(event, None)
-            return event.value
-        if type(event) is AliasEvent:
-            if event.anchor not in self.anchors:
-                raise _NeedsAnchorsError
-            return self.anchors[event.anchor][1]
-        self.pass_over(event, wanted)
-        return None
-
-    def pass_over(self, event: Any, wanted: Wanted | None) -> Any:
-        """Read a node for its anchors and its end only."""
-        return self.read(event, None) if wanted is None else self.skip(event)
+        if isinstance(event, AliasEvent):
+            return self.anchors[str(event.anchor)][1]
+        self.read(event, None)
+        return event.value if isinstance(event, ScalarEvent) else None
 
     def skip(self, event: Any) -> Any:
         """Go past the node that starts with `event`; return the last event with any text."""
@@ -164,7 +169,7 @@ class _Reader:
         start, end = event.start_mark, event.end_mark
         if type(event) is ScalarEvent and event.style in _BLOCK_STYLES:
             # libyaml lets a block scalar reach over the blank lines that follow it.
-            lines = _LINE_BREAK.split(self.text[start.index : end.index].rstrip())
+            lines = split_lines(self.text[start.index : end.index].rstrip())
             column = len(lines[-1]) + (start.column if len(lines) == 1 else 0)
             return Span(start.line + 1, start.column + 1, start.line + len(lines), column + 1)
         return Span(start.line + 1, start.column + 1, end.line + 1, end.column + 1)
@@ -179,6 +184,10 @@ class _Reader:
 def _has_text(end: Any) -> bool:
     """Whether a collection ends with a bracket. A block collection ends at the next token."""
     return end.end_mark.index > end.start_mark.index  # type: ignore[no-any-return]
+
+
+def _is_merge(key_event: Any) -> bool:
+    return type(key_event) is ScalarEvent and key_event.value == "<<" and key_event.implicit[0]
 
 
 def _sources(value: Node) -> list[Node]:

@@ -17,13 +17,14 @@ from evalcase.model.problem import Span
 from evalcase.read.fault import FatalFaultError, Fault
 
 _BREAKS = "\x85\u2028\u2029"
+_BREAK_BYTES = tuple(char.encode() for char in _BREAKS)
 _PRIVATE = range(0xF0000, 0x10FFFE)
 
 
 class Prepared(NamedTuple):
-    """Text for libyaml, and how to get the original characters back."""
+    """UTF-8 for libyaml, and how to get the original characters back."""
 
-    text: str
+    data: bytes
     restore: dict[int, str] | None
 
     def events(self, parser: Any) -> Callable[[], Any]:
@@ -42,17 +43,25 @@ class Prepared(NamedTuple):
         return next_event
 
 
-def prepare(text: str) -> Prepared:
-    last_line = text[max(text.rfind("\n"), text.rfind("\r")) + 1 :]
-    if last_line and not last_line.strip(" \t"):
-        text += "\n"
+def prepare(source: str | bytes) -> Prepared:
+    data = source.encode() if isinstance(source, str) else source
+    if data.startswith(_BYTE_ORDER_MARK):
+        message = "a second byte order mark stands here"
+        raise FatalFaultError(Fault("control-character", message, Span(1, 1, 1, 2), "remove it"))
+    last_line = data[max(data.rfind(b"\n"), data.rfind(b"\r")) + 1 :]
+    if last_line and not last_line.strip(b" \t"):
+        data += b"\n"
+    if not any(each in data for each in _BREAK_BYTES):
+        return Prepared(data, None)
+    text = data.decode()
     found = [char for char in _BREAKS if char in text]
-    if not found:
-        return Prepared(text, None)
     stand_ins = _unused(text, len(found))
     swap = {ord(char): stand_in for char, stand_in in zip(found, stand_ins, strict=True)}
     restore = {ord(stand_in): char for char, stand_in in zip(found, stand_ins, strict=True)}
-    return Prepared(text.translate(swap), restore)
+    return Prepared(text.translate(swap).encode(), restore)
+
+
+_BYTE_ORDER_MARK = "\ufeff".encode()
 
 
 def _unused(text: str, count: int) -> list[str]:

@@ -7,6 +7,8 @@ from typing import Any
 from evalcase.model.finding import Path
 from evalcase.resolve.report import Report
 
+ADVICE = ("nothing-to-grade", "not-compared")
+
 
 def advise(data: dict[str, Any], path: Path, expected_at: Path, report: Report) -> None:
     """Look over a case that has no errors. `expected_at` is where its expected output stands."""

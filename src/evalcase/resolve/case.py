@@ -46,7 +46,9 @@ def resolve_case(
 
     messages = values.get("input")
     if messages is None:
-        report.add("missing-input", path, "the case has no `input`", "add `input: …`")
+        # A misspelt `input` has been reported already, with its cure.
+        if not report.suggested("input", path):
+            report.add("missing-input", path, "the case has no `input`", "add `input: …`")
     else:
         messages = read_input(messages, input_at, report)
     expected = values.get("expected_output")

@@ -38,9 +38,6 @@ EXECUTION_FIELDS = {"target": "target", "evaluators": "graders"}
 RESERVED = ("vars", "matrix")
 PRIVATE_PREFIX = "x-"
 
-INHERITED = ("graders", "targets", "repeat", "threshold", "timeout_s")
-"""What a suite says of every case that doesn't say it itself (graders are put before)."""
-
 CASE_ORDER = (
     "description", "tags", "metadata", "skip", "conversation_id", "criteria", "rubrics",
     "graders", "targets", "repeat", "threshold", "timeout_s",

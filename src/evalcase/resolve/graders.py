@@ -27,13 +27,14 @@ def _read_grader(item: Any, path: Path, report: Report) -> dict[str, Any] | None
     if type(item) is str and item:
         return {"type": item}
     if type(item) is not dict or not item:
-        what = f"`{item}`" if type(item) is int else kind(item) if item else f"{kind(item)}, empty"
+        what = kind(item) if item not in ("", [], {}) else kind(item).replace("a ", "an empty ")
         report.add("bad-grader", path, f"a grader is a name or a mapping, not {what}", SPELLINGS)
         return None
     if "type" in item:
         return _read_options(item, item["type"], path, report)
-    if len(item) > 1:
-        name = next(iter(item))
+    names = [name for name in item if name not in ("weight", "required")]
+    if len(item) > 1 or not names:
+        name = names[0] if names else "name"
         hint = f"write {{type: {name}, value: …}} with the other options beside them"
         report.add("bad-grader", path, "a grader with options says its name in `type`", hint)
         return None

@@ -8,7 +8,7 @@ from evalcase.model.finding import QUOTE_IT, Path
 from evalcase.model.json_value import kind
 from evalcase.model.message import ROLES, is_part, part_text
 from evalcase.resolve.report import Report
-from evalcase.resolve.suggest import suggest
+from evalcase.resolve.suggest import ROLES_ELSEWHERE, suggest
 
 _ROLES = frozenset(ROLES)
 _CONTENT_TYPES = frozenset({"text", "file", "image"})
@@ -23,7 +23,7 @@ def read_input(value: Any, path: Path, report: Report) -> Messages | None:
             report.add("empty-input", path, "the input is blank")
         return [{"role": "user", "content": value}]
     if type(value) is list:
-        return _message_list(value, path, report)
+        return value if _are_plain(value) else _message_list(value, path, report)
     if type(value) is dict:
         if is_message(value):
             return _message_list([value], path, report, single=True)
@@ -38,6 +38,8 @@ def read_expected_output(value: Any, path: Path, report: Report) -> Messages | N
     if type(value) is dict and is_message(value):
         return _message_list([value], path, report, single=True)
     if type(value) is list:
+        if _are_plain(value):
+            return value
         for item in value:
             if is_message(item):
                 return _message_list(value, path, report)
@@ -45,6 +47,20 @@ def read_expected_output(value: Any, path: Path, report: Report) -> Messages | N
             return _message_list(value, path, report)
         check_content(value, path, report)
     return [{"role": "assistant", "content": value}]
+
+
+def _are_plain(value: list[Any]) -> bool:
+    """Whether a list holds nothing but messages of text, or of data that is no list.
+
+    Nearly all do, and need no closer look: this is the hottest path of loading.
+    """
+    for item in value:
+        if type(item) is not dict or "tool_calls" in item or "content" not in item:
+            return False
+        role = item.get("role")
+        if type(role) is not str or role not in _ROLES or type(item["content"]) is list:
+            return False
+    return bool(value)
 
 
 def is_message(value: Any) -> bool:
@@ -66,18 +82,6 @@ def _message_list(
         return None
     before = report.errors
     for index, item in enumerate(value):
-        if type(item) is dict:
-            role, content = item.get("role"), item.get("content")
-            if (
-                type(role) is str
-                and role in _ROLES
-                and (content is not None or "content" in item)
-                and "tool_calls" not in item
-            ):
-                if type(content) is list:
-                    here = path if single else (*path, index)
-                    check_content(content, (*here, "content"), report)
-                continue
         _check_message(item, path if single else (*path, index), value, report)
     return value if report.errors == before else None
 
@@ -108,7 +112,7 @@ def _report_odd_item(item: Any, path: Path, siblings: list[Any], report: Report)
     elif type(item) is dict:
         role = item.get("role")
         what = "a mapping that is no message"
-        hint = (suggest(role, ROLES) if type(role) is str else None) or hint
+        hint = (_suggest_role(role) if type(role) is str else None) or hint
     if any(map(is_message, siblings)):
         report.add("mixed-messages", path, f"this list holds messages, and this is {what}", hint)
     else:
@@ -125,15 +129,20 @@ def _report_role(role: Any, path: Path, report: Report) -> None:
         report.add("unknown-role", path, f"a role is a string, not {kind(role)}", _ROLE_LIST)
         return
     message = f"`{role}` is not a role"
-    report.add("unknown-role", path, message, suggest(role, ROLES) or _ROLE_LIST)
+    report.add("unknown-role", path, message, _suggest_role(role) or _ROLE_LIST)
+
+
+def _suggest_role(role: str) -> str | None:
+    return suggest(role, ROLES, elsewhere=ROLES_ELSEWHERE)
 
 
 _ROLE_LIST = "the roles are " + ", ".join(ROLES)
 
 
 def _report_empty(item: dict[str, Any], path: Path, report: Report) -> None:
-    others = [key for key in item if key != "role"]
-    hint = next(filter(None, (suggest(key, ("content", "tool_calls")) for key in others)), None)
+    known = ("content", "tool_calls")
+    guesses = (suggest(key, known, elsewhere={}) for key in item if key != "role")
+    hint = next(filter(None, guesses), None)
     if hint is None:
         role = _usual_role(path)
         hint = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from evalcase.model.finding import Path
@@ -64,6 +65,9 @@ def settle(raw: dict[str, Any], base: Path, vocabulary: Vocabulary, report: Repo
             _settle_alias(raw, name, aliases[name], base, named, report)
     if EXECUTION in raw:
         _settle_execution(raw[EXECUTION], (*base, EXECUTION), named, report)
+        if vocabulary is not SUITE and named.where.get("graders", ())[:1] == (EXECUTION,):
+            # Where they come from, a case's own ones took the place of the suite's.
+            named.values.setdefault("suite_graders", False)
     return named
 
 
@@ -75,13 +79,23 @@ def _check_foreign(name: str, base: Path, vocabulary: Vocabulary, report: Report
         message = f"`{name}` is reserved for a later version and doesn't work yet"
         report.add("reserved-field", path, message, at="key")
         return
-    hint = suggest(name, vocabulary.fields, vocabulary.aliases)
+    hint = _guess(name, vocabulary is SUITE)
     if vocabulary is SUITE and (name in CASE_FIELDS or name in CASE_ALIASES):
         hint = "it belongs to a case, one level below"
-    if vocabulary is not SUITE and (name in SUITE_FIELDS or name in SUITE_ALIASES):
-        hint = hint or "it belongs to the suite, beside `cases`"
-    hint = hint or f"a field of your own starts with `{PRIVATE_PREFIX}`"
+    if vocabulary is not SUITE:
+        if SUITE_ALIASES.get(name, name) == "cases":
+            hint = "a case holds no cases; a file with `cases` is a suite"
+        elif name in SUITE_FIELDS or name in SUITE_ALIASES:
+            hint = hint or "it belongs to the suite, beside `cases`"
+    hint = hint or f"a field of your own starts with `{PRIVATE_PREFIX}`, and is ignored"
     report.add("unknown-field", path, f"`{name}` is not a field of {vocabulary.what}", hint, "key")
+
+
+@lru_cache(1000)
+def _guess(name: str, in_suite: bool) -> str | None:
+    """Remembered, because one mistake is often made in every case of a file."""
+    vocabulary = SUITE if in_suite else CASE
+    return suggest(name, vocabulary.fields, vocabulary.aliases)
 
 
 def _settle_alias(
@@ -134,11 +148,10 @@ def _settle_executed(
     if rival is None:
         named.values[primary] = item
         named.where[primary] = (path[-1], name)
-        if primary == "graders":
-            named.values.setdefault("suite_graders", False)
     elif rival in named.where:
-        message = f"`{name}` and `{named.where[rival][-1]}` are two names of one field"
+        other = ".".join(map(str, named.where[rival]))
+        message = f"`execution.{name}` and `{other}` are two names of one field"
         report.add("conflicting-fields", (*path, name), message, f"keep one, as `{primary}`", "key")
     else:
-        message = f"`{name}` is ignored, because `{rival}` is there too"
-        report.add("ignored-alias", (*path, name), message, f"remove `{name}`", "key")
+        message = f"`execution.{name}` is ignored, because `{rival}` is there too"
+        report.add("ignored-alias", (*path, name), message, "remove it", "key")

@@ -32,6 +32,16 @@ class Report:
         if CODES[code].severity == "error":
             self.errors += 1
 
+    def suggested(self, name: str, path: Path) -> bool:
+        """Whether a wrong field below `path` was just said to be meant as `name`."""
+        hint = f"did you mean `{name}`?"
+        for finding in reversed(self.findings):
+            if finding.path[:-1] != path:
+                return False
+            if finding.hint == hint:
+                return True
+        return False
+
     def add_file(self, name: str, path: Path) -> None:
         self.files.append(FileReference(name, path, self.case))
 
@@ -46,6 +56,12 @@ class Report:
             if files[index].path[:length] != path:
                 break
             files[index] = files[index]._replace(case=case)
+
+    def replace_hint(self, code: str, hint: str) -> None:
+        """Give all findings of one kind a hint that fits better."""
+        self.findings = [
+            each._replace(hint=hint) if each.code == code else each for each in self.findings
+        ]
 
     def check_files(self, find: Callable[[str], str | Unfit]) -> None:
         """Report the files that `find` doesn't find."""

@@ -32,8 +32,11 @@ class _Shape(NamedTuple):
     lone: bool = False
 
 
-def resolve_suite(value: JSON, name: str, report: Report) -> Resolved:
-    """The suite that a document stands for. `name` is used where it doesn't name itself."""
+def resolve_suite(value: JSON, name: str, report: Report, consume: bool = False) -> Resolved:
+    """The suite that a document stands for. `name` is used where it doesn't name itself.
+
+    With `consume`, each case takes the memory of what it was made from: `value` is used up.
+    """
     shape = _shape(value, name, report)
     if shape is None:
         return Resolved({"name": name}, [])
@@ -42,11 +45,12 @@ def resolve_suite(value: JSON, name: str, report: Report) -> Resolved:
     if shape.lone:
         case = resolve_case(shape.raw_cases[0], (), report, ids, shared, LONE_CASE)
         return Resolved(shape.about.fields, [case])
-    base = shape.path
-    cases = [
-        resolve_case(raw, (*base, index), report, ids, shared)
-        for index, raw in enumerate(shape.raw_cases)
-    ]
+    cases: list[Case | None] = []
+    for index, raw in enumerate(shape.raw_cases):
+        case = resolve_case(raw, (*shape.path, index), report, ids, shared)
+        cases.append(case)
+        if consume and case is not None:
+            shape.raw_cases[index] = None
     _name_first_places(shape, cases, report)
     return Resolved(shape.about.fields, cases)
 
@@ -113,11 +117,10 @@ def _name_first_places(shape: _Shape, cases: list[Case | None], report: Report) 
         return
     first: dict[str, Path] = {}
     for index, (raw, case) in enumerate(zip(shape.raw_cases, cases, strict=True)):
-        written = raw.get("id") if type(raw) is dict else None
-        if type(written) is str:
-            first.setdefault(written, (*shape.path, index, "id"))
-        elif case is not None:
-            first.setdefault(case.id, (*shape.path, index))
+        id = raw.get("id") if type(raw) is dict else case and case.id
+        if type(id) is str:
+            # A path to an id that was made, and is not there, leads to its case.
+            first.setdefault(id, (*shape.path, index, "id"))
     for number, finding in enumerate(report.findings):
         if finding.code == "duplicate-id" and finding.case in first:
             report.findings[number] = finding._replace(also=first[finding.case])

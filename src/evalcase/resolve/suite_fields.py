@@ -31,7 +31,8 @@ class Shared(NamedTuple):
         if self.graders and not own_graders_only:
             own["graders"] = [*self.graders, *own.get("graders", ())]
         if self.tags:
-            own["tags"] = list(dict.fromkeys([*self.tags, *own.get("tags", ())]))
+            more = [tag for tag in own.get("tags", ()) if tag not in self.tags]
+            own["tags"] = [*self.tags, *more]
         own = {**self.defaults, **own}
         for name in CASE_ORDER:
             if name in own:
@@ -61,7 +62,7 @@ def read_suite_fields(named: Named, default_name: str, path: Path, report: Repor
         messages = read_input(values["input"], named.path(path, "input"), report)
     found: dict[str, Any] = {}
     for field, value in values.items():
-        if field in READERS and field != "suite_graders":
+        if field in READERS:
             canonical, read = READERS[field]
             result = read(value, named.path(path, field), report)
             if result is not None:

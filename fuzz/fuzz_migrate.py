@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+import sys
+
+import atheris
+
+with atheris.instrument_imports(include=["evalcase"]):
+    from invariants import SEEDS, check_migration
+
+
+def test_one(data: bytes) -> None:
+    check_migration(data, "yaml")
+    check_migration(data, "json")
+    check_migration(data, "jsonl")
+
+
+if __name__ == "__main__":
+    atheris.Setup([*sys.argv, *map(str, SEEDS)], test_one)
+    atheris.Fuzz()

@@ -1,0 +1,101 @@
+"""The command as people run it: a process of its own, which must neither hang nor crash."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+EVALCASE = (sys.executable, "-m", "evalcase")
+
+# Root passes every permission check by a capability. Without it, the mode of a file counts again.
+_WITHOUT_PRIVILEGE = """
+import ctypes, os, sys
+if sys.platform == "linux":
+    for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+        ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+class Result(NamedTuple):
+    code: int
+    stdout: bytes
+    stderr: bytes
+
+    @property
+    def out(self) -> str:
+        return self.stdout.decode()
+
+    @property
+    def err(self) -> str:
+        return self.stderr.decode()
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """The environment of a plain terminal, whatever the tests were started from."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+    root = Path(__file__).parent.parent.parent
+    return {**kept, "LC_ALL": "C.UTF-8", "PYTHONPATH": str(root / "src"), **changes}
+
+
+def evalcase(
+    *arguments: str | Path,
+    cwd: Path | None = None,
+    stdin: bytes = b"",
+    env: Mapping[str, str] | None = None,
+    timeout: float = 30,
+    prefix: tuple[str, ...] = (),
+) -> Result:
+    """Run the command. A hang or a traceback fails the test, whatever it is about."""
+    done = subprocess.run(
+        [*prefix, *EVALCASE, *map(str, arguments)],
+        cwd=cwd,
+        input=stdin,
+        env=environment(**(env or {})),
+        capture_output=True,
+        timeout=timeout,
+        check=False,
+    )
+    assert b"Traceback" not in done.stderr, done.stderr.decode(errors="replace")
+    assert done.returncode in (0, 1, 2), (done.returncode, done.stderr)
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+def shell(script: str, *, cwd: Path, env: Mapping[str, str] | None = None) -> Result:
+    """Run a line of shell in which `$EVALCASE` is the command."""
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=cwd,
+        env=environment(EVALCASE=" ".join(EVALCASE), **(env or {})),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert b"Traceback" not in done.stderr, done.stderr.decode(errors="replace")
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+def unprivileged(*arguments: str | Path, cwd: Path | None = None) -> Result:
+    """Run the command so that permissions hold even for root."""
+    return evalcase(*arguments, cwd=cwd, prefix=(sys.executable, "-c", _WITHOUT_PRIVILEGE))
+
+
+def limited(kibibytes: int) -> tuple[str, ...]:
+    """The prefix of a command that gets no more memory than this."""
+    return ("bash", "-c", f'ulimit -v {kibibytes}; exec "$0" "$@"')
+
+
+def check(path: Path, *, timeout: float = 30, prefix: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """The problems of a file, as `check --format json` tells them; its exit code must fit."""
+    result = evalcase("check", "--format", "json", path, timeout=timeout, prefix=prefix)
+    assert result.stderr == b""
+    problems: list[dict[str, Any]] = json.loads(result.stdout)
+    failed = any(problem["severity"] == "error" for problem in problems)
+    assert result.code == (2 if failed else 0)
+    return problems

@@ -1,0 +1,390 @@
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import evalcase as package
+from tests.cli.command import EVALCASE, environment, evalcase, shell
+
+GOOD = "- input: hi\n  expected_output: x\n"
+BAD = "- input: 5\n"
+COMMANDS = ["check", "show", "schema", "migrate"]
+
+
+def on_terminal(
+    *arguments: str, cwd: Path, env: dict[str, str] | None = None, stderr: bool = False
+) -> tuple[int, bytes]:
+    """Run the command with a terminal for its output; with `stderr`, for its errors instead."""
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [*EVALCASE, *arguments],
+        cwd=cwd,
+        env=environment(**(env or {"TERM": "xterm"})),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL if stderr else follower,
+        stderr=follower if stderr else subprocess.DEVNULL,
+    )
+    os.close(follower)
+    output = read_terminal(leader)
+    return process.wait(timeout=30), output
+
+
+def read_terminal(leader: int, until: bytes | None = None) -> bytes:
+    """What is written to a terminal, until its other end is closed or some text has come."""
+    output = b""
+    while until is None or until not in output:
+        ready, _, _ = select.select([leader], [], [], 30)
+        assert ready, f"nothing came after {output!r}"
+        try:
+            piece = os.read(leader, 65536)
+        except OSError:  # Linux says so when the other end is closed.
+            piece = b""
+        if not piece:
+            break
+        output += piece
+    if until is None:
+        os.close(leader)
+    return output
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "good.eval.yaml").write_text(GOOD)
+    (tmp_path / "bad.eval.yaml").write_text(BAD)
+    (tmp_path / "old.eval.yaml").write_text("- input_messages: hi\n  expected_output: x\n")
+    return tmp_path
+
+
+# Help
+
+
+def test_version() -> None:
+    result = evalcase("--version")
+    assert result == (0, f"evalcase {package.__version__}\n".encode(), b"")
+    assert evalcase("--version", "--help").code == 0
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_help_names_every_command_and_teaches(flag: str) -> None:
+    result = evalcase(flag)
+    assert (result.code, result.err) == (0, "")
+    for command in COMMANDS:
+        assert f"  {command} " in result.out
+        assert f"evalcase {command}" in result.out
+    for taught in ("expected_output:", "Exit codes: 0", "--version"):
+        assert taught in result.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_every_command_has_examples(command: str) -> None:
+    result = evalcase(command, "--help")
+    assert (result.code, result.err) == (0, "")
+    assert f"\n  evalcase {command}" in result.out
+    assert max(map(len, result.out.splitlines())) <= 100
+    assert evalcase(command, "-h").out == result.out
+
+
+@pytest.mark.parametrize("command", ["check", "show", "migrate"])
+def test_help_of_what_reads_files_says_its_exit_codes(command: str) -> None:
+    text = " ".join(evalcase(command, "--help").out.split())
+    assert "Exit code: 0" in text
+    assert "--stdin-format" in text
+
+
+def test_the_examples_of_the_help_work(folder: Path) -> None:
+    (folder / "evals").mkdir()
+    (folder / "evals" / "math.eval.yaml").write_text("- {id: sum, input: a, expected_output: b}\n")
+    (folder / "math.eval.yaml").write_text("- {id: sum, input: a, expected_output: b}\n")
+    (folder / "x.jsonl").write_text('{"input": "a", "expected_output": "b"}\n')
+    (folder / "bad.eval.yaml").unlink()
+    for command in COMMANDS:
+        for line in evalcase(command, "--help").out.splitlines():
+            example = line.strip().split("   ")[0]
+            if example.startswith(("evalcase ", "cat ")) and "[" not in example:
+                script = example.replace("evalcase ", "$EVALCASE ", 1)
+                assert shell(script, cwd=folder).code == 0, example
+
+
+# Wrong usage
+
+
+def test_no_command_shows_the_help() -> None:
+    result = evalcase()
+    assert result.code in (0, 2)
+    assert "evalcase check" in result.out + result.err
+
+
+@pytest.mark.parametrize(
+    ("typo", "meant"), [("chekc", "check"), ("sho", "show"), ("migrat", "migrate")]
+)
+def test_a_command_that_is_misspelt(typo: str, meant: str) -> None:
+    result = evalcase(typo)
+    assert (result.code, result.out) == (2, "")
+    assert f"there is no command '{typo}'. Did you mean '{meant}'?" in result.err
+
+
+def test_a_command_that_is_like_no_other() -> None:
+    result = evalcase("zzz", "x.yaml")
+    assert (result.code, result.out) == (2, "")
+    assert "See 'evalcase --help'." in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["check", "--frmat", "json"], "--format"),
+        (["check", "--format", "xml"], "sarif"),
+        (["check", "-", "--stdin-format", "toml"], "jsonl"),
+        (["show"], "PATHS"),
+        (["migrate"], "PATHS"),
+        (["schema", "x"], "x"),
+        (["--nope"], "--nope"),
+        (["show", "x.yaml", "--case"], "--case"),
+    ],
+)
+def test_wrong_options_are_explained_on_standard_error(arguments: list[str], said: str) -> None:
+    result = evalcase(*arguments)
+    assert (result.code, result.out) == (2, "")
+    assert said in result.err
+
+
+# Colours
+
+
+def test_colours_on_a_terminal(folder: Path) -> None:
+    code, output = on_terminal("check", "bad.eval.yaml", cwd=folder)
+    assert code == 2
+    assert b"\x1b[1;31merror[wrong-type]\x1b[0m" in output
+
+
+@pytest.mark.parametrize(
+    "env", [{"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb"}], ids=["NO_COLOR", "dumb"]
+)
+def test_no_colours_where_they_are_not_wanted(folder: Path, env: dict[str, str]) -> None:
+    code, output = on_terminal("check", "bad.eval.yaml", cwd=folder, env=env)
+    assert code == 2
+    assert b"error[wrong-type]" in output
+    assert b"\x1b" not in output
+
+
+def test_an_empty_no_color_means_nothing(folder: Path) -> None:
+    env = {"TERM": "xterm", "NO_COLOR": ""}
+    assert b"\x1b[1;31m" in on_terminal("check", "bad.eval.yaml", cwd=folder, env=env)[1]
+
+
+@pytest.mark.parametrize("format", ["json", "github", "sarif"])
+def test_no_colours_in_what_programs_read(folder: Path, format: str) -> None:
+    _, output = on_terminal("check", "--format", format, "bad.eval.yaml", cwd=folder)
+    assert b"wrong-type" in output
+    assert b"\x1b" not in output
+
+
+def test_colours_follow_the_stream_that_is_written_to(folder: Path) -> None:
+    code, output = on_terminal("show", "bad.eval.yaml", cwd=folder, stderr=True)
+    assert code == 2
+    assert b"\x1b[1;31merror" in output
+    # The terminal shows the diff here, and what is said about it goes to a file.
+    leader, follower = pty.openpty()
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [*EVALCASE, "migrate", "--diff", "old.eval.yaml"],
+            cwd=folder,
+            env=environment(TERM="xterm"),
+            stdout=follower,
+            stderr=log,
+        )
+        os.close(follower)
+        read_terminal(leader)
+        assert process.wait(timeout=30) == 0
+    said = (folder / "log").read_bytes()
+    assert b"1 name to rename" in said
+    assert b"\x1b" not in said
+
+
+@pytest.mark.parametrize("command", ["check", "show", "migrate"])
+def test_no_colours_in_a_pipe(folder: Path, command: str) -> None:
+    env = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    result = evalcase(command, "bad.eval.yaml", "old.eval.yaml", cwd=folder, env=env)
+    assert b"\x1b" not in result.stdout + result.stderr
+
+
+# Locales
+
+
+LOCALES = [
+    {"LC_ALL": "C"},
+    {"LC_ALL": "C.UTF-8", "PYTHONIOENCODING": "latin-1"},
+    {"LC_ALL": "POSIX", "PYTHONIOENCODING": "ascii:strict", "PYTHONUTF8": "0"},
+]
+
+
+def test_the_locale_changes_nothing(tmp_path: Path) -> None:
+    good = "- id: größe\n  input: 日本語 😀\n  expected_output: é\n"
+    text = good + "- input: 5\n  expcted_öutput: x\n"
+    (tmp_path / "bad.yaml").write_bytes(text.encode())
+    (tmp_path / "ok.yaml").write_bytes(good.encode())
+    for arguments in (
+        ["check", "bad.yaml"],
+        ["check", "--format", "json", "bad.yaml"],
+        ["show", "ok.yaml"],
+    ):
+        usual = evalcase(*arguments, cwd=tmp_path)
+        for env in LOCALES:
+            assert evalcase(*arguments, cwd=tmp_path, env=env) == usual, (arguments, env)
+    for env in LOCALES:
+        assert evalcase("check", "-", stdin=text.encode(), env=env).code == 2
+
+
+def test_names_in_another_locale(tmp_path: Path) -> None:
+    (tmp_path / "ä.yaml").write_text("- {id: größe, input: hi, expected_output: x}\n")
+    for env in LOCALES[:2]:
+        result = evalcase("show", "--case", "größe", "ä.yaml", cwd=tmp_path, env=env)
+        assert (result.code, result.err) == (0, "")
+        assert '"id": "größe"' in result.out
+
+
+def test_a_file_name_that_is_no_utf_8(tmp_path: Path) -> None:
+    name = os.fsdecode(b"caf\xe9.eval.yaml")
+    (tmp_path / name).write_text(BAD)
+    for format in ("text", "json", "github", "sarif"):
+        result = evalcase("check", "--format", format, cwd=tmp_path)
+        assert (result.code, result.err) == (2, "")
+        assert "caf" in result.out
+    (tmp_path / name).write_text("- input_messages: hi\n  expected_output: x\n")
+    assert evalcase("migrate", tmp_path).code == 0
+    assert (tmp_path / name).read_text() == "- input: hi\n  expected_output: x\n"
+
+
+# Streams that fail
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "check many.eval.yaml",
+        "check --format github many.eval.yaml",
+        "check --format json many.eval.yaml",
+        "show --format jsonl large.eval.yaml",
+        "show large.eval.yaml",
+        "schema",
+        "migrate --diff aged.eval.yaml",
+        "--help",
+    ],
+)
+def test_a_reader_that_has_seen_enough(tmp_path: Path, command: str) -> None:
+    (tmp_path / "many.eval.yaml").write_text(BAD * 2_000)
+    (tmp_path / "large.eval.yaml").write_text(GOOD * 2_000)
+    (tmp_path / "aged.eval.yaml").write_text(GOOD.replace("input:", "input_messages:") * 2_000)
+    result = shell(f"set -o pipefail; $EVALCASE {command} 2> err | head -1", cwd=tmp_path)
+    assert result.out.count("\n") == 1
+    said = (tmp_path / "err").read_text()
+    assert "Traceback" not in said
+    assert "pipe" not in said.lower()
+    # As for any program that a closed pipe ends; never a verdict on the files.
+    assert result.code in (0, 141)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["check bad.eval.yaml", "show good.eval.yaml", "schema", "migrate --diff old.eval.yaml"],
+)
+def test_a_full_disk_is_said_and_is_no_success(folder: Path, command: str) -> None:
+    result = shell(f"$EVALCASE {command} > /dev/full", cwd=folder)
+    assert result.code in (2, 3)
+    assert "No space left" in result.err
+    assert result.err.count("\n") >= 1
+
+
+@pytest.mark.parametrize("redirection", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("check good.eval.yaml", 0),
+        ("show bad.eval.yaml", 2),
+        ("migrate --check old.eval.yaml", 1),
+        ("zzz", 2),
+    ],
+)
+def test_closed_streams(folder: Path, redirection: str, command: str, code: int) -> None:
+    result = shell(f"$EVALCASE {command} {redirection}", cwd=folder)
+    assert result.code == code
+
+
+def test_standard_input_that_is_closed(folder: Path) -> None:
+    for command in ("check", "show", "migrate"):
+        result = shell(f"$EVALCASE {command} - <&-", cwd=folder)
+        assert result.code == 2
+        assert "unreadable-file" in result.out + result.err
+
+
+def test_an_interrupt(folder: Path) -> None:
+    # The first file's problem is on the terminal, so the command is waiting for its input.
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [*EVALCASE, "check", "bad.eval.yaml", "-"],
+        cwd=folder,
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=follower,
+        stderr=subprocess.PIPE,
+    )
+    os.close(follower)
+    try:
+        read_terminal(leader, until=b"wrong-type")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 130
+        assert process.stderr is not None
+        assert b"Traceback" not in process.stderr.read()
+    finally:
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stderr):
+            assert stream is not None
+            stream.close()
+        os.close(leader)
+
+
+# What never happens
+
+
+def test_reading_commands_run_nothing_and_write_nothing(folder: Path) -> None:
+    (folder / "click.py").write_text("raise SystemExit('imported')")
+    (folder / "grader.py").write_text("open('ran', 'w')")
+    (folder / "evil.eval.yaml").write_text(
+        "- input: hi\n  target: python:grader\n"
+        "  graders: [{python: grader:main}, {command: touch ran}]\n"
+    )
+    (folder / "bad.eval.yaml").unlink()
+    before = sorted(folder.rglob("*"))
+    script = Path(EVALCASE[0]).with_name("evalcase")
+    for arguments in (["check"], ["show", "."], ["schema"], ["migrate", "--diff", "."]):
+        done = subprocess.run(
+            [script, *arguments],
+            cwd=folder,
+            env=environment(),
+            capture_output=True,
+            timeout=30,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_the_module_and_the_script_are_the_same_command(folder: Path) -> None:
+    script = Path(EVALCASE[0]).with_name("evalcase")
+    done = subprocess.run(
+        [script, "check", "bad.eval.yaml"],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+    module = evalcase("check", "bad.eval.yaml", cwd=folder)
+    assert (done.returncode, done.stdout, done.stderr) == module

@@ -1,0 +1,698 @@
+"""The format, part 1.2: the other fields of a case. One test for each thing it says."""
+
+from __future__ import annotations
+
+import json
+import re
+from hashlib import sha256
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+import evalcase
+from evalcase import Problem, SuiteError
+from evalcase.read.document import Format
+
+Place = tuple[str, int, int, int, int]
+"""A code, then line, column, end line and end column."""
+
+
+def problems_of(text: str, format: Format = "yaml") -> list[Problem]:
+    """All errors and warnings of a suite, but for the one that many of these small cases have."""
+    try:
+        problems = evalcase.loads(text, format).warnings
+    except SuiteError as error:
+        problems = error.problems
+    return [problem for problem in problems if problem.code != "nothing-to-grade"]
+
+
+def places(text: str, format: Format = "yaml") -> list[Place]:
+    found = []
+    for problem in problems_of(text, format):
+        assert problem.span is not None
+        found.append((problem.code, *problem.span))
+    return found
+
+
+def only_problem(text: str, format: Format = "yaml") -> Problem:
+    (problem,) = problems_of(text, format)
+    return problem
+
+
+def case_of(text: str) -> dict[str, Any]:
+    """The canonical form of the only case of a suite."""
+    (case,) = evalcase.loads(text)
+    return case.to_dict()
+
+
+def fields_of(text: str) -> dict[str, Any]:
+    """The canonical form of a case, given without its `input`, and without what every case has."""
+    case = case_of(f"input: hi\n{text}")
+    return {name: value for name, value in case.items() if name not in ("id", "input")}
+
+
+def ids_of(text: str, format: Format = "yaml") -> list[str]:
+    return [case.id for case in evalcase.loads(text, format)]
+
+
+# `id`.
+
+
+@pytest.mark.parametrize("id", ["a", "A b/c", "ünïcode", "7", " "])
+def test_id_is_a_string_kept_as_it_is(id: str) -> None:
+    """Any text will do, and none is changed."""
+    assert case_of(json.dumps({"id": id, "input": "hi"}))["id"] == id
+
+
+def test_id_is_unique_in_the_suite() -> None:
+    """Two cases can't have the same id."""
+    text = "- {id: a, input: x}\n- {id: b, input: x}\n- {id: a, input: y}\n"
+    assert places(text) == [("duplicate-id", 3, 8, 3, 9)]
+    assert only_problem(text).severity == "error"
+
+
+def test_id_given_may_not_be_one_that_was_made_for_another_case() -> None:
+    """A made id is taken as well, and the case that has it is named."""
+    (made,) = ids_of("- input: hi\n")
+    problem = only_problem(f"- input: hi\n- {{id: {made}, input: ho}}\n")
+    assert (problem.code, problem.span) == ("duplicate-id", (2, 8, 2, 8 + len(made)))
+    assert "line 1" in problem.message
+
+
+def test_id_made_is_a_slug_of_the_first_user_text_and_six_hex_digits() -> None:
+    """Words of the text in lower case, then a piece of a hash."""
+    (id,) = ids_of("input: What is  2+2, exactly?")
+    assert re.fullmatch(r"what-is-2-2-exactly-[0-9a-f]{6}", id)
+
+
+def test_id_made_uses_the_first_user_text_of_several_messages() -> None:
+    """What the system says doesn't name a case, and neither does what has no text."""
+    (id,) = ids_of(
+        "input:\n"
+        "  - {role: system, content: Be brief}\n"
+        "  - {role: user, content: {no: text}}\n"
+        "  - {role: user, content: [{type: text, text: First}, {type: text, value: ' one'}]}\n"
+        "  - {role: user, content: Second}\n"
+    )
+    assert re.fullmatch(r"first-one-[0-9a-f]{6}", id)
+
+
+@pytest.mark.parametrize("text", ["a" * 500, "word " * 100, "a" * 39 + " b", "ü" * 41, "x" * 40])
+def test_id_made_has_a_slug_of_at_most_40_characters(text: str) -> None:
+    """Long texts are cut, and never end in a dash because of it."""
+    (id,) = ids_of(json.dumps({"input": text}), "json")
+    slug, digits = id[:-7], id[-7:]
+    assert re.fullmatch("-[0-9a-f]{6}", digits)
+    assert 30 < len(slug) <= 40
+    assert not slug.endswith("-")
+
+
+@pytest.mark.parametrize("value", ["'???'", "''", "{question: 5}", "[{role: system, content: a}]"])
+def test_id_made_without_any_user_text_still_has_a_slug(value: str) -> None:
+    """Where no word is to be had, there is one that says what it is."""
+    (id,) = ids_of(f"- input: {value}")
+    assert re.fullmatch("[a-z]+-[0-9a-f]{6}", id)
+
+
+def test_id_made_depends_on_the_canonical_input_and_not_on_its_spelling() -> None:
+    """Short form, long form, alias; YAML, JSON, JSONL: one input, one id."""
+    spellings: list[tuple[str, Format]] = [
+        ("input: hi", "yaml"),
+        ("- input_messages: hi", "yaml"),
+        ("cases: [{input: [{content: hi, role: user}]}]", "yaml"),
+        ('{"input": {"role": "user", "content": "hi"}}', "json"),
+        ('{"input": "hi"}', "jsonl"),
+    ]
+    assert len({ids_of(text, format)[0] for text, format in spellings}) == 1
+
+
+def test_id_made_differs_where_the_input_does() -> None:
+    """Same slug, other input, other id."""
+    text = "- input: hi\n- input: hi!\n- input: [{role: user, content: hi, x: 1}]\n"
+    ids = ids_of(text)
+    assert len(set(ids)) == 3
+    assert {id[:-6] for id in ids} == {"hi-"}
+
+
+def test_id_made_does_not_change_between_versions() -> None:
+    """Results are kept under these ids, so they are part of the format."""
+    assert ids_of('input: "What is 2+2?"') == ["what-is-2-2-0bd13b"]
+    digits = sha256(b'[{"content":"What is 2+2?","role":"user"}]').hexdigest()[:6]
+    assert digits == "0bd13b"
+
+
+def test_id_made_survives_reordering() -> None:
+    """Wherever a case stands, its id is the same."""
+    cases = ["- input: a\n", "- input: b\n", "- {id: x, input: c}\n"]
+    by_order = [ids_of("".join(order)) for order in permutations(cases)]
+    assert {frozenset(ids) for ids in by_order} == {frozenset(by_order[0])}
+
+
+def test_id_made_survives_edits_elsewhere() -> None:
+    """Other fields, other cases, the suite's fields: none of them touches it."""
+    (id,) = ids_of("- input: a\n")
+    assert (
+        ids_of("- {input: new}\n- {input: a, expected_output: x, tags: [t], criteria: c}\n")[1]
+        == id
+    )
+    assert ids_of("name: s\ngraders: [g]\ntarget: t\ntests: [{input: a}]\n") == [id]
+
+
+def test_id_made_survives_an_input_of_the_suite() -> None:
+    """The case's own input counts, not what the suite puts before it."""
+    (id,) = ids_of("- input: a\n")
+    assert ids_of("input: Be brief\ncases: [{input: a}]\n") == [id]
+    assert ids_of("input: Be long\ncases: [{input: a}]\n") == [id]
+
+
+@pytest.mark.parametrize("format", ["yaml", "jsonl"])
+def test_only_identical_inputs_get_a_number(format: Format) -> None:
+    """The first keeps the plain id, copies are counted from 2."""
+    lines = ['{"input": "a"}', '{"input": "b"}', '{"input": [{"content": "a", "role": "user"}]}',
+             '{"input": "a", "tags": ["t"]}']  # fmt: skip
+    text = "\n".join(lines) if format == "jsonl" else f"[{', '.join(lines)}]"
+    first, other, second, third = ids_of(text, format)
+    assert (second, third) == (f"{first}-2", f"{first}-3")
+    assert not re.search("-[23]$", other)
+
+
+@pytest.mark.parametrize("value", ["7", "1.5", "true", "0x10"])
+def test_id_number_is_an_error_that_says_quote_it(value: str) -> None:
+    """Is 007 the text or the number? Quotes tell."""
+    problem = only_problem(f"- id: {value}\n  input: hi\n")
+    assert (problem.code, problem.span) == ("wrong-type", (1, 7, 1, 7 + len(value)))
+    assert problem.hint == f'write it in quotes: "{value}"'
+
+
+def test_id_null_counts_as_absent() -> None:
+    """A null says nothing, so an id is made."""
+    assert ids_of("- {id: null, input: hi}") == ids_of("- {input: hi}")
+
+
+def test_id_empty_is_an_error() -> None:
+    """An id that can't be seen is no id."""
+    assert places("- {id: '', input: hi}") == [("bad-value", 1, 8, 1, 10)]
+
+
+# `description`, `tags`, `metadata`, `skip`, `conversation_id`.
+
+
+def test_description_is_text() -> None:
+    """It is kept, and available in Python."""
+    assert fields_of("description: A sum") == {"description": "A sum"}
+    assert evalcase.parse_case("input: hi\ndescription: A sum").description == "A sum"
+    assert places("input: hi\ndescription: [x]\n") == [("wrong-type", 2, 14, 2, 17)]
+
+
+def test_tags_are_a_list_of_strings() -> None:
+    """Nothing else is taken for one, and each wrong item is pointed at."""
+    assert fields_of("tags: [a, 'b c']") == {"tags": ["a", "b c"]}
+    assert evalcase.parse_case("input: hi\ntags: [b, a]").tags == ("b", "a")
+    assert places("input: hi\ntags: a\n") == [("wrong-type", 2, 7, 2, 8)]
+    assert places("input: hi\ntags: [a, 5, [b]]\n") == [
+        ("wrong-type", 2, 11, 2, 12),
+        ("wrong-type", 2, 14, 2, 17),
+    ]
+
+
+def test_metadata_is_any_mapping_and_stays_untouched() -> None:
+    """Keys that mean something elsewhere mean nothing in here."""
+    metadata: dict[str, Any] = {
+        "riskLevel": 1,
+        "input_messages": 5,
+        "x-y": None,
+        "role": "user",
+        "b": [{}],
+        "a": {},
+    }
+    found = fields_of(f"metadata: {json.dumps(metadata)}")
+    assert json.dumps(found) == json.dumps({"metadata": metadata})
+    assert problems_of(f"input: hi\nmetadata: {json.dumps(metadata)}") == []
+    assert places("input: hi\nmetadata: [1]\n") == [("wrong-type", 2, 11, 2, 14)]
+
+
+@pytest.mark.parametrize(("value", "skip"), [("true", True), ("too slow", "too slow")])
+def test_skip_is_a_reason_or_true(value: str, skip: str | bool) -> None:
+    """A case is skipped with a reason, or without one."""
+    assert fields_of(f"skip: {value}") == {"skip": skip}
+    assert evalcase.parse_case(f"input: hi\nskip: {value}").skip == skip
+
+
+def test_skip_false_is_the_same_as_none() -> None:
+    """A case that isn't skipped doesn't say so."""
+    assert fields_of("skip: false") == {}
+    assert evalcase.parse_case("input: hi\nskip: false").skip is False
+
+
+@pytest.mark.parametrize("value", ["5", "''", "[a]", "0"])
+def test_skip_of_another_type_is_an_error(value: str) -> None:
+    """Is 0 yes or no? Nobody has to guess."""
+    assert places(f"input: hi\nskip: {value}\n") == [("wrong-type", 2, 7, 2, 7 + len(value))]
+
+
+def test_skip_no_is_a_reason_and_not_false() -> None:
+    """`no` is text in YAML 1.2."""
+    assert fields_of("skip: no") == {"skip": "no"}
+
+
+def test_conversation_id_is_text_that_stays_untouched() -> None:
+    """It is kept, and available in Python."""
+    assert fields_of("conversation_id: c-1") == {"conversation_id": "c-1"}
+    assert evalcase.parse_case("input: hi\nconversation_id: c-1").conversation_id == "c-1"
+    problem = only_problem("input: hi\nconversation_id: 17\n")
+    assert (problem.code, problem.span) == ("wrong-type", (2, 18, 2, 20))
+    assert problem.hint == 'write it in quotes: "17"'
+
+
+# `criteria` and `rubrics`.
+
+
+def test_criteria_is_prose() -> None:
+    """It is kept, and available in Python."""
+    assert fields_of("criteria: Is polite") == {"criteria": "Is polite"}
+    assert evalcase.parse_case("input: hi\ncriteria: Is polite").criteria == "Is polite"
+    assert places("input: hi\ncriteria: [a]\n") == [("wrong-type", 2, 11, 2, 14)]
+
+
+@pytest.mark.parametrize("alias", ["expected_outcome", "outcome"])
+def test_criteria_has_two_aliases(alias: str) -> None:
+    """Both are read as `criteria`, with a warning at the name."""
+    assert fields_of(f"{alias}: Is polite") == {"criteria": "Is polite"}
+    assert places(f"input: hi\n{alias}: x\n") == [("deprecated-name", 2, 1, 2, 1 + len(alias))]
+
+
+def test_rubrics_are_strings_or_mappings_and_become_mappings() -> None:
+    """A string is a rubric with that text."""
+    text = "rubrics:\n  - Is polite\n  - {id: r, text: Is right, weight: 2, required: true}\n"
+    assert fields_of(text) == {
+        "rubrics": [
+            {"text": "Is polite"},
+            {"text": "Is right", "id": "r", "weight": 2, "required": True},
+        ]
+    }
+    assert evalcase.parse_case("input: hi\nrubrics: [a]").rubrics == ({"text": "a"},)
+
+
+def test_rubric_takes_description_for_text() -> None:
+    """The name that rubrics have elsewhere is accepted."""
+    assert fields_of("rubrics: [{description: Is right}]") == {"rubrics": [{"text": "Is right"}]}
+
+
+@pytest.mark.parametrize(
+    ("rubrics", "place"),
+    [
+        ("Is polite", ("wrong-type", 10, 19)),
+        ("[]", ("empty-list", 10, 12)),
+        ("[5]", ("wrong-type", 11, 12)),
+        ("[{id: a}]", ("wrong-type", 11, 18)),
+        ("[{text: 5}]", ("wrong-type", 18, 19)),
+        ("[{text: a, txet: b}]", ("unknown-field", 21, 25)),
+        ("[{text: a, weight: -1}]", ("bad-value", 29, 31)),
+        ("[{text: a, required: 1}]", ("wrong-type", 31, 32)),
+        ("[{text: a, id: 5}]", ("wrong-type", 25, 26)),
+        ("[{text: a, description: b}]", ("conflicting-fields", 21, 32)),
+    ],
+)
+def test_rubrics_of_any_other_shape_are_errors(rubrics: str, place: tuple[str, int, int]) -> None:
+    """Each is pointed at."""
+    code, column, end_column = place
+    assert places(f"input: hi\nrubrics: {rubrics}\n") == [(code, 2, column, 2, end_column)]
+
+
+# `graders`.
+
+
+@pytest.mark.parametrize(
+    ("spelling", "grader"),
+    [
+        ("exact", {"type": "exact"}),
+        ("{contains: Paris}", {"type": "contains", "value": "Paris"}),
+        ("{contains: [a, b]}", {"type": "contains", "value": ["a", "b"]}),
+        ("{latency: 5}", {"type": "latency", "value": 5}),
+        ("{contains: {value: Paris, weight: 2}}",
+         {"type": "contains", "value": "Paris", "weight": 2}),
+        ("{type: contains, value: Paris, weight: 2}",
+         {"type": "contains", "value": "Paris", "weight": 2}),
+        ("{type: exact}", {"type": "exact"}),
+    ],
+)  # fmt: skip
+def test_grader_in_each_of_its_four_spellings(spelling: str, grader: dict[str, Any]) -> None:
+    """A name, a name with an argument, a name with options, and options with a type."""
+    assert fields_of(f"graders:\n  - {spelling}\n") == {"graders": [grader]}
+
+
+def test_all_four_spellings_of_a_grader_mean_the_same() -> None:
+    """One grader, four ways to write it."""
+    plain = ["exact", "{exact: {}}", "{type: exact}"]
+    with_value = ["{contains: x}", "{contains: {value: x}}", "{type: contains, value: x}"]
+    for spellings in (plain, with_value):
+        found = fields_of(f"graders: [{', '.join(spellings)}]")["graders"]
+        assert found == [found[0]] * 3
+
+
+@pytest.mark.parametrize("name", ["equals", "json_schema"])
+def test_grader_whose_argument_is_a_mapping_takes_it_as_such(name: str) -> None:
+    """For these a mapping is what to compare with; options need the long form."""
+    found = fields_of(
+        f"graders: [{{{name}: {{weight: 2}}}}, {{type: {name}, value: {{a: 1}}, weight: 3}}]"
+    )
+    assert found["graders"] == [
+        {"type": name, "value": {"weight": 2}},
+        {"type": name, "value": {"a": 1}, "weight": 3},
+    ]
+
+
+def test_graders_keep_all_their_options_in_order() -> None:
+    """What an option means is the grader's business."""
+    grader = {
+        "type": "mine",
+        "Zeta": [1, {"a": None}],
+        "alpha": {},
+        "weight": 0.5,
+        "required": True,
+    }
+    found = fields_of(f"graders: [{json.dumps(grader)}]")
+    assert json.dumps(found["graders"]) == json.dumps([grader])
+
+
+def test_graders_have_the_alias_evaluators() -> None:
+    """It is read as `graders`, with a warning at the name."""
+    assert fields_of("evaluators: [exact]") == {"graders": [{"type": "exact"}]}
+    assert places("input: hi\nevaluators: [x]\n") == [("deprecated-name", 2, 1, 2, 11)]
+
+
+@pytest.mark.parametrize(
+    ("graders", "place"),
+    [
+        ("exact", ("wrong-type", 10, 15)),
+        ("{type: exact}", ("wrong-type", 10, 23)),
+        ("[5]", ("bad-grader", 11, 12)),
+        ("[null]", ("bad-grader", 11, 15)),
+        ("['']", ("bad-grader", 11, 13)),
+        ("[{}]", ("bad-grader", 11, 13)),
+        ("[[a]]", ("bad-grader", 11, 14)),
+        ("[{a: 1, b: 2}]", ("bad-grader", 11, 23)),
+        ("[{type: 5}]", ("bad-grader", 18, 19)),
+        ("[{type: a, weight: -1}]", ("bad-value", 29, 31)),
+        ("[{a: {weight: x}}]", ("bad-value", 24, 25)),
+        ("[{a: {required: 1}}]", ("wrong-type", 26, 27)),
+    ],
+)
+def test_graders_of_any_other_shape_are_errors(graders: str, place: tuple[str, int, int]) -> None:
+    """Each is pointed at."""
+    code, column, end_column = place
+    assert places(f"input: hi\ngraders: {graders}\n") == [(code, 2, column, 2, end_column)]
+
+
+# `target`, `targets`, `repeat`, `threshold`, `timeout_s`.
+
+
+def test_target_becomes_a_list_of_targets() -> None:
+    """One target is a list of one."""
+    assert fields_of("target: a") == {"targets": ["a"]} == fields_of("targets: [a]")
+    assert evalcase.parse_case("input: hi\ntargets: [b, a]").targets == ("b", "a")
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("target: [a]", ("wrong-type", 9, 12)),
+        ("target: ''", ("bad-value", 9, 11)),
+        ("targets: a", ("wrong-type", 10, 11)),
+        ("targets: []", ("empty-list", 10, 12)),
+        ("targets: [a, 5]", ("wrong-type", 14, 15)),
+    ],
+)
+def test_targets_of_any_other_shape_are_errors(text: str, place: tuple[str, int, int]) -> None:
+    """Each is pointed at."""
+    code, column, end_column = place
+    assert places(f"input: hi\n{text}\n") == [(code, 2, column, 2, end_column)]
+
+
+def test_target_beside_targets_is_an_error() -> None:
+    """Both say the same thing, so neither is ignored."""
+    assert places("input: hi\ntarget: a\ntargets: [b]\n") == [("conflicting-fields", 2, 1, 2, 7)]
+
+
+@pytest.mark.parametrize(
+    ("value", "times", "rate", "repeat"),
+    [
+        ("5", 5, 1.0, {"times": 5}),
+        ("{times: 5}", 5, 1.0, {"times": 5}),
+        ("{times: 5, pass_rate: 0.8}", 5, 0.8, {"times": 5, "pass_rate": 0.8}),
+        ("{pass_rate: 0, times: 1}", 1, 0, {"times": 1, "pass_rate": 0}),
+    ],
+)
+def test_repeat_is_a_number_or_times_with_a_pass_rate(
+    value: str, times: int, rate: float, repeat: dict[str, Any]
+) -> None:
+    """The number alone is short for `times`."""
+    assert fields_of(f"repeat: {value}") == {"repeat": repeat}
+    case = evalcase.parse_case(f"input: hi\nrepeat: {value}")
+    assert (case.repeat, case.pass_rate) == (times, rate)
+
+
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [
+        ("0", ("bad-value", 9, 10)),
+        ("2.5", ("wrong-type", 9, 12)),
+        ("true", ("wrong-type", 9, 13)),
+        ("'5'", ("wrong-type", 9, 12)),
+        ("{pass_rate: 1}", ("wrong-type", 9, 23)),
+        ("{times: 0}", ("bad-value", 17, 18)),
+        ("{times: 2, pass_rate: 1.1}", ("bad-value", 31, 34)),
+        ("{times: 2, rate: 1}", ("unknown-field", 20, 24)),
+    ],
+)
+def test_repeat_of_any_other_shape_is_an_error(value: str, place: tuple[str, int, int]) -> None:
+    """Each is pointed at."""
+    code, column, end_column = place
+    assert places(f"input: hi\nrepeat: {value}\n") == [(code, 2, column, 2, end_column)]
+
+
+def test_threshold_lies_between_0_and_1() -> None:
+    """Both ends are allowed."""
+    for value in (0, 0.5, 1):
+        assert fields_of(f"threshold: {value}") == {"threshold": value}
+        assert evalcase.parse_case(f"input: hi\nthreshold: {value}").threshold == value
+    assert places("input: hi\nthreshold: 1.01\n") == [("bad-value", 2, 12, 2, 16)]
+    assert places("input: hi\nthreshold: -1\n") == [("bad-value", 2, 12, 2, 14)]
+    assert places("input: hi\nthreshold: true\n") == [("wrong-type", 2, 12, 2, 16)]
+
+
+def test_timeout_s_is_more_than_0_seconds() -> None:
+    """Whole seconds or parts of them."""
+    for value in (0.5, 30):
+        assert fields_of(f"timeout_s: {value}") == {"timeout_s": value}
+        assert evalcase.parse_case(f"input: hi\ntimeout_s: {value}").timeout_s == value
+    assert places("input: hi\ntimeout_s: 0\n") == [("bad-value", 2, 12, 2, 13)]
+    assert places("input: hi\ntimeout_s: 5s\n") == [("wrong-type", 2, 12, 2, 14)]
+
+
+@pytest.mark.parametrize(
+    ("on_suite", "on_case", "result"),
+    [
+        ("target: a", "target: b", {"targets": ["b"]}),
+        ("targets: [a]", "target: b", {"targets": ["b"]}),
+        ("target: a", "targets: [b, c]", {"targets": ["b", "c"]}),
+        ("repeat: {times: 5, pass_rate: 0.5}", "repeat: 2", {"repeat": {"times": 2}}),
+        ("threshold: 0.5", "threshold: 0", {"threshold": 0}),
+        ("timeout_s: 5", "timeout_s: 1", {"timeout_s": 1}),
+    ],
+)
+def test_what_a_case_says_overrides_the_suite(
+    on_suite: str, on_case: str, result: dict[str, Any]
+) -> None:
+    """A case has the last word; where it says nothing, or null, the suite's holds."""
+    case = case_of(f"{on_suite}\ncases:\n  - input: hi\n    {on_case}\n")
+    assert {name: case[name] for name in result} == result
+    silent = case_of(f"{on_suite}\ncases: [{{input: hi}}]\n")
+    null = on_case.partition(":")[0] + ": null"
+    assert case_of(f"{on_suite}\ncases:\n  - input: hi\n    {null}\n") == silent
+    (name,) = result
+    assert silent[name] == fields_of(on_suite)[name] != result[name]
+
+
+# `execution`.
+
+
+def test_execution_on_a_case_is_read_as_the_fields_that_took_its_place() -> None:
+    """`target` and `evaluators` in it are the case's target and graders; it is warned about."""
+    text = "- input: hi\n  execution:\n    target: t\n    evaluators: [g, {contains: x}]\n"
+    case = case_of(text)
+    assert case["targets"] == ["t"]
+    assert case["graders"] == [{"type": "g"}, {"type": "contains", "value": "x"}]
+    assert "execution" not in case
+    assert places(text) == [("deprecated-name", 2, 3, 2, 12)]
+
+
+def test_execution_on_a_suite_is_read_as_the_fields_that_took_its_place() -> None:
+    """The same for suites: it holds for every case."""
+    text = "execution: {target: t, evaluators: [g]}\ncases: [{input: hi}, {input: ho}]\n"
+    for case in evalcase.loads(text):
+        assert (case.targets, case.graders) == (("t",), ({"type": "g"},))
+    assert places(text) == [("deprecated-name", 1, 1, 1, 10)]
+
+
+def test_execution_evaluators_of_a_case_replace_the_suites() -> None:
+    """They did so where the field comes from, unlike `graders`, which are added."""
+    suite = "graders: [s]\ncases:\n  - input: hi\n    "
+    assert case_of(f"{suite}execution: {{evaluators: [c]}}")["graders"] == [{"type": "c"}]
+    assert case_of(f"{suite}graders: [c]")["graders"] == [{"type": "s"}, {"type": "c"}]
+    assert case_of(f"{suite}execution: {{target: t}}")["graders"] == [{"type": "s"}]
+
+
+def test_execution_evaluators_of_a_case_replace_those_in_the_suites_execution() -> None:
+    """And those that the suite has in its own `execution`."""
+    suite = "execution: {evaluators: [s], target: t}\ncases:\n  - input: hi\n    "
+    case = case_of(f"{suite}execution: {{evaluators: [c]}}")
+    assert (case["graders"], case["targets"]) == ([{"type": "c"}], ["t"])
+
+
+@pytest.mark.parametrize(
+    ("beside", "inside"),
+    [
+        ("target: a", "target: b"),
+        ("targets: [a]", "target: b"),
+        ("graders: [a]", "evaluators: [b]"),
+    ],
+)
+def test_field_in_execution_is_ignored_beside_its_primary(beside: str, inside: str) -> None:
+    """The precedence of any alias, told where the ignored one stands."""
+    text = f"- input: hi\n  {beside}\n  execution: {{{inside}}}\n"
+    assert ("ignored-alias", 3, 15, 3, 15 + len(inside.partition(":")[0])) in places(text)
+    assert fields_of(beside) == {
+        name: value for name, value in case_of(text).items() if name not in ("id", "input")
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [
+        ("t", ("wrong-type", 12, 13)),
+        ("{targt: t}", ("unknown-field", 13, 18)),
+        ("{target: 5}", ("wrong-type", 21, 22)),
+        ("{evaluators: x}", ("wrong-type", 25, 26)),
+    ],
+)
+def test_execution_is_checked_like_any_field(value: str, place: tuple[str, int, int]) -> None:
+    """What is wrong in it is pointed at, beside the warning about it."""
+    code, column, end_column = place
+    text = f"input: hi\nexecution: {value}\n"
+    assert places(text) == [
+        ("deprecated-name", 2, 1, 2, 10),
+        (code, 2, column, 2, end_column),
+    ]
+
+
+# Reserved, private and unknown fields.
+
+
+@pytest.mark.parametrize("name", ["vars", "matrix"])
+@pytest.mark.parametrize("value", ["{a: 1}", "null"])
+def test_reserved_fields_are_an_error_that_says_not_yet(name: str, value: str) -> None:
+    """They will mean something one day, so they can't mean nothing today."""
+    problem = only_problem(f"- input: hi\n  {name}: {value}\n")
+    assert (problem.code, problem.severity) == ("reserved-field", "error")
+    assert problem.span == (2, 3, 2, 3 + len(name))
+    assert "yet" in problem.message
+
+
+@pytest.mark.parametrize("value", ["1", "null", "[{role: nobody}]", "{input: 5, a: {}}", "&a text"])
+def test_x_fields_are_ignored_whatever_they_hold(value: str) -> None:
+    """A place for anchors and for notes: it is nowhere in the canonical form."""
+    text = f"- input: hi\n  x-: {value}\n  x-any.thing: {value}\n"
+    assert problems_of(text.replace("&a", "&b", 1)) == []
+    assert case_of(text) == case_of("- input: hi\n")
+
+
+def test_x_fields_are_a_place_for_anchors() -> None:
+    """What is anchored there can be used elsewhere."""
+    text = "x-system: &system {role: system, content: Be brief}\ncases:\n  - input: [*system]\n"
+    assert case_of(text)["input"] == [{"role": "system", "content": "Be brief"}]
+    assert problems_of(text) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("expcted_output", "expected_output"),
+        ("expected-output", "expected_output"),
+        ("expectedOutput", "expected_output"),
+        ("Input", "input"),
+        ("inputs", "input"),
+        ("input_mesages", "input"),
+        ("critera", "criteria"),
+        ("grader", "graders"),
+        ("evaluator", "graders"),
+        ("metdata", "metadata"),
+        ("tag", "tags"),
+        ("timeout", "timeout_s"),
+        ("treshold", "threshold"),
+    ],
+)
+def test_any_other_field_is_an_error_with_a_suggestion(name: str, meant: str) -> None:
+    """A typing mistake never becomes a case that checks nothing; old names aren't suggested."""
+    problem = only_problem(f"- {name}: x\n  input: hi\n")
+    assert (problem.code, problem.severity) == ("unknown-field", "error")
+    assert problem.span == (1, 3, 1, 3 + len(name))
+    assert problem.hint == f"did you mean `{meant}`?"
+
+
+@pytest.mark.parametrize("name", ["zzz", "X-note", "x_note", "xnote", "", "5", "null"])
+def test_any_other_field_is_an_error_even_without_a_suggestion(name: str) -> None:
+    """Whatever it is called, and whatever it holds."""
+    with pytest.raises(SuiteError) as error:
+        evalcase.loads(json.dumps([{"input": "hi", name: None}]), "json")
+    assert [problem.code for problem in error.value.problems] == ["unknown-field"]
+
+
+def test_several_unknown_fields_are_all_reported() -> None:
+    """Not one at a time."""
+    assert [
+        place[:3] for place in places("- input: hi\n  a: 1\n  b: 2\n- {input: hi, c: 3}\n")
+    ] == [
+        ("unknown-field", 2, 3),
+        ("unknown-field", 3, 3),
+        ("unknown-field", 4, 15),
+    ]
+
+
+# The canonical form as a whole.
+
+
+def test_null_on_an_optional_field_counts_as_absent() -> None:
+    """No field but `input` needs a value."""
+    names = ["id", "expected_output", "description", "tags", "metadata", "skip", "conversation_id",
+             "criteria", "rubrics", "graders", "suite_graders", "target", "targets", "repeat",
+             "threshold", "timeout_s"]  # fmt: skip
+    assert case_of(json.dumps({"input": "hi", **dict.fromkeys(names)})) == case_of("input: hi")
+
+
+def test_canonical_form_of_a_case_has_all_fields_in_one_order() -> None:
+    """Whatever the order they were written in."""
+    written = {
+        "timeout_s": 5, "threshold": 0.5, "repeat": 2, "target": "t", "graders": ["g"],
+        "rubrics": ["r"], "criteria": "c", "conversation_id": "v", "skip": True,
+        "metadata": {}, "tags": ["a"], "description": "d", "expected_output": 4, "input": "hi",
+        "id": "i",
+    }  # fmt: skip
+    assert json.dumps(case_of(json.dumps(written))) == json.dumps({
+        "id": "i",
+        "input": [{"role": "user", "content": "hi"}],
+        "expected_output": [{"role": "assistant", "content": 4}],
+        "description": "d",
+        "tags": ["a"],
+        "metadata": {},
+        "skip": True,
+        "conversation_id": "v",
+        "criteria": "c",
+        "rubrics": [{"text": "r"}],
+        "graders": [{"type": "g"}],
+        "targets": ["t"],
+        "repeat": {"times": 2},
+        "threshold": 0.5,
+        "timeout_s": 5,
+    })  # fmt: skip

@@ -1,0 +1,352 @@
+"""The format, part 1.4: files in content. One test for each thing it says."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import evalcase
+from evalcase import Problem, SuiteError
+from evalcase.read import attachments
+
+MARKS = ["evalcase.toml", "pyproject.toml", ".git"]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """The root of a project, with a folder of evals two levels below it."""
+    root = tmp_path / "project"
+    (root / "evals" / "deep").mkdir(parents=True)
+    (root / "evalcase.toml").touch()
+    return root
+
+
+def suite_with(folder: Path, *names: str, key: str = "path") -> Path:
+    """A suite with a case for each file name: the name stands on line 4, 9, 14, …"""
+    path = folder / "files.eval.yaml"
+    cases = [
+        f"- input:\n  - role: user\n    content:\n    - {{type: file, {key}: {json.dumps(name)}}}"
+        for name in names
+    ]
+    path.write_text("\n  expected_output: x\n".join([*cases, ""]))
+    return path
+
+
+def check(path: Path) -> list[Problem]:
+    return evalcase.check([path])
+
+
+def codes(path: Path) -> list[str]:
+    return [problem.code for problem in check(path)]
+
+
+# Where a file is looked for.
+
+
+@pytest.mark.parametrize("key", ["path", "value"])
+def test_file_is_read_relative_to_the_folder_of_the_suite(project: Path, key: str) -> None:
+    """By either key; below the folder as well."""
+    folder = project / "evals"
+    (folder / "deep" / "a.txt").write_text("a")
+    assert codes(suite_with(folder, "deep/a.txt", "./deep/../deep/a.txt", key=key)) == []
+    assert codes(suite_with(folder, "a.txt", key=key)) == ["missing-file"]
+
+
+def test_file_is_not_read_relative_to_the_current_folder(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the command is started from makes no difference."""
+    elsewhere = project / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "a.txt").write_text("a")
+    (project / "evals" / "b.txt").write_text("b")
+    path = suite_with(project / "evals", "a.txt", "b.txt")
+    monkeypatch.chdir(elsewhere)
+    (problem,) = check(path)
+    assert (problem.code, problem.line) == ("missing-file", 4)
+    assert [each.line for each in check(Path("../evals/files.eval.yaml"))] == [4]
+
+
+def test_file_is_then_read_relative_to_each_parent_up_to_the_project_root(project: Path) -> None:
+    """The folder between, and the root itself."""
+    (project / "evals" / "between.txt").write_text("a")
+    (project / "root.txt").write_text("a")
+    assert codes(suite_with(project / "evals" / "deep", "between.txt", "root.txt")) == []
+
+
+def test_file_is_not_looked_for_above_the_project_root(project: Path) -> None:
+    """What lies there is not part of the project."""
+    (project.parent / "above.txt").write_text("a")
+    assert codes(suite_with(project / "evals", "above.txt")) == ["missing-file"]
+
+
+def test_nearest_file_is_the_one_that_counts(project: Path) -> None:
+    """A folder near the suite is no file, though there is one further up."""
+    (project / "evals" / "a.txt").mkdir()
+    (project / "a.txt").write_text("a")
+    assert codes(suite_with(project / "evals", "a.txt")) == ["bad-file"]
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_project_root_is_the_nearest_folder_with_a_project_file(tmp_path: Path, mark: str) -> None:
+    """Any of the three marks it; a mark further up doesn't count."""
+    folder = tmp_path / "outer" / "inner" / "evals"
+    folder.mkdir(parents=True)
+    (tmp_path / "outer" / ".git").mkdir()
+    (tmp_path / "outer" / "a.txt").write_text("a")
+    (tmp_path / "outer" / "inner" / "b.txt").write_text("b")
+    path = suite_with(folder, "a.txt", "b.txt")
+    assert check(path) == []
+    (tmp_path / "outer" / "inner" / mark).touch()
+    (problem,) = check(path)
+    assert (problem.code, problem.line) == ("missing-file", 4)
+
+
+def test_project_root_may_be_the_folder_of_the_suite(tmp_path: Path) -> None:
+    """A mark beside the suite ends the search there."""
+    folder = tmp_path / "evals"
+    folder.mkdir()
+    (tmp_path / ".git").mkdir()
+    (folder / "pyproject.toml").touch()
+    (tmp_path / "a.txt").write_text("a")
+    assert codes(suite_with(folder, "a.txt")) == ["missing-file"]
+
+
+def test_without_a_project_file_the_root_is_the_folder_of_the_suite(tmp_path: Path) -> None:
+    """Then nothing outside of that folder is read."""
+    folder = tmp_path / "evals"
+    (folder / "below").mkdir(parents=True)
+    (tmp_path / "a.txt").write_text("a")
+    (folder / "below" / "b.txt").write_text("b")
+    path = suite_with(folder, "a.txt", "below/b.txt", "../a.txt")
+    assert codes(path) == ["missing-file", "file-outside-project"]
+
+
+# What it must be.
+
+
+def outside_file(project: Path) -> Path:
+    path = project.parent / "secret.txt"
+    path.write_text("secret")
+    return path
+
+
+def test_file_must_stay_inside_the_project_root(project: Path) -> None:
+    """No `..` and no absolute name leads out of it."""
+    secret = outside_file(project)
+    path = suite_with(project / "evals", "../../secret.txt", str(secret), "/etc/passwd")
+    assert codes(path) == ["file-outside-project"] * 3
+
+
+def test_file_may_be_reached_by_any_name_that_stays_inside(project: Path) -> None:
+    """It is the place that counts, not the spelling."""
+    (project / "a.txt").write_text("a")
+    path = suite_with(project / "evals", "../a.txt", str(project / "a.txt"))
+    assert codes(path) == []
+
+
+def test_file_in_a_folder_whose_name_starts_like_the_root_is_outside(project: Path) -> None:
+    """`project-2` is not in `project`."""
+    other = project.parent / "project-2"
+    other.mkdir()
+    (other / "a.txt").write_text("a")
+    assert codes(suite_with(project, "../project-2/a.txt")) == ["file-outside-project"]
+
+
+def test_file_must_stay_inside_after_symlinks(project: Path) -> None:
+    """Neither a link to a file nor one to a folder leads out."""
+    secret = outside_file(project)
+    evals = project / "evals"
+    (evals / "link.txt").symlink_to(secret)
+    (evals / "links").symlink_to(secret.parent, target_is_directory=True)
+    (evals / "twice.txt").symlink_to(evals / "link.txt")
+    path = suite_with(evals, "link.txt", "links/secret.txt", "twice.txt")
+    assert codes(path) == ["file-outside-project"] * 3
+
+
+def test_link_that_leads_outside_is_not_passed_over_for_a_file_further_up(project: Path) -> None:
+    """The nearest is meant, so another one of that name is not silently read in its place."""
+    (project / "evals" / "a.txt").symlink_to(outside_file(project))
+    (project / "a.txt").write_text("another")
+    assert codes(suite_with(project / "evals", "a.txt")) == ["file-outside-project"]
+
+
+def test_links_that_stay_inside_are_fine(project: Path) -> None:
+    """A project may be laid out as it likes."""
+    (project / "data").mkdir()
+    (project / "data" / "a.txt").write_text("a")
+    (project / "evals" / "link.txt").symlink_to("../data/a.txt")
+    (project / "evals" / "links").symlink_to(project / "data")
+    assert codes(suite_with(project / "evals", "link.txt", "links/a.txt")) == []
+
+
+def test_link_to_nowhere_is_a_missing_file(project: Path) -> None:
+    """And so is one that leads to itself."""
+    (project / "evals" / "nowhere.txt").symlink_to("gone.txt")
+    (project / "evals" / "loop.txt").symlink_to("loop.txt")
+    path = suite_with(project / "evals", "nowhere.txt", "loop.txt")
+    assert codes(path) == ["missing-file"] * 2
+
+
+def test_missing_file_one_level_up_is_missing_and_not_outside(project: Path) -> None:
+    """Seen from the suite the name stays inside the project: it is only that nothing is there."""
+    assert codes(suite_with(project / "evals", "../gone.txt")) == ["missing-file"]
+
+
+def test_file_must_be_a_regular_file(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders, pipes and sockets are none, and no pipe is waited for."""
+    evals = project / "evals"
+    os.mkfifo(evals / "pipe")
+    monkeypatch.chdir(evals)  # the address of a socket must be short
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket")
+    assert codes(suite_with(evals, "deep", ".", "pipe", "socket")) == ["bad-file"] * 4
+
+
+def test_file_must_be_under_a_size_cap(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file up to the cap is fine, one more byte is not."""
+    monkeypatch.setattr(attachments, "MAX_BYTES", 1000)
+    (project / "evals" / "fits.txt").write_bytes(b"x" * 1000)
+    (project / "evals" / "over.txt").write_bytes(b"x" * 1001)
+    (problem,) = check(suite_with(project / "evals", "fits.txt", "over.txt"))
+    assert (problem.code, problem.line) == ("bad-file", 9)
+    assert "over.txt" in problem.message
+
+
+def test_size_cap_is_a_sane_one(project: Path) -> None:
+    """A sparse file of a tebibyte is refused without being read."""
+    with (project / "evals" / "huge.bin").open("wb") as file:
+        file.truncate(1 << 40)
+    (project / "evals" / "empty.txt").touch()
+    (project / "evals" / "mebibyte.txt").write_bytes(bytes(1 << 20))
+    path = suite_with(project / "evals", "huge.bin", "empty.txt", "mebibyte.txt")
+    assert codes(path) == ["bad-file"]
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 5000, "a/" * 3000, "missing/../../../x/../\0"])
+def test_file_name_that_no_file_can_have_is_an_error_and_no_crash(project: Path, name: str) -> None:
+    """The system refuses it; the check says so."""
+    assert codes(suite_with(project / "evals", name)) in (
+        ["missing-file"],
+        ["file-outside-project"],
+    )
+
+
+# How `check` tells.
+
+
+def test_check_points_at_the_line_of_the_name(project: Path) -> None:
+    """At the value, in each case that has one."""
+    path = suite_with(project / "evals", "gone.txt", "gone/too.txt")
+    found = [(each.code, each.severity, each.span) for each in check(path)]
+    assert found == [
+        ("missing-file", "error", (4, 26, 4, 36)),
+        ("missing-file", "error", (9, 26, 9, 40)),
+    ]
+    for problem in check(path):
+        assert "gone" in problem.message
+        assert problem.case
+
+
+def test_check_points_at_the_line_in_json_and_jsonl(project: Path) -> None:
+    """The other formats are no different."""
+    part = '{"type": "file", "value": "gone.txt"}'
+    case = f'{{"input": [{{"role": "user", "content": [{part}]}}], "criteria": "c"}}'
+    one, many = project / "a.json", project / "b.jsonl"
+    one.write_text(f"[\n{case}\n]")
+    many.write_text(f'{{"input": "hi", "criteria": "c"}}\n{case}\n{case}\n')
+    start = case.index('"gone.txt"') + 1
+    assert [(each.code, each.span) for each in check(one)] == [
+        ("missing-file", (2, start, 2, start + 10))
+    ]
+    assert [(each.code, each.span) for each in check(many)] == [
+        ("missing-file", (2, start, 2, start + 10)),
+        ("missing-file", (3, start, 3, start + 10)),
+    ]
+
+
+def test_check_looks_at_the_files_of_expected_output_and_of_the_suite(project: Path) -> None:
+    """Wherever there is content."""
+    path = project / "a.yaml"
+    path.write_text(
+        "input: [{role: system, content: [{type: file, path: gone-1}]}]\n"
+        "cases:\n"
+        "- input: hi\n"
+        "  expected_output: {role: assistant, content: [{type: file, path: gone-2}]}\n"
+        "- input: ho\n"
+        "  expected_output: [{type: file, path: gone-3}]\n"
+    )
+    assert [(each.code, each.line) for each in check(path)] == [
+        ("missing-file", 1),
+        ("missing-file", 4),
+        ("missing-file", 6),
+    ]
+
+
+def test_check_looks_at_the_files_of_the_fields_beside_jsonl(project: Path) -> None:
+    """They are looked for from there as well."""
+    (project / "a.jsonl").write_text('{"input": "hi", "criteria": "c"}\n')
+    sidecar = project / "a.suite.yaml"
+    sidecar.write_text("input: [{role: user, content: [{type: file, path: gone}]}]\n")
+    (problem,) = check(project / "a.jsonl")
+    assert (problem.code, problem.path, problem.line) == ("missing-file", str(sidecar), 1)
+
+
+def test_file_in_an_ignored_alias_is_not_looked_for(project: Path) -> None:
+    """What is ignored is ignored."""
+    path = project / "a.yaml"
+    path.write_text(
+        "input: hi\ncriteria: c\n"
+        "input_messages: [{role: user, content: [{type: file, path: gone}]}]\n"
+    )
+    assert codes(path) == ["ignored-alias"]
+
+
+def test_mapping_that_only_looks_like_a_file_part_is_data(project: Path) -> None:
+    """A part is a part in a list of content parts, and nowhere else."""
+    path = project / "a.yaml"
+    path.write_text(
+        "input: {type: file, path: gone}\nmetadata: {type: file, path: gone}\n"
+        "expected_output: {a: [{type: file, path: gone}]}\n"
+    )
+    assert codes(path) == []
+
+
+def test_missing_file_makes_the_suite_invalid(project: Path) -> None:
+    """The library raises, as for any error."""
+    path = suite_with(project / "evals", "gone.txt")
+    with pytest.raises(SuiteError) as error:
+        evalcase.load(path)
+    assert [problem.code for problem in error.value.problems] == ["missing-file"]
+
+
+def test_missing_file_makes_the_command_fail_with_2_and_tell_the_line(project: Path) -> None:
+    """As a user sees it."""
+    path = suite_with(project / "evals", "gone.txt")
+    command = [sys.executable, "-m", "evalcase", "check", str(path)]
+    done = subprocess.run(command, capture_output=True, check=False, encoding="utf-8")
+    assert done.returncode == 2
+    assert f"{path}:4:26: error[missing-file]" in done.stdout
+    assert done.stderr == ""
+
+
+def test_text_given_to_loads_finds_files_from_the_current_folder(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Text has no folder of its own."""
+    (project / "evals" / "a.txt").write_text("a")
+    text = "input: [{role: user, content: [{type: file, path: a.txt}]}]"
+    monkeypatch.chdir(project / "evals")
+    assert len(evalcase.loads(text)) == 1
+    assert evalcase.parse_case(text).id
+    monkeypatch.chdir(project)
+    with pytest.raises(SuiteError):
+        evalcase.loads(text)
+    with pytest.raises(SuiteError):
+        evalcase.parse_case(text)

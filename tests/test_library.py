@@ -1,0 +1,603 @@
+"""The public names of the package, and how they behave."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import json
+import logging
+import os
+import pickle
+import random
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evalcase
+from evalcase import Case, Problem, Suite, SuiteError
+from evalcase.read.document import Format
+
+BROKEN = """\
+- input: 5
+- {id: a, oops: 1, input_messages: hi}
+- {id: a, input: hi, expcted_output: x}
+"""
+
+
+def result_of(code: str, *options: str) -> Any:
+    """What a piece of code prints as JSON in a fresh interpreter, if it prints nothing else."""
+    command = [sys.executable, *options, "-c", code]
+    done = subprocess.run(command, capture_output=True, check=False, encoding="utf-8")
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
+def errors_of(call: Callable[[], object]) -> list[tuple[str, tuple[int, ...] | None]]:
+    """The codes and places of the errors that a call raises."""
+    with pytest.raises(SuiteError) as raised:
+        call()
+    return [
+        (problem.code, problem.span)
+        for problem in raised.value.problems
+        if problem.severity == "error"
+    ]
+
+
+# Importing.
+
+
+def test_import_has_no_side_effects_and_imports_nothing_heavy() -> None:
+    """Not one module that only a first use needs, no output, no warning."""
+    code = """
+import sys
+before = set(sys.modules)
+import evalcase
+new = set(sys.modules) - before
+print('["' + '", "'.join(sorted(new)) + '"]')
+"""
+    new = set(result_of(code, "-W", "error"))
+    assert {name for name in new if name.startswith("evalcase")} == {"evalcase"}
+    heavy = "yaml _yaml click json logging hashlib pathlib dataclasses tempfile difflib asyncio"
+    assert not {name.partition(".")[0] for name in new} & set(heavy.split())
+
+
+def test_public_names_are_what_they_are_whatever_is_imported_first() -> None:
+    """No submodule takes the place of a function, and no order of names matters."""
+    code = """
+import json, pkgutil, random, sys
+from importlib import import_module
+
+def forget():
+    for name in [name for name in sys.modules if name.partition(".")[0] == "evalcase"]:
+        del sys.modules[name]
+
+def kinds(package):
+    return {name: type(getattr(package, name)).__name__ for name in package.__all__}
+
+import evalcase
+modules = [each.name for each in pkgutil.walk_packages(evalcase.__path__, "evalcase.")]
+modules.remove("evalcase.__main__")
+names, expected, found = list(evalcase.__all__), kinds(evalcase), []
+for first in modules:
+    forget()
+    import_module(first)
+    found.append(kinds(sys.modules["evalcase"]) == expected)
+chance = random.Random(1)
+for _ in range(30):
+    forget()
+    chance.shuffle(names)
+    package = import_module("evalcase")
+    for name in names:
+        getattr(package, name)
+    found.append(kinds(package) == expected)
+print(json.dumps([expected, len(modules), all(found)]))
+"""
+    kinds, modules, all_equal = result_of(code)
+    assert modules > 40
+    assert all_equal
+    functions = {name for name, kind in kinds.items() if kind == "function"}
+    assert functions == {"check", "iter_cases", "load", "loads", "parse_case"}
+    assert {kinds[name] for name in kinds.keys() - functions} == {"type"}
+
+
+def test_public_names_are_listed_and_can_all_be_imported_at_once() -> None:
+    """`__all__`, `dir` and `import *` agree."""
+    star: dict[str, Any] = {}
+    exec("from evalcase import *", star)
+    assert set(evalcase.__all__) == star.keys() - {"__builtins__"}
+    assert sorted(evalcase.__all__) == list(evalcase.__all__)
+    assert set(dir(evalcase)) == {*evalcase.__all__, "__version__"}
+
+
+def test_name_that_does_not_exist_is_an_attribute_error() -> None:
+    """As for any module."""
+    package: Any = evalcase
+    with pytest.raises(AttributeError, match="'evalcase' has no attribute 'laod'"):
+        _ = package.laod
+
+
+def test_version_is_that_of_the_command() -> None:
+    """One place, one number."""
+    command = [sys.executable, "-m", "evalcase", "--version"]
+    done = subprocess.run(command, capture_output=True, check=True, encoding="utf-8")
+    assert done.stdout == f"evalcase {evalcase.__version__}\n"
+
+
+# Loading.
+
+
+def test_load_takes_a_string_or_a_path(tmp_path: Path) -> None:
+    """The suite says where it comes from, as it was told."""
+    path = tmp_path / "a.yaml"
+    path.write_text("input: hi")
+    assert evalcase.load(path).cases == evalcase.load(str(path)).cases
+    assert evalcase.load(path).path == str(path)
+
+
+def test_suite_is_a_read_only_collection_of_cases() -> None:
+    """It can be counted, walked through and asked for a case."""
+    suite = evalcase.loads("- {id: a, input: x}\n- {id: b, input: y}\n")
+    assert isinstance(suite, Suite)
+    assert [case.id for case in suite] == ["a", "b"]
+    assert len(suite) == 2
+    assert suite["b"].input[0].content == "y"
+    with pytest.raises(KeyError):
+        suite["c"]
+    with pytest.raises(AttributeError):
+        suite.path = "other"
+    assert type(suite.cases) is tuple
+    assert all(type(case) is Case for case in suite)
+
+
+def test_suite_gives_fresh_objects() -> None:
+    """What is done to them leaves the suite as it was."""
+    suite = evalcase.loads("metadata: {a: [1]}\ncases: [{id: a, input: {k: [1]}}]\n")
+    before = json.dumps(suite.to_dict())
+    value: Any = suite.to_dict()
+    value["metadata"]["a"].append(2)
+    value["cases"][0]["input"][0]["content"]["k"].append(2)
+    metadata: Any = suite.metadata
+    metadata["a"].append(2)
+    assert json.dumps(suite.to_dict()) == before
+
+
+def test_suite_can_be_pickled_and_copied() -> None:
+    """It goes to other processes whole, with its warnings."""
+    suite = evalcase.loads("name: s\nmetadata: {a: 1}\ntests: [{id: a, input: x, criteria: c}]\n")
+    for back in (pickle.loads(pickle.dumps(suite)), copy.deepcopy(suite), copy.copy(suite)):
+        assert back.to_dict() == suite.to_dict()
+        assert back.cases == suite.cases
+        assert back.warnings == suite.warnings
+        assert back.path == suite.path
+
+
+def test_loads_takes_yaml_by_default_and_the_other_formats_by_name() -> None:
+    """YAML, JSON and JSONL."""
+    assert len(evalcase.loads("- input: a\n- input: b\n")) == 2
+    assert len(evalcase.loads('[{"input": "a"}]', "json")) == 1
+    assert len(evalcase.loads('{"input": "a"}\n{"input": "b"}\n', "jsonl")) == 2
+    assert errors_of(lambda: evalcase.loads("input: a", "json"))[0][0] == "syntax"
+
+
+def test_loads_refuses_a_format_that_it_does_not_know() -> None:
+    """Nothing is guessed."""
+    unknown: Any = "toml"
+    with pytest.raises(ValueError, match="toml"):
+        evalcase.loads("input: hi", unknown)
+
+
+def test_parse_case_gives_one_case() -> None:
+    """The text is a case, not a suite."""
+    assert evalcase.parse_case("id: a\ninput: hi").id == "a"
+    assert errors_of(lambda: evalcase.parse_case("cases: [{input: a}]"))[0][0] == "unknown-field"
+    assert errors_of(lambda: evalcase.parse_case("- input: a")) == [("wrong-type", (1, 1, 1, 11))]
+    assert errors_of(lambda: evalcase.parse_case("")) == [("wrong-type", (1, 1, 1, 1))]
+    ((code, span),) = errors_of(lambda: evalcase.parse_case("{"))
+    assert (code, span and span[0]) == ("syntax", 1)
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+@pytest.mark.parametrize("text", ["input: hi", "input: 5", "{"])
+def test_garbage_collector_is_left_as_it_was(text: str, enabled: bool) -> None:
+    """Whether it was on or off, and whether the file was valid or not."""
+    was_enabled = gc.isenabled()
+    try:
+        (gc.enable if enabled else gc.disable)()
+        for format in ("yaml", "json", "jsonl"):
+            with suppress(SuiteError):
+                evalcase.loads(text, format)
+            assert gc.isenabled() is enabled
+    finally:
+        (gc.enable if was_enabled else gc.disable)()
+
+
+# Errors.
+
+
+def test_suite_error_carries_all_problems_in_order() -> None:
+    """Not only the first one, and the warnings too."""
+    with pytest.raises(SuiteError) as raised:
+        evalcase.loads(BROKEN)
+    assert [(problem.code, problem.line, problem.column) for problem in raised.value.problems] == [
+        ("wrong-type", 1, 10),
+        ("unknown-field", 2, 11),
+        ("deprecated-name", 2, 20),
+        ("duplicate-id", 3, 8),
+        ("unknown-field", 3, 22),
+    ]
+    assert type(raised.value.problems) is tuple
+    assert all(type(problem) is Problem for problem in raised.value.problems)
+
+
+def test_suite_error_is_readable(tmp_path: Path) -> None:
+    """Each error with its place and its hint; warnings are not errors."""
+    path = tmp_path / "broken.yaml"
+    path.write_text(BROKEN)
+    with pytest.raises(SuiteError) as raised:
+        evalcase.load(path)
+    lines = str(raised.value).splitlines()
+    assert lines[0] == "4 errors"
+    assert lines[1].startswith(f"  {path}:1:10: error[wrong-type]: ")
+    assert lines[2] == '    hint: write it in quotes: "5"'
+    assert (
+        f"  {path}:3:22: error[unknown-field]: `expcted_output` is not a field of a case" in lines
+    )
+    assert "    hint: did you mean `expected_output`?" in lines
+    assert "deprecated" not in str(raised.value)
+
+
+def test_suite_error_counts_one_error_in_the_singular() -> None:
+    """A small thing, but people read it."""
+    with pytest.raises(SuiteError, match=r"^1 error\n  <text>:1:8: error\[wrong-type\]: "):
+        evalcase.loads("input: 5")
+
+
+def test_suite_error_is_an_evalcase_error() -> None:
+    """One name catches all that the package raises on purpose."""
+    assert issubclass(SuiteError, evalcase.EvalcaseError)
+    assert issubclass(evalcase.EvalcaseError, Exception)
+
+
+def test_suite_error_and_its_problems_can_be_pickled() -> None:
+    """They come back from other processes whole."""
+    with pytest.raises(SuiteError) as raised:
+        evalcase.loads(BROKEN)
+    back = pickle.loads(pickle.dumps(raised.value))
+    assert back.problems == raised.value.problems
+    assert str(back) == str(raised.value)
+
+
+def test_problem_has_a_place_a_severity_and_a_json_form() -> None:
+    """What programs need of it."""
+    (problem,) = evalcase.loads("- {id: a, input_messages: hi, criteria: c}\n").warnings
+    assert (problem.code, problem.severity, problem.case) == ("deprecated-name", "warning", "a")
+    assert problem.place == "<text>:1:11"
+    place = (problem.line, problem.column, problem.end_line, problem.end_column)
+    assert place == problem.span == (1, 11, 1, 25)
+    assert json.loads(json.dumps(problem.to_dict())) == {
+        "code": "deprecated-name",
+        "severity": "warning",
+        "message": problem.message,
+        "hint": problem.hint,
+        "path": "<text>",
+        "line": 1,
+        "column": 11,
+        "end_line": 1,
+        "end_column": 25,
+        "case": "a",
+    }
+    assert str(problem) == f"<text>:1:11: warning[deprecated-name]: {problem.message}"
+
+
+# Warnings.
+
+DEPRECATED = """\
+tests:
+  - {id: a, input_messages: x, criteria: c}
+  - {id: b, input_messages: y, expected_messages: z}
+  - {id: c, input_messages: z, outcome: o}
+"""
+
+
+def test_warnings_are_on_the_suite() -> None:
+    """Every one of them, each with its place."""
+    suite = evalcase.loads(DEPRECATED)
+    assert type(suite.warnings) is tuple
+    assert [(warning.code, warning.line, warning.column) for warning in suite.warnings] == [
+        ("deprecated-name", 1, 1),
+        ("deprecated-name", 2, 13),
+        ("deprecated-name", 3, 13),
+        ("deprecated-name", 3, 32),
+        ("deprecated-name", 4, 13),
+        ("deprecated-name", 4, 32),
+    ]
+    assert evalcase.loads("input: hi\ncriteria: c").warnings == ()
+
+
+def logged(caplog: pytest.LogCaptureFixture) -> list[str]:
+    assert {record.name for record in caplog.records} <= {"evalcase"}
+    assert {record.levelno for record in caplog.records} <= {logging.WARNING}
+    return [record.getMessage() for record in caplog.records]
+
+
+def test_warnings_are_logged_with_one_line_for_each_deprecated_name(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The first place of each, and how many more there are: a large file is no flood."""
+    path = tmp_path / "old.yaml"
+    path.write_text(DEPRECATED)
+    evalcase.load(path)
+    assert logged(caplog) == [
+        f"{path}:1:1: deprecated-name: `tests` is now called `cases`",
+        f"{path}:2:13: deprecated-name: `input_messages` is now called `input` (and 2 more)",
+        f"{path}:3:32: deprecated-name: `expected_messages` is now called `expected_output`",
+        f"{path}:4:32: deprecated-name: `outcome` is now called `criteria`",
+    ]
+
+
+def test_warnings_are_logged_by_every_function_that_gives_cases(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """But not by `check`, which returns them."""
+    path = tmp_path / "old.jsonl"
+    path.write_text('{"input_messages": "a", "criteria": "c"}\n' * 2)
+    place = "`input_messages` is now called `input`"
+    list(evalcase.iter_cases(path))
+    assert logged(caplog) == [f"{path}:1:2: deprecated-name: {place} (and 1 more)"]
+    caplog.clear()
+    evalcase.parse_case("input_messages: hi")
+    assert logged(caplog) == [f"<text>:1:1: deprecated-name: {place}"]
+    caplog.clear()
+    evalcase.loads("input_messages: hi\ncriteria: c")
+    assert logged(caplog) == [f"<text>:1:1: deprecated-name: {place}"]
+    caplog.clear()
+    assert len(evalcase.check([path])) == 2
+    assert logged(caplog) == []
+
+
+def test_nothing_is_logged_where_there_is_nothing_to_say(caplog: pytest.LogCaptureFixture) -> None:
+    """Nor where an error is raised, which has it all."""
+    evalcase.parse_case("input: hi")
+    evalcase.loads("input: hi\nexpected_output: x")
+    with pytest.raises(SuiteError):
+        evalcase.loads(BROKEN)
+    assert logged(caplog) == []
+
+
+def test_percent_signs_in_a_warning_are_text(caplog: pytest.LogCaptureFixture) -> None:
+    """A message is never taken for a format."""
+    evalcase.loads("- {id: '%s %d', input: '', criteria: '%'}")
+    assert [line.split(":")[3] for line in logged(caplog)] == [" empty-input"]
+
+
+# Checking.
+
+
+def test_check_gives_every_problem_of_every_file_in_order(tmp_path: Path) -> None:
+    """Files in the order they were named, problems by line; a valid file has none."""
+    one, two, good = tmp_path / "one.yaml", tmp_path / "two.jsonl", tmp_path / "good.yaml"
+    one.write_text(BROKEN)
+    two.write_text('{"input": "hi", "criteria": "c"}\n{"input": 5}\n')
+    good.write_text("input: hi\ncriteria: c\n")
+    found = evalcase.check([two, good, str(one)])
+    assert [(Path(each.path).name, each.line) for each in found] == [
+        ("two.jsonl", 2), *(("one.yaml", line) for line in (1, 2, 2, 3, 3)),
+    ]  # fmt: skip
+    assert evalcase.check([good]) == []
+    assert evalcase.check(path for path in (good,)) == []
+    assert evalcase.check([]) == []
+
+
+def awful_paths(folder: Path) -> Iterator[Path | str]:
+    yield folder / "missing.yaml"
+    yield folder / "missing"
+    yield folder
+    yield ""
+    yield "a\0b.yaml"
+    yield "x" * 5000 + ".yaml"
+    yield folder / "no-ending"
+    yield folder / "a.txt"
+    for name in ("no-ending", "a.txt"):
+        (folder / name).write_text("input: hi")
+    for ending in ("yaml", "json", "jsonl"):
+        (folder / f"folder.{ending}").mkdir()
+        yield folder / f"folder.{ending}"
+        os.mkfifo(folder / f"pipe.{ending}")
+        yield folder / f"pipe.{ending}"
+        (folder / f"loop.{ending}").symlink_to(f"loop.{ending}")
+        yield folder / f"loop.{ending}"
+        (folder / f"empty.{ending}").touch()
+        yield folder / f"empty.{ending}"
+        (folder / f"nul.{ending}").write_bytes(bytes(100))
+        yield folder / f"nul.{ending}"
+        yield f"/dev/null/x.{ending}"
+
+
+def test_check_never_raises_for_what_is_there_or_not(tmp_path: Path) -> None:
+    """Whatever a path leads to, the answer is a list with an error in it."""
+    for path in awful_paths(tmp_path):
+        problems = evalcase.check([path])
+        assert [problem.severity for problem in problems] == ["error"], path
+        assert problems[0].path == str(path)
+
+
+def test_load_and_iter_cases_raise_suite_error_for_what_is_there_or_not(tmp_path: Path) -> None:
+    """And no other error."""
+    for path in awful_paths(tmp_path):
+        assert len(errors_of(partial(evalcase.load, path))) == 1, path
+        assert len(errors_of(partial(next, evalcase.iter_cases(path)))) == 1, path
+
+
+def damaged(data: bytes, chance: random.Random) -> bytes:
+    """The data with a few bytes changed, dropped or doubled."""
+    result = bytearray(data)
+    for _ in range(chance.randint(1, 4)):
+        at = chance.randrange(len(result))
+        kind = chance.randrange(4)
+        if kind == 0:
+            result[at] = chance.randrange(256)
+        elif kind == 1:
+            del result[at : at + chance.randint(1, 9)]
+        elif kind == 2:
+            result[at:at] = bytes(chance.choice(b"{}[]:,&*!|>'\"%@`#-?\n\t \\x0") for _ in range(3))
+        else:
+            result[at:at] = result[at : at + chance.randint(1, 30)]
+    return bytes(result) or b"x"
+
+
+@pytest.mark.parametrize("ending", ["yaml", "json", "jsonl"])
+def test_check_never_raises_for_what_files_hold(tmp_path: Path, ending: str) -> None:
+    """Files with bytes damaged at random, the same ones each time."""
+    chance = random.Random(ending)
+    case = {"id": "a", "input": [{"role": "user", "content": "é\N{GRINNING FACE}"}],
+            "graders": [{"contains": "x"}], "metadata": {"a": [1, None, {"b": 1.5}]}}  # fmt: skip
+    texts = {
+        "yaml": "x-a: &a {k: [1, 2]}\ncases:\n  - &c\n    id: a\n    input: 'é'\n    tags: [b]\n"
+        "    metadata: {<<: *a, t: |\n      block\n      }\n  - {<<: *c, id: b}\n",
+        "json": json.dumps([case], indent=1, ensure_ascii=False),
+        "jsonl": json.dumps(case, ensure_ascii=False) + "\n" + json.dumps({**case, "id": "b"}),
+    }
+    path = tmp_path / f"a.{ending}"
+    found = 0
+    for _ in range(400):
+        path.write_bytes(damaged(texts[ending].encode(), chance))
+        for problem in evalcase.check([path]):
+            found += 1
+            if problem.span is not None:
+                line, column, end_line, end_column = problem.span
+                assert (1, 1) <= (line, column) <= (end_line, end_column)
+    assert found > 300
+
+
+# Streaming.
+
+
+def test_iter_cases_gives_what_load_gives(tmp_path: Path) -> None:
+    """For every format."""
+    for ending, text in (("yaml", "- input: a\n- input: b\n"), ("json", '[{"input": "a"}]'),
+                         ("jsonl", '{"input": "a"}\n{"input": "a"}\n')):  # fmt: skip
+        path = tmp_path / f"a.{ending}"
+        path.write_text(text)
+        assert tuple(evalcase.iter_cases(path)) == evalcase.load(path).cases
+
+
+def write_big(path: Path, cases: int, **fields: str) -> None:
+    """A JSONL file of 8 kB a line."""
+    with path.open("w") as file:
+        for number in range(cases):
+            file.write(json.dumps({"id": str(number), "input": "x" * 8000, **fields}) + "\n")
+
+
+def test_iter_cases_gives_cases_before_the_file_is_read_to_its_end(tmp_path: Path) -> None:
+    """What is added to the file meanwhile comes out as well."""
+    path = tmp_path / "big.jsonl"
+    write_big(path, 1000, criteria="c")
+    cases = evalcase.iter_cases(path)
+    assert next(cases).id == "0"
+    with path.open("a") as file:
+        file.write('{"id": "late", "input": "x", "criteria": "c"}\n')
+    assert [case.id for case in cases][-2:] == ["999", "late"]
+
+
+def peak_memory(work: Callable[[], int]) -> tuple[int, int]:
+    """The result of some work, and the most memory it held at once."""
+    tracemalloc.start()
+    try:
+        return work(), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("fields", [{"criteria": "c"}, {}, {"outcome": "o"}])
+def test_iter_cases_never_holds_the_file_in_memory(tmp_path: Path, fields: dict[str, str]) -> None:
+    """24 MB go by, and not a tenth of that is ever there at once, with a warning a line or none."""
+    path = tmp_path / "big.jsonl"
+    write_big(path, 3000, **fields)
+    count, peak = peak_memory(lambda: sum(1 for _ in evalcase.iter_cases(path)))
+    assert count == 3000
+    assert peak < path.stat().st_size / 10
+
+
+def test_check_never_holds_the_file_in_memory(tmp_path: Path) -> None:
+    """What is only checked is let go as well."""
+    path = tmp_path / "big.jsonl"
+    write_big(path, 3000, criteria="c")
+    found, peak = peak_memory(lambda: len(evalcase.check([path])))
+    assert found == 0
+    assert peak < path.stat().st_size / 10
+
+
+def test_iter_cases_stops_at_the_first_error_and_raises_after_checking_the_rest(
+    tmp_path: Path,
+) -> None:
+    """Cases before the error are given, none after it; the error has all there is."""
+    path = tmp_path / "a.jsonl"
+    lines = ['{"id": "a", "input_messages": "x"}', '{"id": "b", "input": "y"}', '{"id": "b"}',
+             '{"id": "c", "input": "z"}', "{", '{"id": "a", "input": "again"}']  # fmt: skip
+    path.write_text("\n".join(lines))
+    given: list[str] = []
+
+    def consume() -> None:
+        for case in evalcase.iter_cases(path):
+            given.append(case.id)
+
+    with pytest.raises(SuiteError) as raised:
+        consume()
+    assert given == ["a", "b"]
+    found = [(each.code, each.line) for each in raised.value.problems]
+    assert [each for each in found if each[0] != "nothing-to-grade"] == [
+        ("deprecated-name", 1),
+        ("missing-input", 3),
+        ("duplicate-id", 3),
+        ("syntax", 5),
+        ("duplicate-id", 6),
+    ]
+
+
+def test_iter_cases_gives_no_case_of_a_file_whose_suite_fields_are_wrong(tmp_path: Path) -> None:
+    """What holds for every case isn't known then."""
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"input": "x"}\n')
+    (tmp_path / "a.suite.yaml").write_text("oops: 1\n")
+    cases = evalcase.iter_cases(path)
+    with pytest.raises(SuiteError):
+        next(cases)
+
+
+def open_files() -> set[str]:
+    found = set()
+    for link in Path("/proc/self/fd").iterdir():
+        # One of them is the folder that is being listed.
+        with suppress(FileNotFoundError):
+            found.add(str(link.readlink()))
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs /proc")
+def test_iter_cases_closes_its_file(tmp_path: Path) -> None:
+    """At its end, on an error, and when it is left half-way."""
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"input": "x"}\n{"input": "y"}\n{"oops": 1}\n')
+    cases = evalcase.iter_cases(path)
+    next(cases)
+    assert str(path) in open_files()
+    assert isinstance(cases, Iterator)
+    cases.close()  # type: ignore[attr-defined]
+    assert str(path) not in open_files()
+    with pytest.raises(SuiteError):
+        list(evalcase.iter_cases(path))
+    assert str(path) not in open_files()
+
+
+@pytest.mark.parametrize("format", ["yaml", "json", "jsonl"])
+def test_text_may_be_empty(format: Format) -> None:
+    """It is no suite, and says so in every format."""
+    ((code, _),) = errors_of(lambda: evalcase.loads("", format))
+    assert code in ("no-cases", "syntax")
