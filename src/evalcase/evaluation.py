@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from random import random
-from typing import Any, Literal
+from typing import Literal
 
 from evalcase import __version__
 from evalcase.config import Config
@@ -21,8 +21,9 @@ from evalcase.graders.configure import configure
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.model.case import Case
 from evalcase.model.failure import Failure
-from evalcase.model.result import Result
-from evalcase.model.trial import Trial
+from evalcase.model.result import Result, Verdict
+from evalcase.model.trial import Trial, TrialKey
+from evalcase.record.commit import JournalFailure
 from evalcase.record.folder import Run, create_run
 from evalcase.record.journal import Journal, open_journal
 from evalcase.record.reader import finished, totals
@@ -105,14 +106,14 @@ class Evaluation:
         )
 
     async def go(self, run: Run, again: tuple[str, ...] = ()) -> Evaluated:
-        """Run what is not finished yet; trials whose verdict is in `again` count as not finished."""
+        """Run what is not finished; a trial whose verdict is in `again` counts as not finished."""
         loop = asyncio.get_running_loop()
-        failed: list[Any] = []
+        failed: list[JournalFailure] = []
 
         def deliver(dones: list[Callable[[], None]]) -> None:
             loop.call_soon_threadsafe(_call_all, dones)
 
-        def journal_failed(failure: Any) -> None:
+        def journal_failed(failure: JournalFailure) -> None:
             failed.append(failure)
             loop.call_soon_threadsafe(self._engine_cancel)
 
@@ -162,7 +163,9 @@ class Evaluation:
         if self.engine is not None:
             self.engine.cancel()
 
-    def _open_trials(self, name: str, done: Any, again: tuple[str, ...]) -> Iterator[Trial]:
+    def _open_trials(
+        self, name: str, done: Mapping[TrialKey, tuple[Verdict, str]], again: tuple[str, ...]
+    ) -> Iterator[Trial]:
         named = bool(self.request.targets)
         trials = plan_trials(self._cases(), name, self.config.target, self.request.repeat, named)
         for trial in trials:

@@ -16,6 +16,9 @@ COMMANDS = {
     "show": "Print cases in their canonical form.",
     "schema": "Print the JSON Schema of the format, for editors.",
     "migrate": "Rename deprecated names, leaving every other byte alone.",
+    "run": "Run cases against targets and keep every result.",
+    "resume": "Go on with a run that was not completed.",
+    "list": "List the runs that were kept.",
 }
 
 

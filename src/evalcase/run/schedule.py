@@ -72,15 +72,18 @@ class Engine:
             task.cancel()
 
     async def _work(self, target: Target, trials: Iterator[Trial], gate: asyncio.Semaphore) -> None:
-        while not self.stopping:
+        while True:
             async with gate:
-                trial = None if self.stopping else next(trials, None)
+                trial = self._next(trials)
                 if trial is None:
                     return
                 self.watcher.started(trial)
                 result = await self.try_one(target, trial)
             await self.keep(result)
             self._count(result)
+
+    def _next(self, trials: Iterator[Trial]) -> Trial | None:
+        return None if self.stopping else next(trials, None)
 
     def _count(self, result: Result) -> None:
         if result.answer is not None and result.answer.cost_usd is not None:

@@ -1,0 +1,69 @@
+"""`evalcase resume`: go on with a run, doing only what is not finished."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from evalcase.cli.run import complain
+from evalcase.cli.running import Gates, Manner, execute, make_view
+from evalcase.config import load_config
+from evalcase.errors import ConfigError, RecordError, SuiteError, TargetError
+from evalcase.evaluation import DEFAULT_RUNS_DIR, Evaluation
+from evalcase.record.folder import Run, read_run
+from evalcase.record.listing import newest_incomplete
+from evalcase.request import Request
+
+
+@click.command("resume")
+@click.argument("run", required=False)
+@click.option("--retry-errored", is_flag=True, help="Run errored trials again.")
+@click.option("--retry-failed", is_flag=True, help="Run failed trials again.")
+@click.option("--max-errors", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--fail-under", type=click.FloatRange(0, 1), metavar="RATE")
+@click.option("--runs-dir", help="Where records are kept. [default: .evalcase/runs]")
+@click.option("--quiet", is_flag=True, help="Only the last lines.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(
+    run: str | None, retry_errored: bool, retry_failed: bool, max_errors: int,
+    fail_under: float | None, runs_dir: str | None, quiet: bool, as_json: bool,
+) -> int:  # fmt: skip
+    """Go on with a run: only what is not finished is run, whatever ended it.
+
+    RUN is a run's id or folder; without it, the newest that is not complete. A case that was
+    edited in between is run again.
+
+    \b
+    evalcase resume                      the newest one
+    evalcase resume --retry-errored      what errored, too
+    """
+    again = (("errored",) if retry_errored else ()) + (("failed",) if retry_failed else ())
+    manner = Manner(quiet, as_json)
+    try:
+        config = load_config(os.getcwd())
+        folder = runs_dir or config.runs_dir or os.path.join(config.root, DEFAULT_RUNS_DIR)
+        chosen = _find(run, folder)
+        if chosen is None:
+            sys.stdout.write("there is no run to go on with\n")
+            return 0
+        view = make_view(0, manner)
+        evaluation = Evaluation(Request.from_dict(chosen.about["request"]), config, view, view.say)
+        view.planned = evaluation.planned
+        return execute(evaluation, chosen, again, view, manner, Gates(max_errors, fail_under))
+    except SuiteError as error:
+        return complain(error)
+    except (ConfigError, TargetError) as error:
+        sys.stderr.write(f"evalcase: {error}\n")
+        return 2
+    except RecordError as error:
+        sys.stderr.write(f"evalcase: {error}\n")
+        return 3
+
+
+def _find(name: str | None, folder: str) -> Run | None:
+    if name is None:
+        return newest_incomplete(folder)
+    inside = os.path.join(folder, name)
+    return read_run(inside if os.path.isdir(inside) else name)

@@ -1,0 +1,148 @@
+"""`evalcase run`: cases against targets, every result kept."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from evalcase.cli.running import Gates, Manner, execute, make_view
+from evalcase.config import load_config
+from evalcase.errors import ConfigError, RecordError, SuiteError, TargetError
+from evalcase.evaluation import DEFAULT_RUNS_DIR, Evaluation
+from evalcase.report.text import problem_lines
+from evalcase.request import Request
+from evalcase.run.plan import Selection, Shard
+
+
+def _shard(_: click.Context, __: click.Parameter, value: str | None) -> Shard | None:
+    if value is None:
+        return None
+    number, slash, of = value.partition("/")
+    if not slash or not number.isdigit() or not of.isdigit() or not 1 <= int(number) <= int(of):
+        raise click.BadParameter("write it as 2/5, the second of five parts")
+    return Shard(int(number), int(of))
+
+
+@click.command("run")
+@click.argument("paths", nargs=-1)
+@click.option(
+    "--target",
+    "targets",
+    multiple=True,
+    metavar="NAME",
+    help="A configured target, or kind:value. Repeatable.",
+)
+@click.option("--concurrency", type=click.IntRange(1), help="Trials at once. [default: 10]")
+@click.option("--repeat", type=click.IntRange(1), help="Trials of each case.")
+@click.option(
+    "--case",
+    "globs",
+    multiple=True,
+    metavar="GLOB",
+    help="Only cases whose id matches. Repeatable.",
+)
+@click.option("--tag", "tags", multiple=True, help="Only cases with this tag. Repeatable.")
+@click.option("--shard", callback=_shard, metavar="I/N", help="Only the I-th of N parts.")
+@click.option("--limit", type=click.IntRange(1), help="At most so many cases.")
+@click.option("--sample", type=click.IntRange(1), help="So many cases, drawn by --seed.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(0, min_open=True),
+    help="Seconds for each attempt. [default: 120]",
+)
+@click.option(
+    "--retries",
+    type=click.IntRange(0),
+    help="Further attempts after what may succeed later. [default: 2]",
+)
+@click.option("--retry-timeouts", is_flag=True, help="Time-outs may succeed later, too.")
+@click.option(
+    "--max-cost",
+    "max_cost_usd",
+    type=click.FloatRange(0),
+    metavar="USD",
+    help="Start no more trials once this is spent.",
+)
+@click.option(
+    "--max-errors",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Errored trials that are put up with.",
+)
+@click.option(
+    "--fail-under",
+    type=click.FloatRange(0, 1),
+    metavar="RATE",
+    help="Exit 1 only if the pass rate is lower.",
+)
+@click.option("--fail-fast", is_flag=True, help="Start no more trials once one did not pass.")
+@click.option("--no-exec", is_flag=True, help="Refuse targets that start a process or import code.")
+@click.option("--dry-run", is_flag=True, help="Check everything and say what would run.")
+@click.option("--runs-dir", help="Where records are kept. [default: .evalcase/runs]")
+@click.option("--quiet", is_flag=True, help="Only the last lines.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def command(**options: object) -> int:
+    """Run cases against targets, grade the answers and keep every result.
+
+    \b
+    evalcase run --target python:my_agent:answer      a function of yours
+    evalcase run evals/ --target agent                a target of evalcase.toml
+    evalcase run --case 'math-*' --repeat 5           some cases, five times each
+
+    Every case is checked before the first target is called. Ctrl-C once lets finish what is
+    running, twice stops; 'evalcase resume' goes on with either.
+
+    Exit code: 0 all passed; 1 some failed, or were not graded, or a gate is not met; 2 an invalid
+    suite, configuration or usage; 3 trials errored, or the run was not completed; 130 interrupted.
+    """
+    return _run(options)
+
+
+def _run(given: dict[str, object]) -> int:
+    selection = Selection(
+        **{name: given.pop(name) for name in ("globs", "tags", "shard", "sample", "seed", "limit")}  # type: ignore[arg-type]
+    )
+    manner = Manner(quiet=bool(given.pop("quiet")), as_json=bool(given.pop("as_json")))
+    gates = Gates(given.pop("max_errors"), given.pop("fail_under"))  # type: ignore[arg-type]
+    dry_run, runs_dir = given.pop("dry_run"), given.pop("runs_dir")
+    given["paths"] = given["paths"] or (".",)
+    request = Request(selection=selection, **given)  # type: ignore[arg-type]
+    try:
+        config = load_config(os.getcwd())
+        view = make_view(0, manner)
+        evaluation = Evaluation(request, config, view, view.say)
+        view.planned = evaluation.planned
+        if dry_run:
+            return _say_what_would_run(evaluation)
+        folder = str(runs_dir or config.runs_dir or os.path.join(config.root, DEFAULT_RUNS_DIR))
+        return execute(evaluation, evaluation.start(folder), (), view, manner, gates)
+    except SuiteError as error:
+        return complain(error)
+    except (ConfigError, TargetError) as error:
+        sys.stderr.write(f"evalcase: {error}\n")
+        return 2
+    except RecordError as error:
+        sys.stderr.write(f"evalcase: {error}\n")
+        return 3
+
+
+def complain(error: SuiteError) -> int:
+    """Print the problems that keep a suite from being run."""
+    for problem in error.problems:
+        if problem.severity == "error":
+            for line in problem_lines(problem):
+                sys.stderr.write(line + "\n")
+    sys.stderr.write("nothing was run\n")
+    return 2
+
+
+def _say_what_would_run(evaluation: Evaluation) -> int:
+    for name, count in evaluation.trials.items():
+        trials = "1 trial" if count == 1 else f"{count} trials"
+        sys.stdout.write(f"{name}: {trials}\n")
+    return 0

@@ -1,0 +1,142 @@
+"""What `run` and `resume` share: the view, Ctrl-C, the summary and the exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from dataclasses import dataclass
+from time import monotonic
+
+from evalcase.cli.terminal import style_for
+from evalcase.evaluation import Evaluated, Evaluation
+from evalcase.record.folder import Run
+from evalcase.record.reader import read_results
+from evalcase.record.totals import Totals
+from evalcase.report.console import RunView, summary_lines
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """When a run that went through still counts as not met."""
+
+    max_errors: int = 0
+    fail_under: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a run is shown."""
+
+    quiet: bool = False
+    as_json: bool = False
+
+
+def make_view(planned: int, manner: Manner) -> RunView:
+    """The view of a run, on standard error: standard output is for what came of it."""
+    live = sys.stderr.isatty() and not (manner.quiet or manner.as_json)
+    return (
+        _QuietView(planned)
+        if manner.quiet or manner.as_json
+        else RunView(sys.stderr, style_for(sys.stderr), planned, live)
+    )
+
+
+class _QuietView(RunView):
+    def __init__(self, planned: int) -> None:
+        super().__init__(sys.stderr, style_for(sys.stderr), planned, live=False)
+
+    def say(self, line: str) -> None:
+        pass
+
+    def _draw(self) -> None:
+        pass
+
+
+def execute(
+    evaluation: Evaluation, run: Run, again: tuple[str, ...], view: RunView, manner: Manner,
+    gates: Gates,
+) -> int:  # fmt: skip
+    """Run, show, and say by the exit code how it went."""
+    begun = monotonic()
+    evaluated = asyncio.run(_go(evaluation, run, again, view))
+    view.close()
+    duration_s = monotonic() - begun
+    if manner.as_json:
+        sys.stdout.write(json.dumps(_as_json(evaluated, duration_s)) + "\n")
+    else:
+        _print_summary(evaluated, duration_s, manner)
+    return exit_code(evaluated, gates)
+
+
+async def _go(evaluation: Evaluation, run: Run, again: tuple[str, ...], view: RunView) -> Evaluated:
+    loop = asyncio.get_running_loop()
+
+    def interrupt() -> None:
+        if evaluation.engine is None:
+            return
+        if evaluation.engine.stopping:
+            view.say("stopping now")
+            evaluation.engine.cancel()
+        else:
+            view.say("Ctrl-C: finishing what is running; once more to stop now")
+            evaluation.engine.stop("interrupted")
+
+    loop.add_signal_handler(signal.SIGINT, interrupt)
+    try:
+        return await evaluation.go(run, again)
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+
+
+def _print_summary(evaluated: Evaluated, duration_s: float, manner: Manner) -> None:
+    style = style_for(sys.stdout)
+    write = sys.stdout.write
+    if not manner.quiet:
+        for line in summary_lines(read_results(evaluated.run.journal), style):
+            write(line + "\n")
+    totals = evaluated.totals
+    counts = [
+        f"{number} {word}"
+        for word in ("passed", "failed", "errored", "ungraded", "skipped")
+        if (number := getattr(totals, word))
+    ]
+    rate = pass_rate(totals)
+    shown = f", pass rate {rate:.1%}" if rate is not None else ""
+    cost = f", ${totals.cost_usd:.4f}" if totals.cost_usd is not None else ""
+    write(f"{', '.join(counts) or 'nothing ran'}{shown}{cost}, {duration_s:.1f} s\n")
+    write(f"record: {evaluated.run.path}\n")
+    if evaluated.notice:
+        write(f"{evaluated.status}: {evaluated.notice}\n")
+    if evaluated.status != "completed":
+        write(f"go on with: evalcase resume {evaluated.run.id}\n")
+
+
+def pass_rate(totals: Totals) -> float | None:
+    """The share that passed of all that was tried; None if nothing was."""
+    tried = totals.total - totals.skipped
+    return totals.passed / tried if tried else None
+
+
+def _as_json(evaluated: Evaluated, duration_s: float) -> dict[str, object]:
+    totals = evaluated.totals
+    return {
+        "run": evaluated.run.id, "path": evaluated.run.path, "status": evaluated.status,
+        "total": totals.total, "passed": totals.passed, "failed": totals.failed,
+        "errored": totals.errored, "ungraded": totals.ungraded, "skipped": totals.skipped,
+        "pass_rate": pass_rate(totals), "cost_usd": totals.cost_usd,
+        "duration_s": round(duration_s, 3),
+    }  # fmt: skip
+
+
+def exit_code(evaluated: Evaluated, gates: Gates) -> int:
+    """130 interrupted, 3 errors or not completed, 1 not all passed or a gate not met, else 0."""
+    totals = evaluated.totals
+    if evaluated.status == "interrupted":
+        return 130
+    if totals.errored > gates.max_errors or evaluated.status in ("failed", "stopped"):
+        return 3
+    if gates.fail_under is not None:
+        return 1 if (pass_rate(totals) or 0.0) < gates.fail_under else 0
+    return 1 if totals.failed or totals.ungraded else 0
