@@ -11,10 +11,14 @@ The fenced blocks of a page are run from top to bottom, in a folder of the page'
     … file=NAME     any file that later blocks need
     yaml show       what `evalcase show` makes of the eval file before it
     console         commands after `$ `, and what they print; may be marked good or bad too
-    python          Python, in one namespace for the whole page
+    python          Python, in one namespace for the whole page; with `file=NAME`, a file
     text output     what the block before it prints
 
 Blocks of other languages are left alone. The tests run the same pages and compare.
+
+What differs from run to run is made the same: run ids and times get fixed values, the slowest cases
+and progress (standard error of `run` and `resume`) are left out, and paths start at the page's
+folder.
 """
 
 from __future__ import annotations
@@ -36,6 +40,13 @@ ROOT = Path(__file__).resolve().parent.parent
 _FENCE = re.compile(r"```(\w*)(?: (.*))?")
 _CODE = re.compile(r"(?:error|warning|note)\[([a-z-]+)\]")
 _SHELL = re.compile(r"[|;<>&$*`]")
+_RUNS = re.compile(r"\bevalcase (?:run|resume)\b(?!.* --help)")
+_RUN_ID = re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{6}\b")
+_TIMES = (
+    (re.compile(r"(?<=, )\d+\.\d s$", re.MULTILINE), "0.1 s"),
+    (re.compile(r'(?<="duration_s": )[\d.]+'), "0.1"),
+    (re.compile(r"^slowest: .*\n", re.MULTILINE), ""),
+)
 _SUITES = ("yaml", "json", "jsonl")
 _MARKS = ("good", "bad", "valid")
 
@@ -124,7 +135,10 @@ def _quiet_terminal() -> Iterator[None]:
     before = dict(os.environ)
     bin_folder = str(Path(sys.executable).parent)
     os.environ.update(
-        COLUMNS="80", NO_COLOR="1", PATH=f"{bin_folder}{os.pathsep}{os.environ['PATH']}"
+        COLUMNS="80",
+        NO_COLOR="1",
+        PATH=f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
+        PYTHONPATH=str(ROOT / "src"),
     )
     try:
         yield
@@ -141,6 +155,7 @@ class _Run:
         self.printed = ""
         self.status = 0
         self.verdicts: list[Verdict] = []
+        self.run_ids: dict[str, str] = {}
 
     def run(self) -> Ran:
         text = self.path.read_text(encoding="utf-8")
@@ -162,7 +177,7 @@ class _Run:
             return _lines(self.printed)
         if block.language == "yaml" and "show" in block.marks:
             return _lines(self.command(f"evalcase show {self.suite} --format yaml"))
-        if block.language == "python":
+        if block.language == "python" and not block.file:
             self.printed = self.run_python(block)
         elif block.verdict or block.file:
             self.write(block)
@@ -193,17 +208,31 @@ class _Run:
 
     def command(self, command: str) -> str:
         """What a command prints: in this process where it needs no shell."""
-        words = [] if _SHELL.search(command) else shlex.split(command)
+        runs = _RUNS.search(command) is not None
+        words = [] if runs or _SHELL.search(command) else shlex.split(command)
         if words[:1] == ["evalcase"]:
-            return self.run_here(words[1:])
+            return self.steady(self.run_here(words[1:]))
         done = subprocess.run(  # noqa: S603 - the commands of our own pages
             ["bash", "-c", f"(exit {self.status}); {command}"],  # noqa: S607 - from the PATH
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stderr=subprocess.PIPE if runs else subprocess.STDOUT,
             check=False,
         )
         self.status = done.returncode
-        return done.stdout.decode()
+        return self.steady((done.stdout or done.stderr or b"").decode())
+
+    def steady(self, output: str) -> str:
+        """An output without what differs each time."""
+        output = output.replace(os.path.realpath(".") + os.sep, "")
+        for pattern, steady in _TIMES:
+            output = pattern.sub(steady, output)
+        return _RUN_ID.sub(self.steady_id, output)
+
+    def steady_id(self, found: re.Match[str]) -> str:
+        number = len(self.run_ids)
+        return self.run_ids.setdefault(
+            found[0], f"20260301-0900{number:02}-{0xA1B2C3 + number:06x}"
+        )
 
     def run_here(self, arguments: list[str]) -> str:
         from evalcase.cli.app import run

@@ -2,6 +2,7 @@
 # A guided tour of evalcase, run by `make demo`. It changes nothing in the repository.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
+examples=$PWD
 
 if [[ -t 1 && -z "${NO_COLOR:-}" && "${TERM:-dumb}" != dumb ]]; then
     bold=$'\e[1m' dim=$'\e[2m' plain=$'\e[0m' pause=${DEMO_PAUSE_S:-1.5}
@@ -55,6 +56,20 @@ cd "$copy"
 run 0 evalcase migrate onboarding.eval.yaml --diff
 run 0 evalcase migrate onboarding.eval.yaml
 run 0 evalcase check --strict onboarding.eval.yaml
+
+heading '5. An agent, run offline' \
+    'Six cases for a small Python agent with tools: text, data, a tool call, a grader of our own.'
+cp -R "$examples/07-an-agent" "$copy/agent"
+cd "$copy/agent"
+run 0 cat evalcase.toml
+run 3 evalcase run
+echo 'Three outcomes, and they are never mixed:'
+echo '  passed    the answer is what was expected'
+echo '  failed    the agent answered, and the answer is wrong: look at the answer'
+echo '  errored   there is no verdict, because the agent itself broke: look at the agent'
+echo 'The exit code was 3, since one trial errored. Without that it would have been 1, for the failed one.'
+echo
+run 0 evalcase list
 
 heading 'That is the tour.' \
     'The examples are in examples/, and docs/tutorial.md takes ten minutes.'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from evalcase.errors import ConfigError
@@ -90,7 +91,7 @@ def _check_targets(path: str, targets: dict[str, Any]) -> None:
 
 def _check_numbers(path: str, data: dict[str, Any]) -> None:
     for name, least in (("concurrency", 1), ("retries", 0), ("timeout_s", 0.001)):
-        if data.get(name, least) < least:
+        if not least <= data.get(name, least) < inf:
             raise ConfigError(f"{path}: `{name}` is {least} or more")
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from random import random
@@ -16,6 +17,7 @@ from evalcase import __version__
 from evalcase.config import Config
 from evalcase.errors import ConfigError, RecordError
 from evalcase.grade.apply import grade_answer, needs_expected
+from evalcase.grade.score import decide_case_verdict
 from evalcase.graders import NamedGrader
 from evalcase.graders.configure import configure
 from evalcase.graders.expected import ExpectedGrader
@@ -23,10 +25,11 @@ from evalcase.model.case import Case
 from evalcase.model.failure import Failure
 from evalcase.model.result import Result, Verdict
 from evalcase.model.trial import Trial, TrialKey
+from evalcase.record.cap import cap_answer
 from evalcase.record.commit import JournalFailure
 from evalcase.record.folder import Run, create_run
 from evalcase.record.journal import Journal, open_journal
-from evalcase.record.reader import finished, totals
+from evalcase.record.reader import finished, read_results, totals
 from evalcase.record.scrub import Scrubber
 from evalcase.record.totals import Totals
 from evalcase.registry import find
@@ -39,6 +42,8 @@ from evalcase.run.schedule import Engine, Watcher
 from evalcase.suites import Suites
 
 Status = Literal["completed", "interrupted", "stopped", "failed"]
+MAX_ANSWER_BYTES = 10_000_000
+"""How much of each text of an answer is kept; a longer one is cut, and marked as such."""
 DEFAULT_RUNS_DIR = os.path.join(".evalcase", "runs")
 
 
@@ -51,6 +56,8 @@ class Evaluated:
     totals: Totals
     notice: str | None = None
     """Why it ended early, in words."""
+    forgiven: int = 0
+    """Failed trials of cases that passed all the same, since `repeat` asks for a share only."""
 
 
 class Evaluation:
@@ -65,13 +72,22 @@ class Evaluation:
     ) -> None:
         self.request = request
         self.config = config
+        self.scrubber = Scrubber(_secrets(config))
+        self.warn = _once(lambda text: warn(self.scrubber.text(text)))
         self.watcher = watcher
+        if not request.no_exec and config.root not in sys.path:
+            # A project's own modules are importable, as they are for its tests.
+            sys.path.insert(0, config.root)
+        self.secret = bool(_secrets(config))
         self.suites = Suites(request.paths)
         self.trials: dict[str, int] = {}
+        self.shares: dict[tuple[str, str], float] = {}
+        """The pass rate of the cases of which not every trial must pass."""
         self._survey()
-        self.targets = {name: make_target(name, config, request, warn) for name in self.trials}
-        self.scrubber = Scrubber(_secrets(config))
+        self.targets = {name: make_target(name, config, request, self.warn) for name in self.trials}
         self.engine: Engine | None = None
+        self.known = 0
+        """How many of the planned trials had been finished before."""
 
     @property
     def planned(self) -> int:
@@ -80,8 +96,10 @@ class Evaluation:
 
     def _survey(self) -> None:
         """Count the trials of each target, and make every grader once."""
-        for _, case in self._cases():
-            graders_of(case)
+        for suite, case in self._cases():
+            self._check_graders(case)
+            if case.pass_rate < 1:
+                self.shares[suite, case.id] = case.pass_rate
             names = self.request.targets or case.targets or _default(self.config, case)
             times = 1 if case.skip else self.request.repeat or case.repeat
             for name in names:
@@ -89,24 +107,48 @@ class Evaluation:
         if not self.trials:
             raise ConfigError("no case is left to run: look at --case, --tag, --shard and --limit")
 
+    def _check_graders(self, case: Case) -> None:
+        """Find out now, and not after the first answers, that a grader can't be used."""
+        for named in graders_of(case):
+            load = getattr(named.grader, "load", None)
+            if load is not None:
+                if self.request.no_exec:
+                    raise ConfigError(f"grader `{named.name}` would run code (--no-exec)")
+                load()
+
     def _cases(self) -> Iterator[tuple[str, Case]]:
         return self.request.selection.select(self.suites)
 
-    def start(self, runs_dir: str) -> Run:
+    def _start(self, runs_dir: str) -> Run:
         """Make the run's folder, with everything that is needed to resume it."""
         about = {
             "evalcase": __version__,
             "request": self.request.to_dict(),
             "suites": self.suites.hashes(),
             "targets": sorted(self.trials),
+            "default_target": self.config.target,
             "trials": self.planned,
+            "cwd": os.path.relpath(os.getcwd(), self.config.root),
         }
         return create_run(
             runs_dir, about, now=datetime.now(UTC), random=os.urandom, scrubber=self.scrubber
         )
 
-    async def go(self, run: Run, again: tuple[str, ...] = ()) -> Evaluated:
-        """Run what is not finished; a trial whose verdict is in `again` counts as not finished."""
+    async def go(
+        self, runs_dir: str, run: Run | None = None, again: tuple[str, ...] = ()
+    ) -> Evaluated:
+        """Run what is not finished of a run, or a new one in `runs_dir`.
+
+        A trial whose verdict is in `again` counts as not finished. The folder of a new run is made
+        once all targets are open, so that a name that can't be resolved leaves none behind.
+        """
+        async with AsyncExitStack() as stack:
+            for target in self.targets.values():
+                stack.push_async_callback(target.close)
+                await target.open()
+            return await self._record(run or self._start(runs_dir), again)
+
+    async def _record(self, run: Run, again: tuple[str, ...]) -> Evaluated:
         loop = asyncio.get_running_loop()
         failed: list[JournalFailure] = []
 
@@ -131,33 +173,45 @@ class Evaluation:
                 status = "failed"
         if failed:
             status, notice = "failed", str(failed[0])
-        return Evaluated(run, status, totals(run.journal), notice)
+        return Evaluated(run, status, totals(run.journal), notice, self._forgiven(run))
+
+    def _forgiven(self, run: Run) -> int:
+        if not self.shares:
+            return 0
+        verdicts: dict[tuple[str, str, str], list[Verdict]] = {}
+        for result in read_results(run.journal):
+            suite, case, target, _ = result.key
+            if (suite, case) in self.shares:
+                verdicts.setdefault((suite, case, target), []).append(result.verdict)
+        return sum(
+            several.count("failed")
+            for (suite, case, _), several in verdicts.items()
+            if decide_case_verdict(several, self.shares[suite, case]) == "passed"
+        )
 
     async def _run(
         self, journal: Journal, run: Run, again: tuple[str, ...]
     ) -> tuple[Status, str | None]:
         done = finished(run.journal)
+        # No more workers than there is work, and no more than a target says it can take.
         per_target = {
-            name: bound
-            for name, target in self.targets.items()
-            if (bound := getattr(target, "concurrency", None)) is not None
+            name: min(getattr(self.targets[name], "concurrency", None) or count, count)
+            for name, count in self.trials.items()
         }
         limits = self.request.limits(self.config, per_target)
-        keep = partial(_keep, journal, self.watcher)
+        keep = partial(_keep, journal, self.watcher, self.scrubber if self.secret else None)
         engine = self.engine = Engine(limits, partial(self._try, limits), keep, self.watcher)
-        async with AsyncExitStack() as stack:
-            for target in self.targets.values():
-                stack.push_async_callback(target.close)
-                await target.open()
-            work = {
-                name: (target, self._open_trials(name, done, again))
-                for name, target in self.targets.items()
-            }
-            await engine.run(work)
-        if engine.stop_reason is None:
-            return "completed", None
-        interrupted = engine.stop_reason == "interrupted"
-        return ("interrupted" if interrupted else "stopped"), engine.stop_reason
+        work = {
+            name: (target, self._open_trials(name, done, again))
+            for name, target in self.targets.items()
+        }
+        await engine.run(work)
+        if len(done) > self.known:
+            gone = len(done) - self.known
+            self.warn(f"{gone} finished trials are no longer part of the suites; they still count")
+        if engine.interrupted:
+            return "interrupted", None
+        return ("completed" if engine.stop_reason is None else "stopped"), engine.stop_reason
 
     def _engine_cancel(self) -> None:
         if self.engine is not None:
@@ -170,8 +224,14 @@ class Evaluation:
         trials = plan_trials(self._cases(), name, self.config.target, self.request.repeat, named)
         for trial in trials:
             known = done.get(self.scrubber.key(trial.key))
-            if known is None or known[0] in again or known[1] != hash_case(trial.case):
-                yield trial
+            self.known += known is not None
+            if known is not None and known[0] == "skipped" and not trial.case.skip:
+                self.warn(f"case {trial.case.id} is no longer skipped")
+            elif known is not None and known[1] != hash_case(trial.case):
+                self.warn(f"case {trial.case.id} was changed since it was run: it is run again")
+            elif known is not None and known[0] not in again:
+                continue
+            yield trial
 
     async def _try(self, limits: Limits, target: Target, trial: Trial) -> Result:
         case_hash = hash_case(trial.case)
@@ -184,16 +244,41 @@ class Evaluation:
         rest = outcome.attempts, started, round(outcome.duration_s, 6)
         if outcome.answer is None:
             return Result(trial.key, case_hash, "errored", None, (), outcome.failure, *rest)
-        verdict, grades = await grade_answer(trial, outcome.answer, graders_of(trial.case))
-        return Result(trial.key, case_hash, verdict, outcome.answer, grades, None, *rest)
+        answer = cap_answer(outcome.answer, MAX_ANSWER_BYTES)
+        verdict, grades = await grade_answer(trial, answer, graders_of(trial.case))
+        return Result(trial.key, case_hash, verdict, answer, grades, None, *rest)
 
 
-async def _keep(journal: Journal, watcher: Watcher, result: Result) -> None:
+async def _keep(
+    journal: Journal, watcher: Watcher, scrubber: Scrubber | None, result: Result
+) -> None:
     """Wait until a result is on disk; only then is it shown as finished."""
     durable = asyncio.get_running_loop().create_future()
-    journal.append({"type": "result", **result.to_dict()}, partial(_resolve, durable))
+    done = partial(_resolve, durable)
+    try:
+        journal.append({"type": "result", **result.to_dict()}, done)
+    except ValueError as error:
+        # What can't be written down is no answer that anyone could look at later.
+        why = Failure("protocol", f"the result can't be recorded: {error}")
+        result = replace(result, verdict="errored", answer=None, grades=(), failure=why)
+        journal.append({"type": "result", **result.to_dict()}, done)
     await durable
+    if scrubber is not None:
+        # What is shown is what was written: without the secrets.
+        result = Result.from_dict(scrubber.row(result.to_dict()))
     watcher.finished(result)
+
+
+def _once(warn: Callable[[str], None]) -> Callable[[str], None]:
+    """Say the same thing once in a run, however many trials it is true of."""
+    said: set[str] = set()
+
+    def say(text: str) -> None:
+        if text not in said:
+            said.add(text)
+            warn(text)
+
+    return say
 
 
 def _resolve(future: asyncio.Future[None]) -> None:
@@ -245,6 +330,9 @@ def make_target(name: str, config: Config, request: Request, warn: Callable[[str
         target: Target = target_class.from_value(value, root=config.root, warn=warn)
     else:
         rest = {key: item for key, item in options.items() if key != "kind"}
+        for reserved in ("root", "warn"):
+            if reserved in rest:
+                raise ConfigError(f"target `{name}`: `{reserved}` is not an option")
         target = target_class(**rest, root=config.root, warn=warn)
     return target
 
@@ -253,4 +341,4 @@ def _secrets(config: Config) -> dict[str, str]:
     """The values that must not be written down, by the name of their environment variable."""
     names = {*config.secrets, *(str(each.get("key_env", "")) for each in config.targets.values())}
     found = {name: os.environ.get(name, "") for name in names if name}
-    return {name: value for name, value in found.items() if len(value) >= 8}
+    return {name: value for name, value in found.items() if value}

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from hashlib import sha256
 
-from evalcase.errors import SuiteError
+from evalcase.errors import ConfigError, SuiteError
 from evalcase.model.case import Case
 from evalcase.model.problem import Problem
 from evalcase.model.suite import Suite
 from evalcase.pipeline import load_each
 from evalcase.read.discover import format_of
+from evalcase.read.source import STDIN
 from evalcase.streaming import stream_cases
 
 
@@ -19,6 +20,8 @@ class Suites:
 
     def __init__(self, paths: tuple[str, ...]) -> None:
         """Check everything. Raise SuiteError with all problems if anything has an error."""
+        if STDIN in paths:
+            raise ConfigError("a run reads files, and not standard input: it must be resumable")
         self.files: list[tuple[str, Suite | None]] = []
         self.warnings: list[Problem] = []
         problems: list[Problem] = []

@@ -17,7 +17,7 @@ from evalcase.cli.app import run
 
 EXAMPLES = ROOT / "examples"
 CLEAN = ["01-short-forms", "02-messages-and-tools", "03-structured-output"]
-CLEAN += ["04-jsonl-with-suite-fields"]
+CLEAN += ["04-jsonl-with-suite-fields", "07-an-agent"]
 ONE_SCREEN = 50
 
 
@@ -30,7 +30,7 @@ def severities(folder: Path) -> set[str]:
 
 
 def test_there_are_no_other_examples() -> None:
-    assert [path.name for path in folders()] == [*CLEAN, "05-old-names", "06-mistakes"]
+    assert [path.name for path in folders()] == sorted([*CLEAN, "05-old-names", "06-mistakes"])
 
 
 @pytest.mark.parametrize("name", CLEAN)
@@ -74,7 +74,7 @@ def test_the_demo_runs_and_changes_nothing() -> None:
     done = subprocess.run(
         ["bash", EXAMPLES / "demo.sh"],
         cwd="/",
-        env={**os.environ, "PATH": path},
+        env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "src")},
         capture_output=True,
         text=True,
         timeout=60,
@@ -83,4 +83,5 @@ def test_the_demo_runs_and_changes_nothing() -> None:
     assert done.returncode == 0, done.stderr
     assert "\x1b" not in done.stdout
     assert "That is the tour." in done.stdout
+    assert "4 passed, 1 failed, 1 errored" in done.stdout
     assert fingerprint(EXAMPLES) == before

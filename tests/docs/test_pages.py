@@ -12,7 +12,7 @@ from docs.regenerate import ROOT, Ran, blocks_of, pages, run_page
 
 OUTDATED = "run `python docs/regenerate.py` and read the diff"
 NOT_RUN = {"sh", "text"}
-RUN = {"console", "python", "yaml", "json", "jsonl"}
+RUN = {"console", "python", "yaml", "json", "jsonl", "toml"}
 
 
 def name(path: Path) -> str:
@@ -48,7 +48,7 @@ def test_every_block_is_either_run_or_known_not_to_be(path: Path) -> None:
     for block in blocks_of(path.read_text(encoding="utf-8")):
         where = f"{name(path)}:{block.start}"
         assert block.language in RUN | NOT_RUN, where
-        if block.language in ("yaml", "json", "jsonl"):
+        if block.language in ("yaml", "json", "jsonl", "toml"):
             assert block.verdict or block.file or "show" in block.marks, where
         if block.language == "sh":
             assert "evalcase " not in block.text.replace("/evalcase ", ""), where

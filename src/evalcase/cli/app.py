@@ -19,6 +19,7 @@ COMMANDS = {
     "run": "Run cases against targets and keep every result.",
     "resume": "Go on with a run that was not completed.",
     "list": "List the runs that were kept.",
+    "init": "Write a starter that runs at once.",
 }
 
 
@@ -65,13 +66,18 @@ def app() -> None:
           expected_output: "4"
 
     \b
+    evalcase init               write a first suite and a target, ready to run
     evalcase check              check every eval file below this folder
     evalcase show FILE          see what evalcase understood
+    evalcase run                run the cases against a target, and keep every result
+    evalcase resume             go on with a run that was interrupted
+    evalcase list               see the runs that were kept
     evalcase schema > FILE      let the editor complete and underline
     evalcase migrate FILE       bring old names up to date
 
-    None of them runs code, imports yours or opens a connection, and only migrate writes.
-    Exit codes: 0 all well, 1 a gate is not met, 2 an invalid file or wrong usage.
+    Only run and resume execute anything; the others never import your code or open a
+    connection. Exit codes: 0 all well, 1 not all passed or a gate is not met, 2 an invalid file,
+    configuration or usage, 3 trials errored or a run is not complete, 130 interrupted.
     """
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
+from functools import partial
 
 import click
 
@@ -43,15 +45,22 @@ def command(
     manner = Manner(quiet, as_json)
     try:
         config = load_config(os.getcwd())
-        folder = runs_dir or config.runs_dir or os.path.join(config.root, DEFAULT_RUNS_DIR)
+        folder = os.path.abspath(
+            runs_dir or config.runs_dir or os.path.join(config.root, DEFAULT_RUNS_DIR)
+        )
         chosen = _find(run, folder)
         if chosen is None:
             sys.stdout.write("there is no run to go on with\n")
             return 0
+        # The paths of its suites were written as seen from there.
+        os.chdir(os.path.join(config.root, str(chosen.about.get("cwd", "."))))
         view = make_view(0, manner)
-        evaluation = Evaluation(Request.from_dict(chosen.about["request"]), config, view, view.say)
+        # Its targets are those it began with, whatever the configuration says by now.
+        config = replace(config, target=chosen.about.get("default_target", config.target))
+        evaluation = Evaluation(_request(chosen), config, view, view.say)
         view.planned = evaluation.planned
-        return execute(evaluation, chosen, again, view, manner, Gates(max_errors, fail_under))
+        go = partial(evaluation.go, folder, chosen, again)
+        return execute(evaluation, go, view, manner, Gates(max_errors, fail_under))
     except SuiteError as error:
         return complain(error)
     except (ConfigError, TargetError) as error:
@@ -60,6 +69,13 @@ def command(
     except RecordError as error:
         sys.stderr.write(f"evalcase: {error}\n")
         return 3
+
+
+def _request(run: Run) -> Request:
+    try:
+        return Request.from_dict(run.about["request"])
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise RecordError(f"{run.path}: run.json does not say what was run") from None
 
 
 def _find(name: str | None, folder: str) -> Run | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
+from math import isfinite
 
 import click
 
@@ -23,6 +25,12 @@ def _shard(_: click.Context, __: click.Parameter, value: str | None) -> Shard | 
     if not slash or not number.isdigit() or not of.isdigit() or not 1 <= int(number) <= int(of):
         raise click.BadParameter("write it as 2/5, the second of five parts")
     return Shard(int(number), int(of))
+
+
+def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not isfinite(value):
+        raise click.BadParameter("a finite number is needed")
+    return value
 
 
 @click.command("run")
@@ -51,6 +59,7 @@ def _shard(_: click.Context, __: click.Parameter, value: str | None) -> Shard | 
 @click.option(
     "--timeout",
     "timeout_s",
+    callback=_finite,
     type=click.FloatRange(0, min_open=True),
     help="Seconds for each attempt. [default: 120]",
 )
@@ -63,6 +72,7 @@ def _shard(_: click.Context, __: click.Parameter, value: str | None) -> Shard | 
 @click.option(
     "--max-cost",
     "max_cost_usd",
+    callback=_finite,
     type=click.FloatRange(0),
     metavar="USD",
     help="Start no more trials once this is spent.",
@@ -76,6 +86,7 @@ def _shard(_: click.Context, __: click.Parameter, value: str | None) -> Shard | 
 )
 @click.option(
     "--fail-under",
+    callback=_finite,
     type=click.FloatRange(0, 1),
     metavar="RATE",
     help="Exit 1 only if the pass rate is lower.",
@@ -111,6 +122,7 @@ def _run(given: dict[str, object]) -> int:
     gates = Gates(given.pop("max_errors"), given.pop("fail_under"))  # type: ignore[arg-type]
     dry_run, runs_dir = given.pop("dry_run"), given.pop("runs_dir")
     given["paths"] = given["paths"] or (".",)
+    given["targets"] = tuple(dict.fromkeys(given["targets"]))  # type: ignore[call-overload]
     request = Request(selection=selection, **given)  # type: ignore[arg-type]
     try:
         config = load_config(os.getcwd())
@@ -120,7 +132,7 @@ def _run(given: dict[str, object]) -> int:
         if dry_run:
             return _say_what_would_run(evaluation)
         folder = str(runs_dir or config.runs_dir or os.path.join(config.root, DEFAULT_RUNS_DIR))
-        return execute(evaluation, evaluation.start(folder), (), view, manner, gates)
+        return execute(evaluation, partial(evaluation.go, folder), view, manner, gates)
     except SuiteError as error:
         return complain(error)
     except (ConfigError, TargetError) as error:

@@ -10,11 +10,32 @@ JSON: TypeAlias = "None | bool | int | float | str | list[JSON] | dict[str, JSON
 
 def fresh(value: Any) -> Any:
     """A deep copy of a JSON value, so that the caller may change what it got."""
+    try:
+        return _copied(value)
+    except RecursionError:
+        # Files are never so deep, but what a program hands over may be.
+        return _copied_without_recursion(value)
+
+
+def _copied(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: fresh(item) for key, item in value.items()}
+        return {key: _copied(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [fresh(item) for item in value]
+        return [_copied(item) for item in value]
     return value
+
+
+def _copied_without_recursion(value: Any) -> Any:
+    root: list[Any] = [value]
+    containers: list[Any] = [root]
+    while containers:
+        container = containers.pop()
+        pairs = container.items() if isinstance(container, dict) else enumerate(container)
+        for key, item in list(pairs):
+            if isinstance(item, dict | list):
+                container[key] = dict(item) if isinstance(item, dict) else list(item)
+                containers.append(container[key])
+    return root[0]
 
 
 def same(left: object, right: object) -> bool:

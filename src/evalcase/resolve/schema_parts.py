@@ -78,7 +78,7 @@ def parts() -> dict[str, Schema]:
             "type": "object",
             "minProperties": 1,
             "maxProperties": 1,
-            "propertyNames": {"minLength": 1},
+            "propertyNames": {"minLength": 1, "not": {"enum": ["weight", "required"]}},
             "properties": {name: {"description": _MAPPING} for name in _TAKE_MAPPINGS},
             "additionalProperties": {
                 # A mapping with `type` is an argument that is itself a grader, not options.

@@ -24,7 +24,7 @@ def wait_before_retry(
         return None
     if isinstance(error, TargetError) and error.retry_after_s is not None:
         return min(error.retry_after_s, _LONGEST_RETRY_AFTER_S) * (1 + 0.1 * random())
-    longest: float = min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2 ** (attempt - 1))
+    longest: float = min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2 ** min(attempt - 1, 10))
     return longest * (0.5 + 0.5 * random())
 
 

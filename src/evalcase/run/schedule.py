@@ -38,6 +38,7 @@ class Engine:
         self.keep = keep
         self.watcher = watcher
         self.stopping = False
+        self.interrupted = False
         self.spent_usd = 0.0
         self.stop_reason: str | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -64,6 +65,11 @@ class Engine:
         """Start no more trials."""
         self.stopping = True
         self.stop_reason = self.stop_reason or reason
+
+    def interrupt(self) -> None:
+        """Start no more trials, because a person said so."""
+        self.interrupted = True
+        self.stop("interrupted")
 
     def cancel(self) -> None:
         """Give up what is under way, too."""

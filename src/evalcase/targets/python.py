@@ -152,8 +152,9 @@ async def _guarded(awaitable: Any) -> object:  # noqa: ANN401 - a coroutine of t
     """What it gives; but what would end the engine becomes an error of this trial."""
     try:
         result: object = await awaitable
-    except SystemExit as error:
-        raise RuntimeError(f"SystemExit: {error}") from error
+    except (SystemExit, KeyboardInterrupt) as error:
+        # Either would end the engine, and only a person may do that.
+        raise RuntimeError(f"{type(error).__name__}: {error}") from error
     except asyncio.CancelledError as error:
         task = asyncio.current_task()
         if task is not None and task.cancelling():

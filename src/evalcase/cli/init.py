@@ -1,0 +1,68 @@
+"""`evalcase init`: a starter, which runs at once."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+
+import click
+
+from evalcase.cli.starter import AGENT, CONFIG, NEXT, SUITE
+from evalcase.report.machine import json_text
+from evalcase.report.visible import visible
+from evalcase.resolve.schema import schema
+
+
+@click.command("init")
+@click.argument("folder", default=".")
+def command(folder: str) -> int:
+    """Write a starter into FOLDER, by default the current one: a suite, an agent, a configuration.
+
+    It runs at once, offline and without a key. A file that exists is never changed: if there is
+    one in the way, it is named and nothing is written.
+
+    \b
+    evalcase init             here
+    evalcase init shop        in a folder of its own
+
+    Exit code: 0, or 2 if a file is in the way or can't be written.
+    """
+    files = {
+        os.path.normpath(os.path.join(folder, name)): text
+        for name, text in (
+            ("evalcase.toml", CONFIG),
+            ("agent.py", AGENT),
+            ("evals/first.eval.yaml", SUITE),
+            ("evalcase.schema.json", json_text(schema()) + "\n"),
+        )
+    }
+    in_the_way = [path for path in files if os.path.lexists(path)]
+    if in_the_way:
+        for path in in_the_way:
+            sys.stderr.write(f"evalcase: {visible(path)} exists already\n")
+        sys.stderr.write("nothing was written\n")
+        return 2
+    for path, text in files.items():
+        try:
+            _write(path, text)
+        except OSError as error:
+            sys.stderr.write(f"evalcase: {visible(path)} can't be written: {error.strerror}\n")
+            return 2
+        sys.stdout.write(f"wrote {visible(path)}\n")
+    sys.stdout.write("\n" + _next(folder))
+    return 0
+
+
+def _write(path: str, text: str) -> None:
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    # Never over a file, not even one that came into being since it was looked for.
+    with open(path, "x", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+
+
+def _next(folder: str) -> str:
+    if os.path.normpath(folder) == ".":
+        return NEXT
+    heading, _, rest = NEXT.partition("\n")
+    return f"{heading}\n  cd {visible(shlex.quote(folder))}\n{rest}"

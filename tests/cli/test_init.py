@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import evalcase, unprivileged
+
+FILES = ["agent.py", "evalcase.schema.json", "evalcase.toml", "evals/first.eval.yaml"]
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    )
+
+
+def test_a_fresh_folder_gets_a_starter_and_is_told_what_to_do_next(tmp_path: Path) -> None:
+    result = evalcase("init", cwd=tmp_path)
+    assert (result.code, result.err) == (0, "")
+    assert files(tmp_path) == FILES
+    assert "evalcase run" in result.out
+    assert all(f"wrote {name}\n" in result.out for name in FILES)
+
+
+def test_the_starter_is_free_of_problems_and_passes_at_once(tmp_path: Path) -> None:
+    evalcase("init", cwd=tmp_path)
+    assert evalcase("check", "--strict", cwd=tmp_path).code == 0
+    result = evalcase("run", "--json", cwd=tmp_path)
+    summary = json.loads(result.out)
+    assert (result.code, result.err) == (0, "")
+    assert (summary["total"], summary["passed"]) == (3, 3)
+
+
+def test_the_editor_finds_the_schema(tmp_path: Path) -> None:
+    evalcase("init", cwd=tmp_path)
+    suite = tmp_path / "evals/first.eval.yaml"
+    line = suite.read_text(encoding="utf-8").partition("\n")[0]
+    assert line.startswith("# yaml-language-server: $schema=")
+    schema = suite.parent / line.partition("=")[2]
+    assert schema.read_bytes() == evalcase("schema").stdout
+
+
+def test_another_folder_is_made_where_it_is_missing(tmp_path: Path) -> None:
+    result = evalcase("init", "new/shop", cwd=tmp_path)
+    assert result.code == 0
+    assert "cd new/shop\n" in result.out
+    assert files(tmp_path / "new/shop") == FILES
+    assert evalcase("run", "--quiet", cwd=tmp_path / "new/shop").code == 0
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_exists_is_named_and_nothing_is_written(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("mine")
+    result = evalcase("init", cwd=tmp_path)
+    assert (result.code, result.out) == (2, "")
+    assert f"{name} exists already" in result.err
+    assert files(tmp_path) == [name]
+    assert path.read_text() == "mine"
+
+
+def test_a_link_that_leads_nowhere_is_in_the_way_too(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").symlink_to(tmp_path / "nowhere")
+    assert evalcase("init", cwd=tmp_path).code == 2
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_other_files_stay_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals/mine.eval.yaml").write_text("- input: hi\n  expected_output: hi\n")
+    assert evalcase("init", cwd=tmp_path).code == 0
+    assert files(tmp_path) == sorted([*FILES, "evals/mine.eval.yaml"])
+
+
+def test_a_folder_that_can_not_be_written_is_said_so(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    result = unprivileged("init", cwd=tmp_path)
+    tmp_path.chmod(0o700)
+    assert result.code == 2
+    assert "can't be written: Permission denied" in result.err

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.run.project import Gate, Project, case, cases
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Iterator[Gate]:
+    gate = Gate(tmp_path)
+    yield gate
+    gate.close()
+
+
+def test_no_runs_yet(project: Project) -> None:
+    done = project.run("list")
+    assert (done.code, done.out) == (0, "no runs yet\n")
+
+
+def test_the_newest_first_with_what_came_of_each(project: Project) -> None:
+    project.suite(case("a"), case("b", "say no"), case("c", "raise x"), case("d", "cost 0.5"))
+    first = project.run("run", "--json").json["run"]
+    second = project.run("run", "--json", "--target", "other", "--case", "a").json["run"]
+    done = project.run("list")
+    assert done.code == 0
+    lines = [line for line in done.out.splitlines() if first in line or second in line]
+    assert [second in lines[0], first in lines[1]] == [True, True]
+    for piece in ("agent", "50.0%", "1 failed", "1 errored", "$0.5"):
+        assert piece in lines[1]
+    for piece in ("other", "100.0%"):
+        assert piece in lines[0]
+    assert "incomplete" not in done.out
+
+
+def test_an_incomplete_run_is_marked(project: Project, gate: Gate) -> None:
+    project.suite(*cases(3))
+    process = project.start("run", env={"GATED": "1"})
+    gate.await_calls(3)
+    process.kill()
+    process.communicate()
+    done = project.run("list")
+    assert done.code == 0
+    assert f"incomplete: evalcase resume {project.runs()[0].name}" in done.out
+
+
+def test_damaged_runs_are_marked_and_hide_no_other(project: Project) -> None:
+    project.suite(*cases(3))
+    for _ in range(3):
+        project.run("run", "--quiet")
+    first, second, third = project.runs()
+    (first / "run.json").write_text("{")
+    journal = second / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes().replace(b"passed", b"failed", 1))
+    done = project.run("list")
+    assert done.code == 0
+    lines = {run.name: next(line for line in done.out.splitlines() if run.name in line)
+             for run in (first, second, third)}  # fmt: skip
+    assert "damaged" in lines[first.name]
+    assert "damaged" in lines[second.name]
+    assert "damaged" not in lines[third.name]
+
+
+def test_the_folder_for_records(project: Project) -> None:
+    project.suite(case("one"))
+    run = project.run("run", "--json", "--runs-dir", "kept").json["run"]
+    assert run in project.run("list", "--runs-dir", "kept").out
+    assert run not in project.run("list").out
+
+
+def test_a_bad_configuration_exits_2(project: Project) -> None:
+    project.configure("runs_dir = 1")
+    done = project.run("list")
+    assert (done.code, "runs_dir" in done.err) == (2, True)

@@ -1,0 +1,300 @@
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evalcase.record.reader import finished
+from tests.run.project import (
+    CONFIG,
+    Gate,
+    Project,
+    await_notice,
+    case,
+    cases,
+    finish,
+    ids,
+    interrupt,
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Iterator[Gate]:
+    gate = Gate(tmp_path)
+    yield gate
+    gate.close()
+
+
+def kill_after(project: Project, gate: Gate, command: str, calls: int) -> set[str]:
+    """Start, let so many calls go on, kill while others are under way; what is on disk by then."""
+    gate.seen.clear()
+    options = ["--concurrency", "2"] if command == "run" else []
+    process = project.start(command, *options, env={"GATED": "1"})
+    for number in range(1, calls + 1):
+        gate.await_calls(number)
+        gate.let_go()
+    gate.await_calls(calls + 1)
+    process.kill()
+    process.communicate()
+    return on_disk(project)
+
+
+def on_disk(project: Project) -> set[str]:
+    journal = project.runs()[-1] / "journal.jsonl"
+    return {key.case for key in finished(str(journal))} if journal.exists() else set()
+
+
+@pytest.mark.parametrize("calls", [0, 1, 4, 9])
+def test_after_a_kill_only_the_rest_is_run(project: Project, gate: Gate, calls: int) -> None:
+    suite = [case(f"c{number}", "cost 0.1") for number in range(9)]
+    suite[3] = case("c3", "raise x")
+    suite[7] = case("c7", "say no")
+    project.suite(*suite, case("off", skip=True))
+    whole = project.run("run", "--json", "--runs-dir", "whole").json
+
+    project.forget_calls()
+    kept = kill_after(project, gate, "run", min(calls, 7))
+    assert len(kept) >= min(calls, 7) - 2
+    project.forget_calls()
+    resumed = project.run("resume", "--json")
+    assert resumed.code == 3
+    assert not set(project.calls()) & kept
+    assert (set(project.calls()) | kept) - {"off"} == set(ids(suite))
+    assert len(project.calls()) == len(set(project.calls()))
+    same = ("status", "total", "passed", "failed", "errored", "ungraded", "skipped", "pass_rate")
+    assert {name: resumed.json[name] for name in same} == {name: whole[name] for name in same}
+    assert resumed.json["cost_usd"] == whole["cost_usd"]
+
+
+def test_after_a_kill_within_resume(project: Project, gate: Gate) -> None:
+    project.suite(*cases(12))
+    first = kill_after(project, gate, "run", 4)
+    project.forget_calls()
+    second = kill_after(project, gate, "resume", 2)
+    assert first <= second
+    assert not set(project.calls()) & first
+    project.forget_calls()
+    done = project.run("resume", "--json")
+    assert (done.code, done.counts()) == (0, {"passed": 12})
+    assert sorted(project.calls()) == sorted(set(ids(cases(12))) - second)
+
+
+def test_a_torn_last_line_is_run_again(project: Project) -> None:
+    project.suite(*cases(5))
+    project.run("run", "--quiet", "--concurrency", "1")
+    journal = project.runs()[0] / "journal.jsonl"
+    rows = journal.read_bytes().splitlines(keepends=True)
+    ends = [number for number, row in enumerate(rows) if b'"end"' in row]
+    journal.write_bytes(b"".join(rows[: ends[0]])[:-20])
+    project.forget_calls()
+    done = project.run("resume", "--json")
+    assert (done.code, done.counts()) == (0, {"passed": 5})
+    assert project.calls() == ["c4"]
+
+
+def test_without_a_journal_everything_is_run(project: Project) -> None:
+    project.suite(*cases(3))
+    project.run("run", "--quiet")
+    (project.runs()[0] / "journal.jsonl").unlink()
+    project.forget_calls()
+    assert project.run("resume", "--json").counts() == {"passed": 3}
+    assert sorted(project.calls()) == ["c0", "c1", "c2"]
+
+
+def test_nothing_to_go_on_with(project: Project) -> None:
+    project.suite(*cases(2))
+    done = project.run("resume")
+    assert (done.code, "no run" in done.out) == (0, True)
+    project.run("run", "--quiet")
+    assert project.run("resume").code == 0
+    project.forget_calls()
+    done = project.run("resume", project.runs()[0].name, "--json")
+    assert (done.code, done.counts(), project.calls()) == (0, {"passed": 2}, [])
+
+
+def test_by_id_and_by_folder(project: Project) -> None:
+    project.suite(case("one", "once"))
+    project.run("run", "--quiet")
+    run = project.runs()[0]
+    assert project.run("resume", run.name, "--quiet").code == 3
+    assert project.calls() == ["one"]
+    assert project.run("resume", str(run), "--retry-errored", "--quiet").code == 0
+
+
+def test_an_unknown_run_is_said(project: Project) -> None:
+    project.suite(case("one"))
+    done = project.run("resume", "20200101-000000-abcdef")
+    assert done.code in (2, 3)
+    assert "20200101-000000-abcdef" in done.err
+
+
+def test_an_edited_case_is_run_again(project: Project) -> None:
+    project.suite(case("a"), case("b", "say no"), case("c"))
+    assert project.run("run", "--quiet").code == 1
+    project.suite(case("a", description="as before"), case("b"), case("c", tags=["new"]))
+    project.forget_calls()
+    done = project.run("resume", project.runs()[0].name, "--json")
+    assert (done.code, done.counts()) == (0, {"passed": 3})
+    assert project.calls() == ["b"]
+
+
+def test_an_edited_case_is_named(project: Project) -> None:
+    project.suite(case("a"), case("b", "say no"))
+    project.run("run", "--quiet")
+    project.suite(case("a"), case("b"))
+    done = project.run("resume", project.runs()[0].name)
+    assert "case b was changed" in done.err
+    assert "case a" not in done.err
+
+
+def test_from_another_folder(project: Project) -> None:
+    (project.path / "below").mkdir()
+    project.suite(case("a", "once"), case("b"))
+    project.run("run", "--quiet", "s.eval.yaml")
+    run = project.runs()[0].name
+    done = project.run("resume", run, "--retry-errored", "--json", below="below")
+    assert (done.code, done.counts()) == (0, {"passed": 2})
+    assert project.calls().count("b") == 1
+
+
+def test_a_new_case_is_run(project: Project) -> None:
+    project.suite(*cases(2))
+    project.run("run", "--quiet")
+    project.suite(*cases(3))
+    project.forget_calls()
+    assert project.run("resume", project.runs()[0].name, "--json").counts() == {"passed": 3}
+    assert project.calls() == ["c2"]
+
+
+def test_a_suite_that_became_invalid_is_not_run(project: Project, gate: Gate) -> None:
+    project.suite(*cases(4))
+    kill_after(project, gate, "run", 1)
+    project.suite(*cases(4), case("x", nonsense=1))
+    project.forget_calls()
+    done = project.run("resume")
+    assert (done.code, project.calls()) == (2, [])
+
+
+def test_errored_and_failed_trials_are_run_again_only_if_asked(project: Project) -> None:
+    project.suite(case("good"), case("bad", "say no"), case("broken", "once"))
+    project.run("run", "--quiet")
+    run = project.runs()[0].name
+    project.forget_calls()
+    (project.path / "calls").write_text("broken\n")
+    assert project.run("resume", run, "--json").code == 3
+    assert project.calls() == ["broken"]
+    done = project.run("resume", run, "--retry-errored", "--json")
+    assert (done.code, done.counts()) == (1, {"passed": 2, "failed": 1})
+    assert project.calls() == ["broken"] * 2
+    done = project.run("resume", run, "--retry-failed", "--json")
+    assert (done.code, done.counts()) == (1, {"passed": 2, "failed": 1})
+    assert project.calls() == ["broken", "broken", "bad"]
+
+
+def test_the_options_of_the_run_hold_when_it_goes_on(project: Project, gate: Gate) -> None:
+    project.suite(*cases(10))
+    process = project.start(
+        "run", "--target", "agent", "--shard", "1/2", "--repeat", "2", "--concurrency", "1",
+        env={"GATED": "1"},
+    )  # fmt: skip
+    (first,) = gate.await_calls(1)
+    interrupt(process)
+    await_notice(process, "Ctrl-C")
+    gate.let_go()
+    assert finish(process).code == 130
+    done = project.run("resume", "--json")
+    assert done.code == 0
+    calls = project.calls()
+    assert all(calls.count(each) == 2 for each in set(calls))
+    assert first in calls
+    assert done.json["total"] == len(calls) < 20
+
+
+def test_a_run_that_someone_else_writes_is_left_alone(project: Project, gate: Gate) -> None:
+    project.suite(*cases(2))
+    process = project.start("run", "--json", env={"GATED": "1"})
+    gate.await_calls(2)
+    done = project.run("resume", project.runs()[0].name)
+    assert done.code == 3
+    gate.let_go(2)
+    assert finish(process).counts() == {"passed": 2}
+    assert len(project.calls()) == 2
+
+
+def test_a_damaged_journal_is_not_gone_on_with(project: Project) -> None:
+    project.suite(*cases(3))
+    project.run("run", "--quiet")
+    journal = project.runs()[0] / "journal.jsonl"
+    rows = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join([rows[0], rows[1].replace(b"passed", b"failed"), *rows[2:]]))
+    project.forget_calls()
+    done = project.run("resume", project.runs()[0].name)
+    assert (done.code, project.calls()) == (3, [])
+    assert "journal.jsonl" in done.err
+
+
+def test_after_the_spending_cap(project: Project) -> None:
+    project.suite(*cases(6, "cost 1"))
+    done = project.run("run", "--json", "--max-cost", "2", "--concurrency", "1")
+    assert (done.code, done.json["total"]) == (3, 2)
+    first = project.calls()
+    project.forget_calls()
+    resumed = project.run("resume", "--json")
+    assert not set(first) & set(project.calls())
+    assert resumed.json["total"] == 2 + len(project.calls())
+
+
+def test_cases_in_jsonl(project: Project, gate: Gate) -> None:
+    lines = [json.dumps(each) for each in cases(8)]
+    (project.path / "s.eval.jsonl").write_text("\n".join(lines))
+    kept = kill_after(project, gate, "run", 3)
+    project.forget_calls()
+    assert project.run("resume", "--json").counts() == {"passed": 8}
+    assert sorted(project.calls()) == sorted(set(ids(cases(8))) - kept)
+
+
+def test_a_run_that_was_moved(project: Project, tmp_path: Path) -> None:
+    project.suite(case("one"), case("two", "once"))
+    project.run("run", "--quiet")
+    shutil.move(project.runs()[0], tmp_path / "moved")
+    done = project.run("resume", "moved", "--retry-errored", "--json")
+    assert (done.code, done.counts()) == (0, {"passed": 2})
+
+
+def test_a_case_that_is_no_longer_skipped_is_run(project: Project) -> None:
+    project.suite(case("a", skip=True), case("b"))
+    project.run("run", "--quiet")
+    project.suite(case("a"), case("b"))
+    project.forget_calls()
+    done = project.run("resume", project.runs()[0].name, "--json")
+    assert (done.code, done.counts()) == (0, {"passed": 2})
+    assert project.calls() == ["a"]
+
+
+@pytest.mark.parametrize("request_", [None, {"paths": 5, "selection": {}}, {"new": 1}, []])
+def test_a_record_that_does_not_say_what_was_run(project: Project, request_: object) -> None:
+    project.suite(*cases(2))
+    project.run("run", "--quiet")
+    path = project.runs()[0] / "run.json"
+    data = json.loads(path.read_text())
+    data["about"]["request"] = request_
+    path.write_text(json.dumps(data))
+    project.forget_calls()
+    done = project.run("resume", project.runs()[0].name)
+    assert (done.code, project.calls()) == (3, [])
+
+
+def test_a_default_target_that_changed(project: Project) -> None:
+    project.suite(*cases(2), case("z", "once"))
+    project.run("run", "--quiet")
+    project.configure(CONFIG.replace('target = "agent"', 'target = "other"'))
+    done = project.run("resume", project.runs()[0].name, "--retry-errored", "--json")
+    assert (done.code, done.counts(), project.calls("others")) == (0, {"passed": 3}, [])

@@ -1,0 +1,562 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.run.project import (
+    CONFIG,
+    Gate,
+    Project,
+    await_notice,
+    case,
+    cases,
+    finish,
+    ids,
+    interrupt,
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Iterator[Gate]:
+    gate = Gate(tmp_path)
+    yield gate
+    gate.close()
+
+
+def test_every_verdict_is_counted_and_said(project: Project) -> None:
+    project.suite(
+        case("good"),
+        case("bad", "say no"),
+        case("broken", "raise oh"),
+        {"id": "unchecked", "input": "say ok"},
+        case("later", skip="not today"),
+    )
+    done = project.run("run", "--json")
+    assert done.code == 3
+    data = done.json
+    assert data["total"] == 5
+    for word in ("passed", "failed", "errored", "ungraded", "skipped"):
+        assert data[word] == 1
+    assert data["status"] == "completed"
+    assert data["pass_rate"] == 0.25
+    assert data["cost_usd"] is None
+    assert data["duration_s"] > 0
+    assert Path(data["path"]).name == data["run"]
+    assert project.verdicts(data["path"]) == {
+        "good": "passed", "bad": "failed", "broken": "errored", "unchecked": "ungraded",
+        "later": "skipped",
+    }  # fmt: skip
+    assert sorted(project.calls()) == ["bad", "broken", "good", "unchecked"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "options", "code"),
+    [
+        (["say ok"], [], 0),
+        (["say no"], [], 1),
+        (["raise x"], [], 3),
+        (["say no", "raise x"], [], 3),
+        (["say no", "raise x"], ["--max-errors", "1"], 1),
+        (["say ok", "raise x"], ["--max-errors", "1"], 0),
+        (["raise x", "raise y"], ["--max-errors", "1"], 3),
+        (["say ok", "say no"], ["--fail-under", "0.5"], 0),
+        (["say ok", "say no"], ["--fail-under", "0.51"], 1),
+        (["say ok", "raise x"], ["--fail-under", "0.1"], 3),
+    ],
+)
+def test_exit_code(project: Project, texts: list[str], options: list[str], code: int) -> None:
+    project.suite(*(case(f"c{number}", text) for number, text in enumerate(texts)))
+    assert project.run("run", "--quiet", *options).code == code
+
+
+def test_an_ungraded_case_is_not_passed(project: Project) -> None:
+    project.suite(case("good"), {"id": "unchecked", "input": "say ok"})
+    assert project.run("run", "--quiet").code == 1
+
+
+def test_skipped_cases_only_is_all_well(project: Project) -> None:
+    project.suite(case("off", skip=True))
+    done = project.run("run", "--json")
+    assert (done.code, done.counts(), done.json["pass_rate"]) == (0, {"skipped": 1}, None)
+    assert project.calls() == []
+
+
+def test_an_invalid_case_anywhere_means_that_nothing_runs(project: Project) -> None:
+    project.suite(*cases(3), name="good")
+    project.suite(case("typo", expcted_output="ok"), name="zz")
+    done = project.run("run")
+    assert done.code == 2
+    assert "expcted_output" in done.err
+    assert "nothing was run" in done.err
+    assert project.calls() == []
+    assert project.runs() == []
+
+
+def test_an_invalid_last_line_of_jsonl_means_that_nothing_runs(project: Project) -> None:
+    lines = [json.dumps(each) for each in cases(5)]
+    (project.path / "s.eval.jsonl").write_text("\n".join([*lines, '{"id": "x"}']))
+    assert project.run("run").code == 2
+    assert project.calls() == []
+
+
+@pytest.mark.parametrize(
+    ("config", "arguments", "said"),
+    [
+        (CONFIG, ["--target", "agnt"], "agnt"),
+        (CONFIG, ["--target", "nokind:x"], "nokind"),
+        (CONFIG, ["--target", "pyhton:agent:answer"], "did you mean `python`"),
+        (CONFIG, ["--target", "python:nowhere:answer"], "nowhere"),
+        (CONFIG, ["--target", "python:agent:nothing"], "nothing"),
+        ("", [], "names no target"),
+        ("concurrency = 'ten'", [], "`concurrency` has the wrong type"),
+        ("concurrency = true", [], "`concurrency` has the wrong type"),
+        ("concurrency = 0", [], "`concurrency` is 1 or more"),
+        ("concurency = 3", [], "did you mean `concurrency`?"),
+        ("[targets.a]\nfunction = 'agent:answer'", ["--target", "a"], "needs a kind"),
+        ("[targets.a]\nkind = 'python'", ["--target", "a"], "function"),
+        ("[targets.a]\nkind = 'echo'\nnoise = 1", ["--target", "a"], "noise"),
+        ("target = ", [], "evalcase.toml"),
+        (CONFIG, ["--case", "nobody"], "no case is left"),
+        (CONFIG, ["--shard", "3/2"], "shard"),
+        (CONFIG, ["--repeat", "0"], "repeat"),
+        (CONFIG, ["--concurrency", "x"], "concurrency"),
+        (CONFIG, ["--nonsense"], "nonsense"),
+    ],
+)
+def test_wrong_usage_exits_2_before_anything_runs(
+    project: Project, config: str, arguments: list[str], said: str
+) -> None:
+    project.suite(case("one"))
+    project.configure(config)
+    done = project.run("run", *arguments)
+    assert (done.code, project.calls()) == (2, []), done
+    assert said in done.err
+
+
+def test_a_grader_that_is_not_there_exits_2_before_anything_runs(project: Project) -> None:
+    project.suite(case("one"), case("two", graders=["cotains"]))
+    done = project.run("run")
+    assert (done.code, project.calls()) == (2, []), done
+    assert "cotains" in done.err
+
+
+def test_a_python_grader_decides(project: Project) -> None:
+    grader = "python:agent:slow_grader"
+    project.suite(
+        {"id": "yes", "input": "say ok", "graders": [grader]},
+        {"id": "no", "input": "say no", "graders": [grader]},
+    )
+    done = project.run("run", "--json")
+    assert (done.code, done.counts()) == (1, {"passed": 1, "failed": 1})
+
+
+def test_targets_by_precedence(project: Project) -> None:
+    project.configure(CONFIG + "\n[targets.third]\nkind = 'echo'\n")
+    project.suite(case("default"), name="a")
+    project.suite(case("suites"), case("own", target="third"), name="b", target="other")
+    done = project.run("run", "--json")
+    assert done.json["total"] == 3
+    assert project.calls() == ["default"]
+    assert project.calls("others") == ["suites"]
+    assert project.run("run", "--json", "--target", "other").json["passed"] == 3
+    assert project.calls() == ["default"]
+    assert sorted(project.calls("others")) == ["default", "own", "suites", "suites"]
+
+
+def test_two_targets_make_two_trials_of_each_case(project: Project) -> None:
+    project.suite(*cases(3))
+    done = project.run("run", "--json", "--target", "other", "--target", "python:agent:answer")
+    assert done.json["passed"] == 6
+    assert sorted(project.calls()) == sorted(project.calls("others")) == ["c0", "c1", "c2"]
+
+
+def test_repeat(project: Project) -> None:
+    project.suite(case("twice", repeat=2), case("once"), case("off", skip=True, repeat=5))
+    assert project.run("run", "--json").json["total"] == 4
+    project.forget_calls()
+    assert project.run("run", "--json", "--repeat", "3").counts() == {"passed": 6, "skipped": 1}
+    assert sorted(project.calls()) == ["once"] * 3 + ["twice"] * 3
+
+
+def test_filters(project: Project) -> None:
+    project.suite(
+        case("math-1", tags=["easy"]), case("math-2", tags=["hard"]), case("art-1", tags=["easy"])
+    )
+    for arguments, expected in (
+        (["--case", "math-*"], ["math-1", "math-2"]),
+        (["--case", "art-1", "--case", "*-2"], ["art-1", "math-2"]),
+        (["--tag", "easy"], ["art-1", "math-1"]),
+        (["--tag", "easy", "--case", "math-*"], ["math-1"]),
+        (["--limit", "2"], ["math-1", "math-2"]),
+    ):
+        project.forget_calls()
+        assert project.run("run", "--quiet", *arguments).code == 0
+        assert sorted(project.calls()) == expected
+
+
+def test_shards_are_disjoint_and_complete(project: Project) -> None:
+    wanted = ids(cases(20))
+    project.suite(*cases(20))
+    for number in (1, 2, 3):
+        project.run("run", "--quiet", "--shard", f"{number}/3")
+    assert sorted(project.calls()) == sorted(wanted)
+
+
+def test_a_sample_depends_on_the_seed_only(project: Project) -> None:
+    project.suite(*cases(40))
+    drawn = []
+    for seed in ("1", "1", "2"):
+        project.forget_calls()
+        project.run("run", "--quiet", "--sample", "8", "--seed", seed)
+        drawn.append(sorted(project.calls()))
+    assert len(drawn[0]) == 8
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_a_function_that_hangs_is_given_up(project: Project) -> None:
+    project.suite(case("stuck", "hang"), case("good"))
+    done = project.run("run", "--json", "--timeout", "0.3")
+    assert (done.code, done.counts()) == (3, {"passed": 1, "errored": 1})
+    assert project.calls().count("stuck") == 1
+    journal = Path(done.json["path"]) / "journal.jsonl"
+    assert '"timeout"' in journal.read_text()
+
+
+def test_time_outs_are_tried_again_only_if_asked(project: Project) -> None:
+    project.suite(case("stuck", "hang"))
+    project.run("run", "--quiet", "--timeout", "0.1", "--retries", "1", "--retry-timeouts")
+    assert project.calls() == ["stuck"] * 2
+
+
+def test_the_time_limit_of_a_case_wins(project: Project) -> None:
+    project.suite(case("stuck", "hang", timeout_s=0.2))
+    assert project.run("run", "--quiet").code == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "retries", "calls", "code"),
+    [
+        ("later 2", "2", 3, 0),
+        ("later 2", "1", 2, 3),
+        ("later 1", "0", 1, 3),
+        ("never", "5", 1, 3),
+        ("raise x", "5", 1, 3),
+        ("exit 4", "5", 1, 3),
+    ],
+)
+def test_only_what_may_succeed_later_is_tried_again(
+    project: Project, text: str, retries: str, calls: int, code: int
+) -> None:
+    project.suite(case("one", text))
+    assert project.run("run", "--quiet", "--retries", retries).code == code
+    assert project.calls() == ["one"] * calls
+
+
+def test_a_crash_in_one_trial_touches_no_other(project: Project) -> None:
+    project.suite(*cases(5), case("exit", "exit now"), case("raise", "raise x"))
+    done = project.run("run", "--json")
+    assert (done.code, done.counts()) == (3, {"passed": 5, "errored": 2})
+
+
+def test_cost_adds_up_and_the_cap_stops(project: Project) -> None:
+    project.suite(*cases(10, "cost 0.25"))
+    done = project.run("run", "--json")
+    assert (done.code, done.json["cost_usd"]) == (0, 2.5)
+    project.forget_calls()
+    done = project.run("run", "--json", "--max-cost", "0.7", "--concurrency", "1")
+    assert (done.code, done.json["status"], done.json["cost_usd"]) == (3, "stopped", 0.75)
+    assert len(project.calls()) == 3
+
+
+def test_fail_fast(project: Project) -> None:
+    project.suite(case("a"), case("b", "say no"), *cases(5))
+    done = project.run("run", "--fail-fast", "--concurrency", "1")
+    assert done.code in (1, 3)
+    assert project.calls() == ["a", "b"]
+    assert "evalcase resume" in done.out
+
+
+def test_a_dry_run_calls_nothing_and_keeps_nothing(project: Project) -> None:
+    project.suite(*cases(3), case("own", target="other", repeat=2))
+    done = project.run("run", "--dry-run")
+    assert done.code == 0
+    assert "agent: 3 trials" in done.out
+    assert "other: 2 trials" in done.out
+    assert (project.calls(), project.runs()) == ([], [])
+
+
+def test_no_exec_refuses_code(project: Project) -> None:
+    project.suite(case("one"))
+    done = project.run("run", "--no-exec")
+    assert (done.code, project.calls()) == (2, [])
+    assert "--no-exec" in done.err
+    assert project.run("run", "--no-exec", "--target", "echo").code == 1
+
+
+def test_quiet_says_only_how_it_ended(project: Project) -> None:
+    project.suite(case("good"), case("bad", "say no"))
+    done = project.run("run", "--quiet")
+    assert done.err == ""
+    assert "1 passed, 1 failed" in done.out
+    assert len(done.out.splitlines()) == 2
+
+
+def test_a_failure_is_shown_with_what_was_expected_and_what_came(project: Project) -> None:
+    project.suite(case("bad", "say no"), case("broken", "raise out of ink"))
+    done = project.run("run")
+    for piece in ("bad", "ok", "no", "broken", "out of ink", "record: ", "1 failed, 1 errored"):
+        assert piece in done.out
+    assert "errored" in done.err
+
+
+def test_the_folder_for_records(project: Project, tmp_path: Path) -> None:
+    project.suite(case("one"))
+    done = project.run("run", "--json", "--runs-dir", "kept")
+    assert (tmp_path / "kept" / done.json["run"] / "run.json").is_file()
+    assert project.runs() == []
+
+
+def test_a_folder_that_can_not_be_written_exits_3(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    project.suite(case("one"))
+    done = project.run("run", "--runs-dir", "file/runs")
+    assert (done.code, project.calls()) == (3, [])
+
+
+def test_secrets_reach_neither_record_nor_terminal(project: Project) -> None:
+    project.configure('secrets = ["TOKEN"]\n' + CONFIG)
+    project.suite(
+        {"id": "leaks", "input": "env TOKEN", "expected_output": "x"},
+        case("raises", "raise sesame-open-12345"),
+    )
+    done = project.run("run", env={"TOKEN": "sesame-open-12345"})
+    assert project.calls().count("leaks") == 1
+    for path in project.runs()[0].iterdir():
+        assert b"sesame-open" not in path.read_bytes()
+    assert "***TOKEN***" in (project.runs()[0] / "journal.jsonl").read_text()
+    assert "sesame-open" not in done.out
+
+
+def test_two_runs_at_once_in_one_folder(project: Project, gate: Gate) -> None:
+    project.suite(*cases(4))
+    both = [project.start("run", "--json", env={"GATED": "1"}) for _ in range(2)]
+    gate.await_calls(8)
+    gate.let_go(8)
+    done = [finish(process) for process in both]
+    assert [each.code for each in done] == [0, 0]
+    assert [each.counts() for each in done] == [{"passed": 4}] * 2
+    assert done[0].json["run"] != done[1].json["run"]
+
+
+def test_cases_in_jsonl_are_streamed(project: Project) -> None:
+    lines = [json.dumps(each) for each in cases(300)]
+    (project.path / "big.eval.jsonl").write_text("\n".join(lines) + "\n")
+    done = project.run("run", "--json")
+    assert (done.code, done.counts()) == (0, {"passed": 300})
+    assert sorted(project.calls()) == sorted(ids(cases(300)))
+
+
+def test_no_more_trials_at_once_than_asked(project: Project, gate: Gate) -> None:
+    project.suite(*cases(6))
+    process = project.start("run", "--json", "--concurrency", "2", env={"GATED": "1"})
+    for called in range(2, 7):
+        assert len(gate.await_calls(called)) == called
+        gate.let_go()
+    gate.let_go()
+    assert finish(process).counts() == {"passed": 6}
+
+
+def test_set_up_and_tear_down_once_per_run(project: Project) -> None:
+    project.suite(*cases(4))
+    done = project.run("run", "--json", "--target", "python:agent:Counted")
+    assert done.counts() == {"passed": 4}
+    assert project.calls("life") == ["open", "close"]
+
+
+def test_ctrl_c_lets_finish_what_is_running(project: Project, gate: Gate) -> None:
+    project.suite(*cases(6))
+    process = project.start("run", "--concurrency", "2", env={"GATED": "1"})
+    under_way = list(gate.await_calls(2))
+    interrupt(process)
+    await_notice(process, "finishing what is running")
+    gate.let_go(2)
+    done = finish(process)
+    assert done.code == 130
+    assert sorted(project.calls()) == sorted(under_way)
+    assert sorted(project.verdicts()) == sorted(under_way)
+    assert "evalcase resume" in done.out
+    project.forget_calls()
+    resumed = project.run("resume", "--json")
+    assert (resumed.code, resumed.counts()) == (0, {"passed": 6})
+    assert sorted(project.calls() + under_way) == sorted(ids(cases(6)))
+
+
+def test_ctrl_c_twice_stops_at_once(project: Project, gate: Gate) -> None:
+    project.suite(*cases(6))
+    process = project.start("run", "--concurrency", "2", env={"GATED": "1"})
+    gate.await_calls(2)
+    interrupt(process)
+    await_notice(process, "Ctrl-C")
+    interrupt(process)
+    done = finish(process)
+    assert done.code == 130
+    assert project.verdicts() == {}
+    project.forget_calls()
+    resumed = project.run("resume", "--json")
+    assert (resumed.code, resumed.counts()) == (0, {"passed": 6})
+    assert sorted(project.calls()) == sorted(ids(cases(6)))
+
+
+def test_interrupted_beats_errored(project: Project, gate: Gate) -> None:
+    project.suite(case("a", "raise x"), case("b"), case("c"))
+    process = project.start("run", "--concurrency", "1", env={"GATED": "1"})
+    gate.await_calls(1)
+    interrupt(process)
+    await_notice(process, "Ctrl-C")
+    gate.let_go()
+    assert finish(process).code == 130
+
+
+def test_a_share_of_the_trials_may_be_enough(project: Project) -> None:
+    project.add_to_agent(
+        """
+
+def second_time_right(case):
+    note("calls", case.id)
+    return "no" if calls_of(case.id) == 1 else "ok"
+"""
+    )
+    target = ("--target", "python:agent:second_time_right", "--concurrency", "1")
+    for rate, code in ((0.75, 0), (0.8, 1)):
+        project.forget_calls()
+        project.suite(case("a", repeat={"times": 4, "pass_rate": rate}))
+        done = project.run("run", "--json", *target)
+        assert (done.code, done.counts()) == (code, {"passed": 3, "failed": 1})
+
+
+def test_an_agent_that_cancels_itself_is_an_errored_trial(project: Project) -> None:
+    project.suite(case("odd", "cancel"), *cases(3))
+    done = project.run("run", "--json", "--target", "python:agent:cancelling")
+    assert (done.code, done.counts()) == (3, {"passed": 3, "errored": 1})
+
+
+def test_a_file_named_twice_is_run_once(project: Project) -> None:
+    project.suite(case("one"))
+    done = project.run("run", "--json", "s.eval.yaml", "./s.eval.yaml", ".")
+    assert (done.counts(), project.calls()) == ({"passed": 1}, ["one"])
+
+
+def test_ctrl_c_while_a_target_is_set_up_leaves_no_run(project: Project, gate: Gate) -> None:
+    project.add_to_agent(
+        """
+
+class Slow:
+    async def open(self):
+        with open(HERE / "started", "wb", buffering=0) as started:
+            started.write(b"open\\n")
+        await asyncio.Event().wait()
+
+    def answer(self, case):
+        return answer(case)
+"""
+    )
+    project.suite(case("one"))
+    process = project.start("run", "--target", "python:agent:Slow")
+    gate.await_calls(1)
+    interrupt(process)
+    assert finish(process).code == 130
+    assert (project.calls(), project.runs()) == ([], [])
+
+
+def test_a_python_grader_is_code_too(project: Project) -> None:
+    project.suite({"id": "a", "input": "ok", "graders": ["python:agent:slow_grader"]})
+    done = project.run("run", "--no-exec", "--target", "echo")
+    assert (done.code, "--no-exec" in done.err) == (2, True)
+
+
+def test_no_suite_at_all(project: Project) -> None:
+    assert project.run("run").code == 2
+    assert project.run("run", "nowhere.eval.yaml").code == 2
+
+
+def test_secrets_are_not_shown_while_it_runs(project: Project) -> None:
+    project.configure('secrets = ["TOKEN"]\n' + CONFIG)
+    project.suite(case("raises", "raise sesame-open-12345"))
+    done = project.run("run", env={"TOKEN": "sesame-open-12345"})
+    assert "***TOKEN***" in done.err
+    assert "sesame-open" not in done.err + done.out
+
+
+@pytest.mark.parametrize("option", ["--timeout", "--max-cost", "--fail-under"])
+def test_nan_is_no_number(project: Project, option: str) -> None:
+    project.suite(case("one"))
+    assert (project.run("run", option, "nan").code, project.calls()) == (2, [])
+
+
+@pytest.mark.parametrize("option", ["root", "warn"])
+def test_an_option_of_a_target_that_is_not_one(project: Project, option: str) -> None:
+    project.configure(f"{CONFIG}\n[targets.odd]\nkind = 'echo'\n{option} = 'x'\n")
+    project.suite(case("one"))
+    done = project.run("run", "--target", "odd")
+    assert (done.code, option in done.err) == (2, True)
+
+
+def test_a_target_named_twice_is_run_once(project: Project) -> None:
+    project.suite(*cases(2))
+    twice = ("--target", "other", "--target", "other")
+    assert "other: 2 trials" in project.run("run", "--dry-run", *twice).out
+    assert project.run("run", "--json", *twice).counts() == {"passed": 2}
+
+
+def test_ctrl_c_after_fail_fast_lets_finish_what_is_running(project: Project, gate: Gate) -> None:
+    project.suite(case("a", "say no"), case("b", "gate"), *cases(3))
+    process = project.start("run", "--fail-fast", "--concurrency", "2")
+    await_notice(process, "failed a")
+    gate.await_calls(1)
+    interrupt(process)
+    await_notice(process, "Ctrl-C")
+    gate.let_go()
+    assert finish(process).code == 130
+    assert project.verdicts() == {"a": "failed", "b": "passed"}
+
+
+def test_what_an_agent_prints_is_not_in_the_way_of_json(project: Project) -> None:
+    project.add_to_agent(
+        """
+def loud(case):
+    print("hello")
+    return "ok"
+"""
+    )
+    project.suite(case("one"))
+    done = project.run("run", "--json", "--target", "python:agent:loud")
+    assert done.counts() == {"passed": 1}
+
+
+def test_an_async_agent_that_interrupts_is_an_errored_trial(project: Project) -> None:
+    project.add_to_agent(
+        """
+async def odd(case):
+    if case.id == "odd":
+        raise KeyboardInterrupt
+    return "ok"
+"""
+    )
+    project.suite(case("odd"), *cases(3))
+    done = project.run("run", "--json", "--target", "python:agent:odd")
+    assert (done.code, done.counts()) == (3, {"passed": 3, "errored": 1})
+
+
+def test_more_concurrency_than_trials_costs_nothing(project: Project) -> None:
+    project.suite(*cases(2))
+    done = project.run("run", "--json", "--concurrency", "1000000")
+    assert done.counts() == {"passed": 2}
+    assert done.json["duration_s"] < 5

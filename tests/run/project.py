@@ -1,0 +1,254 @@
+"""A project of a user's: a folder with an agent, a configuration and suites, run as a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evalcase.record.reader import read_results
+from tests.cli.command import EVALCASE, environment
+
+LIMIT_S = 30.0
+"""No run in these tests takes nearly as long."""
+
+KEYS = {
+    "run", "path", "status", "total", "passed", "failed", "errored", "ungraded", "skipped",
+    "pass_rate", "cost_usd", "duration_s",
+}  # fmt: skip
+
+# What it does is in the text of each case. Every call is noted in a file, one write for each.
+AGENT = '''
+import asyncio
+import os
+import sys
+import threading
+from pathlib import Path
+
+from evalcase.errors import TargetError
+
+HERE = Path(__file__).parent
+
+
+def note(name, text):
+    with open(HERE / name, "ab", buffering=0) as file:
+        file.write(text.encode() + b"\\n")
+
+
+def gate(case_id):
+    """Tell that a call is under way, and wait until the test lets it go on."""
+    with open(HERE / "started", "wb", buffering=0) as started:
+        started.write(case_id.encode() + b"\\n")
+    with open(HERE / "go", "rb", buffering=0) as go:
+        go.read(1)
+
+
+def calls_of(case_id):
+    return (HERE / "calls").read_text().split().count(case_id)
+
+
+def answer(case):
+    note("calls", case.id)
+    word, _, rest = case.input[-1].content.partition(" ")
+    if os.environ.get("GATED") or word == "gate":
+        gate(case.id)
+    if word == "raise":
+        raise ValueError(rest)
+    if word == "exit":
+        sys.exit(rest)
+    if word == "hang":
+        threading.Event().wait()
+    if word == "cost":
+        message = {"role": "assistant", "content": "ok"}
+        return {"messages": [message], "cost_usd": float(rest)}
+    if word == "later" and calls_of(case.id) <= int(rest):
+        raise TargetError("busy", kind="http", may_succeed_later=True, retry_after_s=0.0)
+    if word == "never":
+        raise TargetError("forbidden", kind="http", details={"status": 401})
+    if word == "once" and calls_of(case.id) == 1:
+        raise ValueError("the first time")
+    if word == "env":
+        return os.environ[rest]
+    return rest if word == "say" else "ok"
+
+
+def other(case):
+    note("others", case.id)
+    return "ok"
+
+
+async def cancelling(case):
+    note("calls", case.id)
+    if case.input[-1].content == "cancel":
+        raise asyncio.CancelledError
+    return "ok"
+
+
+def slow_grader(text):
+    return text == "ok"
+
+
+class Counted:
+    def open(self):
+        note("life", "open")
+
+    def close(self):
+        note("life", "close")
+
+    def answer(self, case):
+        return answer(case)
+'''
+
+CONFIG = """
+target = "agent"
+
+[targets.agent]
+kind = "python"
+function = "agent:answer"
+
+[targets.other]
+kind = "python"
+function = "agent:other"
+"""
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The one object of `--json`."""
+        data: dict[str, Any] = json.loads(self.out)
+        assert set(data) == KEYS
+        return data
+
+    def counts(self) -> dict[str, int]:
+        """The verdicts that there are."""
+        words = ("passed", "failed", "errored", "ungraded", "skipped")
+        return {word: self.json[word] for word in words if self.json[word]}
+
+
+class Project:
+    """What a person has on disk, and what they type."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        (path / "agent.py").write_text(AGENT)
+        self.configure(CONFIG)
+
+    def configure(self, text: str) -> None:
+        (self.path / "evalcase.toml").write_text(text)
+
+    def suite(self, *cases: dict[str, Any], name: str = "s", **fields: Any) -> Path:
+        path = self.path / f"{name}.eval.yaml"
+        path.write_text(json.dumps({**fields, "cases": list(cases)}))
+        return path
+
+    def start(
+        self, *arguments: str, env: Mapping[str, str] | None = None, below: str = "."
+    ) -> subprocess.Popen[bytes]:
+        """The command, under way, in the folder of the project or one below."""
+        return subprocess.Popen(
+            [*EVALCASE, *arguments], cwd=self.path / below, env=environment(**(env or {})),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def run(self, *arguments: str, env: Mapping[str, str] | None = None, below: str = ".") -> Done:
+        """The command, to its end. It must neither hang nor crash."""
+        return finish(self.start(*arguments, env=env, below=below))
+
+    def calls(self, name: str = "calls") -> list[str]:
+        """The cases that the agent was called for so far, in order."""
+        path = self.path / name
+        return path.read_text().split() if path.exists() else []
+
+    def add_to_agent(self, code: str) -> None:
+        path = self.path / "agent.py"
+        path.write_text(f"{path.read_text()}\n{code}")
+
+    def forget_calls(self) -> None:
+        (self.path / "calls").unlink(missing_ok=True)
+
+    def runs(self) -> list[Path]:
+        """The folders of all runs, oldest first."""
+        return sorted((self.path / ".evalcase" / "runs").glob("*-*"))
+
+    def verdicts(self, run: Path | str | None = None) -> dict[str, str]:
+        """What the record of a run says of each case."""
+        journal = Path(run or self.runs()[-1]) / "journal.jsonl"
+        return {result.key.case: result.verdict for result in read_results(str(journal))}
+
+
+def finish(process: subprocess.Popen[bytes]) -> Done:
+    try:
+        out, err = process.communicate(timeout=LIMIT_S)
+    except BaseException:
+        process.kill()
+        process.communicate()
+        raise
+    assert b"Traceback" not in err, err.decode(errors="replace")
+    return Done(process.returncode, out.decode(), err.decode())
+
+
+def await_notice(process: subprocess.Popen[bytes], text: str) -> None:
+    """Wait until the command has said something on standard error."""
+    assert process.stderr is not None
+    said = b""
+    while text.encode() not in said:
+        ready, _, _ = select.select([process.stderr], [], [], LIMIT_S)
+        more = os.read(process.stderr.fileno(), 4096) if ready else b""
+        assert more, f"it said only {said!r}"
+        said += more
+
+
+class Gate:
+    """Lets the calls of an agent wait until the test has seen them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.pipes = []
+        for name in ("started", "go"):
+            os.mkfifo(folder / name)
+            # For reading and writing, so that neither end waits for the other to open it.
+            self.pipes.append(os.open(folder / name, os.O_RDWR | os.O_NONBLOCK))
+        self.seen: list[str] = []
+
+    def await_calls(self, count: int) -> list[str]:
+        """Wait until so many calls are under way, or were; their cases."""
+        while len(self.seen) < count:
+            ready, _, _ = select.select([self.pipes[0]], [], [], LIMIT_S)
+            assert ready, f"only {self.seen} were called"
+            self.seen += os.read(self.pipes[0], 4096).decode().split()
+        return self.seen
+
+    def let_go(self, count: int = 1) -> None:
+        os.write(self.pipes[1], b"." * count)
+
+    def close(self) -> None:
+        for pipe in self.pipes:
+            os.close(pipe)
+
+
+def cases(count: int, text: str = "say ok", prefix: str = "c") -> list[dict[str, Any]]:
+    return [
+        {"id": f"{prefix}{number}", "input": text, "expected_output": "ok"}
+        for number in range(count)
+    ]
+
+
+def case(id: str, text: str = "say ok", **fields: Any) -> dict[str, Any]:
+    return {"id": id, "input": text, "expected_output": "ok", **fields}
+
+
+def interrupt(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGINT)
+
+
+def ids(items: Sequence[dict[str, Any]]) -> list[str]:
+    return [str(item["id"]) for item in items]

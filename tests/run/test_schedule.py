@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from evalcase.model.answer import Answer
+from evalcase.model.result import Result, Verdict
+from evalcase.model.trial import Trial
+from evalcase.run.attempt import Target
+from evalcase.run.limits import Limits
+from evalcase.run.schedule import Engine
+from tests.targets.trials import trial
+
+
+class Idle:
+    """A target of which only the name matters here."""
+
+    async def open(self) -> None:
+        pass
+
+    async def answer(self, trial: Trial) -> Answer:
+        raise NotImplementedError(trial)
+
+    async def close(self) -> None:
+        pass
+
+
+class Harness:
+    """An engine whose trials take some turns of the event loop, and what it did."""
+
+    def __init__(self, limits: Limits, *, cost: float | None = None) -> None:
+        self.engine = Engine(limits, self.try_one, self.keep, self)
+        self.cost = cost
+        self.verdicts: dict[str, Verdict] = {}
+        self.waiting: dict[str, asyncio.Event] = {}
+        self.events: list[str] = []
+        self.under_way: dict[str, int] = {}
+        self.most: dict[str, int] = {}
+        self.kept: list[str] = []
+        self.changed = asyncio.Event()
+
+    def started(self, trial: Trial) -> None:
+        self.events.append(f"started {trial.case.id}")
+        self.changed.set()
+
+    def finished(self, result: Result) -> None:
+        raise AssertionError(result)
+
+    async def try_one(self, target: Target, trial: Trial) -> Result:
+        del target
+        for name in (trial.target, "all"):
+            self.under_way[name] = self.under_way.get(name, 0) + 1
+            self.most[name] = max(self.most.get(name, 0), self.under_way[name])
+        try:
+            for _ in range(3):
+                await asyncio.sleep(0)
+            if trial.case.id in self.waiting:
+                await self.waiting[trial.case.id].wait()
+        finally:
+            for name in (trial.target, "all"):
+                self.under_way[name] -= 1
+        answer = Answer((), cost_usd=self.cost)
+        return Result(trial.key, "hash", self.verdicts.get(trial.case.id, "passed"), answer)
+
+    async def keep(self, result: Result) -> None:
+        await asyncio.sleep(0)
+        self.kept.append(result.key.case)
+        self.changed.set()
+
+    async def until(self, come: Callable[[], bool]) -> None:
+        async with asyncio.timeout(20):
+            while not come():
+                self.changed.clear()
+                await self.changed.wait()
+
+    async def run(self, **counts: int) -> None:
+        async with asyncio.timeout(20):
+            await self.engine.run({name: (Idle(), trials(name, n)) for name, n in counts.items()})
+
+
+def trials(target: str, count: int) -> Iterator[Trial]:
+    for number in range(count):
+        yield trial(id=f"{target}{number}")._replace(target=target)
+
+
+@pytest.mark.parametrize("concurrency", [1, 3, 100])
+def test_every_trial_is_run_once(concurrency: int) -> None:
+    harness = Harness(Limits(concurrency))
+    asyncio.run(harness.run(a=20, b=7, c=0))
+    assert sorted(harness.kept) == sorted(
+        [*(f"a{n}" for n in range(20)), *(f"b{n}" for n in range(7))]
+    )
+    assert harness.most["all"] == min(concurrency, 27)
+    assert harness.engine.stop_reason is None
+
+
+def test_a_target_with_a_bound_of_its_own() -> None:
+    harness = Harness(Limits(6, per_target={"a": 2}))
+    asyncio.run(harness.run(a=20, b=20))
+    assert harness.most["a"] == 2
+    assert harness.most["all"] <= 6
+    assert len(harness.kept) == 40
+
+
+def test_one_slow_trial_holds_up_no_other() -> None:
+    async def main() -> None:
+        harness = Harness(Limits(2))
+        slow = harness.waiting["a0"] = asyncio.Event()
+        run = asyncio.create_task(harness.run(a=10))
+        await harness.until(lambda: len(harness.kept) == 9)
+        assert "a0" not in harness.kept
+        slow.set()
+        await run
+        assert len(harness.kept) == 10
+
+    asyncio.run(main())
+
+
+def test_stop_starts_no_more_and_keeps_what_is_under_way() -> None:
+    async def main() -> None:
+        harness = Harness(Limits(2))
+        for name in ("a0", "a1"):
+            harness.waiting[name] = asyncio.Event()
+        run = asyncio.create_task(harness.run(a=10))
+        await harness.until(lambda: len(harness.events) == 2)
+        harness.engine.stop("interrupted")
+        for event in harness.waiting.values():
+            event.set()
+        await run
+        assert sorted(harness.kept) == ["a0", "a1"]
+        assert harness.events == ["started a0", "started a1"]
+        assert harness.engine.stop_reason == "interrupted"
+
+    asyncio.run(main())
+
+
+def test_cancel_gives_up_what_is_under_way() -> None:
+    async def main() -> None:
+        harness = Harness(Limits(2))
+        for name in ("a0", "a1"):
+            harness.waiting[name] = asyncio.Event()
+        run = asyncio.create_task(harness.run(a=10))
+        await harness.until(lambda: len(harness.events) == 2)
+        harness.engine.stop("interrupted")
+        harness.engine.cancel()
+        await run
+        assert harness.kept == []
+        assert harness.under_way["all"] == 0
+        assert harness.engine.stop_reason == "interrupted"
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("verdict", ["failed", "errored", "ungraded"])
+def test_fail_fast(verdict: Verdict) -> None:
+    harness = Harness(Limits(1, fail_fast=True))
+    harness.verdicts["a2"] = verdict
+    asyncio.run(harness.run(a=10))
+    assert harness.kept == ["a0", "a1", "a2"]
+    assert "--fail-fast" in (harness.engine.stop_reason or "")
+
+
+def test_fail_fast_does_not_mind_skipped_cases() -> None:
+    harness = Harness(Limits(1, fail_fast=True))
+    harness.verdicts["a2"] = "skipped"
+    asyncio.run(harness.run(a=10))
+    assert len(harness.kept) == 10
+
+
+def test_the_spending_cap() -> None:
+    harness = Harness(Limits(1, max_cost_usd=0.5), cost=0.2)
+    asyncio.run(harness.run(a=10))
+    assert len(harness.kept) == 3
+    assert "0.5 USD" in (harness.engine.stop_reason or "")
+
+
+def test_unknown_cost_reaches_no_cap() -> None:
+    harness = Harness(Limits(1, max_cost_usd=0.5))
+    asyncio.run(harness.run(a=10))
+    assert len(harness.kept) == 10

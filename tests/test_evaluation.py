@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from evalcase.config import Config, load_config
+from evalcase.errors import ConfigError, SuiteError
+from evalcase.evaluation import Evaluated, Evaluation
+from evalcase.model.result import Result
+from evalcase.model.trial import Trial
+from evalcase.record.reader import finished
+from evalcase.request import Request
+from evalcase.run.plan import Selection, Shard
+from evalcase.suites import Suites
+
+
+class Watched:
+    """What a person would have been shown."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.ended: list[tuple[str, str]] = []
+        self.journal: Path | None = None
+        self.early: list[str] = []
+        """Trials that were shown as finished before they were on disk."""
+
+    def started(self, trial: Trial) -> None:
+        self.begun.append(trial.case.id)
+
+    def finished(self, result: Result) -> None:
+        self.ended.append((result.key.case, result.verdict))
+        journals = list(self.journal.glob("*/journal.jsonl")) if self.journal else []
+        if not any(result.key in finished(str(path)) for path in journals):
+            self.early.append(result.key.case)
+
+
+def evaluation(folder: Path, watched: Watched, request: Request | None = None) -> Evaluation:
+    request = request or Request((str(folder),), ("echo",))
+    return Evaluation(request, load_config(str(folder)), watched, lambda _: None)
+
+
+def write(folder: Path, *texts: str) -> None:
+    (folder / "evalcase.toml").write_text("")
+    cases = [{"id": text, "input": text, "expected_output": "a"} for text in texts]
+    (folder / "s.eval.yaml").write_text(json.dumps(cases))
+
+
+def go(folder: Path, watched: Watched) -> Evaluated:
+    watched.journal = folder / "runs"
+    return asyncio.run(evaluation(folder, watched).go(str(folder / "runs")))
+
+
+def test_from_beginning_to_end(tmp_path: Path) -> None:
+    write(tmp_path, "a", "b")
+    watched = Watched()
+    done = go(tmp_path, watched)
+    assert (done.status, done.notice) == ("completed", None)
+    assert (done.totals.total, done.totals.passed, done.totals.failed) == (2, 1, 1)
+    assert sorted(watched.begun) == ["a", "b"]
+    assert sorted(watched.ended) == [("a", "passed"), ("b", "failed")]
+
+
+def test_nothing_is_shown_as_finished_before_it_is_on_disk(tmp_path: Path) -> None:
+    write(tmp_path, *(f"c{number}" for number in range(30)))
+    watched = Watched()
+    go(tmp_path, watched)
+    assert len(watched.ended) == 30
+    assert watched.early == []
+
+
+def test_what_was_run_is_written_down(tmp_path: Path) -> None:
+    write(tmp_path, "a")
+    done = go(tmp_path, Watched())
+    about = json.loads((Path(done.run.path) / "run.json").read_text())["about"]
+    assert Request.from_dict(about["request"]) == Request((str(tmp_path),), ("echo",))
+    assert (about["targets"], about["trials"]) == (["echo"], 1)
+    (digest,) = about["suites"].values()
+    assert len(digest) == 64
+
+
+def test_going_on_runs_only_what_is_left(tmp_path: Path) -> None:
+    write(tmp_path, "a", "b")
+    first = go(tmp_path, Watched())
+    write(tmp_path, "a", "b", "c")
+    watched = Watched()
+    again = evaluation(tmp_path, watched)
+    done = asyncio.run(again.go(str(tmp_path / "runs"), first.run))
+    assert watched.begun == ["c"]
+    assert done.totals.total == 3
+    watched = Watched()
+    asyncio.run(evaluation(tmp_path, watched).go(str(tmp_path / "runs"), first.run, ("failed",)))
+    assert sorted(watched.begun) == ["b", "c"]
+
+
+def test_an_invalid_suite_is_raised_with_every_problem(tmp_path: Path) -> None:
+    (tmp_path / "s.eval.yaml").write_text("- {id: a, input: 1}\n- {id: b, inptu: x}\n")
+    with pytest.raises(SuiteError) as caught:
+        evaluation(tmp_path, Watched())
+    assert len(caught.value.problems) >= 2
+
+
+def test_no_target_at_all(tmp_path: Path) -> None:
+    write(tmp_path, "a")
+    with pytest.raises(ConfigError, match="case `a` names no target"):
+        evaluation(tmp_path, Watched(), Request((str(tmp_path),)))
+
+
+def test_nothing_left_to_run(tmp_path: Path) -> None:
+    write(tmp_path, "a")
+    request = Request((str(tmp_path),), ("echo",), Selection(globs=("z*",)))
+    with pytest.raises(ConfigError, match="no case is left"):
+        evaluation(tmp_path, Watched(), request)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        Request(),
+        Request(
+            ("a", "b"), ("t",),
+            Selection(("g*",), ("tag",), Shard(2, 5), 10, 3, 7),
+            3, 4, 5.5, 0, True, 1.25, True, True,
+        ),
+    ],
+    ids=["defaults", "everything"],
+)  # fmt: skip
+def test_a_request_survives_its_record(request_: Request) -> None:
+    assert Request.from_dict(json.loads(json.dumps(request_.to_dict()))) == request_
+
+
+def test_limits_come_from_the_request_and_else_from_the_configuration() -> None:
+    config = Config(".", concurrency=3, timeout_s=9.0, retries=4)
+    limits = Request().limits(config, {"t": 2})
+    assert (limits.concurrency, limits.timeout_s, limits.retries) == (3, 9.0, 4)
+    assert limits.of_target("t") == 2
+    limits = Request(concurrency=7, timeout_s=1.0, retries=0).limits(config, {})
+    assert (limits.concurrency, limits.timeout_s, limits.retries) == (7, 1.0, 0)
+
+
+def test_cases_in_jsonl_are_read_anew_each_time_and_held_by_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "big.eval.jsonl"
+    path.write_text("".join(f'{{"id": "c{number}", "input": "x"}}\n' for number in range(1000)))
+    suites = Suites((str(path),))
+    assert suites.files == [(str(path), None)]
+    for _ in range(2):
+        assert [case.id for _, case in suites] == [f"c{number}" for number in range(1000)]
+
+
+def test_the_hash_of_a_file_follows_its_bytes(tmp_path: Path) -> None:
+    write(tmp_path, "a")
+    before = Suites((str(tmp_path),)).hashes()
+    assert Suites((str(tmp_path),)).hashes() == before
+    write(tmp_path, "b")
+    after = Suites((str(tmp_path),)).hashes()
+    assert after.keys() == before.keys()
+    assert after != before
