@@ -12,6 +12,7 @@ from pathlib import Path
 from benchmarks.figures import HEADER, Figure, save, show
 from benchmarks.installed import installed_figures
 from benchmarks.loading import deprecated_figures, json_figures, peer_figures, yaml_figures
+from benchmarks.running import running_figures
 from benchmarks.streaming import streaming_figures
 
 HERE = Path(__file__).parent
@@ -22,6 +23,7 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "peer": peer_figures,
     "installed": installed_figures,
     "streaming": streaming_figures,
+    "running": running_figures,
 }
 
 
