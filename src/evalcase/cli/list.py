@@ -9,10 +9,9 @@ from datetime import UTC, datetime
 
 import click
 
-from evalcase.cli.running import pass_rate
+from evalcase.cli.running import pass_rate, runs_folder
 from evalcase.config import load_config
 from evalcase.errors import ConfigError, RecordError
-from evalcase.evaluation import DEFAULT_RUNS_DIR
 from evalcase.record.folder import Run
 from evalcase.record.listing import Listed, list_runs
 from evalcase.record.reader import totals
@@ -31,8 +30,7 @@ def command(runs_dir: str | None) -> int:
     """
     try:
         config = load_config(os.getcwd())
-        folder = runs_dir or config.runs_dir or os.path.join(config.root, DEFAULT_RUNS_DIR)
-        runs = list_runs(folder)
+        runs = list_runs(runs_folder(runs_dir, config))
     except (ConfigError, RecordError) as error:
         sys.stderr.write(f"evalcase: {error}\n")
         return 2

@@ -9,11 +9,10 @@ from functools import partial
 
 import click
 
-from evalcase.cli.run import complain
-from evalcase.cli.running import Gates, Manner, execute, make_view
+from evalcase.cli.running import Gates, Manner, execute, explained, make_view, runs_folder
 from evalcase.config import load_config
-from evalcase.errors import ConfigError, RecordError, SuiteError, TargetError
-from evalcase.evaluation import DEFAULT_RUNS_DIR, Evaluation
+from evalcase.errors import RecordError
+from evalcase.evaluation import Evaluation
 from evalcase.record.folder import Run, read_run
 from evalcase.record.listing import newest_incomplete
 from evalcase.request import Request
@@ -28,6 +27,7 @@ from evalcase.request import Request
 @click.option("--runs-dir", help="Where records are kept. [default: .evalcase/runs]")
 @click.option("--quiet", is_flag=True, help="Only the last lines.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+@explained
 def command(
     run: str | None, retry_errored: bool, retry_failed: bool, max_errors: int,
     fail_under: float | None, runs_dir: str | None, quiet: bool, as_json: bool,
@@ -43,32 +43,21 @@ def command(
     """
     again = (("errored",) if retry_errored else ()) + (("failed",) if retry_failed else ())
     manner = Manner(quiet, as_json)
-    try:
-        config = load_config(os.getcwd())
-        folder = os.path.abspath(
-            runs_dir or config.runs_dir or os.path.join(config.root, DEFAULT_RUNS_DIR)
-        )
-        chosen = _find(run, folder)
-        if chosen is None:
-            sys.stdout.write("there is no run to go on with\n")
-            return 0
-        # The paths of its suites were written as seen from there.
-        os.chdir(os.path.join(config.root, str(chosen.about.get("cwd", "."))))
-        view = make_view(0, manner)
-        # Its targets are those it began with, whatever the configuration says by now.
-        config = replace(config, target=chosen.about.get("default_target", config.target))
-        evaluation = Evaluation(_request(chosen), config, view, view.say)
-        view.planned = evaluation.planned
-        go = partial(evaluation.go, folder, chosen, again)
-        return execute(evaluation, go, view, manner, Gates(max_errors, fail_under))
-    except SuiteError as error:
-        return complain(error)
-    except (ConfigError, TargetError) as error:
-        sys.stderr.write(f"evalcase: {error}\n")
-        return 2
-    except RecordError as error:
-        sys.stderr.write(f"evalcase: {error}\n")
-        return 3
+    config = load_config(os.getcwd())
+    folder = os.path.abspath(runs_folder(runs_dir, config))
+    chosen = _find(run, folder)
+    if chosen is None:
+        sys.stdout.write("there is no run to go on with\n")
+        return 0
+    # The paths of its suites were written as seen from there.
+    os.chdir(os.path.join(config.root, str(chosen.about.get("cwd", "."))))
+    view = make_view(0, manner)
+    # Its targets are those it began with, whatever the configuration says by now.
+    config = replace(config, target=chosen.about.get("default_target", config.target))
+    evaluation = Evaluation(_request(chosen), config, view, view.say)
+    view.planned = evaluation.planned
+    go = partial(evaluation.go, folder, chosen, again)
+    return execute(evaluation, go, view, manner, Gates(max_errors, fail_under))
 
 
 def _request(run: Run) -> Request:

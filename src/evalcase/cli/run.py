@@ -9,11 +9,9 @@ from math import isfinite
 
 import click
 
-from evalcase.cli.running import Gates, Manner, execute, make_view
+from evalcase.cli.running import Gates, Manner, execute, explained, make_view, runs_folder
 from evalcase.config import load_config
-from evalcase.errors import ConfigError, RecordError, SuiteError, TargetError
-from evalcase.evaluation import DEFAULT_RUNS_DIR, Evaluation
-from evalcase.report.text import problem_lines
+from evalcase.evaluation import Evaluation
 from evalcase.request import Request
 from evalcase.run.plan import Selection, Shard
 
@@ -114,6 +112,7 @@ def command(**options: object) -> int:
     return _run(options)
 
 
+@explained
 def _run(given: dict[str, object]) -> int:
     selection = Selection(
         **{name: given.pop(name) for name in ("globs", "tags", "shard", "sample", "seed", "limit")}  # type: ignore[arg-type]
@@ -124,33 +123,14 @@ def _run(given: dict[str, object]) -> int:
     given["paths"] = given["paths"] or (".",)
     given["targets"] = tuple(dict.fromkeys(given["targets"]))  # type: ignore[call-overload]
     request = Request(selection=selection, **given)  # type: ignore[arg-type]
-    try:
-        config = load_config(os.getcwd())
-        view = make_view(0, manner)
-        evaluation = Evaluation(request, config, view, view.say)
-        view.planned = evaluation.planned
-        if dry_run:
-            return _say_what_would_run(evaluation)
-        folder = str(runs_dir or config.runs_dir or os.path.join(config.root, DEFAULT_RUNS_DIR))
-        return execute(evaluation, partial(evaluation.go, folder), view, manner, gates)
-    except SuiteError as error:
-        return complain(error)
-    except (ConfigError, TargetError) as error:
-        sys.stderr.write(f"evalcase: {error}\n")
-        return 2
-    except RecordError as error:
-        sys.stderr.write(f"evalcase: {error}\n")
-        return 3
-
-
-def complain(error: SuiteError) -> int:
-    """Print the problems that keep a suite from being run."""
-    for problem in error.problems:
-        if problem.severity == "error":
-            for line in problem_lines(problem):
-                sys.stderr.write(line + "\n")
-    sys.stderr.write("nothing was run\n")
-    return 2
+    config = load_config(os.getcwd())
+    view = make_view(0, manner)
+    evaluation = Evaluation(request, config, view, view.say)
+    view.planned = evaluation.planned
+    if dry_run:
+        return _say_what_would_run(evaluation)
+    folder = runs_folder(runs_dir, config)  # type: ignore[arg-type]
+    return execute(evaluation, partial(evaluation.go, folder), view, manner, gates)
 
 
 def _say_what_would_run(evaluation: Evaluation) -> int:

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import sys
 from collections.abc import Callable, Coroutine
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from functools import wraps
 from time import monotonic
+from typing import ParamSpec
 
 from evalcase.cli.terminal import style_for
-from evalcase.evaluation import Evaluated, Evaluation
+from evalcase.config import Config
+from evalcase.errors import ConfigError, RecordError, SuiteError, TargetError
+from evalcase.evaluation import DEFAULT_RUNS_DIR, Evaluated, Evaluation
 from evalcase.record.reader import read_results
 from evalcase.record.totals import Totals
 from evalcase.report.console import RunView, summary_lines
+from evalcase.report.text import problem_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +38,43 @@ class Manner:
 
     quiet: bool = False
     as_json: bool = False
+
+
+def runs_folder(given: str | None, config: Config) -> str:
+    """Where the records of a project are kept."""
+    return given or config.runs_dir or os.path.join(config.root, DEFAULT_RUNS_DIR)
+
+
+Arguments = ParamSpec("Arguments")
+
+
+def explained(action: Callable[Arguments, int]) -> Callable[Arguments, int]:
+    """Turn what keeps a run from starting, or from being kept, into words and an exit code."""
+
+    @wraps(action)
+    def explaining(*args: Arguments.args, **kwargs: Arguments.kwargs) -> int:
+        try:
+            return action(*args, **kwargs)
+        except SuiteError as error:
+            return _complain(error)
+        except (ConfigError, TargetError) as error:
+            sys.stderr.write(f"evalcase: {error}\n")
+            return 2
+        except RecordError as error:
+            sys.stderr.write(f"evalcase: {error}\n")
+            return 3
+
+    return explaining
+
+
+def _complain(error: SuiteError) -> int:
+    """Print the problems that keep a suite from being run."""
+    for problem in error.problems:
+        if problem.severity == "error":
+            for line in problem_lines(problem, style=style_for(sys.stderr)):
+                sys.stderr.write(line + "\n")
+    sys.stderr.write("nothing was run\n")
+    return 2
 
 
 def make_view(planned: int, manner: Manner) -> RunView:
