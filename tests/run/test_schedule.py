@@ -21,7 +21,7 @@ class Idle:
         pass
 
     async def answer(self, trial: Trial) -> Answer:
-        raise NotImplementedError(trial)
+        raise AssertionError(f"the engine calls no target itself: {trial}")
 
     async def close(self) -> None:
         pass
