@@ -1,6 +1,6 @@
 """The names of the format: fields, their deprecated aliases, and what belongs where.
 
-Checks and `migrate` read these tables; a test holds the schema, written by hand, against them.
+Checks, the schema and `migrate` all read these tables, so that none of them can drift.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ SUITE_ALIASES = {
     "tests": "cases",
     "evaluators": "graders",
 }
+
+CASE_CONTAINERS = ("cases", *(old for old, new in SUITE_ALIASES.items() if new == "cases"))
+"""What the list of cases may be called."""
 
 EXECUTION = "execution"
 """The deprecated grouping, and the fields that it holds under their older names."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from evalcase.resolve.fields import CASE_ALIASES, CASE_CONTAINERS, SUITE_ALIASES
 from evalcase.resolve.schema_parts import (
     Schema,
     absent,
@@ -20,20 +21,18 @@ from evalcase.resolve.schema_parts import (
 
 Aliases = dict[str, tuple[str, ...]]
 
-_CONTAINERS = ("cases", "evalcases", "eval_cases", "tests")
 
-_CASE_ALIASES: Aliases = {
-    "input": ("input_messages",),
-    "expected_output": ("expected_messages",),
-    "criteria": ("expected_outcome", "outcome"),
-    "graders": ("evaluators",),
-}
+def _older_names(aliases: dict[str, str]) -> Aliases:
+    """Aliases by what they stand for; the containers of cases have rules of their own."""
+    older: Aliases = {}
+    for old, primary in aliases.items():
+        if primary != "cases":
+            older[primary] = (*older.get(primary, ()), old)
+    return older
 
-_SUITE_ALIASES: Aliases = {
-    "name": ("dataset",),
-    "input": ("input_messages",),
-    "graders": ("evaluators",),
-}
+
+_CASE_ALIASES = _older_names(CASE_ALIASES)
+_SUITE_ALIASES = _older_names(SUITE_ALIASES)
 
 
 def schema() -> dict[str, object]:
@@ -48,7 +47,7 @@ def schema() -> dict[str, object]:
         "if": {"type": "array"},
         "then": ref("caseList"),
         "else": {
-            "if": {"anyOf": [{"required": [name]} for name in _CONTAINERS]},
+            "if": {"anyOf": [{"required": [name]} for name in CASE_CONTAINERS]},
             "then": ref("suite"),
             "else": {
                 "if": {"anyOf": [{"required": [name]} for name in ("input", "input_messages")]},
@@ -79,8 +78,8 @@ def _definitions() -> dict[str, Schema]:
         "suiteRules": _rules(_SUITE_ALIASES, _suite_fields()),
         "oneContainer": {
             "description": "A suite has exactly one list of cases, whatever it is called.",
-            "anyOf": [present(name) for name in _CONTAINERS],
-            "allOf": [not_both(*pair) for pair in combinations(_CONTAINERS, 2)],
+            "anyOf": [present(name) for name in CASE_CONTAINERS],
+            "allOf": [not_both(*pair) for pair in combinations(CASE_CONTAINERS, 2)],
         },
         "caseList": {
             "description": "The eval cases. Ids, where given, are unique.",
@@ -156,7 +155,7 @@ def _alias(primary: str) -> Schema:
 
 
 def _container_fields() -> dict[str, Schema]:
-    primary, *older = _CONTAINERS
+    primary, *older = CASE_CONTAINERS
     return {
         primary: ref("caseList"),
         **{name: {**_alias(primary), **ref("caseList")} for name in older},

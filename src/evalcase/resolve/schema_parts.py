@@ -6,11 +6,11 @@ that is wrong instead of listing every shape that would have been right.
 
 from __future__ import annotations
 
+from evalcase.model.message import ROLES
+from evalcase.resolve.graders import MAPPING_ARGUMENTS
+
 Schema = dict[str, object]
 
-ROLES = ("system", "developer", "user", "assistant", "tool")
-
-_TAKE_MAPPINGS = ("equals", "json_schema")
 _MAPPING = "The argument of this grader may be a mapping, so options stand beside `type`."
 
 NOT_NULL: Schema = {"not": {"type": "null"}}
@@ -79,7 +79,7 @@ def parts() -> dict[str, Schema]:
             "minProperties": 1,
             "maxProperties": 1,
             "propertyNames": {"minLength": 1, "not": {"enum": ["weight", "required"]}},
-            "properties": {name: {"description": _MAPPING} for name in _TAKE_MAPPINGS},
+            "properties": {name: {"description": _MAPPING} for name in sorted(MAPPING_ARGUMENTS)},
             "additionalProperties": {
                 # A mapping with `type` is an argument that is itself a grader, not options.
                 "if": {"type": "object", "not": {"required": ["type"]}},

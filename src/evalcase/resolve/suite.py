@@ -8,13 +8,12 @@ from evalcase.model.case import Case
 from evalcase.model.finding import Path
 from evalcase.model.json_value import JSON, kind
 from evalcase.resolve.case import resolve_case
-from evalcase.resolve.fields import CASE_FIELDS, SUITE_ALIASES, SUITE_FIELDS
+from evalcase.resolve.fields import CASE_CONTAINERS, CASE_FIELDS, SUITE_FIELDS
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.names import LONE_CASE, SUITE, settle
 from evalcase.resolve.report import Report
 from evalcase.resolve.suite_fields import NOTHING_SHARED, About, read_suite_fields
 
-_CONTAINERS = ("cases", *(name for name, primary in SUITE_ALIASES.items() if primary == "cases"))
 _ONLY_IN_CASES = (frozenset(CASE_FIELDS) | {"expected_messages"}) - frozenset(SUITE_FIELDS)
 
 
@@ -62,11 +61,11 @@ def resolve_sidecar(value: JSON, name: str, report: Report) -> About:
     if type(value) is not dict:
         report.add("wrong-type", (), f"this file holds suite fields, not {kind(value)}")
         return About({"name": name}, NOTHING_SHARED)
-    for container in _CONTAINERS:
+    for container in CASE_CONTAINERS:
         if container in value:
             message = f"`{container}` can't stand here: the cases are in the .jsonl file"
             report.add("conflicting-fields", (container,), message, at="key")
-    raw = {key: item for key, item in value.items() if key not in _CONTAINERS}
+    raw = {key: item for key, item in value.items() if key not in CASE_CONTAINERS}
     return read_suite_fields(settle(raw, (), SUITE, report), name, (), report)
 
 
@@ -81,7 +80,7 @@ def _shape(value: JSON, name: str, report: Report) -> _Shape | None:
         message = f"a suite is a mapping with `cases`, or a list of cases, but {what}"
         report.add("no-cases", (), message)
         return None
-    if not any(container in value for container in _CONTAINERS) and _looks_like_case(value):
+    if not any(container in value for container in CASE_CONTAINERS) and _looks_like_case(value):
         return _Shape(nothing, [value], (), lone=True)
     return _suite_shape(value, name, report)
 
@@ -98,7 +97,7 @@ def _suite_shape(value: dict[str, Any], name: str, report: Report) -> _Shape | N
     cases = named.values.get("cases")
     path = named.path((), "cases")
     if cases is None:
-        at = next((container for container in _CONTAINERS if container in value), None)
+        at = next((container for container in CASE_CONTAINERS if container in value), None)
         message = "the suite has no `cases`" if at is None else f"`{at}` is empty"
         report.add("no-cases", () if at is None else (at,), message, "add `cases:` and a list")
     elif type(cases) is not list:
