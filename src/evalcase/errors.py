@@ -64,6 +64,7 @@ class TargetError(EvalcaseError):
         details: dict[str, Any] | None = None,
         may_succeed_later: bool = False,
         retry_after_s: float | None = None,
+        overloaded: bool = False,
     ) -> None:
         super().__init__(message)
         self.kind: Kind = kind
@@ -71,3 +72,5 @@ class TargetError(EvalcaseError):
         self.may_succeed_later = may_succeed_later
         """Whether the engine should try again: connection errors, 408, 429, 5xx, 529."""
         self.retry_after_s = retry_after_s
+        self.overloaded = overloaded
+        """Whether the target has too much to do (429, 529): the engine asks it less at once."""
