@@ -12,6 +12,7 @@ import click
 from evalcase.cli.running import Gates, Manner, execute, explained, make_view
 from evalcase.config import load_config
 from evalcase.evaluation import Evaluation, runs_folder
+from evalcase.report.visible import visible
 from evalcase.request import Request
 from evalcase.run.plan import Selection, Shard
 
@@ -147,5 +148,5 @@ def _run(given: dict[str, object]) -> int:
 def _say_what_would_run(evaluation: Evaluation) -> int:
     for name, count in evaluation.trials.items():
         trials = "1 trial" if count == 1 else f"{count} trials"
-        sys.stdout.write(f"{name}: {trials}\n")
+        sys.stdout.write(f"{visible(evaluation.scrubber.text(name))}: {trials}\n")
     return 0
