@@ -54,7 +54,7 @@ def command(
     view = make_view(0, manner)
     # Its targets are those it began with, whatever the configuration says by now.
     config = replace(config, target=chosen.about.get("default_target", config.target))
-    evaluation = Evaluation(_request(chosen), config, view, view.say)
+    evaluation = Evaluation(_request(chosen), config, view, view.warn)
     view.planned = evaluation.planned
     go = partial(evaluation.go, folder, chosen, again)
     return execute(evaluation, go, view, manner, Gates(max_errors, fail_under))

@@ -12,6 +12,7 @@ import click
 from evalcase.cli.running import Gates, Manner, execute, explained, make_view, runs_folder
 from evalcase.config import load_config
 from evalcase.evaluation import Evaluation
+from evalcase.report.visible import visible
 from evalcase.request import Request
 from evalcase.run.plan import Selection, Shard
 
@@ -125,7 +126,7 @@ def _run(given: dict[str, object]) -> int:
     request = Request(selection=selection, **given)  # type: ignore[arg-type]
     config = load_config(os.getcwd())
     view = make_view(0, manner)
-    evaluation = Evaluation(request, config, view, view.say)
+    evaluation = Evaluation(request, config, view, view.warn)
     view.planned = evaluation.planned
     if dry_run:
         return _say_what_would_run(evaluation)
@@ -136,5 +137,5 @@ def _run(given: dict[str, object]) -> int:
 def _say_what_would_run(evaluation: Evaluation) -> int:
     for name, count in evaluation.trials.items():
         trials = "1 trial" if count == 1 else f"{count} trials"
-        sys.stdout.write(f"{name}: {trials}\n")
+        sys.stdout.write(f"{visible(name)}: {trials}\n")
     return 0
