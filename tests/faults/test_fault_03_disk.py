@@ -19,14 +19,13 @@ MANY = cases(40)
 
 def go(project: Project, *around: str) -> Done:
     """Run the suite with another command around evalcase."""
-    return finish(
-        subprocess.Popen(
-            [*around, *EVALCASE, "run", "--concurrency", "2"], cwd=project.path,
-            # Python itself would leave half a file of its own on a disk without room.
-            env=environment(PYTHONDONTWRITEBYTECODE="1"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+    # Python itself would leave half a file of its own on a disk without room.
+    env = environment(PYTHONDONTWRITEBYTECODE="1")
+    process = subprocess.Popen(
+        [*around, *EVALCASE, "run", "--concurrency", "2"], cwd=project.path, env=env,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
+    return finish(process)
 
 
 def check_stop(project: Project, done: Done, why: str) -> None:

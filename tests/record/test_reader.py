@@ -167,6 +167,8 @@ GRADE = {"grader": "g", "score": 0.5, "passed": False, "reason": "no"}
         {"duration_s": "long"},
         {"duration_s": None},
         {"attempts": True},
+        {"retried": {}},
+        {"retried": [{"kind": "http", "message": None}]},
         {"started_at": 5},
     ],
 )

@@ -19,6 +19,8 @@ def check_result(row: dict[str, Any]) -> None:
         _check("usage.", row["answer"].get("usage") or {}, _USAGE)
     if row.get("failure") is not None:
         _check("failure.", row["failure"], _FAILURE)
+    for failure in row.get("retried", ()):
+        _check("retried.", failure, _FAILURE)
     for grade in row.get("grades", ()):
         _check("grades.", grade, _GRADE)
         if grade.get("failure") is not None:
@@ -68,6 +70,7 @@ _RESULT: dict[str, Check] = {
     "answer": _or_none(_is_mapping),
     "grades": _are_mappings,
     "failure": _or_none(_is_mapping),
+    "retried": _are_mappings,
     "attempts": _is_count,
     "started_at": _is_text,
     "duration_s": _is_number,
