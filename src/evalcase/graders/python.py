@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib import import_module
 from inspect import Parameter, isawaitable, iscoroutinefunction, signature
+from traceback import extract_tb
 from typing import NamedTuple
 
 from evalcase.errors import ConfigError
@@ -84,18 +85,27 @@ def _check_threshold(value: object) -> None:
 def _import(module: str, name: str) -> object:
     try:
         found: object = import_module(module)
-    except ModuleNotFoundError as error:
-        # A module that is missing further down is the user's own error, with its own traceback.
-        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-            raise
-        message = f"there is no module `{error.name}` for the grader `{module}:{name}`"
-        raise ConfigError(message) from None
+    except (Exception, SystemExit) as error:
+        # Whatever a module does when it is imported, it is the user's to mend.
+        raise ConfigError(_why(module, name, error)) from error
     for part in name.split("."):
         try:
             found = getattr(found, part)
         except AttributeError:
             raise ConfigError(f"`{module}` has no `{name}`") from None
     return found
+
+
+def _why(module: str, name: str, error: BaseException) -> str:
+    if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
+        return f"there is no module `{error.name}` for the grader `{module}:{name}`"
+    # The last step outside of the import machinery is where the cause is.
+    steps = [step for step in extract_tb(error.__traceback__) if "importlib" not in step.filename]
+    where = f" ({steps[-1].filename}:{steps[-1].lineno})" if steps[1:] else ""
+    if isinstance(error, SyntaxError) and error.filename:
+        where = f" ({error.filename}:{error.lineno})"
+    what = f"{type(error).__name__}: {error}".rstrip(": ")
+    return f"grader `{module}:{name}`: importing `{module}` failed: {what}{where}"
 
 
 class _Manner(NamedTuple):
