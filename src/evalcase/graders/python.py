@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from importlib import import_module
 from inspect import Parameter, isawaitable, iscoroutinefunction, signature
@@ -15,13 +15,23 @@ from evalcase.graders.returned import read_returned
 from evalcase.graders.threads import THREADS
 from evalcase.model.answer import Answer
 from evalcase.model.grade import Grade
+from evalcase.model.json_value import fresh
+from evalcase.model.message import Message
 from evalcase.model.trial import Trial
 
+
+def _own(answer: Answer) -> Answer:
+    """An answer that a function may change without changing what is graded and recorded."""
+    if all(isinstance(value, str) for message in answer.messages for value in message.values()):
+        return answer
+    return replace(answer, messages=tuple(Message(fresh(each)) for each in answer.messages))
+
+
 GIVEN: dict[str, Callable[[Trial, Answer], object]] = {
-    "answer": lambda _, answer: answer,
+    "answer": lambda _, answer: _own(answer),
     "text": lambda _, answer: answer.text,
-    "output": lambda _, answer: answer.content,
-    "messages": lambda _, answer: answer.messages,
+    "output": lambda _, answer: fresh(answer.content),
+    "messages": lambda _, answer: _own(answer).messages,
     "case": lambda trial, _: trial.case,
     "input": lambda trial, _: trial.case.input,
     "expected": lambda trial, _: trial.case.expected_output,
