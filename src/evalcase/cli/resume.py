@@ -9,10 +9,10 @@ from functools import partial
 
 import click
 
-from evalcase.cli.running import Gates, Manner, execute, explained, make_view, runs_folder
+from evalcase.cli.running import Gates, Manner, execute, explained, make_view
 from evalcase.config import load_config
 from evalcase.errors import RecordError
-from evalcase.evaluation import Evaluation
+from evalcase.evaluation import Evaluation, runs_folder
 from evalcase.record.folder import Run, read_run
 from evalcase.record.listing import newest_incomplete
 from evalcase.request import Request
@@ -24,13 +24,20 @@ from evalcase.request import Request
 @click.option("--retry-failed", is_flag=True, help="Run failed trials again.")
 @click.option("--max-errors", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--fail-under", type=click.FloatRange(0, 1), metavar="RATE")
+@click.option(
+    "--env-file",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Take environment variables from this file, in place of the one of `run`.",
+)
 @click.option("--runs-dir", help="Where records are kept. [default: .evalcase/runs]")
 @click.option("--quiet", is_flag=True, help="Only the last lines.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 @explained
 def command(
     run: str | None, retry_errored: bool, retry_failed: bool, max_errors: int,
-    fail_under: float | None, runs_dir: str | None, quiet: bool, as_json: bool,
+    fail_under: float | None, env_file: str | None, runs_dir: str | None, quiet: bool,
+    as_json: bool,
 ) -> int:  # fmt: skip
     """Go on with a run: only what is not finished is run, whatever ended it.
 
@@ -49,12 +56,15 @@ def command(
     if chosen is None:
         sys.stdout.write("there is no run to go on with\n")
         return 0
+    request = _request(chosen)
+    if env_file is not None:
+        request = replace(request, env_file=os.path.abspath(env_file))
     # The paths of its suites were written as seen from there.
     os.chdir(os.path.join(config.root, str(chosen.about.get("cwd", "."))))
     view = make_view(0, manner)
     # Its targets are those it began with, whatever the configuration says by now.
     config = replace(config, target=chosen.about.get("default_target", config.target))
-    evaluation = Evaluation(_request(chosen), config, view, view.warn)
+    evaluation = Evaluation(request, config, view, view.warn)
     view.planned = evaluation.planned
     go = partial(evaluation.go, folder, chosen, again)
     return execute(evaluation, go, view, manner, Gates(max_errors, fail_under))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
 import sys
 from collections.abc import Callable, Coroutine
@@ -15,9 +14,8 @@ from time import monotonic
 from typing import ParamSpec
 
 from evalcase.cli.terminal import style_for
-from evalcase.config import Config
 from evalcase.errors import ConfigError, RecordError, SuiteError, TargetError
-from evalcase.evaluation import DEFAULT_RUNS_DIR, Evaluated, Evaluation
+from evalcase.evaluation import Evaluated, Evaluation
 from evalcase.record.reader import read_results
 from evalcase.record.totals import Totals
 from evalcase.report.console import RunView, summary_lines
@@ -39,11 +37,6 @@ class Manner:
 
     quiet: bool = False
     as_json: bool = False
-
-
-def runs_folder(given: str | None, config: Config) -> str:
-    """Where the records of a project are kept."""
-    return given or config.runs_dir or os.path.join(config.root, DEFAULT_RUNS_DIR)
 
 
 Arguments = ParamSpec("Arguments")
@@ -195,8 +188,10 @@ def exit_code(evaluated: Evaluated, gates: Gates) -> int:
     totals = evaluated.totals
     if evaluated.status == "interrupted":
         return 130
-    if totals.errored > gates.max_errors or evaluated.status in ("failed", "stopped"):
+    if totals.errored > gates.max_errors or not (evaluated.complete or evaluated.failed_fast):
         return 3
+    if evaluated.failed_fast:
+        return 1
     if gates.fail_under is not None:
         return 1 if (pass_rate(totals) or 0.0) < gates.fail_under else 0
     return 1 if totals.failed > evaluated.forgiven or totals.ungraded else 0
