@@ -25,7 +25,8 @@ def test_fault_13_a_file_outside_the_project_or_no_file_is_never_opened_and_noth
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")
     parts = [{"type": "file", "path": name} for name in ODD.values()]
-    project.suite({"id": "a", "input": [{"role": "user", "content": parts}]})
+    message = {"role": "user", "content": parts}
+    project.suite({"id": "a", "input": [message], "expected_output": "x"})
     for command in ("check", "run"):
         done = project.run(command)
         assert (done.code, project.calls()) == (2, [])

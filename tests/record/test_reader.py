@@ -154,6 +154,7 @@ GRADE = {"grader": "g", "score": 0.5, "passed": False, "reason": "no"}
         {"answer": {"messages": [], "usage": {"input_tokens": "many"}}},
         {"answer": {"messages": [], "usage": {"tokens": 1}}},
         {"answer": {"messages": [], "truncated": "yes"}},
+        {"answer": {"messages": [], "cached": 1}},
         {"failure": {}},
         {"failure": {"kind": "exit", "message": 5}},
         {"failure": {"kind": "exit", "message": "", "details": []}},

@@ -80,6 +80,7 @@ _ANSWER: dict[str, Check] = {
     "usage": _or_none(_is_mapping),
     "cost_usd": _or_none(_is_number),
     "truncated": _is_truth,
+    "cached": _is_truth,
 }
 _USAGE: dict[str, Check] = dict.fromkeys(
     ("input_tokens", "output_tokens", "cached_tokens"), _is_count
