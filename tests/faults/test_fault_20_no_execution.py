@@ -11,18 +11,23 @@ from tests.run.project import CONFIG, Project, case
 ALARM = """
 import os, sys
 
+HERE = os.getcwd()
 FORBIDDEN = (
     "socket.connect", "socket.bind", "socket.getaddrinfo", "subprocess.Popen", "os.system",
     "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "pty.spawn", "ctypes.dlopen",
 )
 
 def alarm(event, arguments):
-    if event in FORBIDDEN or event == "import" and arguments[0].split(".")[0] in ("agent", "code2"):
+    # A module is run by `exec`; those of the project are the ones below this folder.
+    is_code = event == "exec" and arguments[0].co_filename.startswith(HERE)
+    if event in FORBIDDEN or is_code:
         os.write(2, f"ALARM {event} {arguments}\\n".encode())
         os._exit(99)
 
 sys.addaudithook(alarm)
 """
+
+TRAP = "open('pwned', 'w')\n"
 
 MEAN = {
     "id": "mean",
@@ -36,17 +41,19 @@ MEAN = {
 @pytest.fixture
 def watched(project: Project, tmp_path: Path) -> dict[str, str]:
     """The environment of a Python that ends at once if anything is executed or connected to."""
-    (tmp_path / "code2.py").write_text("open('pwned', 'w')\n")
-    (tmp_path / "conftest.py").write_text("open('pwned', 'w')\n")
-    (tmp_path / "evalcase.py").write_text("open('pwned', 'w')\n")
+    (tmp_path / "code2.py").write_text(TRAP)
     project.configure(f'{CONFIG}\n[targets.mean]\nkind = "command"\ncommand = ["touch", "pwned"]\n')
     project.suite(case("one"), MEAN)
-    return sabotaged(tmp_path, ALARM)
+    # As the installed command is: `python -m` alone would look into the current folder first.
+    return {**sabotaged(tmp_path, ALARM), "PYTHONSAFEPATH": "1"}
 
 
 def test_fault_20_the_alarm_works(project: Project, watched: dict[str, str]) -> None:
-    assert project.run("run", env=watched).code == 99
-    assert project.run("run", "--target", "command:touch pwned", env=watched).code == 99
+    done = project.run("run", env=watched)
+    assert (done.code, "ALARM exec" in done.err) == (99, True)
+    project.suite(case("one"))
+    done = project.run("run", "--target", "command:touch pwned", env=watched)
+    assert (done.code, "ALARM exec" in done.err) == (99, False)
 
 
 @pytest.mark.parametrize(
@@ -61,6 +68,8 @@ def test_fault_20_the_alarm_works(project: Project, watched: dict[str, str]) -> 
 def test_fault_20_reading_a_stranger_s_suite_executes_imports_and_connects_nothing(
     project: Project, watched: dict[str, str], command: list[str]
 ) -> None:
+    for name in ("conftest", "evalcase", "yaml", "click", "json"):
+        (project.path / f"{name}.py").write_text(TRAP)
     done = project.run(*command, env=watched)
     assert done.code == (2 if "--no-exec" in command else 0), done.err
     assert "ALARM" not in done.err
