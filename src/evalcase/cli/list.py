@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
 from datetime import UTC, datetime
 
 import click
@@ -18,6 +17,8 @@ from evalcase.record.listing import Listed, list_runs
 from evalcase.record.reader import totals
 from evalcase.record.totals import Totals
 from evalcase.report.visible import visible
+
+_LONGEST = 100
 
 
 @click.command("list")
@@ -33,7 +34,7 @@ def command(runs_dir: str | None) -> int:
         config = load_config(os.getcwd())
         runs = list_runs(runs_folder(runs_dir, config))
     except (ConfigError, RecordError) as error:
-        sys.stderr.write(f"evalcase: {error}\n")
+        sys.stderr.write(f"evalcase: {visible(str(error))}\n")
         return 2
     rows = [_row(listed, datetime.now(UTC)) for listed in runs]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -63,7 +64,7 @@ def _cells(listed: Listed, run: Run, counted: Totals, now: datetime) -> tuple[st
         _age(run.created_at, now),
         _several(run.about.get("suites", {})),
         _several(run.about.get("targets", ())),
-        f"{counted.total}/{run.about.get('trials', '?')}",
+        f"{counted.total}/{_count(run.about.get('trials'))}",
         f"{rate:.1%}" if rate is not None else "–",
         f"{counted.failed} failed, {counted.errored} errored",
         f"${counted.cost_usd:.4f}" if counted.cost_usd is not None else "–",
@@ -71,10 +72,16 @@ def _cells(listed: Listed, run: Run, counted: Totals, now: datetime) -> tuple[st
     )
 
 
-def _several(names: Iterable[str]) -> str:
-    """The first of some names, and how many more there are."""
-    first, *more = [visible(str(name)) for name in names] or ["–"]
+def _several(names: object) -> str:
+    """The first of some names, and how many more there are. The record may be anybody's."""
+    if not isinstance(names, dict | list):
+        return "–"
+    first, *more = [visible(str(name)[:_LONGEST]) for name in names] or ["–"]
     return f"{first} +{len(more)}" if more else first
+
+
+def _count(number: object) -> str:
+    return str(number) if type(number) is int else "?"
 
 
 def _age(created_at: str, now: datetime) -> str:

@@ -71,7 +71,7 @@ def command(
     _go_back(chosen, config)
     view = make_view(0, manner)
     config = replace(config, target=default)
-    evaluation = Evaluation(request, config, view, view.say)
+    evaluation = Evaluation(request, config, view, view.warn)
     view.planned = evaluation.planned
     go = partial(evaluation.go, folder, chosen, again)
     return execute(evaluation, go, view, manner, Gates(max_errors, fail_under))

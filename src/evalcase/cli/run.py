@@ -137,7 +137,7 @@ def _run(given: dict[str, object]) -> int:
     request = Request(selection=selection, **given)  # type: ignore[arg-type]
     config = load_config(os.getcwd())
     view = make_view(0, manner)
-    evaluation = Evaluation(request, config, view, view.say)
+    evaluation = Evaluation(request, config, view, view.warn)
     view.planned = evaluation.planned
     if dry_run:
         return _say_what_would_run(evaluation)

@@ -20,6 +20,7 @@ from evalcase.record.reader import read_results
 from evalcase.record.totals import Totals
 from evalcase.report.console import RunView, summary_lines
 from evalcase.report.text import problem_lines
+from evalcase.report.visible import visible
 
 _BLOCKED_S = 0.5
 """How long Ctrl-C may wait for the event loop before the next one takes the short way."""
@@ -54,10 +55,10 @@ def explained(action: Callable[Arguments, int]) -> Callable[Arguments, int]:
         except SuiteError as error:
             return _complain(error)
         except (ConfigError, TargetError) as error:
-            sys.stderr.write(f"evalcase: {error}\n")
+            sys.stderr.write(f"evalcase: {visible(str(error))}\n")
             return 2
         except RecordError as error:
-            sys.stderr.write(f"evalcase: {error}\n")
+            sys.stderr.write(f"evalcase: {visible(str(error))}\n")
             return 3
 
     return explaining

@@ -54,6 +54,10 @@ class RunView:
         self.out.write(("\r\x1b[K" if self.live else "") + line + "\n")
         self.drawn = 0.0
 
+    def warn(self, text: str) -> None:
+        """Print what may hold names and texts of anybody."""
+        self.say(visible(text))
+
     def close(self) -> None:
         """Take the status line away."""
         if self.live:
