@@ -19,7 +19,7 @@ from evalcase.cache import FOLDER as CACHE_FOLDER
 from evalcase.cache import AnswerStore, cached
 from evalcase.config import Config
 from evalcase.environment import read_env_file, set_missing
-from evalcase.errors import ConfigError, RecordError, SuiteError
+from evalcase.errors import ConfigError, RecordError, SuiteError, TargetError
 from evalcase.grade.apply import grade_answer
 from evalcase.grade.score import decide_case_verdict
 from evalcase.model.case import Case
@@ -217,8 +217,15 @@ class Evaluation:
         async with AsyncExitStack() as stack:
             for target in self.targets.values():
                 stack.push_async_callback(target.close)
-                await target.open()
+                await self._open(target)
             return await self._record(run or self._start(runs_dir), again)
+
+    async def _open(self, target: Target) -> None:
+        try:
+            await target.open()
+        except (ConfigError, TargetError) as error:
+            # What keeps a target from opening is printed, and may have a key in it.
+            raise type(error)(self.scrubber.text(str(error))) from error
 
     async def _record(self, run: Run, again: tuple[str, ...]) -> Evaluated:
         loop = asyncio.get_running_loop()

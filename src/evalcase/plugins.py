@@ -21,6 +21,11 @@ _RUN_CODE = ("python", "command")
 _RESERVED = ("root", "warn")
 
 
+def runs_code(name: str) -> bool:
+    """Whether a target that is named as `kind:value` would start a process or import code."""
+    return name.partition(":")[0] in _RUN_CODE
+
+
 def make_target(
     name: str, config: Config, warn: Warn, *, no_exec: bool = False, of_suite: bool = False
 ) -> Target:

@@ -61,9 +61,28 @@ class Request:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Request:
+        """What `to_dict` gave. Raise TypeError, KeyError or ConfigError if it did not give that."""
         chosen = dict(data["selection"])
         shard = chosen["shard"]
-        chosen |= {"globs": tuple(chosen["globs"]), "tags": tuple(chosen["tags"])}
-        chosen["shard"] = Shard(*shard) if shard is not None else None
-        rest = {**data, "paths": tuple(data["paths"]), "targets": tuple(data["targets"])}
+        chosen |= {"globs": _texts(chosen["globs"]), "tags": _texts(chosen["tags"])}
+        chosen["shard"] = Shard(*map(_whole, shard)) if shard is not None else None
+        rest = {**data, "paths": _texts(data["paths"]), "targets": _texts(data["targets"])}
+        for name in ("repeat", "concurrency", "retries"):
+            _whole(rest.get(name) or 0)
+        for name in ("seed", "limit", "sample"):
+            _whole(chosen.get(name) or 0)
+        if not isinstance(rest.get("env_file"), str | None):
+            raise TypeError("env_file is no text")
         return cls(**{**rest, "selection": Selection(**chosen)})
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+        raise TypeError(f"{value!r} is no list of texts")
+    return tuple(value)
+
+
+def _whole(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{value!r} is no whole number")
+    return value

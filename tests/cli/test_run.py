@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from contextlib import suppress
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
 from tests.run.project import (
     CONFIG,
+    LIMIT_S,
     Gate,
     Project,
     await_notice,
@@ -312,6 +316,17 @@ def test_a_run_is_resumed_with_its_env_file_or_another(project: Project) -> None
     assert project.run(*again).counts() == {"passed": 1}
 
 
+@pytest.mark.parametrize(
+    "target", ["http:http://127.0.0.1:9/answer", "openai:m@http://127.0.0.1:9/v1", "http:x"]
+)
+def test_a_suite_may_not_name_an_address(project: Project, target: str) -> None:
+    project.suite(case("a", target=target))
+    done = project.run("run")
+    assert done.code == 2
+    assert "carries an address" in done.err
+    assert project.runs() == []
+
+
 def test_a_dry_run_calls_nothing_and_keeps_nothing(project: Project) -> None:
     project.suite(*cases(3), case("own", target="other", repeat=2))
     done = project.run("run", "--dry-run")
@@ -554,6 +569,25 @@ def test_ctrl_c_after_fail_fast_lets_finish_what_is_running(project: Project, ga
     gate.let_go()
     assert finish(process).code == 130
     assert project.verdicts() == {"a": "failed", "b": "passed"}
+
+
+def test_ctrl_c_reaches_a_run_whose_event_loop_is_blocked(project: Project) -> None:
+    project.add_to_agent(
+        "async def blocking(case):\n"
+        "    import time\n"
+        "    print('blocked', flush=True)\n"
+        "    time.sleep(1000)\n"
+    )
+    project.suite(*cases(3))
+    process = project.start("run", "--target", "python:agent:blocking", "--concurrency", "1")
+    await_notice(process, "blocked")
+    until = monotonic() + LIMIT_S
+    while process.poll() is None and monotonic() < until:
+        interrupt(process)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(0.4)
+    assert finish(process).code == 130
+    assert project.run("resume", "--json", "--no-exec").code == 2
 
 
 def test_what_an_agent_prints_is_not_in_the_way_of_json(project: Project) -> None:

@@ -148,5 +148,5 @@ def _run(given: dict[str, object]) -> int:
 def _say_what_would_run(evaluation: Evaluation) -> int:
     for name, count in evaluation.trials.items():
         trials = "1 trial" if count == 1 else f"{count} trials"
-        sys.stdout.write(f"{visible(name)}: {trials}\n")
+        sys.stdout.write(f"{visible(evaluation.scrubber.text(name))}: {trials}\n")
     return 0

@@ -22,6 +22,9 @@ from evalcase.report.console import RunView, summary_lines
 from evalcase.report.text import problem_lines
 from evalcase.report.visible import visible
 
+_BLOCKED_S = 0.5
+"""How long Ctrl-C may wait for the event loop before the next one takes the short way."""
+
 
 @dataclass(frozen=True, slots=True)
 class Gates:
@@ -122,8 +125,10 @@ async def _until_interrupted(
 ) -> Evaluated:
     """Once lets finish what is running, twice stops; before anything runs, once is enough."""
     loop, task = asyncio.get_running_loop(), asyncio.create_task(go())
+    unseen: list[float] = []
 
     def interrupt() -> None:
+        unseen.clear()
         engine = evaluation.engine
         if engine is None:
             task.cancel()
@@ -134,7 +139,15 @@ async def _until_interrupted(
             view.say("Ctrl-C: finishing what is running; once more to stop now")
             engine.interrupt()
 
+    def look(*_: object) -> None:
+        unseen.append(monotonic())
+        if unseen[-1] - unseen[0] > _BLOCKED_S:
+            # An async function keeps the loop from seeing it. This ends that function.
+            raise KeyboardInterrupt
+
     loop.add_signal_handler(signal.SIGINT, interrupt)
+    # Beside the loop, which is told by other means: this is called even while the loop is blocked.
+    signal.signal(signal.SIGINT, look)
     try:
         return await task
     finally:
