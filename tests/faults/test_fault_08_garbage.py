@@ -3,10 +3,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from tests.faults.programs import program
-from tests.run.project import Project, case, cases
+from tests.run.project import Project, case
 
 GARBAGE = {
     "half an object": b'{"messages": [{"role": "assi',
@@ -28,29 +26,30 @@ def failure(project: Project, id: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("written", GARBAGE.values(), ids=GARBAGE)
 def test_fault_08_output_that_is_no_json_is_an_error_with_what_came_and_no_answer(
-    project: Project, written: bytes
+    project: Project,
 ) -> None:
-    code = f"import sys\nsys.stdout.buffer.write({written!r})"
+    write = "sys.stdout.buffer.write(GARBAGE[json.load(sys.stdin)['id']])"
+    code = f"import json, sys\nGARBAGE = {GARBAGE!r}\n{write}\n"
     name = program(project, code, output="json")
-    project.suite(case("odd"))
+    project.suite(*[case(id) for id in GARBAGE])
     done = project.run("run", "--json", "--target", name)
-    assert (done.code, done.counts()) == (3, {"errored": 1})
-    why = failure(project, "odd")
-    assert (why["kind"], "JSON" in why["message"]) == ("protocol", True)
-    assert why["details"]["output"] == written.decode(errors="backslashreplace")[:1000]
+    assert (done.code, done.counts()) == (3, {"errored": len(GARBAGE)})
+    for id, written in GARBAGE.items():
+        why = failure(project, id)
+        assert (why["kind"], "JSON" in why["message"]) == ("protocol", True)
+        assert why["details"]["output"] == written.decode(errors="backslashreplace")[:1000]
 
 
 REPLIES = {
     "a log line": "print('loading', flush=True)",
-    "half a line, and the end": "sys.stdout.write('{\"id\": ')\nsys.stdout.flush()\nos._exit(0)",
+    "half a line, and the end": "sys.stdout.write('{\"id\": '); sys.stdout.flush(); os._exit(0)",
     "the answer of another case": "say({'id': 'other', 'answer': 'ok'})",
-    "neither answer nor error": "say({'id': 'odd'})",
-    "both": "say({'id': 'odd', 'answer': 'ok', 'error': 'no'})",
+    "neither answer nor error": "say({'id': id})",
+    "both": "say({'id': id, 'answer': 'ok', 'error': 'no'})",
     "no object": "say(['ok'])",
-    "invalid UTF-8": "sys.stdout.buffer.write(b'\\xff\\n')\nsys.stdout.flush()",
-    "null": "say({'id': 'odd', 'answer': None})",
+    "invalid UTF-8": "sys.stdout.buffer.write(b'\\xff\\n'); sys.stdout.flush()",
+    "null": "say({'id': id, 'answer': None})",
     "a crash": "raise ValueError('out of paper')",
 }
 
@@ -60,25 +59,22 @@ import json, os, sys
 def say(reply):
     print(json.dumps(reply), flush=True)
 
-def odd():
-{code}
-
 for line in sys.stdin:
     id = json.loads(line)["id"]
-    odd() if id == "odd" else say({{"id": id, "answer": "ok"}})
+    exec(REPLIES.get(id, "say({'id': id, 'answer': 'ok'})"))
 """
 
 
-@pytest.mark.parametrize("code", REPLIES.values(), ids=REPLIES)
 def test_fault_08_a_worker_that_replies_with_garbage_costs_one_trial_only(
-    project: Project, code: str
+    project: Project,
 ) -> None:
-    lines = "\n".join(f"    {line}" for line in code.splitlines())
-    name = program(project, WORKER.format(code=lines), mode="worker")
-    project.suite(case("a"), case("odd"), *cases(3))
+    name = program(project, f"REPLIES = {REPLIES!r}\n{WORKER}", mode="worker")
+    between = [[case(f"good {number}"), case(id)] for number, id in enumerate(REPLIES)]
+    project.suite(*[each for pair in between for each in pair], case("last"))
     done = project.run("run", "--json", "--target", name)
-    assert (done.code, done.counts()) == (3, {"passed": 4, "errored": 1})
-    assert failure(project, "odd")["kind"] in ("protocol", "exit")
+    assert (done.code, done.counts()) == (3, {"passed": 10, "errored": 9})
+    for id in REPLIES:
+        assert failure(project, id)["kind"] in ("protocol", "exit")
 
 
 def test_fault_08_text_that_only_begins_like_an_answer_is_text_and_graded_as_such(
@@ -99,14 +95,11 @@ def test_fault_08_a_program_that_fails_after_a_good_answer_has_given_none(
     assert why["details"] == {"exit_code": 1, "stderr": "no more ink\n", "stdout": "ok\n"}
 
 
-@pytest.mark.parametrize(
-    "value", ["None", "object()", "{1: 2}", "float('nan')", "[{'role': 'assistant'}]", "b'ok'"]
-)
-def test_fault_08_what_a_function_returns_and_is_no_answer_is_an_error(
-    project: Project, value: str
-) -> None:
-    project.add_to_agent(f"def odd(case):\n    return {value}\n")
-    project.suite(case("odd"))
+def test_fault_08_what_a_function_returns_and_is_no_answer_is_an_error(project: Project) -> None:
+    values = ("None", "object()", "{1: 2}", "float('nan')", "[{'role': 'assistant'}]", "b'ok'")
+    project.add_to_agent("def odd(case):\n    return eval(case.id)\n")
+    project.suite(*[case(value) for value in values])
     done = project.run("run", "--json", "--target", "python:agent:odd")
-    assert done.counts() == {"errored": 1}
-    assert failure(project, "odd")["kind"] == "protocol"
+    assert done.counts() == {"errored": len(values)}
+    for value in values:
+        assert failure(project, value)["kind"] == "protocol"

@@ -18,14 +18,15 @@ ESCAPES = "\x1b[31m\x1b]0;title\x07\x9b2J\x00\u202e\r"
 SURROGATES = "\ud800 \udfff"
 
 
-def answered(project: Project) -> bytes:
-    """The bytes of the one answer: those that are no UTF-8 stand beside its text."""
-    (result,) = read_results(str(project.runs()[-1] / "journal.jsonl"))
-    assert result.answer is not None
-    (message,) = result.answer.messages
-    if "content_base64" in message:
-        return base64.b64decode(message["content_base64"])
-    return str(message.content).encode()
+def answered(project: Project) -> dict[str, bytes]:
+    """The bytes of each answer: those that are no UTF-8 stand beside its text."""
+    found = {}
+    for result in read_results(str(project.runs()[-1] / "journal.jsonl")):
+        assert result.answer is not None
+        (message,) = result.answer.messages
+        raw = message.get("content_base64")
+        found[result.key.case] = base64.b64decode(raw) if raw else str(message.content).encode()
+    return found
 
 
 def check_terminal(done: Done) -> None:
@@ -35,25 +36,26 @@ def check_terminal(done: Done) -> None:
         assert not odd, text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [  # no ids of their own: the tools of the tests can't print all of them
-        "nul \x00 in it",
-        ESCAPES,
-        SURROGATES,
-        "\ud83d" + "\ude00",
-        "\u2028\u2029\x85",
-        "\ufffe\uffff",
-    ],
-)
+ODD = {
+    "nul": "nul \x00 in it",
+    "escapes": ESCAPES,
+    "surrogates": SURROGATES,
+    "a pair of surrogates": "\ud83d" + "\ude00",
+    "line ends": "\u2028\u2029\x85",
+    "no characters": "\ufffe\uffff",
+}
+
+
 def test_fault_10_odd_text_of_a_function_is_recorded_without_loss_and_can_not_steer(
-    project: Project, text: str
+    project: Project,
 ) -> None:
-    project.add_to_agent(f"def odd(case):\n    return {text!r}\n")
-    project.suite(case("one"))
+    project.add_to_agent(f"def odd(case):\n    return {ODD!a}[case.id]\n")
+    project.suite(*map(case, ODD))
     done = project.run("run", "--target", "python:agent:odd")
-    assert answered(project) == text.encode("utf-8", "surrogatepass")
     assert done.code == 1
+    assert answered(project) == {
+        id: text.encode("utf-8", "surrogatepass") for id, text in ODD.items()
+    }
     check_terminal(done)
     for line in (project.runs()[0] / "journal.jsonl").read_bytes().split(b"\n"):
         line.decode()  # the journal is UTF-8, whatever it tells of
@@ -64,7 +66,7 @@ def test_fault_10_bytes_of_a_program_that_are_not_utf_8_are_kept(project: Projec
     name = program(project, f"import sys\nsys.stdout.buffer.write({data!r})")
     project.suite(case("one"))
     check_terminal(project.run("run", "--target", name))
-    assert answered(project) == data
+    assert answered(project) == {"one": data}
 
 
 PLACES = {

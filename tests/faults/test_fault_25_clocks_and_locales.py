@@ -44,7 +44,7 @@ def test_fault_25_a_clock_that_jumps_back_disturbs_no_limit_and_no_record(
     assert (listed.code, len(listed.out.splitlines())) == (0, 2)
 
 
-@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "America/St_Johns", "nonsense"])
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "nonsense"])
 def test_fault_25_times_are_utc_in_any_zone(project: Project, zone: str) -> None:
     project.suite(case("one"))
     project.run("run", "--quiet", env={"TZ": zone})
@@ -83,7 +83,7 @@ def test_fault_25_a_locale_without_utf_8_changes_no_byte(
     assert project.run("list", env=locale).code == 0
 
 
-NAMES = [b"two words", b"new\nline", b"caf\xe9", b"$(x)'\"", "☕".encode(), b"-dash"]
+NAMES = ["two words ☕".encode(), b"-new\nline", b"caf\xe9 $(x)'\""]
 
 
 @pytest.mark.parametrize("name", NAMES, ids=map(repr, NAMES))
