@@ -140,20 +140,41 @@ def test_limits_come_from_the_request_and_else_from_the_configuration() -> None:
     assert (limits.concurrency, limits.timeout_s, limits.retries) == (7, 1.0, 0)
 
 
-def test_cases_in_jsonl_are_read_anew_each_time_and_held_by_nobody(tmp_path: Path) -> None:
+def checked(*paths: Path) -> Suites:
+    suites = Suites(tuple(map(str, paths)))
+    for _ in suites.check():
+        pass
+    return suites
+
+
+@pytest.mark.parametrize("text", ["x", "x" * 10_000])
+def test_cases_in_jsonl_are_held_while_they_are_few_and_else_read_anew(
+    tmp_path: Path, text: str
+) -> None:
     path = tmp_path / "big.eval.jsonl"
-    path.write_text("".join(f'{{"id": "c{number}", "input": "x"}}\n' for number in range(1000)))
-    suites = Suites((str(path),))
-    assert suites.files == [(str(path), None)]
+    line = '{{"id": "c{}", "input": "{}"}}\n'
+    path.write_text("".join(line.format(number, text) for number in range(500)))
+    suites = checked(path)
     for _ in range(2):
-        assert [case.id for _, case in suites] == [f"c{number}" for number in range(1000)]
+        assert [case.id for _, case in suites] == [f"c{number}" for number in range(500)]
+    path.write_text(line.format("new", text))
+    assert len(list(suites)) == (500 if path.stat().st_size < 100 else 1)
+
+
+def test_a_file_that_is_invalid_when_it_is_read_again_is_no_shorter_file(tmp_path: Path) -> None:
+    path = tmp_path / "big.eval.jsonl"
+    path.write_text("".join(f'{{"input": "{n} {"x" * 10_000}"}}\n' for n in range(500)))
+    suites = checked(path)
+    path.write_text('{"input": "a"}\n{"inptu": "b"}\n')
+    with pytest.raises(SuiteError, match="inptu"):
+        list(suites)
 
 
 def test_the_hash_of_a_file_follows_its_bytes(tmp_path: Path) -> None:
     write(tmp_path, "a")
-    before = Suites((str(tmp_path),)).hashes()
-    assert Suites((str(tmp_path),)).hashes() == before
+    before = checked(tmp_path).hashes()
+    assert checked(tmp_path).hashes() == before
     write(tmp_path, "b")
-    after = Suites((str(tmp_path),)).hashes()
+    after = checked(tmp_path).hashes()
     assert after.keys() == before.keys()
     assert after != before

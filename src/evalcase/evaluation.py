@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,16 +16,14 @@ from typing import Literal
 
 from evalcase import __version__
 from evalcase.config import Config
-from evalcase.errors import ConfigError, RecordError
-from evalcase.grade.apply import grade_answer, needs_expected
+from evalcase.errors import ConfigError, RecordError, SuiteError
+from evalcase.grade.apply import grade_answer
 from evalcase.grade.score import decide_case_verdict
-from evalcase.graders import NamedGrader
-from evalcase.graders.configure import configure
-from evalcase.graders.expected import ExpectedGrader
 from evalcase.model.case import Case
 from evalcase.model.failure import Failure
 from evalcase.model.result import Result, Verdict
 from evalcase.model.trial import Trial, TrialKey
+from evalcase.plugins import graders_of, key_names, make_target
 from evalcase.record.cap import cap_answer
 from evalcase.record.commit import JournalFailure
 from evalcase.record.folder import Run, create_run
@@ -32,11 +31,11 @@ from evalcase.record.journal import Journal, open_journal
 from evalcase.record.reader import finished, read_results, totals
 from evalcase.record.scrub import Scrubber
 from evalcase.record.totals import Totals
-from evalcase.registry import find
 from evalcase.request import Request
 from evalcase.run.attempt import Target, ask
 from evalcase.run.case_hash import hash_case
 from evalcase.run.limits import Limits
+from evalcase.run.pace import Pace
 from evalcase.run.plan import plan_trials
 from evalcase.run.schedule import Engine, Watcher
 from evalcase.suites import Suites
@@ -69,22 +68,26 @@ class Evaluation:
         config: Config,
         watcher: Watcher,
         warn: Callable[[str], None],
+        given: Mapping[str, Target] | None = None,
     ) -> None:
+        """`given` has targets that exist already, by their names."""
         self.request = request
         self.config = config
-        self.scrubber = Scrubber(_secrets(config))
-        self.warn = _once(lambda text: warn(self.scrubber.text(text)))
         self.watcher = watcher
+        self.scrubber = Scrubber(_values(key_names(config, ())))
+        self.warn = _once(lambda text: warn(self.scrubber.text(text)))
         if not request.no_exec and config.root not in sys.path:
             # A project's own modules are importable, as they are for its tests.
             sys.path.insert(0, config.root)
-        self.secret = bool(_secrets(config))
         self.suites = Suites(request.paths)
         self.trials: dict[str, int] = {}
         self.shares: dict[tuple[str, str], float] = {}
         """The pass rate of the cases of which not every trial must pass."""
         self._survey()
-        self.targets = {name: make_target(name, config, request, self.warn) for name in self.trials}
+        self.targets = {name: self._make(name, given or {}) for name in self.trials}
+        secrets = _values(key_names(config, self.targets.values()))
+        self.scrubber = Scrubber(secrets)
+        self.secret = bool(secrets)
         self.engine: Engine | None = None
         self.known = 0
         """How many of the planned trials had been finished before."""
@@ -95,17 +98,39 @@ class Evaluation:
         return sum(self.trials.values())
 
     def _survey(self) -> None:
-        """Count the trials of each target, and make every grader once."""
-        for suite, case in self._cases():
-            self._check_graders(case)
-            if case.pass_rate < 1:
-                self.shares[suite, case.id] = case.pass_rate
-            names = self.request.targets or case.targets or _default(self.config, case)
-            times = 1 if case.skip else self.request.repeat or case.repeat
-            for name in names:
-                self.trials[name] = self.trials.get(name, 0) + times
+        """Check every case, count the trials of each target, and make every grader once."""
+        checked = self.suites.check()
+        fault: ConfigError | None = None
+        try:
+            for suite, case in self.request.selection.select(checked):
+                self._survey_case(suite, case)
+        except ConfigError as error:
+            fault = error
+        # Whatever else is wrong: an invalid suite is what to hear of first.
+        deque(checked, maxlen=0)
+        if fault is not None:
+            raise fault
         if not self.trials:
             raise ConfigError("no case is left to run: look at --case, --tag, --shard and --limit")
+        if self.suites.warnings:
+            count = self.suites.warnings
+            self.warn(f"the suites have {count} warnings, which `evalcase check` shows")
+
+    def _survey_case(self, suite: str, case: Case) -> None:
+        self._check_graders(case)
+        if case.pass_rate < 1:
+            self.shares[suite, case.id] = case.pass_rate
+        names = self.request.targets or case.targets or _default(self.config, case)
+        times = 1 if case.skip else self.request.repeat or case.repeat
+        for name in names:
+            self.trials[name] = self.trials.get(name, 0) + times
+
+    def _make(self, name: str, given: Mapping[str, Target]) -> Target:
+        if name in given:
+            return given[name]
+        of_suite = not self.request.targets and name != self.config.target
+        no_exec = self.request.no_exec
+        return make_target(name, self.config, self.warn, no_exec=no_exec, of_suite=of_suite)
 
     def _check_graders(self, case: Case) -> None:
         """Find out now, and not after the first answers, that a grader can't be used."""
@@ -118,6 +143,13 @@ class Evaluation:
 
     def _cases(self) -> Iterator[tuple[str, Case]]:
         return self.request.selection.select(self.suites)
+
+    def _unless_changed(self) -> Iterator[tuple[str, Case]]:
+        try:
+            yield from self._cases()
+        except SuiteError as error:
+            assert self.engine is not None
+            self.engine.stop(f"a suite was changed while it was run: {error.problems[0]}")
 
     def _start(self, runs_dir: str) -> Run:
         """Make the run's folder, with everything that is needed to resume it."""
@@ -200,7 +232,8 @@ class Evaluation:
         }
         limits = self.request.limits(self.config, per_target)
         keep = partial(_keep, journal, self.watcher, self.scrubber if self.secret else None)
-        engine = self.engine = Engine(limits, partial(self._try, limits), keep, self.watcher)
+        paces = {name: Pace(limits.of_target(name)) for name in self.targets}
+        engine = self.engine = Engine(limits, partial(self._try, limits, paces), keep, self.watcher)
         work = {
             name: (target, self._open_trials(name, done, again))
             for name, target in self.targets.items()
@@ -221,8 +254,8 @@ class Evaluation:
         self, name: str, done: Mapping[TrialKey, tuple[Verdict, str]], again: tuple[str, ...]
     ) -> Iterator[Trial]:
         named = bool(self.request.targets)
-        trials = plan_trials(self._cases(), name, self.config.target, self.request.repeat, named)
-        for trial in trials:
+        cases = self._unless_changed()
+        for trial in plan_trials(cases, name, self.config.target, self.request.repeat, named):
             known = done.get(self.scrubber.key(trial.key))
             self.known += known is not None
             if known is not None and known[0] == "skipped" and not trial.case.skip:
@@ -233,15 +266,19 @@ class Evaluation:
                 continue
             yield trial
 
-    async def _try(self, limits: Limits, target: Target, trial: Trial) -> Result:
+    async def _try(
+        self, limits: Limits, paces: Mapping[str, Pace], target: Target, trial: Trial
+    ) -> Result:
         case_hash = hash_case(trial.case)
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
         if trial.case.skip:
             reason = trial.case.skip if isinstance(trial.case.skip, str) else "skipped"
             why = Failure("stopped", reason)
             return Result(trial.key, case_hash, "skipped", None, (), why, 0, started, 0.0)
-        outcome = await ask(target, trial, limits, asyncio.sleep, random)
-        rest = outcome.attempts, started, round(outcome.duration_s, 6)
+        assert self.engine is not None
+        pace = paces[trial.target]
+        outcome = await ask(target, trial, limits, pace, self.engine, random)
+        rest = outcome.attempts, started, round(outcome.duration_s, 6), outcome.retried
         if outcome.answer is None:
             return Result(trial.key, case_hash, "errored", None, (), outcome.failure, *rest)
         answer = cap_answer(outcome.answer, MAX_ANSWER_BYTES)
@@ -299,46 +336,7 @@ def _default(config: Config, case: Case) -> tuple[str, ...]:
     return (config.target,)
 
 
-def graders_of(case: Case) -> list[NamedGrader]:
-    """The graders of a case, the built-in comparison added where nothing else compares."""
-    graders = []
-    for spec in case.graders:
-        kind, _, value = str(spec["type"]).partition(":")
-        options = {**spec, "type": kind, "value": value} if value else spec
-        graders.append(configure(find("graders", kind), options))
-    if needs_expected(case, graders):
-        graders.append(_EXPECTED)
-    return graders
-
-
-_EXPECTED = NamedGrader("expected", ExpectedGrader())
-
-
-def make_target(name: str, config: Config, request: Request, warn: Callable[[str], None]) -> Target:
-    """The target of a name: one of the configuration, or `kind:value`."""
-    options = config.targets.get(name)
-    kind, _, value = name.partition(":")
-    if options is not None:
-        kind = options["kind"]
-    elif not value and kind != "echo":
-        known = ", ".join(config.targets) or "none"
-        raise ConfigError(f"there is no target `{name}`; the configured ones are: {known}")
-    if request.no_exec and kind in ("python", "command"):
-        raise ConfigError(f"target `{name}` would run code, and --no-exec forbids that")
-    target_class = find("targets", kind)
-    if options is None:
-        target: Target = target_class.from_value(value, root=config.root, warn=warn)
-    else:
-        rest = {key: item for key, item in options.items() if key != "kind"}
-        for reserved in ("root", "warn"):
-            if reserved in rest:
-                raise ConfigError(f"target `{name}`: `{reserved}` is not an option")
-        target = target_class(**rest, root=config.root, warn=warn)
-    return target
-
-
-def _secrets(config: Config) -> dict[str, str]:
-    """The values that must not be written down, by the name of their environment variable."""
-    names = {*config.secrets, *(str(each.get("key_env", "")) for each in config.targets.values())}
-    found = {name: os.environ.get(name, "") for name in names if name}
+def _values(names: Iterable[str]) -> dict[str, str]:
+    """The values of environment variables that have any."""
+    found = {name: os.environ.get(name, "") for name in names}
     return {name: value for name, value in found.items() if value}

@@ -10,6 +10,7 @@ from evalcase.model.result import Result, Verdict
 from evalcase.model.trial import Trial
 from evalcase.run.attempt import Target
 from evalcase.run.limits import Limits
+from evalcase.run.pace import Pace
 from evalcase.run.schedule import Engine
 from tests.targets.trials import trial
 
@@ -149,6 +150,32 @@ def test_cancel_gives_up_what_is_under_way() -> None:
         assert harness.kept == []
         assert harness.under_way["all"] == 0
         assert harness.engine.stop_reason == "interrupted"
+
+    asyncio.run(main())
+
+
+def test_stop_gives_up_trials_that_only_wait_for_their_next_attempt() -> None:
+    async def main() -> None:
+        harness = Harness(Limits(3))
+        engine = harness.engine
+
+        async def try_one(target: Target, trial: Trial) -> Result:
+            if trial.case.id == "a0":
+                await engine.sleep(1000)
+            if trial.case.id == "a1":
+                pace = Pace(1)
+                await pace.begin()
+                await engine.turn(pace)
+            return await harness.try_one(target, trial)
+
+        engine.try_one = try_one
+        harness.waiting["a2"] = asyncio.Event()
+        run = asyncio.create_task(harness.run(a=10))
+        await harness.until(lambda: len(harness.events) == 3)
+        engine.stop("interrupted")
+        harness.waiting["a2"].set()
+        await run
+        assert harness.kept == ["a2"]
 
     asyncio.run(main())
 

@@ -36,6 +36,8 @@ class Answer:
     cost_usd: float | None = None
     truncated: bool = False
     """Whether output was cut because it was larger than evalcase keeps."""
+    cached: bool = False
+    """Whether it was given earlier, and taken from the cache. It cost nothing this time."""
 
     @classmethod
     def of_text(cls, text: str) -> Answer:
@@ -72,6 +74,8 @@ class Answer:
             data["cost_usd"] = self.cost_usd
         if self.truncated:
             data["truncated"] = True
+        if self.cached:
+            data["cached"] = True
         return data
 
     @classmethod
@@ -83,4 +87,5 @@ class Answer:
             Usage(**usage) if usage is not None else None,
             data.get("cost_usd"),
             data.get("truncated", False),
+            data.get("cached", False),
         )

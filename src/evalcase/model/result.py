@@ -29,6 +29,8 @@ class Result:
     """UTC, ISO 8601."""
     duration_s: float = 0.0
     """Of the attempt that counts, as measured here."""
+    retried: tuple[Failure, ...] = ()
+    """What the attempts before that one came to."""
 
     @property
     def reason(self) -> str:
@@ -55,6 +57,8 @@ class Result:
         data["attempts"] = self.attempts
         data["started_at"] = self.started_at
         data["duration_s"] = self.duration_s
+        if self.retried:
+            data["retried"] = [failure.to_dict() for failure in self.retried]
         return data
 
     @classmethod
@@ -67,4 +71,5 @@ class Result:
             tuple(Grade.from_dict(grade) for grade in data.get("grades", ())),
             Failure.from_dict(failure) if failure is not None else None,
             data["attempts"], data["started_at"], data["duration_s"],
+            tuple(Failure.from_dict(each) for each in data.get("retried", ())),
         )  # fmt: skip

@@ -19,7 +19,8 @@ _MADE_HERE = frozenset({"type", "case_hash", "verdict", "started_at"})
 _VOCABULARY = frozenset(
     """
     type suite case target repeat case_hash verdict answer grades failure attempts started_at
-    duration_s messages usage cost_usd truncated input_tokens output_tokens cached_tokens grader
+    duration_s retried messages usage cost_usd truncated cached input_tokens
+    output_tokens cached_tokens grader
     score passed reason details weight required kind message role content tool_calls tool input
     output function name arguments text value path file image result status failed errored
     ungraded skipped completed interrupted system developer user assistant exception timeout exit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from time import perf_counter
 from typing import NamedTuple, Protocol
 
@@ -12,6 +12,7 @@ from evalcase.model.answer import Answer
 from evalcase.model.failure import Failure
 from evalcase.model.trial import Trial
 from evalcase.run.limits import Limits
+from evalcase.run.pace import Pace
 from evalcase.run.retry import wait_before_retry
 
 
@@ -28,30 +29,57 @@ class Outcome(NamedTuple):
     failure: Failure | None
     attempts: int
     duration_s: float
+    """Of the last attempt."""
+    retried: tuple[Failure, ...] = ()
+    """What the attempts before it came to."""
+
+
+class Patience(Protocol):
+    """Waits for a trial that has nothing under way, and may be told to stop doing so."""
+
+    async def sleep(self, seconds: float) -> None: ...
+    async def turn(self, pace: Pace) -> float: ...
 
 
 async def ask(
-    target: Target, trial: Trial, limits: Limits,
-    sleep: Callable[[float], Awaitable[None]], random: Callable[[], float],
+    target: Target, trial: Trial, limits: Limits, pace: Pace,
+    patience: Patience, random: Callable[[], float],
 ) -> Outcome:  # fmt: skip
     """Get an answer, trying again where that may help."""
     limit_s = trial.case.timeout_s or limits.timeout_s
-    attempt = 0
+    retried: list[Failure] = []
     while True:
-        attempt += 1
-        started = perf_counter()
-        try:
-            async with asyncio.timeout(limit_s):
-                answer = await target.answer(trial)
-            return Outcome(answer, None, attempt, perf_counter() - started)
-        except Exception as error:  # noqa: BLE001 - the boundary: user code may raise anything
-            duration_s = perf_counter() - started
-            wait_s = wait_before_retry(
-                error, attempt, limits.retries, limits.retry_timeouts, random
-            )
-            if wait_s is None:
-                return Outcome(None, _failure(error, limit_s, duration_s), attempt, duration_s)
-        await sleep(wait_s)
+        began = await (pace.begin() if pace.is_free else patience.turn(pace))
+        answer, error, duration_s = await _attempt(target, trial, limit_s, pace, began)
+        number = len(retried) + 1
+        if error is None:
+            return Outcome(answer, None, number, duration_s, tuple(retried))
+        failure = _failure(error, limit_s, duration_s)
+        wait_s = wait_before_retry(error, number, limits.retries, limits.retry_timeouts, random)
+        if wait_s is None:
+            return Outcome(None, failure, number, duration_s, tuple(retried))
+        retried.append(failure)
+        await patience.sleep(wait_s)
+
+
+async def _attempt(
+    target: Target, trial: Trial, limit_s: float, pace: Pace, began: float
+) -> tuple[Answer | None, Exception | None, float]:
+    answer, error = None, None
+    started = perf_counter()
+    try:
+        async with asyncio.timeout(limit_s):
+            answer = await target.answer(trial)
+    except Exception as caught:  # noqa: BLE001 - the boundary: user code may raise anything
+        error = caught
+    finally:
+        known = error if isinstance(error, TargetError) else None
+        pace.end(
+            began,
+            overloaded=known is not None and known.overloaded,
+            retry_after_s=known.retry_after_s if known is not None else None,
+        )
+    return answer, error, perf_counter() - started
 
 
 def _failure(error: Exception, limit_s: float, duration_s: float) -> Failure:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Protocol
+from contextlib import contextmanager
+from typing import Any, Protocol
 
 from evalcase.model.result import Result
 from evalcase.model.trial import Trial
 from evalcase.run.attempt import Target
 from evalcase.run.limits import Limits
+from evalcase.run.pace import Pace
 
 
 class Watcher(Protocol):
@@ -42,6 +44,8 @@ class Engine:
         self.spent_usd = 0.0
         self.stop_reason: str | None = None
         self._tasks: list[asyncio.Task[None]] = []
+        self._waiting: set[asyncio.Task[Any]] = set()
+        """Those whose trial has nothing under way."""
 
     async def run(self, work: dict[str, tuple[Target, Iterator[Trial]]]) -> None:
         """Run everything; return when it is done, or stopped."""
@@ -53,18 +57,17 @@ class Engine:
         ]
         try:
             await asyncio.gather(*self._tasks)
-        except asyncio.CancelledError:
-            if not self.stopping:
-                raise
         finally:
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def stop(self, reason: str) -> None:
-        """Start no more trials."""
+        """Start no more trials, and give up those that only wait for their next attempt."""
         self.stopping = True
         self.stop_reason = self.stop_reason or reason
+        for task in self._waiting:
+            task.cancel()
 
     def interrupt(self) -> None:
         """Start no more trials, because a person said so."""
@@ -77,7 +80,38 @@ class Engine:
         for task in self._tasks:
             task.cancel()
 
+    async def sleep(self, seconds: float) -> None:
+        """Wait within a trial for its next attempt, unless the engine stops."""
+        with self._interruptible():
+            await asyncio.sleep(seconds)
+
+    async def turn(self, pace: Pace) -> float:
+        """Wait within a trial until its target may be asked, unless the engine stops."""
+        with self._interruptible():
+            return await pace.begin()
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        task = asyncio.current_task()
+        assert task is not None
+        self._waiting.add(task)
+        if self.stopping:
+            task.cancel()
+        try:
+            yield
+        finally:
+            self._waiting.discard(task)
+
     async def _work(self, target: Target, trials: Iterator[Trial], gate: asyncio.Semaphore) -> None:
+        try:
+            await self._go_through(target, trials, gate)
+        except asyncio.CancelledError:
+            if not self.stopping:
+                raise
+
+    async def _go_through(
+        self, target: Target, trials: Iterator[Trial], gate: asyncio.Semaphore
+    ) -> None:
         while True:
             async with gate:
                 trial = self._next(trials)

@@ -1,0 +1,87 @@
+"""Names to plug-ins: the targets and graders that a run needs, made ready and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from evalcase.config import Config
+from evalcase.errors import ConfigError
+from evalcase.grade.apply import needs_expected
+from evalcase.graders import NamedGrader
+from evalcase.graders.configure import configure
+from evalcase.graders.expected import ExpectedGrader
+from evalcase.model.case import Case
+from evalcase.registry import find
+from evalcase.run.attempt import Target
+
+Warn = Callable[[str], None]
+
+_RUN_CODE = ("python", "command")
+_RESERVED = ("root", "warn")
+
+
+def make_target(
+    name: str, config: Config, warn: Warn, *, no_exec: bool = False, of_suite: bool = False
+) -> Target:
+    """The target of a name: one of the configuration, or `kind:value`.
+
+    A name that only a suite gives (`of_suite`) may not carry an address: suites come from anyone.
+    """
+    options = config.targets.get(name)
+    kind, _, value = name.partition(":")
+    if options is not None:
+        kind = options["kind"]
+    elif not value and kind != "echo":
+        known = ", ".join(config.targets) or "none"
+        raise ConfigError(f"there is no target `{name}`; the configured ones are: {known}")
+    if no_exec and kind in _RUN_CODE:
+        raise ConfigError(f"target `{name}` would run code, and --no-exec forbids that")
+    target_class = find("targets", kind)
+    if options is not None:
+        return _configured(name, target_class, options, config.root, warn)
+    if of_suite and _carries_address(target_class, value):
+        raise ConfigError(
+            f"target `{name}` of a suite carries an address, and only the configuration or the "
+            f"command line may: add [targets.NAME] to evalcase.toml, and name that in the suite"
+        )
+    target: Target = target_class.from_value(value, root=config.root, warn=warn)
+    return target
+
+
+def _configured(
+    name: str, target_class: Callable[..., Target], options: dict[str, Any], root: str, warn: Warn
+) -> Target:
+    rest = {key: item for key, item in options.items() if key != "kind"}
+    for reserved in _RESERVED:
+        if reserved in rest:
+            raise ConfigError(f"target `{name}`: `{reserved}` is not an option")
+    return target_class(**rest, root=root, warn=warn)
+
+
+def _carries_address(target_class: object, value: str) -> bool:
+    says: Callable[[str], bool] | None = getattr(target_class, "carries_address", None)
+    return says(value) if says is not None else "://" in value
+
+
+def key_names(config: Config, targets: Iterable[Target]) -> set[str]:
+    """The environment variables whose values must not be written down."""
+    names = {*config.secrets, *(str(each.get("key_env", "")) for each in config.targets.values())}
+    for target in targets:
+        names.update(getattr(target, "key_names", ()))
+    return names - {""}
+
+
+def graders_of(case: Case) -> list[NamedGrader]:
+    """The graders of a case, the built-in comparison added where nothing else compares."""
+    graders = []
+    for spec in case.graders:
+        kind, _, value = str(spec["type"]).partition(":")
+        options = {**spec, "type": kind, "value": value} if value else spec
+        graders.append(configure(find("graders", kind), options))
+    if needs_expected(case, graders):
+        graders.append(_EXPECTED)
+    return graders
+
+
+_EXPECTED = NamedGrader("expected", ExpectedGrader())

@@ -1,0 +1,98 @@
+"""What helps to test suites, graders and targets: a target that follows a script, and graders
+whose grade is known before."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evalcase.errors import TargetError
+from evalcase.model.answer import Answer
+from evalcase.model.grade import Grade
+from evalcase.model.trial import Trial
+from evalcase.targets.answers import read_answer
+
+__all__ = ["HANGS", "FixedGrader", "ScriptedTarget", "crashes", "fails", "passes"]
+
+HANGS = object()
+"""A step of a script that never comes to its end, so that the time limit has to."""
+
+
+class ScriptedTarget:
+    """Answers as it is told to, one step for each time it is asked.
+
+    A step is an answer, in any form that a Python target may return; an exception, which is
+    raised; or `HANGS`. Steps in a list are taken in order, whatever is asked; a mapping has them
+    by case id, one step for all times or a list of them:
+
+        ScriptedTarget(["4", TargetError("busy", may_succeed_later=True), "Lima"])
+        ScriptedTarget({"sum": "4", "capital": [ValueError("no"), "Lima"]})
+    """
+
+    def __init__(self, script: Sequence[object] | Mapping[str, object]) -> None:
+        self.asked: list[Trial] = []
+        """Every trial it was asked about, in order."""
+        self.opened = 0
+        self.closed = 0
+        self._by_case = dict(script) if isinstance(script, Mapping) else None
+        self._steps = [] if isinstance(script, Mapping) else list(script)
+
+    async def open(self) -> None:
+        self.opened += 1
+
+    async def answer(self, trial: Trial) -> Answer:
+        self.asked.append(trial)
+        step = self._step(trial.case.id)
+        if step is HANGS:
+            await asyncio.Event().wait()
+        if isinstance(step, BaseException):
+            raise step
+        return read_answer(step)
+
+    async def close(self) -> None:
+        self.closed += 1
+
+    def _step(self, case: str) -> object:
+        if self._by_case is None:
+            place, steps = len(self.asked) - 1, self._steps
+        else:
+            if case not in self._by_case:
+                raise TargetError(f"the script has nothing for case `{case}`", kind="protocol")
+            found = self._by_case[case]
+            if not isinstance(found, list):
+                return found
+            place, steps = sum(each.case.id == case for each in self.asked) - 1, found
+        if place >= len(steps):
+            message = f"the script ends after {len(steps)} steps, and case `{case}` came next"
+            raise TargetError(message, kind="protocol")
+        return steps[place]
+
+
+@dataclass(frozen=True, slots=True)
+class FixedGrader:
+    """Gives the same grade to every answer."""
+
+    score: float = 1.0
+    reason: str = "fixed"
+
+    def grade(self, trial: Trial, answer: Answer) -> Grade:
+        del trial, answer
+        return Grade("fixed", self.score, self.score >= 1.0, self.reason)
+
+
+def passes(answer: Answer) -> bool:
+    """A grader for suites, as `python:evalcase.testing:passes`."""
+    del answer
+    return True
+
+
+def fails(answer: Answer) -> bool:
+    """The opposite of `passes`."""
+    del answer
+    return False
+
+
+def crashes(answer: Answer) -> bool:
+    """A grader that breaks, so that its trials are errored."""
+    raise RuntimeError(f"a grader that always crashes was given {answer.text[:40]!r}")
