@@ -11,6 +11,7 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
+from email.message import Message
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ LIMIT_S = 60.0
 
 class Reply(NamedTuple):
     status: int
-    headers: Mapping[str, str]
+    headers: Message
     body: bytes
 
     @property
@@ -39,27 +40,33 @@ class Server:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
         )  # fmt: skip
         self.said: queue.Queue[str | None] = queue.Queue()
-        threading.Thread(target=self._listen, daemon=True).start()
+        self.listener = threading.Thread(target=self._listen)
+        self.listener.start()
 
     def _listen(self) -> None:
         """Take all it says: a pipe that nobody empties would stop it."""
         assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.said.put(line)
+        with self.process.stdout as lines:
+            for line in lines:
+                self.said.put(line)
         self.said.put(None)
 
     def await_address(self) -> str:
         """Wait until it says where it is."""
-        lines = []
-        while (line := self.said.get(timeout=LIMIT_S)) is not None:
-            lines.append(line)
-            if match := re.search(r"http://127\.0\.0\.1:[1-9]\d*", line):
-                return match[0]
-        raise AssertionError(f"it ended without an address: {''.join(lines)}")
+        lines: list[str] = []
+        try:
+            while (line := self.said.get(timeout=LIMIT_S)) is not None:
+                lines.append(line)
+                if match := re.search(r"http://127\.0\.0\.1:[1-9]\d*", line):
+                    return match[0]
+        except queue.Empty:
+            self.stop()
+        raise AssertionError(f"it gave no address: {''.join(lines)}")
 
     def stop(self) -> None:
         self.process.kill()
         self.process.wait()
+        self.listener.join()
 
 
 def request(method: str, url: str, body: Any = None, headers: Mapping[str, str] = {}) -> Reply:
