@@ -16,6 +16,7 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
     "targets": {
         "python": "evalcase.targets.python:PythonTarget",
         "command": "evalcase.targets.command:CommandTarget",
+        "http": "evalcase.targets.http:HttpTarget",
         "replay": "evalcase.targets.replay:ReplayTarget",
         "echo": "evalcase.targets.echo:EchoTarget",
     },
