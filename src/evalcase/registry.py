@@ -17,6 +17,7 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
         "python": "evalcase.targets.python:PythonTarget",
         "command": "evalcase.targets.command:CommandTarget",
         "http": "evalcase.targets.http:HttpTarget",
+        "openai": "evalcase.targets.openai:OpenAITarget",
         "replay": "evalcase.targets.replay:ReplayTarget",
         "echo": "evalcase.targets.echo:EchoTarget",
     },
