@@ -277,9 +277,10 @@ def test_the_cache_key_has_what_decides_and_no_secrets(monkeypatch: pytest.Monke
 def test_the_client_is_imported_only_to_ask_something() -> None:
     script = (
         "import sys; from evalcase.registry import find\n"
-        "for kind in ('http',):\n"
-        "    find('targets', kind)(url='http://x')\n"
-        "assert 'aiohttp' not in sys.modules\n"
+        "find('targets', 'http')(url='http://x')\n"
+        "find('targets', 'openai')(model='m')\n"
+        "find('targets', 'anthropic')(model='m')\n"
+        "assert not {'aiohttp', 'genai_prices'} & sys.modules.keys()\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], env=environment(), capture_output=True, check=False
