@@ -14,8 +14,9 @@ import pytest
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.http import HttpTarget
-from evalcase.targets.http_address import is_refused
+from evalcase.targets.http_address import CheckedResolver, is_refused
 from evalcase.targets.http_errors import retry_after_s
+from evalcase.targets.threads import DaemonThreads
 from tests.targets.server import Reply, serving
 from tests.targets.trials import LIMIT_S, answer_all, ask, trial
 
@@ -354,6 +355,18 @@ def test_metadata_addresses_can_be_allowed() -> None:
         await target.close()
 
     asyncio.run(run())
+
+
+def test_a_name_that_leads_there_later_is_refused_by_then() -> None:
+    """Names are resolved again for each connection. This one says outright where it leads."""
+
+    async def run(allow: bool) -> list[str]:
+        resolver = CheckedResolver(DaemonThreads(), allow)
+        return [each["host"] for each in await resolver.resolve("0xa9fea9fe", 80)]
+
+    with pytest.raises(OSError, match=r"0xa9fea9fe leads to 169\.254\.169\.254, a link-local"):
+        asyncio.run(run(allow=False))
+    assert asyncio.run(run(allow=True)) == ["169.254.169.254"]
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "10.0.0.1", "::1", "fd00::1", "example.com", ""])

@@ -478,6 +478,11 @@ def test_the_key_that_is_named_is_sent_anywhere(monkeypatch: pytest.MonkeyPatch)
     assert OpenAITarget(model="m", key_env="MY_KEY").key_names == ("MY_KEY",)
 
 
+def test_a_header_of_ones_own_takes_the_place_of_the_default_key() -> None:
+    assert OpenAITarget(model="m", header_env={"authorization": "A"}).key_names == ("A",)
+    assert OpenAITarget(model="m", headers={"AUTHORIZATION": "none"}).key_names == ()
+
+
 def test_a_missing_default_key_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(ConfigError, match="OPENAI_API_KEY is not set: export it, or name a file"):

@@ -35,9 +35,7 @@ class CheckedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        found = await self._threads.run(
-            socket.getaddrinfo, host, port, family, socket.SOCK_STREAM, 0, socket.AI_ADDRCONFIG
-        )
+        found = await self._threads.run(socket.getaddrinfo, host, port, family, socket.SOCK_STREAM)
         assert isinstance(found, list)
         results: list[ResolveResult] = []
         for found_family, _, proto, _, address in found:

@@ -98,17 +98,15 @@ def read_http_options(
     kind: str, read: Options, url: str, key: KeyRule, own: dict[str, str] | None = None
 ) -> HttpOptions:
     """The shared options. `own` are headers that this kind of target always sends."""
-    headers = {"Content-Type": "application/json", **(own or {})}
-    given = _texts(read, "headers")
-    for name, value in given.items():
-        if not _is_header_value(value):
-            read.refuse(f"headers.{name}", "holds what can't be sent in a header")
-    lowered = {name.lower() for name in given}
-    headers = {name: value for name, value in headers.items() if name.lower() not in lowered}
+    given = _plain_headers(read)
     secrets = [SecretHeader(*pair) for pair in _texts(read, "header_env").items()]
-    variable = read.text("key_env") or key.variable
+    set_already = {name.lower() for name in [*given, *(secret.name for secret in secrets)]}
+    default = None if key.header.lower() in set_already else key.variable
+    variable = read.text("key_env") or default
     if variable is not None:
         secrets.append(SecretHeader(key.header, variable, key.prefix))
+    headers = {"Content-Type": "application/json", **(own or {})}
+    headers = {name: value for name, value in headers.items() if name.lower() not in set_already}
     _check_names(read, [*given, *(secret.name for secret in secrets)])
     return HttpOptions(
         kind,
@@ -142,6 +140,14 @@ def without_query(url: str) -> str:
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
     return parts._replace(netloc=host, query="", fragment="").geturl()
+
+
+def _plain_headers(read: Options) -> dict[str, str]:
+    headers = _texts(read, "headers")
+    for name, value in headers.items():
+        if not _is_header_value(value):
+            read.refuse(f"headers.{name}", "holds what can't be sent in a header")
+    return headers
 
 
 def _texts(read: Options, name: str) -> dict[str, str]:
