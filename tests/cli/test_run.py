@@ -316,6 +316,17 @@ def test_a_run_is_resumed_with_its_env_file_or_another(project: Project) -> None
     assert project.run(*again).counts() == {"passed": 1}
 
 
+@pytest.mark.parametrize(
+    "target", ["http:http://127.0.0.1:9/answer", "openai:m@http://127.0.0.1:9/v1", "http:x"]
+)
+def test_a_suite_may_not_name_an_address(project: Project, target: str) -> None:
+    project.suite(case("a", target=target))
+    done = project.run("run")
+    assert done.code == 2
+    assert "carries an address" in done.err
+    assert project.runs() == []
+
+
 def test_a_dry_run_calls_nothing_and_keeps_nothing(project: Project) -> None:
     project.suite(*cases(3), case("own", target="other", repeat=2))
     done = project.run("run", "--dry-run")
