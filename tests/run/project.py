@@ -148,7 +148,8 @@ class Project:
 
     def suite(self, *cases: dict[str, Any], name: str = "s", **fields: Any) -> Path:
         path = self.path / f"{name}.eval.yaml"
-        path.write_text(json.dumps({**fields, "cases": list(cases)}))
+        data = {**fields, "cases": list(cases)}
+        path.write_text(json.dumps(data, ensure_ascii=False), encoding="utf-8")
         return path
 
     def start(
