@@ -15,6 +15,7 @@ from evalcase.errors import RecordError
 from evalcase.evaluation import Evaluation
 from evalcase.record.folder import Run, read_run
 from evalcase.record.listing import newest_incomplete
+from evalcase.record.reader import totals
 from evalcase.request import Request
 
 
@@ -51,11 +52,11 @@ def command(
         return 0
     # The paths of its suites were written as seen from there.
     os.chdir(os.path.join(config.root, str(chosen.about.get("cwd", "."))))
-    view = make_view(0, manner)
+    view = make_view(manner)
     # Its targets are those it began with, whatever the configuration says by now.
     config = replace(config, target=chosen.about.get("default_target", config.target))
     evaluation = Evaluation(_request(chosen), config, view, view.say)
-    view.planned = evaluation.planned
+    view.expect(evaluation.trials, _count_finished(chosen, again))
     go = partial(evaluation.go, folder, chosen, again)
     return execute(evaluation, go, view, manner, Gates(max_errors, fail_under))
 
@@ -65,6 +66,14 @@ def _request(run: Run) -> Request:
         return Request.from_dict(run.about["request"])
     except (KeyError, TypeError, ValueError, AttributeError):
         raise RecordError(f"{run.path}: run.json does not say what was run") from None
+
+
+def _count_finished(run: Run, again: tuple[str, ...]) -> int:
+    if not os.path.exists(run.journal):
+        return 0  # killed before there was one
+    counted = totals(run.journal)
+    retried = {"errored": counted.errored, "failed": counted.failed}
+    return counted.total - sum(retried[verdict] for verdict in again)
 
 
 def _find(name: str | None, folder: str) -> Run | None:
