@@ -22,7 +22,7 @@ class Terminal:
         self.columns = columns
         self.now = 100.0
         self.out = io.StringIO()
-        self.view = LiveView(self.out, style, lambda: self.columns, lambda: self.now)  # type: ignore[arg-type]
+        self.view = LiveView(self.out, style, lambda: self.columns, lambda: self.now)
         self.view.expect({"agent": 10})
         self.view._ticker.start = lambda: None  # type: ignore[method-assign]
         self.view.begin()
@@ -135,7 +135,7 @@ def test_what_user_code_prints_stands_above_the_line() -> None:
     terminal = Terminal()
     stream = Above(terminal.out, terminal.view)
     terminal.view.draw()
-    print("hello", file=stream)  # type: ignore[arg-type]  # noqa: T201
+    print("hello", file=stream)
     stream.write("half a ")
     terminal.view.draw()
     stream.write("line\nand no end")

@@ -92,15 +92,21 @@ def _count(gathered: Gathered, result: Result) -> None:
     row.busy_s += result.duration_s
     slow = gathered.slowest
     if len(slow) < _SLOWEST or result.duration_s > slow[-1].duration_s:
-        slow.append(Slow(result.duration_s, Name(*result.key[:3])))
-        slow.sort(key=lambda each: -each.duration_s)
-        del slow[_SLOWEST:]
+        gathered.slowest = _slowest([*slow, Slow(result.duration_s, Name(*result.key[:3]))])
     answer = result.answer
     if answer is not None and answer.cost_usd is not None:
         row.cost_usd = (row.cost_usd or 0.0) + answer.cost_usd
     if answer is not None and answer.usage is not None:
         gathered.input_tokens += answer.usage.input_tokens or 0
         gathered.output_tokens += answer.usage.output_tokens or 0
+
+
+def _slowest(slow: list[Slow]) -> list[Slow]:
+    """The slowest trials, no case twice."""
+    best: dict[Name, Slow] = {}
+    for each in sorted(slow, key=lambda each: -each.duration_s):
+        best.setdefault(each.name, each)
+    return list(best.values())[:_SLOWEST]
 
 
 def _show(gathered: Gathered, result: Result, name: Name, style: Style, width: int) -> None:

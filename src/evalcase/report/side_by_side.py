@@ -185,13 +185,19 @@ def _differing(left: str, right: str) -> tuple[Line, Line]:
 
 def _whole_words(left: str, right: str, start: int, end: int) -> tuple[int, int]:
     """Mark whole words and numbers: `7.00` and `6.40`, not `7.0` and `6.4`."""
-    while start and not left[start - 1].isspace():
-        start -= 1
-        if len(left) - start > 30 + end and len(right) - start > 30 + end:
-            return start + 1, end
-    while end and not left[len(left) - end].isspace():
-        end -= 1
+    sides = (left[start : len(left) - end], right[start : len(right) - end])
+    if any(side and _in_word(side[0]) for side in sides):
+        while start and _in_word(left[start - 1]):
+            start -= 1
+    if any(side and _in_word(side[-1]) for side in sides):
+        while end and _in_word(left[-end]):
+            end -= 1
     return start, end
+
+
+def _in_word(char: str) -> bool:
+    # What is written without spaces has no words to keep whole.
+    return char in "_.-" or (char.isalnum() and char < "\u2e80")
 
 
 def _excerpt(text: str, start: int, end: int) -> Line:

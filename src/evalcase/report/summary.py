@@ -17,6 +17,8 @@ from evalcase.report.trouble import INDENT, colour_of, name_lines
 from evalcase.report.visible import visible
 
 _LABEL = 9
+_NAME = 10
+"""Cells that the name of a target has at least."""
 _MOST_REPEATS = 10
 _SLOW_S = 0.01
 
@@ -156,7 +158,9 @@ def target_table(targets: dict[str, Row], width: int, style: Style) -> Iterator[
         for name, row in targets.items()
     ]
     widths = [max(map(measure, column)) for column in zip(head, *rows, strict=True)]
-    widths[0] = max(6, min(widths[0], width - sum(widths[1:]) - 2 * len(widths[1:])))
+    while len(widths) > 2 and _NAME + sum(widths[1:]) + 2 * len(widths[1:]) > width:
+        widths.pop()  # what comes last can be done without
+    widths[0] = max(_NAME, min(widths[0], width - sum(widths[1:]) - 2 * len(widths[1:])))
     yield paint(_row(head, widths), style.gutter)
     for row in rows:
         yield _row(row, widths)
@@ -164,7 +168,7 @@ def target_table(targets: dict[str, Row], width: int, style: Style) -> Iterator[
 
 def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
     first, *rest = cells
-    numbers = (f"{cell:>{width}}" for cell, width in zip(rest, widths[1:], strict=True))
+    numbers = (f"{cell:>{width}}" for cell, width in zip(rest, widths[1:], strict=False))
     return "  ".join([pad(cut(first, widths[0]), widths[0]), *numbers])
 
 

@@ -136,7 +136,7 @@ def _evidence(details: dict[str, Any], style: Style, width: int, said: str = "")
     if isinstance(trace, list):
         yield from (paint(line, style.gutter) for line in _place(trace, width))
         return
-    if "status" in details:
+    if "status" in details and str(details["status"]) not in said:
         yield paint(cut(f"status {details['status']}", width), style.gutter)
     for name in ("body", "stderr", "stdout", "output", "value", "message"):
         text = str(details.get(name) or "").strip()
