@@ -7,6 +7,7 @@ import signal
 
 import pytest
 
+from evalcase.cli.terminal import seen_from
 from tests.cli.pseudo_terminal import CTRL_C, PseudoTerminal
 from tests.run.project import AGENT, Gate, Project, case, cases
 
@@ -232,3 +233,38 @@ def test_paths_are_as_seen_from_where_the_person_is(project: Project) -> None:
     name = project.runs()[0].name
     done = project.run("resume", name, "--retry-errored", below="below")
     assert f"record   {project.runs()[0]}" in done.out
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("/home/a/project/runs/1", "runs/1"),
+        ("/home/a/other", "/home/a/other"),
+        ("/home/a/project/..runs/1", "..runs/1"),
+        ("/home/a/project", "."),
+    ],
+)
+def test_a_path_below_is_relative_and_any_other_is_whole(path: str, shown: str) -> None:
+    assert seen_from("/home/a/project", path) == shown
+
+
+def test_several_targets_get_a_table(project: Project) -> None:
+    project.suite(case("a"), case("b", "say no"), case("c", "raise x"))
+    done = project.run("run", "--target", "agent", "--target", "other")
+    at = done.out.splitlines().index("target  passed  failed  errored  pass rate    mean")
+    rows = [line.split()[:5] for line in done.out.splitlines()[at + 1 : at + 3]]
+    assert sorted(rows) == [["agent", "1", "1", "1", "33.3%"], ["other", "3", "0", "0", "100.0%"]]
+    assert "failed s.eval.yaml: b (agent)" in done.out
+
+
+def test_a_list_in_a_terminal_of_80_columns(project: Project) -> None:
+    project.suite(case("a", "cost 0.25"))
+    assert project.run("run", "--quiet").code == 0
+    terminal = PseudoTerminal(project.path, "list")
+    assert terminal.finish() == 0
+    assert terminal.screen() == [
+        "run                     age  trials  passed  failed  errored     cost",
+        "RUN  now       1  100.0%       0        0  $0.2500",
+        "  s.eval.yaml  agent",
+        "",
+    ]

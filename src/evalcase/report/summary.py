@@ -19,6 +19,7 @@ from evalcase.report.visible import visible
 _LABEL = 9
 _NAME = 10
 """Cells that the name of a target has at least."""
+_NARROW = 60
 _MOST_REPEATS = 10
 _SLOW_S = 0.01
 
@@ -91,11 +92,21 @@ def verdict_lines(ending: Ending, width: int, style: Style) -> Iterator[str]:
 
 def ending_lines(ending: Ending, width: int, style: Style) -> Iterator[str]:
     """Where the record is, whether it is complete, and what to do now."""
-    yield _labelled("record", style) + visible(ending.record)
+    yield from _to_copy("record", ending.record, "", width, style)
     if ending.notice:
         yield from _fact("stopped", [ending.notice], width, style)
     if ending.next:
-        yield _labelled("next", style) + paint(visible(ending.next), style.hint)
+        yield from _to_copy("next", ending.next, style.hint, width, style)
+
+
+def _to_copy(label: str, text: str, colour: str, width: int, style: Style) -> Iterator[str]:
+    """A path or a command: never cut, and on a line of its own if it fits only there."""
+    text = visible(text)
+    lead = _labelled(label, style)
+    if measure(text) <= width < min(_NARROW, _LABEL + measure(text)):
+        yield paint(label, style.gutter)
+        lead = ""
+    yield lead + paint(text, colour)
 
 
 def pass_rate(counts: Counts) -> float | None:
@@ -160,7 +171,7 @@ def target_table(targets: dict[str, Row], width: int, style: Style) -> Iterator[
     widths = [max(map(measure, column)) for column in zip(head, *rows, strict=True)]
     while len(widths) > 2 and _NAME + sum(widths[1:]) + 2 * len(widths[1:]) > width:
         widths.pop()  # what comes last can be done without
-    widths[0] = max(_NAME, min(widths[0], width - sum(widths[1:]) - 2 * len(widths[1:])))
+    widths[0] = min(widths[0], max(_NAME, width - sum(widths[1:]) - 2 * len(widths[1:])))
     yield paint(_row(head, widths), style.gutter)
     for row in rows:
         yield _row(row, widths)
