@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+from typing import Any
 
 import pytest
 
@@ -19,13 +20,15 @@ def line_of(code: str) -> int:
     return AGENT[: AGENT.index(code)].count("\n") + 1
 
 
-def mixed(project: Project) -> None:
-    project.suite(case("good"), case("bad", "say no"), case("broken", "raise out of ink"))
+def mixed(project: Project, *more: dict[str, Any]) -> None:
+    project.suite(case("good"), case("bad", "say no"), case("broken", "raise out of ink"), *more)
 
 
-def test_the_last_screen_of_a_run(project: Project) -> None:
-    mixed(project)
+def test_the_last_screen_of_a_run(project: Project, gate: Gate) -> None:
+    mixed(project, case("waits", "gate"))
     terminal = PseudoTerminal(project.path, "run", "--concurrency", "1")
+    terminal.await_text("1 running")
+    gate.let_go()
     assert terminal.finish() == 3
     assert "\x1b[1;31m" in terminal.text
     assert "\x1b[?25l" not in terminal.text, "the cursor is never hidden"
@@ -43,7 +46,7 @@ def test_the_last_screen_of_a_run(project: Project) -> None:
         f"  agent.py:{line_of('raise ValueError(rest)')}, in answer",
         "      raise ValueError(rest)",
         "",
-        "1 passed, 1 failed, 1 errored, pass rate 33.3%, 0.1 s",
+        "2 passed, 1 failed, 1 errored, pass rate 50.0%, 0.1 s",
         "record   .evalcase/runs/RUN",
         "next     evalcase resume RUN --retry-errored",
         "",

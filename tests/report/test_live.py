@@ -18,14 +18,17 @@ from tests.report.screen import Screen
 class Terminal:
     """A view on a screen, with a clock that stands still unless it is moved."""
 
-    def __init__(self, columns: int = 80, style: Style = ANSI) -> None:
+    def __init__(self, columns: int = 80, style: Style = ANSI, same: bool = True) -> None:
         self.columns = columns
         self.now = 100.0
         self.out = io.StringIO()
-        self.view = LiveView(self.out, style, lambda: self.columns, lambda: self.now)
+        self.view = LiveView(
+            self.out, style, lambda: self.columns, same=same, clock=lambda: self.now
+        )
         self.view.expect({"agent": 10})
         self.view._ticker.start = lambda: None  # type: ignore[method-assign]
         self.view.begin()
+        self.now += 1.0
 
     def screen(self) -> list[str]:
         screen = Screen(self.columns)
@@ -81,14 +84,28 @@ def test_a_run_without_trouble_leaves_nothing() -> None:
     assert terminal.screen() == [""]
 
 
+@pytest.mark.parametrize("same", [True, False])
+def test_a_quick_run_leaves_failures_to_its_summary(same: bool) -> None:
+    """Unless that is shown elsewhere."""
+    terminal = Terminal(same=same)
+    terminal.now -= 0.9
+    terminal.view.finished(result(1, verdict="failed"))
+    terminal.view.say("a notice")
+    terminal.view.draw()
+    assert terminal.screen() == [""]
+    terminal.view.close()
+    named = [] if same else ["failed case-1: expected 4, got 5"]
+    assert terminal.screen() == [*named, "a notice", "", ""]
+
+
 def test_the_time_is_seen_to_pass() -> None:
     terminal = Terminal()
     terminal.view.draw()
     before = terminal.screen()
     terminal.now += 5
     terminal.view.draw()
-    assert "0:00" in before[0]
-    assert "0:05" in terminal.screen()[0]
+    assert "0:01" in before[0]
+    assert "0:06" in terminal.screen()[0]
 
 
 def test_nothing_new_is_not_written_again() -> None:

@@ -98,7 +98,8 @@ def make_view(manner: Manner) -> RunView:
     stream = sys.stderr
     if not is_live(stream):
         return SparseView(stream, style_for(stream))
-    view = LiveView(stream, style_for(stream), partial(columns_of, stream))
+    columns = partial(columns_of, stream)
+    view = LiveView(stream, style_for(stream), columns, same=sys.stdout.isatty())
     # From here on, so that loggers which the user's modules set up write above the line, too.
     sys.stderr = cast("TextIO", Above(stream, view))
     return view

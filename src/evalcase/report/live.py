@@ -22,6 +22,8 @@ from evalcase.report.view import RunView, Ticker
 from evalcase.report.visible import visible
 
 _PERIOD_S = 0.1
+_QUICK_S = 0.5
+"""A run that is over sooner shows no line, and names no failures that its summary shows anyway."""
 _MARGIN = 3
 """Cells that stay free behind the status line: a terminal echoes `^C` there, and must not fold."""
 _TO_END = "\x1b[K"
@@ -29,21 +31,25 @@ _BELOW = "\x1b[J"
 
 
 class LiveView(RunView):
-    """Draws on `out`, which is a terminal of `columns()` columns."""
+    """Draws on `out`, which is a terminal of `columns()` columns.
+
+    `same` says that the summary will be shown there, too.
+    """
 
     def __init__(
-        self, out: TextIO, style: Style, columns: Callable[[], int],
+        self, out: TextIO, style: Style, columns: Callable[[], int], *, same: bool = True,
         clock: Callable[[], float] = monotonic,
     ) -> None:  # fmt: skip
         super().__init__()
         self.out = out
         self.style = style
         self.columns = columns
+        self.same = same
         self.clock = clock
         self.active = False
         self.pace = Pace(clock())
-        self._lines: deque[str] = deque()
-        """What is to be written above the status line."""
+        self._lines: deque[tuple[str, bool]] = deque()
+        """What is to be written above the status line, and whether the summary will say it."""
         self._status = ""
         self._cells = 0
         self._spoke = False
@@ -56,7 +62,8 @@ class LiveView(RunView):
 
     def name(self, result: Result) -> None:
         width = self.columns() - 1
-        self._lines.append(headline(result, self.style, width, name_target=self.name_target))
+        line = headline(result, self.style, width, name_target=self.name_target)
+        self._lines.append((line, self.same))
 
     def say(self, line: str) -> None:
         self.write_line(visible(line))
@@ -64,7 +71,7 @@ class LiveView(RunView):
     def write_line(self, line: str) -> None:
         """Put a line above the status line; without one, it is simply written."""
         if self.active:
-            self._lines.append(line)
+            self._lines.append((line, False))
         else:
             self._write(line + "\n")
 
@@ -72,6 +79,8 @@ class LiveView(RunView):
         """Write what is new, if anything is and somebody is there to see it."""
         now, columns = self.clock(), self.columns()
         self.pace.mark(now, self.progress.done)
+        if not self._status and now - self.pace.begun < _QUICK_S:
+            return
         status = self._status_line(now, columns - _MARGIN, self.style)
         if (status == self._status and not self._lines) or _in_background(self.out):
             return
@@ -98,8 +107,11 @@ class LiveView(RunView):
     def _new_lines(self) -> str:
         text = ""
         while self._lines:
+            line, said_again = self._lines.popleft()
+            if said_again and not self.active and not self._status:
+                continue  # the run was quick: the summary is next
             self._spoke = True
-            text += f"{self._lines.popleft()}{_TO_END}\n"
+            text += f"{line}{_TO_END}\n"
         return text
 
     def _write(self, text: str) -> None:
