@@ -194,10 +194,11 @@ def _print_summary(evaluated: Evaluated, ending: Ending, manner: Manner) -> None
 
 def _ending(evaluated: Evaluated, duration_s: float, manner: Manner, config: Config) -> Ending:
     record = seen_from(manner.cwd, evaluated.run.path)
-    # `resume` finds a run by its id where runs are kept by default, and elsewhere by its folder.
+    # `resume` finds a run by its id where runs are kept by default; elsewhere it has to be told.
     known = os.path.join(runs_folder(None, config), evaluated.run.id)
     inside = os.path.realpath(known) == os.path.realpath(evaluated.run.path)
-    name = evaluated.run.id if inside else shlex.quote(record)
+    elsewhere = "" if inside else f" --runs-dir {shlex.quote(os.path.dirname(record) or '.')}"
+    name = f"{evaluated.run.id}{elsewhere}"
     quiet = manner.quiet and evaluated.status == "completed"
     return Ending(
         evaluated.totals, duration_s, record, _why_incomplete(evaluated), evaluated.forgiven,
