@@ -100,4 +100,4 @@ def test_fault_25_names_of_any_bytes_are_run_resumed_and_listed(
     assert os.fsencode(done.json["path"]).startswith(os.fsencode(folder))
     assert sorted(project.calls()) == ["c0", "c1", "c2", "later", "later"]
     listed = project.run("list")
-    assert len(listed.out.splitlines()) == 1
+    assert len(listed.out.splitlines()) == 2  # the heading, and the run
