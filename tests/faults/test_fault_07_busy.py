@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from tests.faults.http_targets import http
 from tests.run.project import Project, case, cases
+from tests.targets.server import Reply, serving
 
 AGENT = """
 import time
@@ -94,3 +96,21 @@ def odd(case):
     options = ("--retries", "0") if "inf" in odd else ()
     done = project.run("run", "--json", "--target", "python:agent:odd", *options)
     assert done.json["total"] == 2
+
+
+def test_fault_07_a_server_that_is_busy_is_asked_again_and_one_that_refuses_is_not(
+    project: Project,
+) -> None:
+    said = {"choices": [{"message": {"role": "assistant", "content": "ok"}}]}
+    busy = [Reply.of({}, status, Retry_After="0") for status in (429, 529, 500)]
+    with serving(*busy, said) as server:
+        env = http(project, server.url)
+        project.suite(case("one"))
+        run = ("run", "--json", "--target", "served", "--retries", "3")
+        assert project.run(*run, env=env).counts() == {"passed": 1}
+        assert len(server.requests) == 4
+    for status in (400, 401, 404):
+        with serving(Reply.of({"error": {"message": "no"}}, status)) as server:
+            env = http(project, server.url)
+            assert project.run(*run, env=env).counts() == {"errored": 1}
+            assert len(server.requests) == 1

@@ -3,8 +3,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from tests.faults.http_targets import http
 from tests.faults.programs import program
 from tests.run.project import Project, case
+from tests.targets.server import Reply, serving
 
 GARBAGE = {
     "half an object": b'{"messages": [{"role": "assi',
@@ -103,3 +105,20 @@ def test_fault_08_what_a_function_returns_and_is_no_answer_is_an_error(project: 
     assert done.counts() == {"errored": len(values)}
     for value in values:
         assert failure(project, value)["kind"] == "protocol"
+
+
+def test_fault_08_a_reply_that_is_cut_off_or_malformed_is_no_answer(project: Project) -> None:
+    whole = b'{"choices": [{"message": {"role": "assistant", "content": "ok"}}]}'
+    json_type = {"Content-Type": "application/json"}
+    for reply in (
+        Reply(whole, headers=json_type, cut=len(whole) - 20),
+        Reply(whole[:-5], headers=json_type),
+        Reply(b"<html>busy</html>", headers={"Content-Type": "text/html"}),
+        Reply(raw=b"SSH-2.0-OpenSSH\r\n"),
+    ):
+        with serving(reply) as server:
+            env = http(project, server.url)
+            project.suite(case("odd"))
+            done = project.run("run", "--json", "--target", "served", "--retries", "0", env=env)
+        assert (done.code, done.counts()) == (3, {"errored": 1})
+        assert failure(project, "odd")["kind"] in ("protocol", "connection", "http")
