@@ -28,7 +28,8 @@ def run_until(project: Project, command: str, announced: int) -> set[str]:
     process.kill()
     said += process.communicate()[1]
     # The last line may itself be cut off; then it was not announced.
-    return {line.split()[1].decode() for line in said.split(b"\n")[:-1] if line[:8] == b"failed c"}
+    lines = [line for line in said.split(b"\n")[:-1] if line.startswith(b"failed")]
+    return {line.split()[1].decode().rstrip(":") for line in lines}
 
 
 def on_disk(project: Project) -> set[str]:

@@ -94,7 +94,8 @@ def ending_lines(ending: Ending, width: int, style: Style) -> Iterator[str]:
     """Where the record is, whether it is complete, and what to do now."""
     yield from _to_copy("record", ending.record, "", width, style)
     if ending.notice:
-        yield from _fact("stopped", [ending.notice], width, style)
+        # It may have a path in it, too.
+        yield from _to_copy("stopped", ending.notice, "", width, style)
     if ending.next:
         yield from _to_copy("next", ending.next, style.hint, width, style)
 
