@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from fractions import Fraction
 from typing import Any
 
@@ -170,9 +169,3 @@ async def _timed(name: str, count: int) -> float:
     started = asyncio.get_running_loop().time()
     assert all(grade.passed for grade in await _many(name, count))
     return asyncio.get_running_loop().time() - started
-
-
-def test_quick_functions_share_few_threads() -> None:
-    before = threading.active_count()
-    assert len(asyncio.run(_many("is_short", 2000))) == 2000
-    assert threading.active_count() - before < 50

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from evalcase.errors import ConfigError
 from evalcase.graders.returned import read_returned
-from evalcase.graders.threads import THREADS
 from evalcase.model.answer import Answer
 from evalcase.model.grade import Grade
 from evalcase.model.trial import Trial
+from evalcase.threads import Threads
 
 GIVEN: dict[str, Callable[[Trial, Answer], object]] = {
     "answer": lambda _, answer: answer,
@@ -65,7 +65,7 @@ class PythonGrader:
             *[GIVEN[name](trial, answer) for name in manner.by_place],
             **{name: GIVEN[name](trial, answer) for name in manner.by_name},
         )
-        returned = call() if manner.is_async else await THREADS.call(call)
+        returned = call() if manner.is_async else await _THREADS.call(call)
         if isawaitable(returned):
             returned = await returned
         return read_returned(returned, self.threshold)
@@ -96,6 +96,10 @@ def _import(module: str, name: str) -> object:
         except AttributeError:
             raise ConfigError(f"`{module}` has no `{name}`") from None
     return found
+
+
+_THREADS = Threads()
+"""Shared by all graders of the process, as there may be one grader for each of a million cases."""
 
 
 class _Manner(NamedTuple):
