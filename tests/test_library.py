@@ -103,7 +103,9 @@ print(json.dumps([expected, len(modules), all(found)]))
     assert modules > 40
     assert all_equal
     functions = {name for name, kind in kinds.items() if kind == "function"}
-    assert functions == {"check", "iter_cases", "load", "loads", "parse_case"}
+    assert functions == {
+        "check", "evaluate", "evaluate_async", "iter_cases", "load", "loads", "parse_case",
+    }  # fmt: skip
     assert {kinds[name] for name in kinds.keys() - functions} == {"type"}
 
 

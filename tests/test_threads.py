@@ -14,7 +14,7 @@ WHO: ContextVar[str] = ContextVar("WHO", default="nobody")
 
 @pytest.fixture
 def threads() -> Iterator[Threads]:
-    made = Threads()
+    made = Threads("evalcase-test")
     yield made
     made.close()
 
@@ -153,7 +153,7 @@ def test_one_loop_after_the_other_may_use_them(threads: Threads) -> None:
 
 
 def test_closing_ends_the_threads() -> None:
-    threads = Threads()
+    threads = Threads("evalcase-test")
     threads_seen = asyncio.run(several(threads, 5, threading.current_thread))
     threads.close()
     for thread in threads_seen:
@@ -163,7 +163,7 @@ def test_closing_ends_the_threads() -> None:
 
 
 def test_a_thread_that_is_busy_when_they_are_closed_ends_later() -> None:
-    threads, waits = Threads(), Waits()
+    threads, waits = Threads("evalcase-test"), Waits()
 
     async def run() -> None:
         task = asyncio.create_task(threads.call(waits))
@@ -177,7 +177,7 @@ def test_a_thread_that_is_busy_when_they_are_closed_ends_later() -> None:
 
 
 def test_a_thread_ends_where_nobody_waits_any_more() -> None:
-    threads, waits = Threads(), Waits()
+    threads, waits = Threads("evalcase-test"), Waits()
 
     async def run() -> None:
         with pytest.raises(TimeoutError):

@@ -5,24 +5,37 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evalcase.errors import EvalcaseError, SuiteError
+    from evalcase.errors import ConfigError, EvalcaseError, RecordError, SuiteError, TargetError
+    from evalcase.evaluation import Evaluated
+    from evalcase.library import evaluate, evaluate_async
+    from evalcase.model.answer import Answer, Usage
     from evalcase.model.case import Case
     from evalcase.model.message import Message, ToolCall
     from evalcase.model.problem import Problem
+    from evalcase.model.result import Result
     from evalcase.model.suite import Suite
     from evalcase.pipeline import check, iter_cases, load, loads, parse_case
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Answer",
     "Case",
+    "ConfigError",
     "EvalcaseError",
+    "Evaluated",
     "Message",
     "Problem",
+    "RecordError",
+    "Result",
     "Suite",
     "SuiteError",
+    "TargetError",
     "ToolCall",
+    "Usage",
     "check",
+    "evaluate",
+    "evaluate_async",
     "iter_cases",
     "load",
     "loads",
@@ -30,14 +43,23 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Answer": "model.answer",
     "Case": "model.case",
+    "ConfigError": "errors",
     "EvalcaseError": "errors",
+    "Evaluated": "evaluation",
     "Message": "model.message",
     "Problem": "model.problem",
+    "RecordError": "errors",
+    "Result": "model.result",
     "Suite": "model.suite",
     "SuiteError": "errors",
+    "TargetError": "errors",
     "ToolCall": "model.message",
+    "Usage": "model.answer",
     "check": "pipeline",
+    "evaluate": "library",
+    "evaluate_async": "library",
     "iter_cases": "pipeline",
     "load": "pipeline",
     "loads": "pipeline",

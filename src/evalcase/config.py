@@ -18,6 +18,7 @@ _SETTINGS: dict[str, type | tuple[type, ...]] = {
     "timeout_s": (int, float),
     "retries": int,
     "runs_dir": str,
+    "cache": bool,
 }
 
 
@@ -39,6 +40,8 @@ class Config:
     timeout_s: float = 120.0
     retries: int = 2
     runs_dir: str | None = None
+    cache: bool = False
+    """Whether answers are taken from the cache, and kept there."""
 
 
 def load_config(start: str) -> Config:
@@ -72,7 +75,7 @@ def _config(root: str, path: str, data: dict[str, Any]) -> Config:
         if name not in _SETTINGS:
             raise ConfigError(f"{path}: `{name}` is not a setting{_nearest(name)}")
         wanted = _SETTINGS[name]
-        if not isinstance(value, wanted) or isinstance(value, bool):
+        if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
             raise ConfigError(f"{path}: `{name}` has the wrong type: {value!r}")
     _check_targets(path, data.get("targets", {}))
     _check_numbers(path, data)

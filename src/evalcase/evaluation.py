@@ -15,8 +15,11 @@ from random import random
 from typing import Literal
 
 from evalcase import __version__
+from evalcase.cache import FOLDER as CACHE_FOLDER
+from evalcase.cache import AnswerStore, cached
 from evalcase.config import Config
-from evalcase.errors import ConfigError, RecordError, SuiteError
+from evalcase.environment import read_env_file, set_missing
+from evalcase.errors import ConfigError, RecordError, SuiteError, TargetError
 from evalcase.grade.apply import grade_answer
 from evalcase.grade.score import decide_case_verdict
 from evalcase.model.case import Case
@@ -44,7 +47,11 @@ from evalcase.suites import Suites
 Status = Literal["completed", "interrupted", "stopped", "failed"]
 MAX_ANSWER_BYTES = 10_000_000
 """How much of each text of an answer is kept; a longer one is cut, and marked as such."""
-DEFAULT_RUNS_DIR = os.path.join(".evalcase", "runs")
+
+
+def runs_folder(given: str | None, config: Config) -> str:
+    """Where the records of a project are kept."""
+    return given or config.runs_dir or os.path.join(config.root, ".evalcase", "runs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +65,33 @@ class Evaluated:
     """Why it ended early, in words."""
     forgiven: int = 0
     """Failed trials of cases that passed all the same, since `repeat` asks for a share only."""
+    failed_fast: bool = False
+    """Whether it ended early because it was told to, at the first case that did not pass."""
+
+    @property
+    def complete(self) -> bool:
+        return self.status == "completed"
+
+    @property
+    def path(self) -> str:
+        """The folder of the record."""
+        return self.run.path
+
+    @property
+    def results(self) -> Iterator[Result]:
+        """Every result, read from the record, in the order in which the trials finished."""
+        return read_results(self.run.journal)
+
+    @property
+    def pass_rate(self) -> float | None:
+        """The share that passed of all that was tried; None if nothing was."""
+        return self.totals.pass_rate
+
+    @property
+    def ok(self) -> bool:
+        """Whether all is well: complete, with nothing failed, errored or ungraded."""
+        bad = self.totals.failed - self.forgiven + self.totals.errored + self.totals.ungraded
+        return self.complete and not bad
 
 
 class Evaluation:
@@ -75,6 +109,8 @@ class Evaluation:
         self.request = request
         self.config = config
         self.watcher = watcher
+        if request.env_file is not None:
+            set_missing(os.environ, read_env_file(request.env_file))
         self.scrubber = Scrubber(_values(key_names(config, ())))
         self.warn = _once(lambda text: warn(self.scrubber.text(text)))
         if not request.no_exec and config.root not in sys.path:
@@ -89,6 +125,10 @@ class Evaluation:
         secrets = _values(key_names(config, self.targets.values()))
         self.scrubber = Scrubber(secrets)
         self.secret = bool(secrets)
+        if config.cache if request.cache is None else request.cache:
+            folder = os.path.join(config.root, CACHE_FOLDER)
+            store = AnswerStore(folder, self.scrubber, self.warn)
+            self.targets = {name: cached(name, each, store) for name, each in self.targets.items()}
         self.engine: Engine | None = None
         self.known = 0
         """How many of the planned trials had been finished before."""
@@ -178,8 +218,15 @@ class Evaluation:
         async with AsyncExitStack() as stack:
             for target in self.targets.values():
                 stack.push_async_callback(target.close)
-                await target.open()
+                await self._open(target)
             return await self._record(run or self._start(runs_dir), again)
+
+    async def _open(self, target: Target) -> None:
+        try:
+            await target.open()
+        except (ConfigError, TargetError) as error:
+            # What keeps a target from opening is printed, and may have a key in it.
+            raise type(error)(self.scrubber.text(str(error))) from error
 
     async def _record(self, run: Run, again: tuple[str, ...]) -> Evaluated:
         loop = asyncio.get_running_loop()
@@ -207,7 +254,8 @@ class Evaluation:
         await asyncio.sleep(0)  # what is on disk by now is to be shown, too
         if failed:
             status, notice = "failed", str(failed[0])
-        return Evaluated(run, status, totals(run.journal), notice, self._forgiven(run))
+        fast = self.engine is not None and self.engine.failed_fast and status == "stopped"
+        return Evaluated(run, status, totals(run.journal), notice, self._forgiven(run), fast)
 
     def _forgiven(self, run: Run) -> int:
         if not self.shares:

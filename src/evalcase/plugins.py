@@ -23,6 +23,11 @@ _RUN_CODE = ("python", "command")
 _RESERVED = ("root", "warn")
 
 
+def runs_code(name: str) -> bool:
+    """Whether a target that is named as `kind:value` would start a process or import code."""
+    return name.partition(":")[0] in _RUN_CODE
+
+
 def make_target(
     name: str, config: Config, warn: Warn, *, no_exec: bool = False, of_suite: bool = False
 ) -> Target:
@@ -42,7 +47,7 @@ def make_target(
     target_class = find("targets", kind)
     if options is not None:
         return _configured(name, target_class, options, config.root, warn)
-    if of_suite and _carries_address(target_class, value):
+    if of_suite and kind not in _RUN_CODE and _carries_address(target_class, value):
         raise ConfigError(
             f"target `{name}` of a suite carries an address, and only the configuration or the "
             f"command line may: add [targets.NAME] to evalcase.toml, and name that in the suite"

@@ -16,6 +16,9 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
     "targets": {
         "python": "evalcase.targets.python:PythonTarget",
         "command": "evalcase.targets.command:CommandTarget",
+        "http": "evalcase.targets.http:HttpTarget",
+        "openai": "evalcase.targets.openai:OpenAITarget",
+        "anthropic": "evalcase.targets.anthropic:AnthropicTarget",
         "replay": "evalcase.targets.replay:ReplayTarget",
         "echo": "evalcase.targets.echo:EchoTarget",
     },

@@ -25,11 +25,18 @@ class _Call:
     """A call under way, and what comes of it."""
 
     __slots__ = (
-        "context", "error", "function", "future", "is_over", "is_settled", "took_s", "value"
+        "arguments", "context", "error", "function", "future", "is_over", "is_settled", "took_s",
+        "value",
     )  # fmt: skip
 
-    def __init__(self, function: Callable[[], object], future: asyncio.Future[None]) -> None:
+    def __init__(
+        self,
+        function: Callable[..., object],
+        arguments: tuple[object, ...],
+        future: asyncio.Future[None],
+    ) -> None:
         self.function = function
+        self.arguments = arguments
         self.context = copy_context()
         self.value: object = None
         self.error: BaseException | None = None
@@ -45,7 +52,7 @@ class _Call:
     def run(self) -> None:
         started = perf_counter()
         try:
-            self.value = self.context.run(self.function)
+            self.value = self.context.run(self.function, *self.arguments)
         except BaseException as error:  # noqa: BLE001 - it is raised again where the call was made
             self.error = error
         self.took_s = perf_counter() - started
@@ -67,7 +74,9 @@ class Threads:
     the more often that happens, the more quick calls it takes until the loop trusts in one again.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        """`name` is that of each thread, for who looks at a process from outside."""
+        self._name = name
         self._idle: list[_Inbox] = []
         self._closed = False
         self._doubt = 1
@@ -75,9 +84,9 @@ class Threads:
         self._doubted = 0
         """How many of them are still to come."""
 
-    async def call(self, function: Callable[[], object]) -> object:
+    async def call(self, function: Callable[..., object], *arguments: object) -> object:
         """What the function returns, or raises. If this is cancelled, its thread is given up."""
-        call = _Call(function, asyncio.get_running_loop().create_future())
+        call = _Call(function, arguments, asyncio.get_running_loop().create_future())
         inbox = self._idle.pop() if self._idle else self._start()
         try:
             if self._is_over_soon(call, inbox):
@@ -115,7 +124,7 @@ class Threads:
 
     def _start(self) -> _Inbox:
         inbox: _Inbox = SimpleQueue()
-        Thread(target=self._work, args=(inbox,), name="evalcase-call", daemon=True).start()
+        Thread(target=self._work, args=(inbox,), name=self._name, daemon=True).start()
         return inbox
 
     def _work(self, inbox: _Inbox) -> None:

@@ -285,3 +285,59 @@ def test_a_default_target_that_changed(project: Project) -> None:
     project.configure(CONFIG.replace('target = "agent"', 'target = "other"'))
     done = project.run("resume", project.runs()[0].name, "--retry-errored", "--json")
     assert (done.code, done.counts(), project.calls("others")) == (0, {"passed": 3}, [])
+
+
+def test_a_record_from_elsewhere_may_not_say_which_code_to_run(
+    project: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    project.suite(case("a"))
+    project.run("run", "--target", "command:touch ran", "--json")
+    (project.path / "ran").unlink()
+    elsewhere = tmp_path_factory.mktemp("sent") / project.runs()[0].name
+    project.runs()[0].rename(elsewhere)
+    (elsewhere / "journal.jsonl").write_text("")
+    done = project.run("resume", str(elsewhere))
+    assert done.code == 2
+    assert "`command:touch ran`" in done.err
+    assert not (project.path / "ran").exists()
+    project.run("resume", elsewhere.name, "--runs-dir", str(elsewhere.parent))
+    assert (project.path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"paths": "abc"},
+        {"targets": [5]},
+        {"concurrency": "x"},
+        {"concurrency": -1},
+        {"repeat": "x"},
+        {"timeout_s": "x"},
+        {"env_file": 3},
+        {"selection": {}},
+        {"unheard_of": 1},
+    ],
+)
+def test_a_record_whose_options_make_no_sense(project: Project, change: dict[str, object]) -> None:
+    project.suite(case("a"))
+    project.run("run", "--json")
+    path = project.runs()[0] / "run.json"
+    data = json.loads(path.read_text())
+    data["about"]["request"] |= change
+    path.write_text(json.dumps(data))
+    done = project.run("resume", project.runs()[0].name)
+    assert (done.code, "does not say what was run" in done.err) == (3, True)
+
+
+@pytest.mark.parametrize("folder", ["gone", "a\0b", 5])
+def test_a_record_of_a_run_that_was_begun_in_a_folder_that_is_gone(
+    project: Project, folder: object
+) -> None:
+    project.suite(case("a"))
+    project.run("run", "--json")
+    path = project.runs()[0] / "run.json"
+    data = json.loads(path.read_text())
+    data["about"]["cwd"] = folder
+    path.write_text(json.dumps(data))
+    done = project.run("resume", project.runs()[0].name)
+    assert (done.code, "begun in a folder that is gone" in done.err) == (3, True)

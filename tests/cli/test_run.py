@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from contextlib import suppress
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
 from tests.run.project import (
     CONFIG,
+    LIMIT_S,
     Gate,
     Project,
     await_notice,
@@ -266,9 +270,61 @@ def test_cost_adds_up_and_the_cap_stops(project: Project) -> None:
 def test_fail_fast(project: Project) -> None:
     project.suite(case("a"), case("b", "say no"), *cases(5))
     done = project.run("run", "--fail-fast", "--concurrency", "1")
-    assert done.code in (1, 3)
+    assert done.code == 1
     assert project.calls() == ["a", "b"]
     assert "evalcase resume" in done.out
+
+
+def test_fail_fast_tells_an_error_from_a_failure(project: Project) -> None:
+    project.suite(case("a", "raise no"), *cases(5))
+    assert project.run("run", "--fail-fast", "--concurrency", "1").code == 3
+
+
+def test_an_env_file_gives_what_is_not_set(project: Project) -> None:
+    (project.path / "keys.env").write_text("WORD=ok\nOTHER=file\n")
+    project.suite(case("a", "env WORD"), case("b", "env OTHER"))
+    done = project.run("run", "--env-file", "keys.env", "--json", env={"OTHER": "ok"})
+    assert done.counts() == {"passed": 2}
+
+
+def test_no_env_file_is_read_unless_it_is_named(project: Project) -> None:
+    (project.path / ".env").write_text("WORD=ok\n")
+    project.suite(case("a", "env WORD"))
+    assert project.run("run", "--json").counts() == {"errored": 1}
+
+
+def test_a_faulty_env_file_is_named_with_its_line_and_nothing_is_run(project: Project) -> None:
+    (project.path / "keys.env").write_text("WORD=ok\nsesame\n")
+    project.suite(case("a"))
+    done = project.run("run", "--env-file", "keys.env")
+    assert done.code == 2
+    assert "keys.env:2: this is not NAME=value" in done.err
+    assert "sesame" not in done.err
+    assert project.runs() == []
+
+
+def test_a_run_is_resumed_with_its_env_file_or_another(project: Project) -> None:
+    (project.path / "keys.env").write_text("WORD=no\n")
+    (project.path / "others.env").write_text("WORD=ok\n")
+    project.suite(case("a", "env WORD"))
+    (project.path / "below").mkdir()
+    done = project.run("run", "..", "--env-file", "../keys.env", "--json", below="below")
+    assert done.counts() == {"failed": 1}
+    run = project.runs()[0].name
+    assert project.run("resume", run, "--retry-failed", "--json").counts() == {"failed": 1}
+    again = ("resume", run, "--retry-failed", "--env-file", "others.env", "--json")
+    assert project.run(*again).counts() == {"passed": 1}
+
+
+@pytest.mark.parametrize(
+    "target", ["http:http://127.0.0.1:9/answer", "openai:m@http://127.0.0.1:9/v1", "http:x"]
+)
+def test_a_suite_may_not_name_an_address(project: Project, target: str) -> None:
+    project.suite(case("a", target=target))
+    done = project.run("run")
+    assert done.code == 2
+    assert "carries an address" in done.err
+    assert project.runs() == []
 
 
 def test_a_dry_run_calls_nothing_and_keeps_nothing(project: Project) -> None:
@@ -513,6 +569,25 @@ def test_ctrl_c_after_fail_fast_lets_finish_what_is_running(project: Project, ga
     gate.let_go()
     assert finish(process).code == 130
     assert project.verdicts() == {"a": "failed", "b": "passed"}
+
+
+def test_ctrl_c_reaches_a_run_whose_event_loop_is_blocked(project: Project) -> None:
+    project.add_to_agent(
+        "async def blocking(case):\n"
+        "    import time\n"
+        "    print('blocked', flush=True)\n"
+        "    time.sleep(1000)\n"
+    )
+    project.suite(*cases(3))
+    process = project.start("run", "--target", "python:agent:blocking", "--concurrency", "1")
+    await_notice(process, "blocked")
+    until = monotonic() + LIMIT_S
+    while process.poll() is None and monotonic() < until:
+        interrupt(process)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(0.4)
+    assert finish(process).code == 130
+    assert project.run("resume", "--json", "--no-exec").code == 2
 
 
 def test_what_an_agent_prints_is_not_in_the_way_of_json(project: Project) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evalcase.grade.score import decide_case_verdict, decide_verdict, mean_score
@@ -77,6 +77,7 @@ grades = st.builds(scored, shares, st.floats(0, 1e100), st.booleans())
 
 
 @given(st.lists(grades, max_size=5))
+@example([Grade("a", 0.5, False, "", weight=5e-324)])
 def test_a_mean_lies_between_its_scores(some: list[Grade]) -> None:
     mean = mean_score(some)
     weighing = [grade.score for grade in some if grade.score is not None and grade.weight]

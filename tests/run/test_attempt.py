@@ -1,6 +1,11 @@
 from __future__ import annotations
 
 import asyncio
+from json import dumps
+from math import nan
+from typing import Any
+
+import pytest
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
@@ -93,3 +98,46 @@ def test_a_time_out_of_the_agents_own_is_an_exception() -> None:
     assert outcome.failure is not None
     assert outcome.failure.kind == "exception"
     assert "the database" in outcome.failure.message
+
+
+def test_an_attempt_over_its_time_is_a_time_out_whatever_it_says_when_cancelled() -> None:
+    class Stubborn(ScriptedTarget):
+        async def answer(self, trial: Trial) -> Answer:
+            try:
+                return await super().answer(trial)
+            except asyncio.CancelledError:
+                raise ConnectionError("cancelled") from None
+
+    outcome, _ = attempt(Stubborn([HANGS]), Limits(timeout_s=0.02))
+    assert outcome.failure is not None
+    assert outcome.failure.kind == "timeout"
+
+
+def test_an_exception_that_cannot_say_what_it_is() -> None:
+    class MuteError(Exception):
+        def __str__(self) -> str:
+            raise ValueError("no")
+
+    outcome, _ = attempt(ScriptedTarget([MuteError()]))
+    assert outcome.failure is not None
+    assert outcome.failure.message.startswith("MuteError: ")
+
+
+def test_a_long_message_is_cut_and_says_so() -> None:
+    outcome, _ = attempt(ScriptedTarget([ValueError("x" * 50_000)]))
+    assert outcome.failure is not None
+    assert outcome.failure.message.endswith("[48,000 more characters were cut]")
+    assert len(dumps(outcome.failure.to_dict())) < 10_000
+
+
+@pytest.mark.parametrize(
+    ("details", "words"),
+    [({"at": object()}, "JSON"), ({"n": nan}, "JSON"), ({"body": "x" * 300_000}, "300,")],
+)
+def test_details_that_cannot_be_kept_don_t_take_the_message_with_them(
+    details: dict[str, Any], words: str
+) -> None:
+    outcome, _ = attempt(ScriptedTarget([TargetError("busy", kind="http", details=details)]))
+    assert outcome.failure is not None
+    assert (outcome.failure.kind, outcome.failure.message) == ("http", "busy")
+    assert words in outcome.failure.details["dropped"]

@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 
 import click
 
-from evalcase.cli.running import pass_rate, runs_folder
+from evalcase.cli.running import pass_rate
 from evalcase.config import load_config
 from evalcase.errors import ConfigError, RecordError
+from evalcase.evaluation import runs_folder
 from evalcase.record.folder import Run
 from evalcase.record.listing import Listed, list_runs
 from evalcase.record.reader import totals

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
 import click
 
-from evalcase.cli.running import Gates, Manner, execute, explained, make_view, runs_folder
-from evalcase.config import load_config
-from evalcase.errors import RecordError
-from evalcase.evaluation import Evaluation
+from evalcase.cli.running import Gates, Manner, execute, explained, make_view
+from evalcase.config import Config, load_config
+from evalcase.errors import ConfigError, RecordError
+from evalcase.evaluation import Evaluation, runs_folder
+from evalcase.plugins import runs_code
 from evalcase.record.folder import Run, read_run
 from evalcase.record.listing import newest_incomplete
 from evalcase.request import Request
@@ -24,13 +26,21 @@ from evalcase.request import Request
 @click.option("--retry-failed", is_flag=True, help="Run failed trials again.")
 @click.option("--max-errors", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--fail-under", type=click.FloatRange(0, 1), metavar="RATE")
+@click.option("--no-exec", is_flag=True, help="Refuse targets that start a process or import code.")
+@click.option(
+    "--env-file",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Take environment variables from this file, in place of the one of `run`.",
+)
 @click.option("--runs-dir", help="Where records are kept. [default: .evalcase/runs]")
 @click.option("--quiet", is_flag=True, help="Only the last lines.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 @explained
 def command(
     run: str | None, retry_errored: bool, retry_failed: bool, max_errors: int,
-    fail_under: float | None, runs_dir: str | None, quiet: bool, as_json: bool,
+    fail_under: float | None, no_exec: bool, env_file: str | None, runs_dir: str | None,
+    quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Go on with a run: only what is not finished is run, whatever ended it.
 
@@ -47,24 +57,24 @@ def command(
     folder = os.path.abspath(runs_folder(runs_dir, config))
     chosen = _find(run, folder)
     if chosen is None:
-        sys.stdout.write("there is no run to go on with\n")
+        (sys.stderr if as_json else sys.stdout).write("there is no run to go on with\n")
         return 0
-    # The paths of its suites were written as seen from there.
-    os.chdir(os.path.join(config.root, str(chosen.about.get("cwd", "."))))
-    view = make_view(0, manner)
+    request = _request(chosen)
+    if env_file is not None:
+        request = replace(request, env_file=os.path.abspath(env_file))
+    if no_exec:
+        request = replace(request, no_exec=True)
     # Its targets are those it began with, whatever the configuration says by now.
-    config = replace(config, target=chosen.about.get("default_target", config.target))
-    evaluation = Evaluation(_request(chosen), config, view, view.say)
+    default = chosen.about.get("default_target", config.target)
+    if not _is_inside(chosen.path, folder):
+        _refuse_code(chosen, (*request.targets, str(default)), config)
+    _go_back(chosen, config)
+    view = make_view(0, manner)
+    config = replace(config, target=default)
+    evaluation = Evaluation(request, config, view, view.say)
     view.planned = evaluation.planned
     go = partial(evaluation.go, folder, chosen, again)
     return execute(evaluation, go, view, manner, Gates(max_errors, fail_under))
-
-
-def _request(run: Run) -> Request:
-    try:
-        return Request.from_dict(run.about["request"])
-    except (KeyError, TypeError, ValueError, AttributeError):
-        raise RecordError(f"{run.path}: run.json does not say what was run") from None
 
 
 def _find(name: str | None, folder: str) -> Run | None:
@@ -72,3 +82,36 @@ def _find(name: str | None, folder: str) -> Run | None:
         return newest_incomplete(folder)
     inside = os.path.join(folder, name)
     return read_run(inside if os.path.isdir(inside) else name)
+
+
+def _request(run: Run) -> Request:
+    try:
+        default = run.about.get("default_target")
+        if not isinstance(default, str | None):
+            raise TypeError(f"{default!r} is no target")
+        return Request.from_dict(run.about["request"])
+    except (ConfigError, KeyError, TypeError, ValueError, AttributeError):
+        raise RecordError(f"{run.path}: run.json does not say what was run") from None
+
+
+def _is_inside(path: str, folder: str) -> bool:
+    return os.path.dirname(os.path.realpath(path)) == os.path.realpath(folder)
+
+
+def _refuse_code(run: Run, names: Iterable[str], config: Config) -> None:
+    """A record that comes from elsewhere may not say which code to run."""
+    for name in names:
+        if name not in config.targets and runs_code(name):
+            raise ConfigError(
+                f"{run.path} is not among this project's runs, and names code to run: `{name}`; "
+                f"if you trust it, say --runs-dir {os.path.dirname(run.path) or '.'}"
+            )
+
+
+def _go_back(run: Run, config: Config) -> None:
+    """Go to where the run was begun: the paths of its suites were written as seen from there."""
+    folder = run.about.get("cwd", ".")
+    try:
+        os.chdir(os.path.join(config.root, folder))
+    except (OSError, TypeError, ValueError):
+        raise RecordError(f"{run.path} was begun in a folder that is gone: {folder!r}") from None

@@ -9,9 +9,10 @@ from math import isfinite
 
 import click
 
-from evalcase.cli.running import Gates, Manner, execute, explained, make_view, runs_folder
+from evalcase.cli.running import Gates, Manner, execute, explained, make_view
 from evalcase.config import load_config
-from evalcase.evaluation import Evaluation
+from evalcase.evaluation import Evaluation, runs_folder
+from evalcase.report.visible import visible
 from evalcase.request import Request
 from evalcase.run.plan import Selection, Shard
 
@@ -90,6 +91,17 @@ def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float
     help="Exit 1 only if the pass rate is lower.",
 )
 @click.option("--fail-fast", is_flag=True, help="Start no more trials once one did not pass.")
+@click.option(
+    "--cache/--no-cache",
+    default=None,
+    help="Keep answers, and ask nobody the same twice. Errors are never kept.",
+)
+@click.option(
+    "--env-file",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Take environment variables from this file, if they are not set.",
+)
 @click.option("--no-exec", is_flag=True, help="Refuse targets that start a process or import code.")
 @click.option("--dry-run", is_flag=True, help="Check everything and say what would run.")
 @click.option("--runs-dir", help="Where records are kept. [default: .evalcase/runs]")
@@ -136,5 +148,5 @@ def _run(given: dict[str, object]) -> int:
 def _say_what_would_run(evaluation: Evaluation) -> int:
     for name, count in evaluation.trials.items():
         trials = "1 trial" if count == 1 else f"{count} trials"
-        sys.stdout.write(f"{name}: {trials}\n")
+        sys.stdout.write(f"{visible(evaluation.scrubber.text(name))}: {trials}\n")
     return 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
 import sys
 from collections.abc import Callable, Coroutine
@@ -15,13 +14,15 @@ from time import monotonic
 from typing import ParamSpec
 
 from evalcase.cli.terminal import style_for
-from evalcase.config import Config
 from evalcase.errors import ConfigError, RecordError, SuiteError, TargetError
-from evalcase.evaluation import DEFAULT_RUNS_DIR, Evaluated, Evaluation
+from evalcase.evaluation import Evaluated, Evaluation
 from evalcase.record.reader import read_results
 from evalcase.record.totals import Totals
 from evalcase.report.console import RunView, summary_lines
 from evalcase.report.text import problem_lines
+
+_BLOCKED_S = 0.5
+"""How long Ctrl-C may wait for the event loop before the next one takes the short way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +39,6 @@ class Manner:
 
     quiet: bool = False
     as_json: bool = False
-
-
-def runs_folder(given: str | None, config: Config) -> str:
-    """Where the records of a project are kept."""
-    return given or config.runs_dir or os.path.join(config.root, DEFAULT_RUNS_DIR)
 
 
 Arguments = ParamSpec("Arguments")
@@ -128,8 +124,10 @@ async def _until_interrupted(
 ) -> Evaluated:
     """Once lets finish what is running, twice stops; before anything runs, once is enough."""
     loop, task = asyncio.get_running_loop(), asyncio.create_task(go())
+    unseen: list[float] = []
 
     def interrupt() -> None:
+        unseen.clear()
         engine = evaluation.engine
         if engine is None:
             task.cancel()
@@ -140,7 +138,15 @@ async def _until_interrupted(
             view.say("Ctrl-C: finishing what is running; once more to stop now")
             engine.interrupt()
 
+    def look(*_: object) -> None:
+        unseen.append(monotonic())
+        if unseen[-1] - unseen[0] > _BLOCKED_S:
+            # An async function keeps the loop from seeing it. This ends that function.
+            raise KeyboardInterrupt
+
     loop.add_signal_handler(signal.SIGINT, interrupt)
+    # Beside the loop, which is told by other means: this is called even while the loop is blocked.
+    signal.signal(signal.SIGINT, look)
     try:
         return await task
     finally:
@@ -194,8 +200,10 @@ def exit_code(evaluated: Evaluated, gates: Gates) -> int:
     totals = evaluated.totals
     if evaluated.status == "interrupted":
         return 130
-    if totals.errored > gates.max_errors or evaluated.status in ("failed", "stopped"):
+    if totals.errored > gates.max_errors or not (evaluated.complete or evaluated.failed_fast):
         return 3
+    if evaluated.failed_fast:
+        return 1
     if gates.fail_under is not None:
         return 1 if (pass_rate(totals) or 0.0) < gates.fail_under else 0
     return 1 if totals.failed > evaluated.forgiven or totals.ungraded else 0

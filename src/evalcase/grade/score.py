@@ -38,8 +38,12 @@ def decide_verdict(grades: Sequence[Grade], threshold: float | None = None) -> V
 def mean_score(grades: Sequence[Grade]) -> float | None:
     """The mean by weight. None where nothing has any: no grades, or none that weighs."""
     scored = [(grade.score, grade.weight) for grade in grades if grade.score is not None]
-    total = fsum(weight for _, weight in scored)
-    return fsum(score * weight for score, weight in scored) / total if total else None
+    heaviest = max((weight for _, weight in scored), default=0.0)
+    if not heaviest:
+        return None
+    # By their shares, so that the product with a very small weight is not lost.
+    shares = [(score, weight / heaviest) for score, weight in scored]
+    return fsum(score * share for score, share in shares) / fsum(share for _, share in shares)
 
 
 def decide_case_verdict(verdicts: Sequence[Verdict], pass_rate: float = 1.0) -> Verdict:

@@ -98,7 +98,7 @@ def _import(module: str, name: str) -> object:
     return found
 
 
-_THREADS = Threads()
+_THREADS = Threads("evalcase-grader")
 """Shared by all graders of the process, as there may be one grader for each of a million cases."""
 
 

@@ -27,6 +27,12 @@ class Totals:
     unpriced: int
     """How many answers that count came without their cost."""
 
+    @property
+    def pass_rate(self) -> float | None:
+        """The share that passed of all that was tried; None if nothing was."""
+        tried = self.total - self.skipped
+        return self.passed / tried if tried else None
+
 
 class Tally:
     """Adds results up, and takes replaced ones away again."""

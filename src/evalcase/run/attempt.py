@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from json import dumps
 from time import perf_counter
-from typing import NamedTuple, Protocol
+from traceback import TracebackException
+from typing import Any, NamedTuple, Protocol
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
@@ -14,6 +16,17 @@ from evalcase.model.trial import Trial
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
 from evalcase.run.retry import wait_before_retry
+
+_LONGEST_MESSAGE = 2000
+_LARGEST_DETAILS = 200_000
+_TRACEBACK_LINES = 20
+
+
+class OverTimeError(TimeoutError):
+    """An attempt was not done when its time was over."""
+
+    def __init__(self, limit_s: float) -> None:
+        super().__init__(f"no answer within {limit_s:g} s")
 
 
 class Target(Protocol):
@@ -54,7 +67,7 @@ async def ask(
         number = len(retried) + 1
         if error is None:
             return Outcome(answer, None, number, duration_s, tuple(retried))
-        failure = _failure(error, limit_s, duration_s)
+        failure = _failure(error)
         wait_s = wait_before_retry(error, number, limits.retries, limits.retry_timeouts, random)
         if wait_s is None:
             return Outcome(None, failure, number, duration_s, tuple(retried))
@@ -68,10 +81,11 @@ async def _attempt(
     answer, error = None, None
     started = perf_counter()
     try:
-        async with asyncio.timeout(limit_s):
+        async with asyncio.timeout(limit_s) as limit:
             answer = await target.answer(trial)
     except Exception as caught:  # noqa: BLE001 - the boundary: user code may raise anything
-        error = caught
+        # Code that was cancelled at the limit may say something else than that.
+        error = OverTimeError(limit_s) if limit.expired() else caught
     finally:
         known = error if isinstance(error, TargetError) else None
         pace.end(
@@ -82,13 +96,31 @@ async def _attempt(
     return answer, error, perf_counter() - started
 
 
-def _failure(error: Exception, limit_s: float, duration_s: float) -> Failure:
+def _failure(error: Exception) -> Failure:
+    """What is known about an attempt. An exception may not even be able to say what it is."""
+    if isinstance(error, OverTimeError):
+        return Failure("timeout", str(error))
+    told = TracebackException.from_exception(error)
+    message = _capped(str(told))
     if isinstance(error, TargetError):
-        return Failure(error.kind, str(error), error.details)
-    if isinstance(error, TimeoutError) and duration_s >= limit_s:
-        return Failure("timeout", f"no answer within {limit_s:g} s")
-    from traceback import format_exception
+        return Failure(error.kind, message, _recordable(error.details))
+    lines = "".join(told.format()).splitlines()[-_TRACEBACK_LINES:]
+    name = type(error).__name__
+    traceback = [_capped(line) for line in lines]
+    return Failure("exception", f"{name}: {message}" if message else name, {"traceback": traceback})
 
-    lines = "".join(format_exception(error)).splitlines()
-    message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return Failure("exception", message, {"traceback": lines[-20:]})
+
+def _capped(text: str) -> str:
+    cut = len(text) - _LONGEST_MESSAGE
+    return text if cut <= 0 else f"{text[:_LONGEST_MESSAGE]} [{cut:,} more characters were cut]"
+
+
+def _recordable(details: dict[str, Any]) -> dict[str, Any]:
+    """Details as they are, unless they can't be kept: then the failure itself still must be."""
+    try:
+        size = len(dumps(details, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        return {"dropped": f"the details can't be written as JSON: {error}"}
+    if size > _LARGEST_DETAILS:
+        return {"dropped": f"the details were {size:,} characters long"}
+    return details

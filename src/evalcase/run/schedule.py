@@ -41,6 +41,7 @@ class Engine:
         self.watcher = watcher
         self.stopping = False
         self.interrupted = False
+        self.failed_fast = False
         self.spent_usd = 0.0
         self.stop_reason: str | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -132,4 +133,5 @@ class Engine:
         if cap is not None and self.spent_usd >= cap:
             self.stop(f"the spending cap of {cap:g} USD is reached")
         if self.limits.fail_fast and result.verdict in ("failed", "errored", "ungraded"):
+            self.failed_fast = True
             self.stop("--fail-fast: the first case that did not pass")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
+from typing import Any
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer
@@ -16,6 +17,7 @@ from evalcase.model.trial import Trial, TrialKey
 from evalcase.targets import Warn, ignore, process_tree
 from evalcase.targets.command_input import CommandInput, command_input
 from evalcase.targets.command_options import CommandOptions, read_command_options
+from evalcase.targets.fingerprint import asked, program_files
 from evalcase.targets.outputs import read_output
 from evalcase.targets.pipes import Output
 from evalcase.targets.process import Process
@@ -28,6 +30,8 @@ class CommandTarget:
 
     def __init__(self, *, root: str = ".", warn: Warn = ignore, **options: object) -> None:
         self._options = read_command_options(options, root)
+        self._shown = options
+        self._words: dict[str, str] | None = None
         self._warn = warn
         self._warned = False
         self._is_open = False
@@ -66,6 +70,14 @@ class CommandTarget:
         answer = read_output(output, self._options.output, self._warn)
         self._tries.pop(trial.key, None)
         return answer
+
+    def cache_key(self, trial: Trial) -> dict[str, Any]:
+        """What decides an answer: the command with its files, and what it is given."""
+        if self._words is None:
+            texts = self._options.template.texts
+            words = [*texts, *(word for text in texts for word in text.split())]
+            self._words = program_files(words, self._options.cwd)
+        return {"options": self._shown, "files": self._words, "asked": asked(trial)}
 
     async def close(self) -> None:
         try:

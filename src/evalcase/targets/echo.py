@@ -15,6 +15,9 @@ from evalcase.targets.request import last_user_content
 class EchoTarget:
     """Answers with the last user text; with data as it is, where the content is no text."""
 
+    cache_key = None
+    """It gives the same answer again anyhow."""
+
     def __init__(self, *, root: str = ".", warn: Warn = ignore, **options: object) -> None:
         del root, warn
         Options("echo", options).check_unknown()

@@ -6,10 +6,13 @@ They come from a person's configuration, so each fault names the target's kind a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import NoReturn
 
 from evalcase.errors import ConfigError
+from evalcase.model.json_value import JSON
 from evalcase.model.json_value import kind as kind_of
+from evalcase.targets.plain import NotJsonError, plain
 
 
 class Options:
@@ -66,6 +69,20 @@ class Options:
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             self.refuse(name, f"is a whole number of 1 or more, not {value!r}")
         return value
+
+    def number(self, name: str, default: float) -> float:
+        """A number over 0."""
+        value = self._values[name] if self.has(name) else default
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < inf:
+            self.refuse(name, f"is a number over 0, not {value!r}")
+        return float(value)
+
+    def json(self, name: str) -> JSON:
+        """A value of any shape, as a copy."""
+        try:
+            return plain(self._values[name]) if self.has(name) else None
+        except NotJsonError as error:
+            self.refuse(name, f"can't be written as JSON: {error}")
 
     def choice(self, name: str, choices: Sequence[str]) -> str:
         """One of some words; the first where none is given."""

@@ -29,6 +29,7 @@ from evalcase.model.answer import Answer
 from evalcase.model.trial import Trial
 from evalcase.targets import Warn, ignore
 from evalcase.targets.answers import read_answer
+from evalcase.targets.fingerprint import asked, project_sources
 from evalcase.targets.options import Options
 from evalcase.targets.python_call import Call, bind, is_async, takes_nothing
 from evalcase.targets.python_import import import_object, place_of
@@ -50,17 +51,31 @@ class PythonTarget:
         self._root = root
         self._warn = warn
         self._warned = False
+        self._found: Any = None
         self._call: Call | None = None
         self._threads: Threads | None = None
         self._leave: Callable[..., Any] | None = None
+        self._sources: dict[str, str] | None = None
 
     @classmethod
     def from_value(cls, value: str, *, root: str = ".", warn: Warn = ignore) -> PythonTarget:
         return cls(function=value, root=root, warn=warn)
 
+    @classmethod
+    def of(
+        cls, function: Callable[..., Any], *, root: str = ".", warn: Warn = ignore
+    ) -> PythonTarget:
+        """The target of a function, class or object that is there already."""
+        named = function if hasattr(function, "__qualname__") else type(function)
+        target = cls(function=f"{named.__module__}:{named.__qualname__}", root=root, warn=warn)
+        target._found = function
+        return target
+
     async def open(self) -> None:
-        found = import_object(self.name, self._root)
-        self._threads = Threads()
+        found = self._found
+        if found is None:
+            found = import_object(self.name, self._root)
+        self._threads = Threads("evalcase-call")
         try:
             found = await self._enter(await self._made(found))
         except (ConfigError, asyncio.CancelledError):
@@ -118,6 +133,20 @@ class PythonTarget:
             if inspect.isawaitable(returned):
                 returned = await _guarded(returned)
         return read_answer(returned, self._warn)
+
+    def cache_key(self, trial: Trial) -> dict[str, Any]:
+        """What decides an answer: the function, the project's modules that it brought with it,
+        and what it is given."""
+        assert self._call is not None, "open() comes first"
+        if self._sources is None:
+            self._sources = project_sources(self._root)
+        sees_case = any(slot.role == "case" for slot in self._call.slots)
+        return {
+            "function": self.name,
+            "arguments": self._arguments,
+            "sources": self._sources,
+            "asked": asked(trial, whole=sees_case),
+        }
 
     def _warn_of_hidden(self, trial: Trial) -> None:
         self._warned = True

@@ -29,6 +29,9 @@ JOURNAL = "journal.jsonl"
 class ReplayTarget:
     """Gives stored answers. Options: `path`, and `target` where several have answered."""
 
+    cache_key = None
+    """It gives the same answer again anyhow."""
+
     def __init__(self, *, root: str = ".", warn: Warn = ignore, **options: object) -> None:
         read = Options("replay", options)
         self._path = os.path.join(root, read.required_text("path", '"answers.jsonl"'))

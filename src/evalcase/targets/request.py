@@ -59,7 +59,7 @@ def request(trial: Trial) -> dict[str, Any]:
 def files(trial: Trial) -> dict[str, str]:
     """The files that content refers to: where they are, by the names they were given."""
     folder = os.path.dirname(os.path.realpath(trial.suite))
-    return {name: _find(name, folder) for name in _file_names(trial.case.input)}
+    return {name: find_file(name, folder) for name in _file_names(trial.case.input)}
 
 
 def _file_names(messages: Iterable[Message]) -> Iterator[str]:
@@ -74,7 +74,7 @@ def _file_names(messages: Iterable[Message]) -> Iterator[str]:
                     yield name
 
 
-def _find(name: str, folder: str) -> str:
+def find_file(name: str, folder: str) -> str:
     """The nearest file of that name upwards. That it lies in the project was checked before."""
     nearest = os.path.join(folder, name)
     while not os.path.lexists(os.path.join(folder, name)):

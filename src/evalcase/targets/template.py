@@ -41,9 +41,9 @@ class Template:
     """Texts with placeholders, whose names are checked once."""
 
     def __init__(self, texts: Iterable[str], names: Iterable[str]) -> None:
-        self._texts = list(texts)
+        self.texts = list(texts)
         self._names = frozenset(names)
-        found = [match for text in self._texts for match in _PLACEHOLDER.finditer(text)]
+        found = [match for text in self.texts for match in _PLACEHOLDER.finditer(text)]
         single = {match[2] for match in found if match[2] is not None}
         self.used = single & self._names
         """The names that stand in it."""
@@ -60,7 +60,7 @@ class Template:
                 return values[match[2]]
             return match[0][1:-1] if match[1] in self._literal else match[0]
 
-        return [_PLACEHOLDER.sub(put, text) for text in self._texts]
+        return [_PLACEHOLDER.sub(put, text) for text in self.texts]
 
     def _check_spelling(self, name: str) -> None:
         near = self._near(name)

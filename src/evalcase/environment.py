@@ -1,0 +1,79 @@
+r"""A file of environment variables, for keys that are kept out of the shell's history.
+
+    # a comment
+    NAME=value                 to the end of the line; white space around it doesn't count
+    export NAME=value          the same
+    NAME='as it is'            over several lines, too
+    NAME="a \"quoted\" text"   with \n, \t, \r, \\, \" and \$; over several lines, too
+
+Nothing is replaced: `$HOME` is five characters. In a value without quotes ` #` begins a comment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, MutableMapping
+
+from evalcase.errors import ConfigError
+
+_NAME = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*")
+_VALUES = (
+    re.compile(r"'([^']*)'"),
+    re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL),
+    re.compile(r"((?!['\"])[^\n]*?)(?=[ \t]+#|[ \t]*(?:\n|\Z))"),
+)
+_REST = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "$": "$"}
+
+
+def read_env_file(path: str) -> dict[str, str]:
+    """The variables of a file. Raise ConfigError with the line that can't be read."""
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            text = file.read()
+    except OSError as error:
+        raise ConfigError(f"{path}: can't be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: is not UTF-8") from None
+    lines: dict[str, int] = {}
+    variables: dict[str, str] = {}
+    place, line, counted = 0, 1, 0
+    while place < len(text):
+        line += text.count("\n", counted, place)
+        counted = place
+        blank = _REST.match(text, place)
+        if blank is not None:
+            place = blank.end()
+            continue
+        name, value, place = _assignment(text, place, f"{path}:{line}")
+        if name in lines:
+            raise ConfigError(f"{path}:{line}: {name} is given before, in line {lines[name]}")
+        lines[name], variables[name] = line, value
+    return variables
+
+
+def set_missing(environment: MutableMapping[str, str], variables: Mapping[str, str]) -> None:
+    """Set variables that are not set already: what a person typed counts more than a file."""
+    for name, value in variables.items():
+        environment.setdefault(name, value)
+
+
+def _assignment(text: str, place: int, where: str) -> tuple[str, str, int]:
+    named = _NAME.match(text, place)
+    if named is None:
+        raise ConfigError(f"{where}: this is not NAME=value")
+    for number, form in enumerate(_VALUES):
+        found = form.match(text, named.end())
+        rest = _REST.match(text, found.end()) if found is not None else None
+        if found is not None and rest is not None:
+            value = _ESCAPE.sub(_unescape, found[1]) if number == 1 else found[1]
+            if "\0" in value:
+                raise ConfigError(f"{where}: {named[1]} has a NUL character in it")
+            return named[1], value, rest.end()
+    raise ConfigError(f"{where}: the value of {named[1]} has a quote that is not closed")
+
+
+def _unescape(match: re.Match[str]) -> str:
+    # Other backslashes stay, as they do in a shell.
+    return _ESCAPED.get(match[1], match[0])

@@ -1,0 +1,59 @@
+"""What decides an answer, as a JSON value: the cache knows an answer again by it.
+
+What is asked is part of it, with the content of its files; and so is who is asked: the sources of
+a Python agent, the program of a command. What neither shows (a database, a model behind an API)
+can't be part of it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import Any
+
+from evalcase.model.trial import Trial
+from evalcase.targets.request import request
+
+
+def asked(trial: Trial, *, whole: bool = False) -> dict[str, Any]:
+    """What a target is shown of a trial; with `whole`, of all that the case says."""
+    shown = request(trial)
+    shown["files"] = {name: _digest(path) for name, path in shown["files"].items()}
+    if whole:
+        shown["case"] = trial.case.to_dict()
+    return shown
+
+
+def project_sources(root: str) -> dict[str, str]:
+    """The modules of a project that are imported by now, with the hash of each source."""
+    inside = os.path.join(os.path.realpath(root), "")
+    sources = {}
+    for module in list(sys.modules.values()):
+        path = os.path.realpath(getattr(module, "__file__", None) or os.devnull)
+        if path.startswith(inside) and "site-packages" not in path:
+            sources[path.removeprefix(inside)] = _digest(path)
+    return sources
+
+
+def program_files(words: Iterable[str], folder: str) -> dict[str, str]:
+    """Those words of a command that are files in its folder, with the hash of each."""
+    inside = os.path.join(os.path.realpath(folder), "")
+    files = {}
+    for word in words:
+        path = os.path.realpath(os.path.join(folder, word))
+        if path.startswith(inside) and os.path.isfile(path):
+            files[word] = _digest(path)
+    return files
+
+
+def _digest(path: str) -> str:
+    digest = sha256()
+    try:
+        with open(path, "rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    except OSError:
+        return "unreadable"
+    return digest.hexdigest()

@@ -1,0 +1,100 @@
+"""Tokens to money: by the prices of the configuration, else by those of genai-prices, else unknown.
+
+`price` has USD for a million tokens: `input`, `output`, `cached` (input that the provider had
+already) and `cache_write` (input that it stores), which are by default that of `input`.
+Unknown is None, never 0: a model without a price, an answer without usage.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import NamedTuple
+
+from evalcase.model.answer import Usage
+from evalcase.targets.options import Options
+
+_MILLION = 1_000_000
+
+
+class Price(NamedTuple):
+    """USD for a million tokens."""
+
+    input: float
+    output: float
+    cached: float
+    cache_write: float
+
+
+class Pricing:
+    """What answers of one model cost."""
+
+    def __init__(self, read: Options, model: str, base_url: str) -> None:
+        self._price = _read_price(read)
+        self._model = model
+        self._base_url = base_url
+
+    def load(self) -> None:
+        """Do now what takes a moment, so that no answer waits for it."""
+        if self._price is None:
+            _looked_up(self._model, self._base_url, Usage(1, 1), 0)
+
+    def cost_usd(self, usage: Usage | None, cache_write_tokens: int = 0) -> float | None:
+        """The cost; None where the tokens or the price are unknown."""
+        if usage is None or usage.input_tokens is None or usage.output_tokens is None:
+            return None
+        cached = usage.cached_tokens or 0
+        if self._price is None:
+            return _looked_up(self._model, self._base_url, usage, cache_write_tokens)
+        price = self._price
+        plain = max(0, usage.input_tokens - cached - cache_write_tokens)
+        cost = plain * price.input + usage.output_tokens * price.output
+        cost += cached * price.cached + cache_write_tokens * price.cache_write
+        return cost / _MILLION
+
+
+def prices_version() -> str | None:
+    """The version of genai-prices, which its prices depend on; None where it isn't installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("genai-prices")
+    except PackageNotFoundError:
+        return None
+
+
+def _looked_up(model: str, base_url: str, usage: Usage, cache_write_tokens: int) -> float | None:
+    try:
+        import genai_prices
+    except ImportError:
+        return None
+    tokens = {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cache_read_tokens": usage.cached_tokens,
+        "cache_write_tokens": cache_write_tokens or None,
+    }
+    try:
+        price = genai_prices.calc_price(
+            genai_prices.Usage(**tokens), model, provider_api_url=base_url
+        )
+    except (LookupError, ValueError):
+        return None
+    return float(price.total_price)
+
+
+def _read_price(read: Options) -> Price | None:
+    if not read.has("price"):
+        return None
+    given = read.mapping("price")
+    numbers: dict[str, float] = {}
+    for name, value in given.items():
+        if name not in Price._fields:
+            read.refuse("price", f"has no `{name}`; it has {', '.join(Price._fields)}")
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < inf:
+            read.refuse(f"price.{name}", f"is USD for a million tokens, not {value!r}")
+        numbers[name] = float(value)
+    for name in ("input", "output"):
+        if name not in numbers:
+            read.refuse("price", f"needs `{name}`, as in {{input = 0.15, output = 0.60}}")
+    rest = dict.fromkeys(("cached", "cache_write"), numbers["input"])
+    return Price(**{**rest, **numbers})

@@ -1,0 +1,557 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalcase.errors import ConfigError, TargetError
+from evalcase.model.answer import Answer, Usage
+from evalcase.model.trial import Trial
+from evalcase.targets.openai import OpenAITarget
+from tests.targets.server import Reply, Server, serving
+from tests.targets.trials import answer_all, ask, trial
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
+ADD = {"name": "add", "arguments": '{"a": 1}'}
+CALL = {"id": "c1", "type": "function", "function": ADD}
+
+
+def completion(message: Any = None, **fields: Any) -> dict[str, Any]:
+    message = {"role": "assistant", "content": "4"} if message is None else message
+    return {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], **fields}
+
+
+def make(server: Server, **options: Any) -> OpenAITarget:
+    return OpenAITarget(**{"model": "some-model", "base_url": server.url + "/v1", **options})
+
+
+def sent(given: Trial, **options: Any) -> Any:
+    """The body of the request that a trial becomes."""
+    with serving(completion()) as server:
+        ask(make(server, **options), given)
+    return server.request.json
+
+
+def messages(*input: dict[str, Any], **options: Any) -> Any:
+    return sent(trial(list(input)), **options)["messages"]
+
+
+def answer(reply: Any, **options: Any) -> Answer:
+    with serving(reply) as server:
+        return ask(make(server, **options))
+
+
+def failure(reply: Any, **options: Any) -> TargetError:
+    with pytest.raises(TargetError) as caught:
+        answer(reply, **options)
+    return caught.value
+
+
+def user(*parts: Any) -> dict[str, Any]:
+    return {"role": "user", "content": list(parts)}
+
+
+# What is sent.
+
+
+def test_a_request_has_the_model_the_messages_and_the_parameters() -> None:
+    params = {"temperature": 0, "tools": [{"type": "function", "function": {"name": "f"}}]}
+    with serving(completion()) as server:
+        assert ask(make(server, params=params)).text == "4"
+    assert server.request.path == "/v1/chat/completions"
+    assert server.request.json == {
+        "model": "some-model", "messages": [{"role": "user", "content": "Hi"}], **params,
+    }  # fmt: skip
+
+
+def test_a_query_of_the_base_url_stays_behind_the_path() -> None:
+    with serving(completion()) as server:
+        ask(make(server, base_url=server.url + "/x/?api-version=1"))
+    assert server.request.path == "/x/chat/completions?api-version=1"
+
+
+def test_text_is_sent_as_it_is_and_data_as_json() -> None:
+    given: list[dict[str, Any]] = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "developer", "content": "é"},
+        {"role": "user", "content": {"é": [1, None]}},
+        {"role": "assistant", "content": [1, 2]},
+        {"role": "user", "content": 5},
+    ]
+    contents = ["Be brief.", "é", '{"é": [1, null]}', "[1, 2]", "5"]
+    assert messages(*given) == [
+        {"role": message["role"], "content": content}
+        for message, content in zip(given, contents, strict=True)
+    ]
+
+
+def test_parts_of_either_spelling_and_of_other_types() -> None:
+    audio = {"type": "input_audio", "input_audio": {"data": "…", "format": "wav"}}
+    parts = [{"type": "text", "text": "a"}, {"type": "text", "value": "b", "x": 1}, audio]
+    (message,) = messages(user(*parts))
+    assert message["content"] == [
+        {"type": "text", "text": "a"}, {"type": "text", "text": "b", "x": 1}, audio,
+    ]  # fmt: skip
+
+
+def test_both_spellings_of_calls_and_their_results() -> None:
+    turns = messages(
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "tool_calls": [{"tool": "sub", "input": {"b": 2}}, CALL]},
+        {"role": "tool", "tool_call_id": "c1", "content": {"sum": 2}},
+        {"role": "tool", "content": "3"},
+    )
+    sub = {"name": "sub", "arguments": '{"b": 2}'}
+    first = {"id": "call_1", "type": "function", "function": sub}
+    assert turns[1:] == [
+        {"role": "assistant", "content": None, "tool_calls": [first, CALL]},
+        {"role": "tool", "content": '{"sum": 2}', "tool_call_id": "c1"},
+        {"role": "tool", "content": "3", "tool_call_id": "call_1"},
+    ]
+
+
+def test_arguments_that_came_as_text_stay_that_text() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{ "a":1'}}
+    turns = messages({"role": "assistant", "tool_calls": [call]})
+    assert turns[0]["tool_calls"] == [call]
+    short = messages({"role": "assistant", "tool_calls": [{"tool": "f", "input": '{"a": 1}'}]})
+    assert short[0]["tool_calls"][0]["function"]["arguments"] == '"{\\"a\\": 1}"'
+
+
+def test_a_call_without_input_has_empty_arguments_and_made_ids_are_new() -> None:
+    calls = [{"tool": "f", "id": "call_1"}, {"tool": "g"}]
+    turns = messages({"role": "assistant", "content": "x", "tool_calls": calls})
+    assert [(call["id"], call["function"]["arguments"]) for call in turns[0]["tool_calls"]] == [
+        ("call_1", "{}"), ("call_2", "{}"),
+    ]  # fmt: skip
+
+
+def test_the_output_of_a_call_is_a_tool_message_unless_one_follows() -> None:
+    calls = [
+        {"tool": "f", "id": "a", "output": 1},
+        {"tool": "g", "id": "b", "output": 2},
+        {"tool": "h", "id": "c"},
+    ]
+    turns = messages(
+        {"role": "assistant", "tool_calls": calls},
+        {"role": "tool", "content": "not for f"},
+        {"role": "tool", "name": "g", "content": "other"},
+        {"role": "user", "content": "And?"},
+    )
+    results = [(turn["tool_call_id"], turn["content"]) for turn in turns[1:4]]
+    assert results == [("c", "not for f"), ("b", "other"), ("a", "1")]
+    assert turns[4]["role"] == "user"
+
+
+def test_a_result_without_a_call_is_an_error() -> None:
+    with pytest.raises(TargetError, match="message 2 is the result of a tool without a call"):
+        messages({"role": "user", "content": "Hi"}, {"role": "tool", "content": "3"})
+
+
+def test_extra_keys_that_the_api_knows_are_sent_and_others_warned_of() -> None:
+    said: list[str] = []
+    given = {"role": "user", "content": "Hi", "name": "Ann", "mood": "good"}
+    call = {"tool": "f", "why": "x"}
+    turns = messages(given, {"role": "assistant", "tool_calls": [call]}, warn=said.append)
+    assert turns[0] == {"role": "user", "content": "Hi", "name": "Ann"}
+    assert said == [
+        "`why` of a tool call is not sent: no API knows it",
+        "`mood` of a message is not sent: OpenAI's API doesn't know it",
+    ]
+
+
+# Files.
+
+
+def with_files(tmp_path: Path, *parts: Any) -> Trial:
+    (tmp_path / "suites").mkdir(exist_ok=True)
+    return trial([user(*parts)], suite=str(tmp_path / "suites" / "s.yaml"))
+
+
+def test_files_are_sent_as_what_they_are(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Grüße")
+    (tmp_path / "b.png").write_bytes(PNG)
+    (tmp_path / "c.pdf").write_bytes(b"%PDF-1.7\xff")
+    parts = [
+        {"type": "text", "text": "Read."}, {"type": "file", "path": "a.txt"},
+        {"type": "file", "value": "b.png"}, {"type": "file", "path": "c.pdf"},
+    ]  # fmt: skip
+    body = sent(with_files(tmp_path, *parts), root=str(tmp_path))
+    png, pdf = b64encode(PNG).decode(), b64encode(b"%PDF-1.7\xff").decode()
+    assert body["messages"][0]["content"] == [
+        {"type": "text", "text": "Read."},
+        {"type": "text", "text": '<file name="a.txt">\nGrüße\n</file>'},
+        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{png}"}},
+        {
+            "type": "file",
+            "file": {"filename": "c.pdf", "file_data": f"data:application/pdf;base64,{pdf}"},
+        },
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (PNG, "png"), (b"\xff\xd8\xff\xe0", "jpeg"), (b"GIF89a", "gif"),
+        (b"RIFF\0\0\0\0WEBPVP8 ", "webp"),
+    ],
+)  # fmt: skip
+def test_images_are_known_by_their_bytes(tmp_path: Path, data: bytes, kind: str) -> None:
+    (tmp_path / "picture").write_bytes(data)
+    body = sent(with_files(tmp_path, {"type": "image", "path": "picture"}), root=str(tmp_path))
+    url = body["messages"][0]["content"][0]["image_url"]["url"]
+    assert url == f"data:image/{kind};base64,{b64encode(data).decode()}"
+
+
+def test_images_by_address_and_as_data(tmp_path: Path) -> None:
+    png = b64encode(PNG).decode()
+    (message,) = messages(
+        user(
+            {"type": "image", "url": "https://example.com/a.png", "detail": "low"},
+            {"type": "image", "value": f"data:image/png;base64,{png}"},
+            {"type": "image", "data": png},
+            {"type": "image", "data": "AAAA", "media_type": "image/heic"},
+            {"type": "image_url", "image_url": {"url": "https://example.com/b.png"}},
+        ),
+        root=str(tmp_path),
+    )
+    assert [part["image_url"] for part in message["content"]] == [
+        {"url": "https://example.com/a.png", "detail": "low"},
+        {"url": f"data:image/png;base64,{png}"},
+        {"url": f"data:image/png;base64,{png}"},
+        {"url": "data:image/heic;base64,AAAA"},
+        {"url": "https://example.com/b.png"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ({"type": "file", "path": "x.bin"}, "`x.bin` can't be sent to a model: it is neither text"),
+        ({"type": "file", "path": "none.txt"}, "`none.txt` can't be read: No such file"),
+        ({"type": "file", "path": "pipe"}, "`pipe` is not a regular file"),
+        ({"type": "file", "path": "big.txt"}, "`big.txt` is larger than 20,000,000 bytes"),
+        ({"type": "image", "path": "a.txt"}, "`a.txt` is no PNG, JPEG, GIF or WebP image"),
+        ({"type": "image", "path": "../out.png"}, "`../out.png` lies outside the project"),
+        ({"type": "image", "path": "link.png"}, "`link.png` lies outside the project"),
+        ({"type": "image", "data": "§"}, "`data` of an image is not base64"),
+        ({"type": "image", "data": "AAAA"}, "`data` without a `media_type`"),
+    ],
+)
+def test_what_cannot_be_sent_says_so(tmp_path: Path, part: Any, said: str) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "x.bin").write_bytes(b"\x00\xff")
+    (project / "a.txt").write_text("x")
+    (tmp_path / "out.png").write_bytes(PNG)
+    (project / "link.png").symlink_to(tmp_path / "out.png")
+    os.mkfifo(project / "pipe")
+    with (project / "big.txt").open("wb") as file:
+        file.truncate(20_000_001)
+    with serving(completion()) as server, pytest.raises(TargetError) as caught:
+        ask(make(server, root=str(project)), with_files(project, part))
+    assert said in str(caught.value)
+    assert not caught.value.may_succeed_later
+    assert server.requests == []
+
+
+# What comes back.
+
+
+def test_the_message_stays_as_it_came_without_what_is_null() -> None:
+    message = {
+        "role": "assistant", "content": None, "refusal": None, "tool_calls": [CALL],
+        "reasoning_content": "Hm.", "annotations": [],
+    }  # fmt: skip
+    got = answer(completion(message))
+    assert got.messages == (
+        {
+            "role": "assistant", "tool_calls": [CALL], "reasoning_content": "Hm.",
+            "annotations": [], "finish_reason": "stop",
+        },
+    )  # fmt: skip
+    (call,) = got.tool_calls
+    assert (call.name, call.arguments) == ("add", {"a": 1})
+
+
+def test_an_empty_list_of_calls_is_none() -> None:
+    got = answer(completion({"role": "assistant", "content": "", "tool_calls": []}))
+    assert got.messages == ({"role": "assistant", "content": "", "finish_reason": "stop"},)
+
+
+def test_a_refusal_and_an_answer_that_was_cut_are_answers() -> None:
+    refused = answer(completion({"role": "assistant", "content": None, "refusal": "No."}))
+    assert (refused.messages[0]["refusal"], refused.text) == ("No.", "")
+    cut = {"message": {"role": "assistant", "content": None}, "finish_reason": "length"}
+    assert answer({"choices": [cut]}).messages[0]["finish_reason"] == "length"
+
+
+def test_usage_has_cached_tokens() -> None:
+    usage = {
+        "prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12,
+        "prompt_tokens_details": {"cached_tokens": 4, "audio_tokens": 0},
+    }  # fmt: skip
+    said: list[str] = []
+    got = answer(completion(usage=usage), warn=said.append)
+    assert (got.usage, said) == (Usage(10, 2, 4), [])
+    assert answer(completion()).usage is None
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({}, "it has no `choices`"),
+        ({"choices": []}, "it has no `choices`"),
+        ({"choices": [{"message": None}]}, "its first choice has no `message`"),
+        ({"choices": [{"message": {}}]}, "its message is empty"),
+        ({"choices": [{"message": {"role": "boss", "content": "x"}}]}, "has the role 'boss'"),
+        ({"error": {"message": "No credit."}}, "answered with an error: No credit."),
+        ({"error": "down", "choices": None}, "answered with an error: down"),
+        ([1], "the answer is no JSON object"),
+    ],
+)
+def test_without_an_answer_it_is_a_protocol_error(value: Any, said: str) -> None:
+    error = failure(value)
+    assert said in str(error)
+    assert (error.kind, error.may_succeed_later) == ("protocol", False)
+    assert error.details["body"] == json.dumps(value)
+
+
+@pytest.mark.parametrize("body", [b'{"choices": [', b"<html>", b"", b'{"choices": "\xff"}'])
+def test_malformed_json_is_a_protocol_error(body: bytes) -> None:
+    error = failure(Reply(body, 200, {"Content-Type": "application/json"}))
+    assert (error.kind, error.may_succeed_later) == ("protocol", False)
+    assert error.details["body"] == body.decode(errors="backslashreplace")
+
+
+def test_an_answer_that_is_too_large_is_a_protocol_error() -> None:
+    error = failure(completion({"role": "assistant", "content": "x" * 999}), max_output_bytes=99)
+    assert "larger than `max_output_bytes`" in str(error)
+
+
+def test_an_error_of_the_service_is_told_in_its_words() -> None:
+    body = {"error": {"message": "Rate limit reached.", "type": "requests"}}
+    error = failure(Reply.of(body, 429, Retry_After="2"))
+    assert "HTTP 429 (Too Many Requests): Rate limit reached., from" in str(error)
+    assert (error.overloaded, error.retry_after_s) == (True, 2.0)
+
+
+# Streams.
+
+
+def delta(piece: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": piece, "finish_reason": reason}], "usage": None}
+
+
+STREAM = {"params": {"stream": True}}
+
+
+def test_a_stream_is_put_together() -> None:
+    usage = {"prompt_tokens": 3, "completion_tokens": 2}
+    reply = Reply.stream(
+        delta({"role": "assistant", "content": "", "refusal": None}),
+        delta({"content": "He", "reasoning_content": "a"}),
+        delta({"content": "llo", "reasoning_content": "b"}),
+        delta({}, "stop"),
+        {"choices": [], "usage": usage},
+        done=True,
+    )
+    with serving(reply) as server:
+        got = ask(make(server, **STREAM))
+    assert server.request.json["stream_options"] == {"include_usage": True}
+    assert got.usage == Usage(3, 2)
+    assert got.messages == (
+        {
+            "role": "assistant", "content": "Hello", "reasoning_content": "ab",
+            "finish_reason": "stop",
+        },
+    )  # fmt: skip
+
+
+def test_calls_of_a_stream_are_put_together_by_their_index() -> None:
+    def piece(index: int, **fields: Any) -> dict[str, Any]:
+        return delta({"tool_calls": [{"index": index, **fields}]})
+
+    got = answer(
+        Reply.stream(
+            delta({"role": "assistant", "content": None}),
+            piece(0, id="c1", type="function", function={"name": "add", "arguments": ""}),
+            piece(1, id="c2", type="function", function={"name": "sub", "arguments": "{}"}),
+            piece(0, function={"arguments": '{"a"'}),
+            piece(0, function={"arguments": ": 1}"}),
+            delta({}, "tool_calls"),
+            done=True,
+        ),
+        **STREAM,
+    )
+    sub = {"id": "c2", "type": "function", "function": {"name": "sub", "arguments": "{}"}}
+    assert got.messages == (
+        {"role": "assistant", "tool_calls": [CALL, sub], "finish_reason": "tool_calls"},
+    )
+
+
+def test_the_usage_of_a_stream_is_asked_for_unless_the_parameters_say() -> None:
+    options = {"include_usage": False}
+    with serving(Reply.stream(delta({"content": "x"}, "stop"))) as server:
+        ask(make(server, params={"stream": True, "stream_options": options}))
+    assert server.request.json["stream_options"] == options
+
+
+def test_finished_is_what_has_a_reason_or_says_done() -> None:
+    assert answer(Reply.stream(delta({"content": "x"}, "stop")), **STREAM).text == "x"
+    assert answer(Reply.stream(delta({"content": "x"}), done=True), **STREAM).text == "x"
+
+
+def test_a_stream_that_ends_too_early_is_an_error_with_what_came() -> None:
+    error = failure(Reply.stream(delta({"content": "Hel"}), delta({"content": "lo"})), **STREAM)
+    assert "it ended before the answer was complete" in str(error)
+    assert (error.kind, error.may_succeed_later) == ("protocol", False)
+    assert error.details["output"] == "Hello"
+    assert error.details["body"].startswith('data: {"choices"')
+
+
+def test_a_connection_that_breaks_in_a_stream_is_a_connection_error() -> None:
+    error = failure(Reply.stream(delta({"content": "Hello"}), cut=50), **STREAM)
+    assert (error.kind, error.may_succeed_later) == ("connection", True)
+
+
+def test_an_error_in_a_stream_is_an_error() -> None:
+    body = {"error": {"message": "The server had an error.", "type": "server_error"}}
+    error = failure(Reply.stream(delta({"content": "x"}), body, done=True), **STREAM)
+    assert "answered with an error: The server had an error." in str(error)
+    assert (error.kind, error.may_succeed_later) == ("protocol", True)
+
+
+@pytest.mark.parametrize("body", [b"data: {\n\n", b'data: "x"\n\n', b'data: {"a": "\xff"}\n\n'])
+def test_events_that_make_no_sense_are_a_protocol_error(body: bytes) -> None:
+    error = failure(Reply(body, 200, {"Content-Type": "text/event-stream"}), **STREAM)
+    assert "the stream of the answer can't be read" in str(error)
+    assert error.details["body"] == body.decode(errors="backslashreplace")
+
+
+def test_a_stream_that_is_too_large_is_an_error() -> None:
+    reply = Reply.stream(*[delta({"content": "x" * 100})] * 50, done=True)
+    error = failure(reply, max_output_bytes=1000, **STREAM)
+    assert "larger than `max_output_bytes`" in str(error)
+    assert error.kind == "protocol"
+
+
+def test_a_service_that_does_not_stream_is_understood() -> None:
+    assert answer(completion(), **STREAM).text == "4"
+
+
+def test_connections_are_used_again_after_a_stream() -> None:
+    reply = Reply.stream(delta({"content": "x"}, "stop"), done=True)
+    with serving(reply) as server:
+        asyncio.run(answer_all(make(server, **STREAM), [trial()] * 3))
+    assert (len(server.requests), server.connections) == (3, 1)
+
+
+# Keys, options and prices.
+
+
+def test_the_default_key_is_for_the_default_host_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "hunter2")
+    with serving(completion()) as server:
+        target = make(server)
+        ask(target)
+    assert "authorization" not in server.request.headers
+    assert target.key_names == ()
+    assert OpenAITarget(model="m").key_names == ("OPENAI_API_KEY",)
+    assert OpenAITarget(model="m", base_url="https://api.openai.com/v1/").key_names == (
+        "OPENAI_API_KEY",
+    )
+
+
+def test_the_key_that_is_named_is_sent_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "k")
+    with serving(completion()) as server:
+        target = make(server, key_env="MY_KEY")
+        ask(target)
+    assert server.request.headers["authorization"] == "Bearer k"
+    assert target.key_names == ("MY_KEY",)
+    assert OpenAITarget(model="m", key_env="MY_KEY").key_names == ("MY_KEY",)
+
+
+def test_a_header_of_ones_own_takes_the_place_of_the_default_key() -> None:
+    assert OpenAITarget(model="m", header_env={"authorization": "A"}).key_names == ("A",)
+    assert OpenAITarget(model="m", headers={"AUTHORIZATION": "none"}).key_names == ()
+
+
+def test_a_missing_default_key_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY is not set: export it, or name a file"):
+        asyncio.run(OpenAITarget(model="m").open())
+
+
+@pytest.mark.parametrize(
+    ("value", "model", "address"),
+    [
+        ("gpt-4o-mini", "gpt-4o-mini", False),
+        ("org/model:7b@v2", "org/model:7b@v2", False),
+        ("m@{url}", "m", True),
+        ("m@http://x@{url}", "m@http://x", True),
+    ],
+)
+def test_a_model_may_name_its_address(value: str, model: str, address: bool) -> None:
+    assert OpenAITarget.carries_address(value.format(url="http://host/v1")) is address
+    if address:
+        with serving(completion()) as server:
+            ask(OpenAITarget.from_value(value.format(url=server.url)))
+        assert server.request.json["model"] == model
+    else:
+        assert OpenAITarget.from_value(value).key_names == ("OPENAI_API_KEY",)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "`model` is missing"),
+        ({"model": "m", "params": {"messages": []}}, "can't hold `messages`"),
+        ({"model": "m", "params": {"model": "x"}}, "can't hold `model`"),
+        ({"model": "m", "params": {"n": 2}}, "has `n` over 1: to ask more than once, use `repeat`"),
+        ({"model": "m", "params": {"stream": "yes"}}, "`params.stream` is true or false"),
+        ({"model": "m", "params": {"a": object()}}, "`params` can't be written as JSON"),
+        ({"model": "m", "base_url": "localhost:80"}, "`base_url` is an address"),
+        ({"model": "m", "temperature": 1}, "`temperature` is not an option"),
+        ({"model": "m", "price": {"input": 1}}, "needs `output`"),
+        ({"model": "m", "price": {"input": 1, "outptu": 1}}, "has no `outptu`"),
+        ({"model": "m", "price": {"input": -1, "output": 1}}, "`price.input` is USD"),
+    ],
+)
+def test_options_that_cannot_be_used_are_named(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        OpenAITarget(**options)
+    assert said in str(caught.value)
+
+
+def test_a_value_without_a_model_is_refused() -> None:
+    for value in ("", "@http://x"):
+        with pytest.raises(ConfigError, match="needs a model"):
+            OpenAITarget.from_value(value)
+
+
+def test_the_cache_key_knows_the_content_of_files(tmp_path: Path) -> None:
+    target = OpenAITarget(model="m", root=str(tmp_path))
+    given = with_files(tmp_path, {"type": "file", "path": "a.txt"})
+    (tmp_path / "a.txt").write_text("one")
+    first = target.cache_key(given)
+    assert json.dumps(first) == json.dumps(target.cache_key(given))
+    (tmp_path / "a.txt").write_text("two")
+    assert target.cache_key(given) != first
+
+
+def test_a_price_of_the_configuration() -> None:
+    usage = {
+        "prompt_tokens": 1000, "completion_tokens": 100,
+        "prompt_tokens_details": {"cached_tokens": 400},
+    }  # fmt: skip
+    price = {"input": 1.0, "output": 10, "cached": 0.5}
+    assert answer(completion(usage=usage), price=price).cost_usd == pytest.approx(0.0018)
+    assert answer(completion(), price=price).cost_usd is None
+    assert answer(completion(usage=usage)).cost_usd is None

@@ -1,0 +1,233 @@
+"""Runs from Python: `evaluate` and `evaluate_async`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evalcase
+from evalcase import Answer, ConfigError, Evaluated, SuiteError, TargetError
+from evalcase.testing import ScriptedTarget
+from tests.cli.command import EVALCASE, environment
+from tests.run.project import case
+
+Evaluate = Callable[..., Evaluated]
+
+
+def run_async(*arguments: Any, **options: Any) -> Evaluated:
+    return asyncio.run(evalcase.evaluate_async(*arguments, **options))
+
+
+@pytest.fixture(params=[evalcase.evaluate, run_async], ids=["sync", "async"])
+def evaluate(request: pytest.FixtureRequest) -> Evaluate:
+    function: Evaluate = request.param
+    return function
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    # A run makes the project's modules importable; here that must end with the test.
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "evalcase.toml").write_text("")
+    suite(tmp_path, case("a", "one"), case("b", "two"))
+    return tmp_path
+
+
+def suite(folder: Path, *cases: dict[str, Any]) -> None:
+    (folder / "s.eval.yaml").write_text(json.dumps({"cases": cases}))
+
+
+def test_a_function_is_a_target(folder: Path, evaluate: Evaluate) -> None:
+    def agent(question: str) -> str:
+        return "ok" if question == "one" else "no"
+
+    done = evaluate(".", agent)
+    assert (done.status, done.complete, done.ok, done.pass_rate) == ("completed", True, False, 0.5)
+    assert (done.totals.passed, done.totals.failed) == (1, 1)
+    assert {result.key.case: result.verdict for result in done.results} == {
+        "a": "passed",
+        "b": "failed",
+    }
+    assert Path(done.path).parent == folder / ".evalcase" / "runs"
+
+
+def test_it_is_the_same_run_as_that_of_the_command(folder: Path, evaluate: Evaluate) -> None:
+    done = evaluate("s.eval.yaml", "echo", cases="a", repeat=2)
+    command = [*EVALCASE, "run", "s.eval.yaml", "--target", "echo", "--case", "a", "--repeat", "2"]
+    told = subprocess.run(
+        [*command, "--json"], cwd=folder, env=environment(), capture_output=True, check=False
+    )
+    other = json.loads(told.stdout)
+    assert (done.totals.total, done.totals.failed) == (other["total"], other["failed"]) == (2, 2)
+    first, second = (
+        [(each["key"], each["verdict"], each["case_hash"]) for each in map(_row, results)]
+        for results in (
+            done.results,
+            evalcase.evaluate("s.eval.yaml", "echo", cases="a", repeat=2).results,
+        )
+    )
+    assert sorted(first) == sorted(second)
+
+
+def _row(result: evalcase.Result) -> dict[str, Any]:
+    return {"key": result.key, "verdict": result.verdict, "case_hash": result.case_hash}
+
+
+@pytest.mark.usefixtures("folder")
+def test_async_functions_and_objects_and_names_together(evaluate: Evaluate) -> None:
+    async def agent(messages: list[Any]) -> str:
+        return str(len(messages))
+
+    scripted = ScriptedTarget({"a": "ok", "b": ValueError("no")})
+    done = evaluate(["s.eval.yaml"], [agent, scripted, "echo"])
+    targets = {result.key.target for result in done.results}
+    assert len(targets) == 3
+    assert {"echo", "ScriptedTarget-2"} < targets
+    assert (scripted.opened, scripted.closed, len(scripted.asked)) == (1, 1, 2)
+    assert done.totals.errored == 1
+
+
+def test_the_target_of_the_configuration(folder: Path, evaluate: Evaluate) -> None:
+    (folder / "evalcase.toml").write_text('target = "echo"\n')
+    suite(folder, {"id": "a", "input": "hi", "expected_output": "hi"})
+    assert evaluate().ok
+
+
+def test_results_and_warnings_as_they_come(folder: Path, evaluate: Evaluate) -> None:
+    def agent(question: str) -> str:
+        return question
+
+    suite(folder, {"id": "a", "input": [{"role": "system", "content": "s"}, *_user("hi")]})
+    seen: list[str] = []
+    said: list[str] = []
+    evaluate(
+        ".", agent, on_result=lambda result: seen.append(result.key.case), on_warning=said.append
+    )
+    assert seen == ["a"]
+    assert any("sees the last user message only" in text for text in said)
+
+
+def _user(text: str) -> list[dict[str, str]]:
+    return [{"role": "user", "content": text}]
+
+
+def test_warnings_are_logged_by_default(
+    folder: Path, evaluate: Evaluate, caplog: pytest.LogCaptureFixture
+) -> None:
+    suite(folder, {"id": "a", "input_messages": "hi", "expected_output": "hi"})
+    with caplog.at_level(logging.WARNING, "evalcase"):
+        assert evaluate(".", "echo").ok
+    assert "which `evalcase check` shows" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"concurrency": 0}, "`concurrency` is 1 or more"),
+        ({"repeat": 0}, "`repeat`"),
+        ({"limit": 0}, "`limit`"),
+        ({"sample": 0}, "`sample`"),
+        ({"retries": -1}, "`retries`"),
+        ({"timeout_s": 0}, "`timeout_s`"),
+        ({"max_cost_usd": float("nan")}, "`max_cost_usd`"),
+        ({"shard": (3, 2)}, "`shard`"),
+    ],
+)
+def test_options_are_checked(folder: Path, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        evalcase.evaluate(".", "echo", **options)
+    assert not (folder / ".evalcase").exists()
+
+
+def test_an_option_that_does_not_exist(folder: Path) -> None:
+    with pytest.raises(TypeError, match="'concurency'"):
+        evalcase.evaluate(".", "echo", concurency=3)  # type: ignore[call-arg]
+    assert not (folder / ".evalcase").exists()
+
+
+def test_what_is_no_target(folder: Path) -> None:
+    with pytest.raises(ConfigError, match="not 42"):
+        evalcase.evaluate(".", 42)  # type: ignore[arg-type]
+    assert not (folder / ".evalcase").exists()
+
+
+def test_an_invalid_suite_is_raised_and_nothing_is_run(folder: Path, evaluate: Evaluate) -> None:
+    suite(folder, case("a"), {"inptu": "b"})
+    target = ScriptedTarget([])
+    with pytest.raises(SuiteError, match="inptu"):
+        evaluate(".", target)
+    assert (target.opened, target.asked) == (0, [])
+
+
+def test_a_target_that_cannot_be_set_up_is_raised(folder: Path, evaluate: Evaluate) -> None:
+    class Broken(ScriptedTarget):
+        async def open(self) -> None:
+            raise TargetError("no database")
+
+    with pytest.raises(TargetError, match="no database"):
+        evaluate(".", Broken([]))
+    assert not (folder / ".evalcase").exists()
+
+
+def test_answers_of_ones_own_making(folder: Path, evaluate: Evaluate) -> None:
+    def agent(question: str) -> Answer:
+        del question
+        return Answer(Answer.of_text("ok").messages, evalcase.Usage(3, 4), 0.25)
+
+    done = evaluate(".", agent, runs_dir=str(folder / "kept"))
+    assert (done.ok, done.totals.cost_usd) == (True, 0.5)
+    assert Path(done.path).parent == folder / "kept"
+
+
+@pytest.mark.usefixtures("folder")
+def test_within_an_event_loop_the_plain_one_says_what_to_call() -> None:
+    async def main() -> None:
+        evalcase.evaluate(".", "echo")
+
+    with pytest.raises(RuntimeError, match=r"await evalcase\.evaluate_async"):
+        asyncio.run(main())
+
+
+@pytest.mark.usefixtures("folder")
+def test_two_runs_at_once_in_one_loop() -> None:
+    async def main() -> list[Evaluated]:
+        runs = [evalcase.evaluate_async(".", ScriptedTarget(["ok", "ok"])) for _ in range(2)]
+        return await asyncio.gather(*runs)
+
+    first, second = asyncio.run(main())
+    assert first.ok
+    assert second.ok
+    assert first.path != second.path
+
+
+def test_env_file_and_cache(
+    folder: Path, evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UNRELATED", "so that what is set here is undone")
+    monkeypatch.delenv("AGENT_WORD", raising=False)
+    (folder / "keys.env").write_text("AGENT_WORD=ok\n")
+    calls = []
+
+    def agent(question: str) -> str:
+        import os
+
+        calls.append(question)
+        return os.environ["AGENT_WORD"]
+
+    try:
+        assert evaluate(".", agent, env_file="keys.env", cache=True).ok
+        assert evaluate(".", agent, cache=True).ok
+    finally:
+        import os
+
+        os.environ.pop("AGENT_WORD", None)
+    assert sorted(calls) == ["one", "two"]
