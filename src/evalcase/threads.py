@@ -21,12 +21,12 @@ so short that the system's clock has to be set for it costs more than it saves."
 _MOST_DOUBT = 255
 
 
-class _Call:
-    """A call under way, and what comes of it."""
+class Call:
+    """A call, and what comes of it."""
 
     __slots__ = (
-        "arguments", "context", "error", "function", "future", "is_over", "is_settled", "took_s",
-        "value",
+        "arguments", "context", "end", "error", "function", "future", "is_over", "is_settled",
+        "took_s", "value",
     )  # fmt: skip
 
     def __init__(
@@ -42,9 +42,11 @@ class _Call:
         self.error: BaseException | None = None
         self.took_s = 0.0
         self.future = future
-        self.is_over = Lock()
-        """Held until then, so that the loop can wait for it."""
-        self.is_over.acquire()
+        self.is_over = False
+        """Whether the loop need not wait for it."""
+        self.end = Lock()
+        """Held until it comes to it, so that the loop can stand still for so long."""
+        self.end.acquire()
         self.is_settled = Lock()
         """Taken by the thread when it is done, or by the loop when it wants to be woken instead:
         whoever comes second knows what the other did."""
@@ -63,7 +65,7 @@ class _Call:
         return self.value
 
 
-_Inbox = SimpleQueue[_Call | None]
+_Inbox = SimpleQueue[Call | None]
 
 
 class Threads:
@@ -86,12 +88,21 @@ class Threads:
 
     async def call(self, function: Callable[..., object], *arguments: object) -> object:
         """What the function returns, or raises. If this is cancelled, its thread is given up."""
-        call = _Call(function, arguments, asyncio.get_running_loop().create_future())
-        inbox = self._idle.pop() if self._idle else self._start()
+        return await self.wait_for(self.start(function, *arguments))
+
+    def start(self, function: Callable[..., object], *arguments: object) -> Call:
+        """Begin a call, which may be over already."""
+        call = Call(function, arguments, asyncio.get_running_loop().create_future())
+        inbox = self._idle.pop() if self._idle else self._new()
+        call.is_over = self._is_over_soon(call, inbox)
+        if call.is_over:
+            self._release(inbox)
+        return call
+
+    async def wait_for(self, call: Call) -> object:
+        """The same as `call` gives, of a call that was begun."""
         try:
-            if self._is_over_soon(call, inbox):
-                self._release(inbox)
-            else:
+            if not call.is_over:
                 await call.future
                 self._judge(call.took_s)
             return call.outcome()
@@ -104,14 +115,14 @@ class Threads:
         while self._idle:
             self._idle.pop().put(None)
 
-    def _is_over_soon(self, call: _Call, inbox: _Inbox) -> bool:
+    def _is_over_soon(self, call: Call, inbox: _Inbox) -> bool:
         """Begin a call; False if its future has to be waited for."""
         if self._doubted:
             call.is_settled.acquire()
             inbox.put(call)
             return False
         inbox.put(call)
-        if call.is_over.acquire(timeout=_HOLD_S) or not call.is_settled.acquire(blocking=False):
+        if call.end.acquire(timeout=_HOLD_S) or not call.is_settled.acquire(blocking=False):
             return True
         self._doubt = self._doubted = min(2 * self._doubt, _MOST_DOUBT)
         return False
@@ -122,7 +133,7 @@ class Threads:
         elif self._doubted:
             self._doubted -= 1
 
-    def _start(self) -> _Inbox:
+    def _new(self) -> _Inbox:
         inbox: _Inbox = SimpleQueue()
         Thread(target=self._work, args=(inbox,), name=self._name, daemon=True).start()
         return inbox
@@ -131,7 +142,7 @@ class Threads:
         while (call := inbox.get()) is not None:
             call.run()
             if call.is_settled.acquire(blocking=False):
-                call.is_over.release()
+                call.end.release()
             else:
                 try:
                     call.future.get_loop().call_soon_threadsafe(self._wake, call.future, inbox)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib import import_module
@@ -57,7 +58,7 @@ class PythonGrader:
             raise ConfigError(f"`{self.value}` is not a function")
         return function
 
-    async def grade(self, trial: Trial, answer: Answer) -> Grade:
+    def grade(self, trial: Trial, answer: Answer) -> Grade | Awaitable[Grade]:
         function = self._function()
         manner = _manner(function)
         call = partial(
@@ -65,10 +66,21 @@ class PythonGrader:
             *[GIVEN[name](trial, answer) for name in manner.by_place],
             **{name: GIVEN[name](trial, answer) for name in manner.by_name},
         )
-        returned = call() if manner.is_async else await _THREADS.call(call)
-        if isawaitable(returned):
-            returned = await returned
+        if manner.is_async:
+            return self._read_later(call())
+        begun = _THREADS.start(call)
+        if not begun.is_over:
+            return self._read_later(_THREADS.wait_for(begun))
+        returned = begun.outcome()
+        return self._read_later(returned) if isawaitable(returned) else self._read(returned)
+
+    def _read(self, returned: object) -> Grade:
         return read_returned(returned, self.threshold)
+
+    async def _read_later(self, returned: object) -> Grade:
+        while isawaitable(returned):
+            returned = await returned
+        return self._read(returned)
 
 
 def _check_place(value: object) -> None:
@@ -83,7 +95,8 @@ def _check_threshold(value: object) -> None:
 
 def _import(module: str, name: str) -> object:
     try:
-        found: object = import_module(module)
+        # Once a module is there, this is quicker than to import it again.
+        found: object = sys.modules.get(module) or import_module(module)
     except ModuleNotFoundError as error:
         # A module that is missing further down is the user's own error, with its own traceback.
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
