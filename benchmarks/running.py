@@ -14,15 +14,14 @@ from benchmarks.measure import command_cpu
 from benchmarks.sums import SLOW_S, run_command, run_s, write_project
 
 CASES, SLOW_TRIALS = 10_000, 1_000
-PEER_CASES = 1_000
-"""Some peers would take minutes for more."""
 BARS = {20: 1.10, 100: 1.25}
 ROUNDS, PEER_ROUNDS = 3, 2
 
 PEERS = {
-    "pydantic-evals": ("pydantic_evals", "pydantic_evals_run.py"),
-    "Inspect AI": ("inspect_ai", "inspect_run.py"),
-    "DeepEval": ("deepeval", "deepeval_run.py"),
+    "pydantic-evals": ("pydantic_evals", "pydantic_evals_run.py", CASES),
+    # These two would take minutes for as many.
+    "Inspect AI": ("inspect_ai", "inspect_run.py", 1_000),
+    "DeepEval": ("deepeval", "deepeval_run.py", 1_000),
 }
 INTERPRETERS = "EVALCASE_BENCH_PEERS"
 
@@ -41,15 +40,15 @@ def running_figures(folder: Path) -> Iterator[Figure]:
 def peer_run_figures(folder: Path) -> Iterator[Figure]:
     """The same of other tools, where some interpreter has them."""
     del folder
-    for name, (module, file) in PEERS.items():
+    for name, (module, file, count) in PEERS.items():
         python = _interpreter_with(module)
         if python is None:
             print(f"{name}: not measured; {INTERPRETERS} names interpreters that may have it")
             continue
         script = [python, str(Path(__file__).parent / "peers" / file)]
         few = [*script, "1", "10", "0"]
-        many = [*script, str(PEER_CASES), "10", "0"]
-        yield _overhead(f"{name}: run overhead per case", many, few, PEER_CASES)
+        many = [*script, str(count), "10", "0"]
+        yield _overhead(f"{name}: run overhead per case, {count:,}", many, few, count)
         for at_once in BARS:
             slow = [*script, str(SLOW_TRIALS), str(at_once), str(SLOW_S)]
             took_s = min(_peer_s(slow) for _ in range(PEER_ROUNDS))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 
@@ -146,6 +147,29 @@ def test_the_loop_goes_on_while_a_call_is_slow(threads: Threads) -> None:
         return await slow
 
     assert asyncio.run(run()) is True
+
+
+def test_the_loop_stands_still_for_quick_calls_only(threads: Threads) -> None:
+    async def run() -> list[bool]:
+        calls = [threads.start(time.sleep, 0.001) for _ in range(5)]
+        for call in calls:
+            await threads.wait_for(call)
+        return [call.is_over for call in calls[1:]]
+
+    assert not any(asyncio.run(run()))
+
+
+def test_the_loop_trusts_again_after_quick_calls(threads: Threads) -> None:
+    async def run() -> bool:
+        await threads.call(time.sleep, 0.001)
+        for _ in range(2000):
+            call = threads.start(int)
+            await threads.wait_for(call)
+            if call.is_over:
+                return True
+        return False
+
+    assert asyncio.run(run())
 
 
 def test_one_loop_after_the_other_may_use_them(threads: Threads) -> None:

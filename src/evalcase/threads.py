@@ -15,6 +15,7 @@ from threading import Lock, Thread
 from time import perf_counter
 
 _QUICK_S = 0.0002
+"""How long a call may take that the loop is to stand still for."""
 _HOLD_S = 0.005
 """How long the event loop stands still, at most, for a call that should be over at once. A time
 so short that the system's clock has to be set for it costs more than it saves."""
@@ -73,7 +74,7 @@ class Threads:
 
     To wake an event loop costs several times the work of a usual grader. So the loop stands
     still until the call is over. If that takes too long, it is waited for like anything else; and
-    the more often that happens, the more quick calls it takes until the loop trusts in one again.
+    the more often calls are slow, the more quick ones it takes until the loop trusts in one again.
     """
 
     def __init__(self, name: str) -> None:
@@ -122,12 +123,15 @@ class Threads:
             inbox.put(call)
             return False
         inbox.put(call)
-        if call.end.acquire(timeout=_HOLD_S) or not call.is_settled.acquire(blocking=False):
-            return True
-        self._doubt = self._doubted = min(2 * self._doubt, _MOST_DOUBT)
-        return False
+        over = call.end.acquire(timeout=_HOLD_S) or not call.is_settled.acquire(blocking=False)
+        if not over or call.took_s > _QUICK_S:
+            self._doubt = self._doubted = min(2 * self._doubt, _MOST_DOUBT)
+        elif self._doubt > 1:
+            self._doubt -= 1
+        return over
 
     def _judge(self, took_s: float) -> None:
+        """Learn from a call that the loop did not stand still for."""
         if took_s > _QUICK_S:
             self._doubted = self._doubt
         elif self._doubted:
