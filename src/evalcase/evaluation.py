@@ -7,8 +7,8 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from random import random
@@ -31,6 +31,7 @@ from evalcase.record.cap import cap_answer
 from evalcase.record.commit import JournalFailure
 from evalcase.record.folder import Run, create_run
 from evalcase.record.journal import Journal, open_journal
+from evalcase.record.keep import Keeper
 from evalcase.record.reader import finished, read_results, totals
 from evalcase.record.scrub import Scrubber
 from evalcase.record.totals import Totals
@@ -243,13 +244,14 @@ class Evaluation:
         )
         try:
             status, notice = await self._run(journal, run, again)
-            if not failed:
+            with suppress(RecordError):  # it is raised once more when the journal is closed
                 journal.append({"type": "end", "status": status}, lambda: None)
         finally:
             try:
                 journal.close()
             except RecordError:
                 status = "failed"
+        await asyncio.sleep(0)  # what is on disk by now is to be shown, too
         if failed:
             status, notice = "failed", str(failed[0])
         fast = self.engine is not None and self.engine.failed_fast and status == "stopped"
@@ -279,7 +281,7 @@ class Evaluation:
             for name, count in self.trials.items()
         }
         limits = self.request.limits(self.config, per_target)
-        keep = partial(_keep, journal, self.watcher, self.scrubber if self.secret else None)
+        keep = Keeper(journal, self.watcher.finished, self.scrubber if self.secret else None).keep
         paces = {name: Pace(limits.of_target(name)) for name in self.targets}
         engine = self.engine = Engine(limits, partial(self._try, limits, paces), keep, self.watcher)
         work = {
@@ -334,26 +336,6 @@ class Evaluation:
         return Result(trial.key, case_hash, verdict, answer, grades, None, *rest)
 
 
-async def _keep(
-    journal: Journal, watcher: Watcher, scrubber: Scrubber | None, result: Result
-) -> None:
-    """Wait until a result is on disk; only then is it shown as finished."""
-    durable = asyncio.get_running_loop().create_future()
-    done = partial(_resolve, durable)
-    try:
-        journal.append({"type": "result", **result.to_dict()}, done)
-    except ValueError as error:
-        # What can't be written down is no answer that anyone could look at later.
-        why = Failure("protocol", f"the result can't be recorded: {error}")
-        result = replace(result, verdict="errored", answer=None, grades=(), failure=why)
-        journal.append({"type": "result", **result.to_dict()}, done)
-    await durable
-    if scrubber is not None:
-        # What is shown is what was written: without the secrets.
-        result = Result.from_dict(scrubber.row(result.to_dict()))
-    watcher.finished(result)
-
-
 def _once(warn: Callable[[str], None]) -> Callable[[str], None]:
     """Say the same thing once in a run, however many trials it is true of."""
     said: set[str] = set()
@@ -364,11 +346,6 @@ def _once(warn: Callable[[str], None]) -> Callable[[str], None]:
             warn(text)
 
     return say
-
-
-def _resolve(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)
 
 
 def _call_all(dones: list[Callable[[], None]]) -> None:

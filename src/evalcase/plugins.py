@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from evalcase.config import Config
@@ -77,16 +79,23 @@ def key_names(config: Config, targets: Iterable[Target]) -> set[str]:
     return names - {""}
 
 
-def graders_of(case: Case) -> list[NamedGrader]:
+def graders_of(case: Case) -> Sequence[NamedGrader]:
     """The graders of a case, the built-in comparison added where nothing else compares."""
+    specs = case.graders
+    graders = _made(_to_json(specs)) if specs else ()
+    return (*graders, _EXPECTED) if needs_expected(case, graders) else graders
+
+
+@lru_cache(maxsize=256)
+def _made(specs: str) -> tuple[NamedGrader, ...]:
+    """Most cases of a suite have the same graders, and to make one is slower than to use it."""
     graders = []
-    for spec in case.graders:
+    for spec in json.loads(specs):
         kind, _, value = str(spec["type"]).partition(":")
         options = {**spec, "type": kind, "value": value} if value else spec
         graders.append(configure(find("graders", kind), options))
-    if needs_expected(case, graders):
-        graders.append(_EXPECTED)
-    return graders
+    return tuple(graders)
 
 
+_to_json = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 _EXPECTED = NamedGrader("expected", ExpectedGrader())

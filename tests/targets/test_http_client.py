@@ -16,7 +16,7 @@ from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.http import HttpTarget
 from evalcase.targets.http_address import CheckedResolver, is_refused
 from evalcase.targets.http_errors import retry_after_s
-from evalcase.targets.threads import DaemonThreads
+from evalcase.threads import Threads
 from tests.targets.server import Reply, serving
 from tests.targets.trials import LIMIT_S, answer_all, ask, trial
 
@@ -361,7 +361,7 @@ def test_a_name_that_leads_there_later_is_refused_by_then() -> None:
     """Names are resolved again for each connection. This one says outright where it leads."""
 
     async def run(allow: bool) -> list[str]:
-        resolver = CheckedResolver(DaemonThreads(), allow)
+        resolver = CheckedResolver(Threads("evalcase-test"), allow)
         return [each["host"] for each in await resolver.resolve("0xa9fea9fe", 80)]
 
     with pytest.raises(OSError, match=r"0xa9fea9fe leads to 169\.254\.169\.254, a link-local"):

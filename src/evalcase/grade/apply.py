@@ -29,9 +29,9 @@ _TRACEBACK_LINES = 20
 
 def needs_expected(case: Case, graders: Sequence[NamedGrader]) -> bool:
     """Whether the built-in comparison has to be added, so that nothing expected goes unchecked."""
-    if _needs_judge(case) or any(grader.compares_expected for grader in graders):
+    if case.needs_judge or not case.is_expecting:
         return False
-    return bool(case.expected_output)
+    return not any(grader.compares_expected for grader in graders)
 
 
 async def grade_answer(
@@ -42,7 +42,7 @@ async def grade_answer(
     A grader that has to be waited for gets `timeout_s`.
     """
     grades = [await _apply(grader, trial, answer, timeout_s) for grader in graders]
-    if _needs_judge(trial.case) and not any(grader.judges for grader in graders):
+    if trial.case.needs_judge and not any(grader.judges for grader in graders):
         grades.append(_without_judge(trial.case))
     return decide_verdict(grades, trial.case.threshold), tuple(grades)
 
@@ -77,6 +77,9 @@ async def _wait_for(outcome: Awaitable[object], timeout_s: float) -> object:
 
 
 def _named(named: NamedGrader, grade: Grade) -> Grade:
+    said = named.name, named.weight, named.required
+    if said == (grade.grader, grade.weight, grade.required):
+        return grade
     return Grade(
         named.name, grade.score, grade.passed, grade.reason, grade.details,
         named.weight, named.required, grade.failure,
@@ -98,10 +101,6 @@ def _failure(error: BaseException) -> Failure:
     name = type(error).__name__
     traceback = [line[:_LONGEST_MESSAGE] for line in lines]
     return Failure("grader", f"{name}: {text}" if text else name, {"traceback": traceback})
-
-
-def _needs_judge(case: Case) -> bool:
-    return case.criteria is not None or bool(case.rubrics)
 
 
 def _without_judge(case: Case) -> Grade:

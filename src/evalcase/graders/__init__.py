@@ -12,7 +12,8 @@ an answer is:
             passed = length < self.value
             return Grade("shorter", float(passed), passed, f"{length} characters")
 
-`weight`, `required` and `name` are options of every grader, so none has to know them.
+`weight`, `required` and `name` are options of every grader, so none has to know them. A grader is
+made once for all cases that say the same of it, and may be asked by several trials at a time.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from importlib import import_module
@@ -12,12 +13,12 @@ from typing import NamedTuple
 
 from evalcase.errors import ConfigError
 from evalcase.graders.returned import read_returned
-from evalcase.graders.threads import THREADS
 from evalcase.model.answer import Answer
 from evalcase.model.grade import Grade
 from evalcase.model.json_value import fresh
 from evalcase.model.message import Message
 from evalcase.model.trial import Trial
+from evalcase.threads import Threads
 
 
 def _own(answer: Answer) -> Answer:
@@ -68,7 +69,7 @@ class PythonGrader:
             raise ConfigError(f"`{self.value}` is not a function")
         return function
 
-    async def grade(self, trial: Trial, answer: Answer) -> Grade:
+    def grade(self, trial: Trial, answer: Answer) -> Grade | Awaitable[Grade]:
         function = self._function()
         manner = _manner(function)
         call = partial(
@@ -76,10 +77,21 @@ class PythonGrader:
             *[GIVEN[name](trial, answer) for name in manner.by_place],
             **{name: GIVEN[name](trial, answer) for name in manner.by_name},
         )
-        returned = call() if manner.is_async else await THREADS.call(call)
-        if isawaitable(returned):
-            returned = await returned
+        if manner.is_async:
+            return self._read_later(call())
+        begun = _THREADS.start(call)
+        if not begun.is_over:
+            return self._read_later(_THREADS.wait_for(begun))
+        returned = begun.outcome()
+        return self._read_later(returned) if isawaitable(returned) else self._read(returned)
+
+    def _read(self, returned: object) -> Grade:
         return read_returned(returned, self.threshold)
+
+    async def _read_later(self, returned: object) -> Grade:
+        while isawaitable(returned):
+            returned = await returned
+        return self._read(returned)
 
 
 def _check_place(value: object) -> None:
@@ -94,7 +106,8 @@ def _check_threshold(value: object) -> None:
 
 def _import(module: str, name: str) -> object:
     try:
-        found: object = import_module(module)
+        # Once a module is there, this is quicker than to import it again.
+        found: object = sys.modules.get(module) or import_module(module)
     except (Exception, SystemExit) as error:
         # Whatever a module does when it is imported, it is the user's to mend.
         raise ConfigError(_why(module, name, error)) from error
@@ -116,6 +129,10 @@ def _why(module: str, name: str, error: BaseException) -> str:
         where = f" ({error.filename}:{error.lineno})"
     what = f"{type(error).__name__}: {error}".rstrip(": ")
     return f"grader `{module}:{name}`: importing `{module}` failed: {what}{where}"
+
+
+_THREADS = Threads("evalcase-grader")
+"""Shared by all graders of the process, as there may be one grader for each of a million cases."""
 
 
 class _Manner(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import ItemsView
 from typing import Any
 
 from evalcase.model.json_value import JSON, fresh, same
@@ -29,13 +30,23 @@ class Case:
     @property
     def input(self) -> tuple[Message, ...]:
         """The messages that the target is given."""
-        return tuple(Message(fresh(message)) for message in self._data["input"])
+        return tuple([Message.copy_of(message) for message in self._data["input"]])
 
     @property
     def expected_output(self) -> tuple[Message, ...]:
         """The messages that are expected; empty where nothing is."""
         expected = self._data.get("expected_output", ())
-        return tuple(Message(fresh(message)) for message in expected)
+        return tuple([Message.copy_of(message) for message in expected])
+
+    @property
+    def is_expecting(self) -> bool:
+        """Whether there is an `expected_output`."""
+        return bool(self._data.get("expected_output"))
+
+    @property
+    def needs_judge(self) -> bool:
+        """Whether it has `criteria` or `rubrics`, which only a judge can grade."""
+        return self.criteria is not None or bool(self._data.get("rubrics"))
 
     @property
     def description(self) -> str | None:
@@ -98,6 +109,10 @@ class Case:
     @property
     def timeout_s(self) -> float | None:
         return self._data.get("timeout_s")
+
+    def items(self) -> ItemsView[str, Any]:
+        """Fields and values of the canonical JSON object itself: to be read, and not changed."""
+        return self._data.items()
 
     def to_dict(self) -> dict[str, Any]:
         """The canonical JSON object, as fresh objects. Absent fields are left out."""

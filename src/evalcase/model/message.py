@@ -92,6 +92,12 @@ class Message(ReadOnly):
 
     __slots__ = ()
 
+    @classmethod
+    def copy_of(cls, data: dict[str, Any]) -> Message:
+        """A message that shares nothing with its data that could be changed."""
+        is_flat = len(data) == 2 and type(data.get("content")) is str
+        return cls(data if is_flat else fresh(data))
+
     @property
     def role(self) -> str:
         role: str = self["role"]

@@ -44,8 +44,9 @@ class Journal:
         """How many rows are on disk, those of earlier writers included."""
         return self._committer.rows
 
-    def append(self, row: dict[str, Any], done: Done) -> None:
-        """Queue a row. Once it is on disk `done` is called, from the journal's thread.
+    def append(self, row: dict[str, Any], done: Done) -> int:
+        """Queue a row, and say how many bytes it is. Once it is on disk `done` is called, from the
+        journal's thread.
 
         ValueError if the row can't be kept as JSON; the journal goes on without it.
         RecordError if the journal has failed or is closed.
@@ -56,6 +57,7 @@ class Journal:
         if self._fd < 0 or not self._committer.thread.is_alive():
             raise RecordError(f"{self.path} is closed")
         self._committer.queue.put((line, done))
+        return len(line)
 
     def close(self) -> None:
         """Wait until every row is on disk, and let others write. RecordError if one is not."""

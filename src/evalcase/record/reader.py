@@ -16,6 +16,7 @@ from evalcase.record.totals import Tally, Totals
 
 VERDICTS = frozenset(get_args(Verdict))
 MOST_USD = 1e15
+_TYPES = [str, str, str, int, str]
 
 
 class Outline(NamedTuple):
@@ -99,8 +100,7 @@ def _result_rows(path: str) -> Iterator[tuple[Outline, dict[str, Any]]]:
 
 def _outline(line: int, row: dict[str, Any]) -> Outline:
     key = TrialKey(row["suite"], row["case"], row["target"], row["repeat"])
-    names = (*key[:3], row["case_hash"])
-    if not all(isinstance(name, str) for name in names) or type(key.repeat) is not int:
+    if [*map(type, key), type(row["case_hash"])] != _TYPES:
         raise TypeError("suite, case, target, repeat or case_hash has a wrong type")
     if row["verdict"] not in VERDICTS:
         raise ValueError(f"unknown verdict {row['verdict']!r:.60}")

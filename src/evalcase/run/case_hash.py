@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from json import dumps
+from json import JSONEncoder
 
 from evalcase.model.case import Case
 
 _WITHOUT_EFFECT = frozenset({"description", "tags", "targets", "repeat", "skip"})
+# Made once: each call of `json.dumps` with options makes another.
+_to_json = JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False).encode
 
 
 def hash_case(case: Case) -> str:
     """16 hex digits. A new description or tag doesn't make a finished trial stale."""
-    data = {name: value for name, value in case.to_dict().items() if name not in _WITHOUT_EFFECT}
-    text = dumps(data, sort_keys=True, separators=(",", ":"))
-    return sha256(text.encode()).hexdigest()[:16]
+    data = {name: value for name, value in case.items() if name not in _WITHOUT_EFFECT}
+    return sha256(_to_json(data).encode()).hexdigest()[:16]

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from evalcase.errors import ConfigError
-from evalcase.targets.threads import DaemonThreads
+from evalcase.threads import Threads
 
 _NETWORKS = (
     ip_network("169.254.0.0/16"),
@@ -28,14 +28,14 @@ _HINT = "set allow_link_local = true if you mean it"
 class CheckedResolver(AbstractResolver):
     """Resolves names in threads that keep nothing from ending, and refuses some addresses."""
 
-    def __init__(self, threads: DaemonThreads, allow_link_local: bool) -> None:
+    def __init__(self, threads: Threads, allow_link_local: bool) -> None:
         self._threads = threads
         self._allow = allow_link_local
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        found = await self._threads.run(socket.getaddrinfo, host, port, family, socket.SOCK_STREAM)
+        found = await self._threads.call(socket.getaddrinfo, host, port, family, socket.SOCK_STREAM)
         assert isinstance(found, list)
         results: list[ResolveResult] = []
         for found_family, _, proto, _, address in found:
@@ -51,14 +51,14 @@ class CheckedResolver(AbstractResolver):
         """Nothing to close: the threads belong to somebody else."""
 
 
-async def check_address(kind: str, url: str, threads: DaemonThreads) -> None:
+async def check_address(kind: str, url: str, threads: Threads) -> None:
     """Raise ConfigError if an address is one that gives away the keys of a machine."""
     host = (urlsplit(url).hostname or "").rstrip(".")
     refused = host in _NAMES or is_refused(host)
     if not refused:
         # A name that can't be resolved is no fault here: a proxy may know it, or it comes back.
         with suppress(OSError, UnicodeError):
-            found = await threads.run(socket.getaddrinfo, host, None)
+            found = await threads.call(socket.getaddrinfo, host, None)
             assert isinstance(found, list)
             refused = any(is_refused(address[0]) for *_, address in found)
     if refused:

@@ -30,7 +30,7 @@ from evalcase.targets.http_errors import (
 )
 from evalcase.targets.http_options import HttpOptions, without_query
 from evalcase.targets.pipes import Output
-from evalcase.targets.threads import DaemonThreads
+from evalcase.threads import Threads
 
 _ERROR_BYTES = 100_000
 
@@ -49,13 +49,13 @@ class HttpClient:
         self._options = options
         self._session: aiohttp.ClientSession | None = None
         self._proxy: str | None = None
-        self._threads: DaemonThreads | None = None
+        self._threads: Threads | None = None
 
     async def open(self) -> None:
         """Raise ConfigError where a key is missing, or the address may not be asked."""
         options = self._options
         headers = options.sent_headers(os.environ)
-        self._threads = DaemonThreads()
+        self._threads = Threads("evalcase-http")
         if not options.allow_link_local:
             await check_address(options.kind, options.url, self._threads)
         self._proxy = _proxy(options)
@@ -79,7 +79,7 @@ class HttpClient:
     async def in_thread(self, function: Callable[..., object], *arguments: object) -> object:
         """Run what blocks, such as reading files, beside the event loop."""
         assert self._threads is not None, "open() comes first"
-        return await self._threads.run(function, *arguments)
+        return await self._threads.call(function, *arguments)
 
     async def post(self, body: JSON) -> Output:
         """The whole answer, cut where it is larger than is kept."""

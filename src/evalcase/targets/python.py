@@ -34,7 +34,7 @@ from evalcase.targets.options import Options
 from evalcase.targets.python_call import Call, bind, is_async, takes_nothing
 from evalcase.targets.python_import import import_object, place_of
 from evalcase.targets.request import hidden
-from evalcase.targets.threads import DaemonThreads
+from evalcase.threads import Threads
 
 _CLOSE_S = 5.0
 """How long tear-down may take."""
@@ -53,7 +53,7 @@ class PythonTarget:
         self._warned = False
         self._found: Any = None
         self._call: Call | None = None
-        self._threads: DaemonThreads | None = None
+        self._threads: Threads | None = None
         self._leave: Callable[..., Any] | None = None
         self._sources: dict[str, str] | None = None
 
@@ -75,7 +75,7 @@ class PythonTarget:
         found = self._found
         if found is None:
             found = import_object(self.name, self._root)
-        self._threads = DaemonThreads()
+        self._threads = Threads("evalcase-call")
         try:
             found = await self._enter(await self._made(found))
         except (ConfigError, asyncio.CancelledError):
@@ -129,7 +129,7 @@ class PythonTarget:
         if call.is_async:
             returned = await _guarded(call.function(*by_place, **by_name))
         else:
-            returned = await threads.run(call.function, *by_place, **by_name)
+            returned = await threads.call(partial(call.function, *by_place, **by_name))
             if inspect.isawaitable(returned):
                 returned = await _guarded(returned)
         return read_answer(returned, self._warn)
@@ -170,11 +170,11 @@ class PythonTarget:
             threads.close()
 
 
-async def _leave(leave: Callable[..., Any], threads: DaemonThreads) -> None:
+async def _leave(leave: Callable[..., Any], threads: Threads) -> None:
     if is_async(leave):
         await leave()
     else:
-        await threads.run(leave)
+        await threads.call(leave)
 
 
 async def _guarded(awaitable: Any) -> object:  # noqa: ANN401 - a coroutine of the user's

@@ -1,0 +1,83 @@
+"""A project whose cases are sums: so little work for a target that the rest is evalcase's."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+SLOW_S = 0.05
+
+AGENT = f"""
+import asyncio
+
+
+async def add(question):
+    first, second = question.removeprefix("What is ").rstrip("?").split("+")
+    return str(int(first) + int(second))
+
+
+async def add_slowly(question):
+    await asyncio.sleep({SLOW_S})
+    return await add(question)
+
+
+def is_sum(text, expected):
+    return text == expected[0].content
+
+
+async def is_sum_async(text, expected):
+    return text == expected[0].content
+"""
+
+_MAIN = "import os, sys; os.chdir(sys.argv.pop(1)); from evalcase.cli.main import main; main()"
+# Where there is no /proc, the memory of the parent before it started this one counts, too.
+_MEASURED = """
+import os, sys
+from benchmarks.work import peak_bytes
+os.chdir(sys.argv.pop(1))
+from evalcase.cli.main import main
+try:
+    main()
+finally:
+    print(peak_bytes(), file=sys.stderr)
+"""
+
+
+def write_project(folder: Path, count: int, config: str = "") -> Path:
+    """Write a project with so many cases, in the place of an earlier one."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / "evalcase.toml").write_text(config)
+    (folder / "adding.py").write_text(AGENT)
+    with (folder / "sums.eval.jsonl").open("w") as file:
+        for number in range(count):
+            question, expected = f"What is {number}+{number + 1}?", f"{2 * number + 1}"
+            case = {"id": f"sum-{number}", "input": question, "expected_output": expected}
+            file.write(json.dumps(case) + "\n")
+    return folder
+
+
+def run_command(project: Path, target: str, at_once: int = 10) -> list[str]:
+    """The command that runs all cases of a project."""
+    return [sys.executable, "-c", _MAIN, *_arguments(project, target, at_once)]
+
+
+def run_s(project: Path, target: str, at_once: int) -> float:
+    """Wall seconds of a run, as it reports them: without start-up and the checks before it."""
+    command = run_command(project, target, at_once)
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return float(json.loads(done.stdout)["duration_s"])
+
+
+def run_peak_bytes(project: Path, target: str, at_once: int = 10) -> int:
+    """The most memory that a run has had."""
+    command = [sys.executable, "-c", _MEASURED, *_arguments(project, target, at_once)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return int(done.stderr.split()[-1])
+
+
+def _arguments(project: Path, target: str, at_once: int) -> list[str]:
+    return [str(project), "run", "--target", target, "--concurrency", str(at_once), "--json"]
