@@ -69,3 +69,27 @@ def test_fault_05_a_grader_or_an_expectation_that_changed_makes_a_result_stale(
     project.suite(case("a", threshold=0.5), case("b"), {**case("c"), "expected_output": "no"})
     assert project.run("resume").code == 1
     assert sorted(project.calls()) == ["a", "c"]
+
+
+@pytest.mark.parametrize(
+    "part", [{"type": "file", "path": "a.txt"}, {"type": "image", "path": "a.txt"}]
+)
+def test_fault_05_a_file_that_a_case_refers_to_is_edited(
+    project: Project, part: dict[str, str]
+) -> None:
+    content = [{"type": "text", "text": "say ok"}, part]
+    project.add_to_agent("def reads(case):\n    note('calls', case.id)\n    return 'ok'\n")
+    project.suite(
+        {"id": "a", "input": [{"role": "user", "content": content}], "expected_output": "ok"},
+        case("b"),
+    )
+    (project.path / "a.txt").write_text("one")
+    project.run("run", "--target", "python:agent:reads")
+    project.forget_calls()
+    run = project.runs()[0].name
+    project.run("resume", run)
+    assert project.calls() == []
+    (project.path / "a.txt").write_text("two")
+    done = project.run("resume", run, "--json")
+    assert (project.calls(), done.counts()) == (["a"], {"passed": 2})
+    assert "case a was changed since it was run" in done.err

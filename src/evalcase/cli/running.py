@@ -24,11 +24,11 @@ from evalcase.record.reader import read_results
 from evalcase.report.above import Above
 from evalcase.report.gather import gather
 from evalcase.report.live import LiveView
+from evalcase.report.quiet import QuietView
 from evalcase.report.sparse import SparseView
 from evalcase.report.summary import (
     Ending,
     ending_lines,
-    pass_rate,
     summary_lines,
     verdict_lines,
 )
@@ -93,7 +93,7 @@ def _complain(error: SuiteError) -> int:
 def make_view(manner: Manner) -> RunView:
     """The view of a run, on standard error: standard output is for what came of it."""
     if manner.quiet or manner.as_json:
-        return RunView()
+        return QuietView(sys.stderr)
     stream = sys.stderr
     if not is_live(stream):
         return SparseView(stream, style_for(stream))
@@ -239,7 +239,7 @@ def _as_json(evaluated: Evaluated, duration_s: float) -> dict[str, object]:
         "run": evaluated.run.id, "path": evaluated.run.path, "status": evaluated.status,
         "total": totals.total, "passed": totals.passed, "failed": totals.failed,
         "errored": totals.errored, "ungraded": totals.ungraded, "skipped": totals.skipped,
-        "pass_rate": pass_rate(totals), "cost_usd": totals.cost_usd,
+        "pass_rate": totals.pass_rate, "cost_usd": totals.cost_usd,
         "duration_s": round(duration_s, 3),
     }  # fmt: skip
 
@@ -254,5 +254,5 @@ def exit_code(evaluated: Evaluated, gates: Gates) -> int:
     if evaluated.failed_fast:
         return 1
     if gates.fail_under is not None:
-        return 1 if (pass_rate(totals) or 0.0) < gates.fail_under else 0
+        return 1 if (totals.pass_rate or 0.0) < gates.fail_under else 0
     return 1 if totals.failed > evaluated.forgiven or totals.ungraded else 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evalcase.report.cells import cut, measure, pad
 from evalcase.report.progress import money
 from evalcase.report.style import Style, paint
-from evalcase.report.summary import Counts, pass_rate, percent
+from evalcase.report.summary import Counts, percent
 from evalcase.report.visible import visible
 
 HEAD = ("run", "age", "trials", "passed", "failed", "errored", "cost", "suite", "target")
@@ -68,7 +68,7 @@ def _cells(entry: Entry) -> list[str]:
     counts = entry.counts
     if counts is None:
         return [entry.id, entry.age, *[""] * (len(HEAD) - 2)]
-    rate = pass_rate(counts)
+    rate = counts.pass_rate
     done = f"{counts.total}"
     if entry.planned is None or entry.planned != counts.total:
         done += f"/{'?' if entry.planned is None else entry.planned}"

@@ -43,6 +43,8 @@ class Counts(Protocol):
     def cost_usd(self) -> float | None: ...
     @property
     def unpriced(self) -> int: ...
+    @property
+    def pass_rate(self) -> float | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ def verdict_lines(ending: Ending, width: int, style: Style) -> Iterator[str]:
         if (number := getattr(counts, word))
     ]
     parts = parts or [("nothing ran", style.warning)]
-    rate = pass_rate(counts)
+    rate = counts.pass_rate
     if rate is not None:
         parts.append((f"pass rate {percent(rate)}", style.place))
     if counts.cost_usd is not None:
@@ -108,12 +110,6 @@ def _to_copy(label: str, text: str, colour: str, width: int, style: Style) -> It
         yield paint(label, style.gutter)
         lead = ""
     yield lead + paint(text, colour)
-
-
-def pass_rate(counts: Counts) -> float | None:
-    """The share that passed of all that was tried; None if nothing was."""
-    tried = counts.total - counts.skipped
-    return counts.passed / tried if tried else None
 
 
 def percent(rate: float) -> str:
