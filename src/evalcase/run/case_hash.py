@@ -14,5 +14,6 @@ _to_json = JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=Fal
 
 def hash_case(case: Case) -> str:
     """16 hex digits. A new description or tag doesn't make a finished trial stale."""
-    data = {name: value for name, value in case.items() if name not in _WITHOUT_EFFECT}
+    held = case._data  # noqa: SLF001 - it is only read, and a copy takes as long as the hash
+    data = {name: value for name, value in held.items() if name not in _WITHOUT_EFFECT}
     return sha256(_to_json(data).encode()).hexdigest()[:16]
