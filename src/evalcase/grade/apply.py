@@ -29,7 +29,7 @@ _TRACEBACK_LINES = 20
 
 def needs_expected(case: Case, graders: Sequence[NamedGrader]) -> bool:
     """Whether the built-in comparison has to be added, so that nothing expected goes unchecked."""
-    if case.needs_judge or not case.is_expecting:
+    if case.needs_judge or not case.expects_output:
         return False
     return not any(grader.compares_expected for grader in graders)
 

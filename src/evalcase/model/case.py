@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView
 from typing import Any
 
 from evalcase.model.json_value import JSON, fresh, same
@@ -39,7 +38,7 @@ class Case:
         return tuple([Message.copy_of(message) for message in expected])
 
     @property
-    def is_expecting(self) -> bool:
+    def expects_output(self) -> bool:
         """Whether there is an `expected_output`."""
         return bool(self._data.get("expected_output"))
 
@@ -114,10 +113,6 @@ class Case:
     @property
     def timeout_s(self) -> float | None:
         return self._data.get("timeout_s")
-
-    def items(self) -> ItemsView[str, Any]:
-        """Fields and values of the canonical JSON object itself: to be read, and not changed."""
-        return self._data.items()
 
     def to_dict(self) -> dict[str, Any]:
         """The canonical JSON object, as fresh objects. Absent fields are left out."""
