@@ -91,7 +91,7 @@ def test_async_functions_and_objects_and_names_together(evaluate: Evaluate) -> N
     done = evaluate(["s.eval.yaml"], [agent, scripted, "echo"])
     targets = {result.key.target for result in done.results}
     assert len(targets) == 3
-    assert {"echo", "ScriptedTarget-2"} < targets
+    assert {"echo", "ScriptedTarget"} < targets
     assert (scripted.opened, scripted.closed, len(scripted.asked)) == (1, 1, 2)
     assert done.totals.errored == 1
 
@@ -231,3 +231,60 @@ def test_env_file_and_cache(
 
         os.environ.pop("AGENT_WORD", None)
     assert sorted(calls) == ["one", "two"]
+
+
+def test_an_exception_of_who_is_told_ends_the_run_and_is_raised(
+    folder: Path, evaluate: Evaluate
+) -> None:
+    lines = [json.dumps({"id": f"c{number}", "input": "x"}) for number in range(500)]
+    (folder / "many.jsonl").write_text("\n".join(lines))
+
+    def told(result: evalcase.Result) -> None:
+        raise KeyError(result.key.case)
+
+    with pytest.raises(KeyError):
+        evaluate("many.jsonl", "echo", on_result=told)
+    (run,) = (folder / ".evalcase" / "runs").iterdir()
+    assert '"status":"stopped"' in (run / "journal.jsonl").read_text()
+
+
+def test_two_functions_of_one_name_are_two_targets(folder: Path, evaluate: Evaluate) -> None:
+    def make(word: str) -> Callable[[str], str]:
+        return lambda _: word
+
+    suite(folder, case("a"))
+    done = evaluate(".", [make("ok"), make("no")])
+    assert sorted(result.verdict for result in done.results) == ["failed", "passed"]
+
+
+class Plain:
+    """What a project may have: set-up and tear-down, and nothing async."""
+
+    def __init__(self) -> None:
+        self.life: list[str] = []
+
+    def open(self) -> None:
+        self.life.append("open")
+
+    def answer(self, question: str) -> str:
+        self.life.append(question)
+        return "ok"
+
+    def close(self) -> None:
+        self.life.append("close")
+
+
+def test_objects_and_classes_with_plain_methods_are_targets(
+    folder: Path, evaluate: Evaluate
+) -> None:
+    suite(folder, case("a", "one"))
+    made = Plain()
+    assert evaluate(".", made).ok
+    assert made.life == ["open", "one", "close"]
+    assert evaluate(".", Plain).ok
+
+
+def test_what_is_raised_has_nothing_to_do_with_event_loops(folder: Path) -> None:
+    with pytest.raises(SuiteError) as caught:
+        evalcase.evaluate(folder / "none.yaml", "echo")
+    assert caught.value.__context__ is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import platform
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,6 +12,7 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from hashlib import sha256
 from random import random
 from typing import Literal
 
@@ -26,7 +28,7 @@ from evalcase.model.case import Case
 from evalcase.model.failure import Failure
 from evalcase.model.result import Result, Verdict
 from evalcase.model.trial import Trial, TrialKey
-from evalcase.plugins import graders_of, key_names, make_target
+from evalcase.plugins import bounds_of, graders_of, key_names, make_target
 from evalcase.record.cap import cap_answer
 from evalcase.record.commit import JournalFailure
 from evalcase.record.folder import Run, create_run
@@ -135,6 +137,7 @@ class Evaluation:
             self.targets = {name: cached(name, each, store) for name, each in self.targets.items()}
         self.engine: Engine | None = None
         self._files = FileDigests()
+        self._broken: Exception | None = None
         self.known = 0
         """How many of the planned trials had been finished before."""
 
@@ -194,17 +197,20 @@ class Evaluation:
         try:
             yield from self._cases()
         except SuiteError as error:
-            assert self.engine is not None
+            if self.engine is None:
+                raise
             self.engine.stop(f"a suite was changed while it was run: {error.problems[0]}")
 
     def _start(self, runs_dir: str) -> Run:
         """Make the run's folder, with everything that is needed to resume it."""
         about = {
             "evalcase": __version__,
+            "python": platform.python_version(),
             "prices": prices_version(),
             "request": self.request.to_dict(),
             "suites": self.suites.hashes(),
             "targets": sorted(self.trials),
+            "target_hashes": self._target_hashes(),
             "default_target": self.config.target,
             "trials": self.planned,
             "cwd": os.path.relpath(os.getcwd(), self.config.root),
@@ -212,6 +218,21 @@ class Evaluation:
         return create_run(
             runs_dir, about, now=datetime.now(UTC), random=os.urandom, scrubber=self.scrubber
         )
+
+    def _target_hashes(self) -> dict[str, str]:
+        """What the configuration says of each target, as a hash: it may say what is secret."""
+        told = {name: self.config.targets.get(name) for name in sorted(self.trials)}
+        return {
+            name: sha256(repr(options).encode("utf-8", "backslashreplace")).hexdigest()[:16]
+            for name, options in told.items()
+        }
+
+    def _compare(self, run: Run) -> None:
+        """Say which targets are not what they were when the run began."""
+        before = run.about.get("target_hashes")
+        for name, now in self._target_hashes().items():
+            if isinstance(before, dict) and before.get(self.scrubber.text(name), now) != now:
+                self.warn(f"target `{name}` is configured otherwise than when the run was begun")
 
     async def go(
         self, runs_dir: str, run: Run | None = None, again: tuple[str, ...] = ()
@@ -225,6 +246,8 @@ class Evaluation:
             for target in self.targets.values():
                 stack.push_async_callback(target.close)
                 await self._open(target)
+            if run is not None:
+                self._compare(run)
             return await self._record(run or self._start(runs_dir), again)
 
     async def _open(self, target: Target) -> None:
@@ -239,7 +262,7 @@ class Evaluation:
         failed: list[JournalFailure] = []
 
         def deliver(dones: list[Callable[[], None]]) -> None:
-            loop.call_soon_threadsafe(_call_all, dones)
+            loop.call_soon_threadsafe(self._show, dones)
 
         def journal_failed(failure: JournalFailure) -> None:
             failed.append(failure)
@@ -258,10 +281,23 @@ class Evaluation:
             except RecordError:
                 status = "failed"
         await asyncio.sleep(0)  # what is on disk by now is to be shown, too
+        if self._broken is not None:
+            raise self._broken
         if failed:
             status, notice = "failed", str(failed[0])
         fast = self.engine is not None and self.engine.failed_fast and status == "stopped"
         return Evaluated(run, status, totals(run.journal), notice, self._forgiven(run), fast)
+
+    def _show(self, dones: list[Callable[[], None]]) -> None:
+        """Tell of results that are on disk. If whoever is told breaks, the run stops, and says so
+        when all that is under way has been kept."""
+        for done in dones:
+            try:
+                done()
+            except Exception as error:  # noqa: BLE001 - a watcher may be the user's own code
+                self._broken = self._broken or error
+        if self._broken is not None and self.engine is not None:
+            self.engine.stop(f"{type(self._broken).__name__} while a result was shown")
 
     def _forgiven(self, run: Run) -> int:
         if not self.shares:
@@ -283,7 +319,7 @@ class Evaluation:
         done = finished(run.journal)
         # No more workers than there is work, and no more than a target says it can take.
         per_target = {
-            name: min(getattr(self.targets[name], "concurrency", None) or count, count)
+            name: min([count, *bounds_of(name, self.targets[name], self.config)])
             for name, count in self.trials.items()
         }
         limits = self.request.limits(self.config, per_target)
@@ -294,6 +330,7 @@ class Evaluation:
             name: (target, self._open_trials(name, done, again))
             for name, target in self.targets.items()
         }
+        engine.spend(totals(run.journal).spent_usd or 0.0)
         await engine.run(work)
         if len(done) > self.known:
             gone = len(done) - self.known
@@ -310,12 +347,16 @@ class Evaluation:
         files = self._files.of(trial) if trial.case.has_parts else None
         return hash_case(trial.case, files)
 
+    def trials_of(self, name: str) -> Iterator[Trial]:
+        """Every trial of a target, whether it is finished or not."""
+        named = bool(self.request.targets)
+        cases = self._unless_changed()
+        return plan_trials(cases, name, self.config.target, self.request.repeat, named)
+
     def _open_trials(
         self, name: str, done: Mapping[TrialKey, tuple[Verdict, str]], again: tuple[str, ...]
     ) -> Iterator[Trial]:
-        named = bool(self.request.targets)
-        cases = self._unless_changed()
-        for trial in plan_trials(cases, name, self.config.target, self.request.repeat, named):
+        for trial in self.trials_of(name):
             known = done.get(self.scrubber.key(trial.key))
             self.known += known is not None
             if known is not None and known[0] == "skipped" and not trial.case.skip:
@@ -356,11 +397,6 @@ def _once(warn: Callable[[str], None]) -> Callable[[str], None]:
             warn(text)
 
     return say
-
-
-def _call_all(dones: list[Callable[[], None]]) -> None:
-    for done in dones:
-        done()
 
 
 def _default(config: Config, case: Case) -> tuple[str, ...]:

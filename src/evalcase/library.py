@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias, TypedDict, Unpack
+from inspect import isclass, iscoroutinefunction
+from typing import Any, TypeAlias, TypedDict, Unpack, cast
 
 from evalcase.config import Config, load_config
 from evalcase.errors import ConfigError
@@ -54,11 +55,17 @@ def evaluate(
     Raise SuiteError if a case is invalid, ConfigError or TargetError if a target can't be used,
     RecordError if nothing can be kept. Failures and errors of trials are results, and not raised.
     """
+    if _is_in_loop():
+        raise RuntimeError("an event loop is running: `await evalcase.evaluate_async(…)` there")
+    return asyncio.run(evaluate_async(paths, target, **options))
+
+
+def _is_in_loop() -> bool:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(evaluate_async(paths, target, **options))
-    raise RuntimeError("an event loop is running: `await evalcase.evaluate_async(…)` there")
+        return False
+    return True
 
 
 async def evaluate_async(
@@ -67,7 +74,7 @@ async def evaluate_async(
     """The same as `evaluate`, for code that is async itself."""
     config = load_config(os.getcwd())
     warn = options.get("on_warning", _log)
-    given = dict(_named(target, config, warn))
+    given = _named(target, config, warn)
     request = _request(paths, tuple(given), options)
     watcher = _Watcher(options.get("on_result", _ignore))
     made = {name: each for name, each in given.items() if each is not None}
@@ -77,22 +84,34 @@ async def evaluate_async(
 
 def _named(
     target: Asked | Iterable[Asked] | None, config: Config, warn: Callable[[str], None]
-) -> Iterable[tuple[str, Target | None]]:
+) -> dict[str, Target | None]:
     """Targets by name. Those that are only named are made later."""
     if target is None:
-        return
-    several = target if isinstance(target, list | tuple | set) else (target,)
-    for number, each in enumerate(several, 1):
-        if isinstance(each, str):
-            yield each, None
-        elif callable(getattr(each, "answer", None)) and callable(getattr(each, "open", None)):
-            name = type(each).__name__
-            yield (name if number == 1 else f"{name}-{number}"), each
-        elif callable(each):
-            made = PythonTarget.of(each, root=config.root, warn=warn)
-            yield f"python:{made.name}", made
-        else:
-            raise ConfigError(f"a target is a name, a function or a Target, not {each!r:.80}")
+        return {}
+    named: dict[str, Target | None] = {}
+    for each in target if isinstance(target, list | tuple | set) else (target,):
+        name, made = _one(each, config, warn)
+        # Two functions may have the same name, and are two targets all the same.
+        count = 1
+        free = name
+        while made is not None and free in named:
+            count += 1
+            free = f"{name}-{count}"
+        named[free] = made
+    return named
+
+
+def _one(target: Asked, config: Config, warn: Callable[[str], None]) -> tuple[str, Target | None]:
+    if isinstance(target, str):
+        return target, None
+    if not isclass(target) and all(
+        iscoroutinefunction(getattr(target, name, None)) for name in ("open", "answer", "close")
+    ):
+        return type(target).__name__, cast(Target, target)
+    if callable(target) or callable(getattr(target, "answer", None)):
+        made = PythonTarget.of(target, root=config.root, warn=warn)
+        return f"python:{made.name}", made
+    raise ConfigError(f"a target is a name, a function or a Target, not {target!r:.80}")
 
 
 def _request(paths: Paths, targets: tuple[str, ...], options: Options) -> Request:

@@ -59,11 +59,30 @@ def make_target(
 def _configured(
     name: str, target_class: Callable[..., Target], options: dict[str, Any], root: str, warn: Warn
 ) -> Target:
-    rest = {key: item for key, item in options.items() if key != "kind"}
+    rest = {key: item for key, item in options.items() if key not in ("kind", "concurrency")}
+    _concurrency(name, options)
     for reserved in _RESERVED:
         if reserved in rest:
             raise ConfigError(f"target `{name}`: `{reserved}` is not an option")
     return target_class(**rest, root=root, warn=warn)
+
+
+def _concurrency(name: str, options: dict[str, Any]) -> int | None:
+    """How many trials of a target its configuration allows at once."""
+    value = options.get("concurrency")
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ConfigError(f"target `{name}`: `concurrency` is a whole number of 1 or more")
+    return value
+
+
+def bounds_of(name: str, target: Target, config: Config) -> list[int]:
+    """What bounds the trials of a target that are under way at once: what is configured, and what
+    the target says of itself."""
+    configured = _concurrency(name, config.targets.get(name, {}))
+    bounds = configured, getattr(target, "concurrency", None)
+    return [bound for bound in bounds if bound is not None]
 
 
 def _carries_address(target_class: object, value: str) -> bool:

@@ -340,3 +340,27 @@ def test_a_record_of_a_run_that_was_begun_in_a_folder_that_is_gone(
     path.write_text(json.dumps(data))
     done = project.run("resume", project.runs()[0].name)
     assert (done.code, "begun in a folder that is gone" in done.err) == (3, True)
+
+
+def test_what_was_spent_before_counts_towards_the_cap(project: Project) -> None:
+    project.suite(*cases(6, "cost 0.5"))
+    done = project.run("run", "--max-cost", "1", "--concurrency", "1", "--json")
+    assert (done.code, done.json["total"]) == (3, 2)
+    again = project.run("resume", "--json")
+    assert (again.code, again.json["total"]) == (3, 2)
+    more = project.run("resume", "--max-cost", "2", "--json")
+    assert (more.code, more.json["cost_usd"]) == (3, 2.0)
+    whole = project.run("resume", "--max-cost", "9", "--json")
+    assert (whole.code, whole.json["total"]) == (0, 6)
+
+
+def test_a_target_that_is_configured_otherwise_is_named(project: Project) -> None:
+    project.suite(case("a"), case("b", "once"))
+    project.run("run", "--json")
+    done = project.run("resume", project.runs()[0].name, "--retry-errored", "--json")
+    assert "configured otherwise" not in done.err
+    project.configure(
+        'target = "agent"\n[targets.agent]\nkind = "python"\nfunction = "agent:other"\n'
+    )
+    done = project.run("resume", project.runs()[0].name, "--json")
+    assert "target `agent` is configured otherwise than when the run was begun" in done.err

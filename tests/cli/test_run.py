@@ -327,6 +327,51 @@ def test_a_suite_may_not_name_an_address(project: Project, target: str) -> None:
     assert project.runs() == []
 
 
+def test_a_target_of_any_kind_may_have_a_bound_of_its_own(project: Project, gate: Gate) -> None:
+    project.configure(
+        'target = "agent"\n[targets.agent]\nkind = "python"\nfunction = "agent:answer"\n'
+        "concurrency = 2\n"
+    )
+    project.suite(*cases(4))
+    process = project.start("run", env={"GATED": "1"})
+    gate.await_calls(2)
+    gate.let_go(2)
+    gate.await_calls(4)
+    assert len(project.calls()) == 4
+    gate.let_go(2)
+    assert finish(process).code == 0
+
+
+@pytest.mark.parametrize("value", ["0", "true", '"2"', "1.5"])
+def test_a_bound_that_is_none(project: Project, value: str) -> None:
+    project.configure(
+        'target = "agent"\n[targets.agent]\nkind = "python"\nfunction = "agent:answer"\n'
+        f"concurrency = {value}\n"
+    )
+    project.suite(case("a"))
+    done = project.run("run")
+    assert (done.code, "`concurrency` is a whole number" in done.err) == (2, True)
+
+
+def test_a_dry_run_names_the_cases_and_is_json_where_asked(project: Project) -> None:
+    project.suite(case("a", repeat=3), case("b", skip=True))
+    done = project.run("run", "--dry-run")
+    assert done.out == "agent: 4 trials\n  s.eval.yaml: a\n  s.eval.yaml: b (skipped)\n"
+    done = project.run("run", "--dry-run", "--json")
+    assert json.loads(done.out) == {"trials": 4, "targets": {"agent": 4}}
+    assert project.runs() == []
+
+
+@pytest.mark.parametrize("how", ["--quiet", "--json"])
+def test_warnings_are_told_also_when_nobody_watches(project: Project, how: str) -> None:
+    project.add_to_agent("def blind(question):\n    return 'ok'\n")
+    messages = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
+    project.suite({"id": "a", "input": messages, "expected_output": "ok"})
+    done = project.run("run", how, "--target", "python:agent:blind")
+    assert "sees the last user message only" in done.err
+    assert "sees" not in done.out
+
+
 def test_a_dry_run_calls_nothing_and_keeps_nothing(project: Project) -> None:
     project.suite(*cases(3), case("own", target="other", repeat=2))
     done = project.run("run", "--dry-run")

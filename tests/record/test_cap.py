@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcase.record.cap import cap_text
+from evalcase.model.answer import Answer
+from evalcase.model.message import Message
+from evalcase.record.cap import cap_answer, cap_text
 
 
 @pytest.mark.parametrize("text", ["", "short", "é" * 5, "😀" * 2 + "ab", "\ud800\ud800\ud800"])
@@ -43,3 +45,20 @@ def test_nothing_is_changed_but_cut(text: str, limit: int) -> None:
         assert size + int(cut.replace(",", "")) == len(text.encode("utf-8", "surrogatepass"))
     else:
         assert kept == text
+
+
+def test_data_that_is_too_long_is_kept_as_text_and_marked() -> None:
+    calls = [{"tool": "save", "input": {"text": "x" * 1000}}]
+    for message in (
+        {"role": "assistant", "content": {"text": "x" * 1000}},
+        {"role": "assistant", "content": [{"type": "text", "text": "x" * 1000}]},
+        {"role": "assistant", "tool_calls": calls},
+    ):
+        answer = cap_answer(Answer((Message(message),)), 100)
+        (cut,) = answer.messages
+        assert answer.truncated
+        assert isinstance(cut.content, str)
+        assert "more bytes were cut]" in cut.content
+        assert len(cut.content) < 200
+    whole = Answer((Message({"role": "assistant", "content": {"a": 1}}),))
+    assert cap_answer(whole, 100) is whole

@@ -10,7 +10,7 @@ from functools import partial
 
 import click
 
-from evalcase.cli.running import Gates, Manner, execute, explained, make_view
+from evalcase.cli.running import Gates, Manner, execute, explained, finite, make_view
 from evalcase.config import Config, load_config
 from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation import Evaluation, runs_folder
@@ -25,8 +25,16 @@ from evalcase.request import Request
 @click.argument("run", required=False)
 @click.option("--retry-errored", is_flag=True, help="Run errored trials again.")
 @click.option("--retry-failed", is_flag=True, help="Run failed trials again.")
+@click.option(
+    "--max-cost",
+    "max_cost_usd",
+    callback=finite,
+    type=click.FloatRange(0),
+    metavar="USD",
+    help="Another cap than that of `run`. What was spent before counts.",
+)
 @click.option("--max-errors", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--fail-under", type=click.FloatRange(0, 1), metavar="RATE")
+@click.option("--fail-under", callback=finite, type=click.FloatRange(0, 1), metavar="RATE")
 @click.option("--no-exec", is_flag=True, help="Refuse targets that start a process or import code.")
 @click.option(
     "--env-file",
@@ -39,7 +47,8 @@ from evalcase.request import Request
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 @explained
 def command(
-    run: str | None, retry_errored: bool, retry_failed: bool, max_errors: int,
+    run: str | None, retry_errored: bool, retry_failed: bool, max_cost_usd: float | None,
+    max_errors: int,
     fail_under: float | None, no_exec: bool, env_file: str | None, runs_dir: str | None,
     quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
@@ -65,6 +74,8 @@ def command(
         request = replace(request, env_file=os.path.abspath(env_file))
     if no_exec:
         request = replace(request, no_exec=True)
+    if max_cost_usd is not None:
+        request = replace(request, max_cost_usd=max_cost_usd)
     # Its targets are those it began with, whatever the configuration says by now.
     default = chosen.about.get("default_target", config.target)
     if not _is_inside(chosen.path, folder):

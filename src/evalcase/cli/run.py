@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from functools import partial
-from math import isfinite
 
 import click
 
-from evalcase.cli.running import Gates, Manner, execute, explained, make_view
+from evalcase.cli.running import Gates, Manner, execute, explained, finite, make_view
 from evalcase.config import load_config
 from evalcase.evaluation import Evaluation, runs_folder
 from evalcase.report.visible import visible
@@ -24,12 +24,6 @@ def _shard(_: click.Context, __: click.Parameter, value: str | None) -> Shard | 
     if not slash or not number.isdigit() or not of.isdigit() or not 1 <= int(number) <= int(of):
         raise click.BadParameter("write it as 2/5, the second of five parts")
     return Shard(int(number), int(of))
-
-
-def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
-    if value is not None and not isfinite(value):
-        raise click.BadParameter("a finite number is needed")
-    return value
 
 
 @click.command("run")
@@ -58,7 +52,7 @@ def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float
 @click.option(
     "--timeout",
     "timeout_s",
-    callback=_finite,
+    callback=finite,
     type=click.FloatRange(0, min_open=True),
     help="Seconds for each attempt. [default: 120]",
 )
@@ -71,7 +65,7 @@ def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float
 @click.option(
     "--max-cost",
     "max_cost_usd",
-    callback=_finite,
+    callback=finite,
     type=click.FloatRange(0),
     metavar="USD",
     help="Start no more trials once this is spent.",
@@ -85,7 +79,7 @@ def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float
 )
 @click.option(
     "--fail-under",
-    callback=_finite,
+    callback=finite,
     type=click.FloatRange(0, 1),
     metavar="RATE",
     help="Exit 1 only if the pass rate is lower.",
@@ -103,7 +97,9 @@ def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float
     help="Take environment variables from this file, if they are not set.",
 )
 @click.option("--no-exec", is_flag=True, help="Refuse targets that start a process or import code.")
-@click.option("--dry-run", is_flag=True, help="Check everything and say what would run.")
+@click.option(
+    "--dry-run", is_flag=True, help="Check suites and configuration, and say what would run."
+)
 @click.option("--runs-dir", help="Where records are kept. [default: .evalcase/runs]")
 @click.option("--quiet", is_flag=True, help="Only the last lines.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
@@ -140,13 +136,25 @@ def _run(given: dict[str, object]) -> int:
     evaluation = Evaluation(request, config, view, view.warn)
     view.expect(evaluation.trials)
     if dry_run:
-        return _say_what_would_run(evaluation)
+        return _say_what_would_run(evaluation, manner.as_json)
     folder = runs_folder(runs_dir, config)  # type: ignore[arg-type]
     return execute(evaluation, partial(evaluation.go, folder), view, manner, gates)
 
 
-def _say_what_would_run(evaluation: Evaluation) -> int:
+def _say_what_would_run(evaluation: Evaluation, as_json: bool) -> int:
+    """The targets with their trials, and every case of them; nothing is asked, or set up."""
+    shown = evaluation.scrubber.text
+    if as_json:
+        counts = {shown(name): count for name, count in evaluation.trials.items()}
+        sys.stdout.write(json.dumps({"trials": evaluation.planned, "targets": counts}) + "\n")
+        return 0
     for name, count in evaluation.trials.items():
         trials = "1 trial" if count == 1 else f"{count} trials"
-        sys.stdout.write(f"{visible(evaluation.scrubber.text(name))}: {trials}\n")
+        sys.stdout.write(f"{visible(shown(name))}: {trials}\n")
+        for trial in evaluation.trials_of(name):
+            if trial.repeat == 1:
+                sys.stdout.write(
+                    f"  {visible(shown(trial.suite))}: {visible(shown(trial.case.id))}"
+                )
+                sys.stdout.write(" (skipped)\n" if trial.case.skip else "\n")
     return 0

@@ -13,8 +13,11 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from functools import partial, wraps
 from itertools import chain
+from math import isfinite
 from time import monotonic
 from typing import ParamSpec, TextIO, cast
+
+import click
 
 from evalcase.cli.terminal import columns_of, is_live, seen_from, style_for
 from evalcase.config import Config
@@ -56,6 +59,13 @@ class Manner:
     as_json: bool = False
     cwd: str = field(default_factory=os.getcwd)
     """Where the person is; `resume` works elsewhere."""
+
+
+def finite(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+    """A number of an option; `nan` and `inf` are none."""
+    if value is not None and not isfinite(value):
+        raise click.BadParameter("a finite number is needed")
+    return value
 
 
 Arguments = ParamSpec("Arguments")
@@ -236,7 +246,8 @@ def _next(evaluated: Evaluated, name: str) -> str:
 def _as_json(evaluated: Evaluated, duration_s: float) -> dict[str, object]:
     totals = evaluated.totals
     return {
-        "run": evaluated.run.id, "path": evaluated.run.path, "status": evaluated.status,
+        "run": evaluated.run.id, "path": os.path.abspath(evaluated.run.path),
+        "status": evaluated.status,
         "total": totals.total, "passed": totals.passed, "failed": totals.failed,
         "errored": totals.errored, "ungraded": totals.ungraded, "skipped": totals.skipped,
         "pass_rate": totals.pass_rate, "cost_usd": totals.cost_usd,

@@ -106,7 +106,7 @@ def _failure(error: BaseException) -> Failure:
 def _without_judge(case: Case) -> Grade:
     what = "`criteria`" if case.criteria is not None else "`rubrics`"
     message = (
-        f"no judge is configured, and {what} can be graded by a judge only: "
-        'add judge = "openai:MODEL" to evalcase.toml'
+        f"{what} can be graded by a judge only, and this release has none: "
+        "leave it out and say what is expected by `expected_output` or `graders`"
     )
     return Grade("judge", None, False, message, failure=Failure("grader", message))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from evalcase.model.answer import Answer
@@ -9,21 +10,21 @@ from evalcase.model.message import Message
 
 
 def cap_answer(answer: Answer, limit: int) -> Answer:
-    """An answer whose texts have at most `limit` bytes each, marked where one was cut."""
-    if not any(_is_long(message, limit) for message in answer.messages):
+    """An answer whose messages have at most `limit` bytes each, marked where one was cut."""
+    messages = tuple([_capped(message, limit) for message in answer.messages])
+    if all(new is old for new, old in zip(messages, answer.messages, strict=True)):
         return answer
-    messages = []
-    for message in answer.messages:
-        data = message.to_dict()
-        if isinstance(data.get("content"), str):
-            data["content"], _ = cap_text(data["content"], limit)
-        messages.append(Message(data))
-    return replace(answer, messages=tuple(messages), truncated=True)
+    return replace(answer, messages=messages, truncated=True)
 
 
-def _is_long(message: Message, limit: int) -> bool:
+def _capped(message: Message, limit: int) -> Message:
     content = message.get("content")
-    return isinstance(content, str) and cap_text(content, limit)[1]
+    if isinstance(content, str) and len(message) == 2:
+        text, cut = cap_text(content, limit)
+        return Message({"role": message["role"], "content": text}) if cut else message
+    text, cut = cap_text(json.dumps(message, ensure_ascii=False), limit)
+    # Data can't be cut and stay data: what is left of it is text.
+    return Message({"role": message["role"], "content": text}) if cut else message
 
 
 def cap_text(text: str, limit: int) -> tuple[str, bool]:

@@ -126,12 +126,16 @@ class Engine:
     def _next(self, trials: Iterator[Trial]) -> Trial | None:
         return None if self.stopping else next(trials, None)
 
-    def _count(self, result: Result) -> None:
-        if result.answer is not None and result.answer.cost_usd is not None:
-            self.spent_usd += result.answer.cost_usd
+    def spend(self, cost_usd: float) -> None:
+        """Count money that was spent, also before a run was resumed."""
+        self.spent_usd += cost_usd
         cap = self.limits.max_cost_usd
         if cap is not None and self.spent_usd >= cap:
-            self.stop(f"the spending cap of {cap:g} USD is reached")
+            self.stop(f"the spending cap of {cap:g} USD is reached; --max-cost raises it")
+
+    def _count(self, result: Result) -> None:
+        if result.answer is not None and result.answer.cost_usd is not None:
+            self.spend(result.answer.cost_usd)
         if self.limits.fail_fast and result.verdict in ("failed", "errored", "ungraded"):
             self.failed_fast = True
             self.stop("--fail-fast: the first case that did not pass")

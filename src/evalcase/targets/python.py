@@ -62,9 +62,7 @@ class PythonTarget:
         return cls(function=value, root=root, warn=warn)
 
     @classmethod
-    def of(
-        cls, function: Callable[..., Any], *, root: str = ".", warn: Warn = ignore
-    ) -> PythonTarget:
+    def of(cls, function: object, *, root: str = ".", warn: Warn = ignore) -> PythonTarget:
         """The target of a function, class or object that is there already."""
         named = function if hasattr(function, "__qualname__") else type(function)
         target = cls(function=f"{named.__module__}:{named.__qualname__}", root=root, warn=warn)

@@ -5,12 +5,14 @@ and `repeat`, and either `answer`, read by the rule of `answers`, or `text` or `
 and `cost_usd` may stand beside them. Without a `repeat` an answer is good for all repeats, without
 a `suite` for all suites; an answer from another suite counts if no other could be meant.
 
-In a run's journal the last result of a trial counts. A trial without an answer is an error.
+In a run's journal the last result of a trial counts, and costs nothing again. A trial without an
+answer is an error.
 """
 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 from evalcase.errors import ConfigError, TargetError
@@ -74,7 +76,9 @@ class ReplayTarget:
     def _read_row(self, row: dict[str, Any]) -> Answer:
         answer = row.get("answer")
         if self._index.is_journal and isinstance(answer, dict) and "messages" in answer:
-            return with_extras(read_messages(answer["messages"]), answer, self._warn)
+            kept = with_extras(read_messages(answer["messages"]), answer, self._warn)
+            # It was paid for in that run.
+            return replace(kept, cached=True, cost_usd=0.0)
         if answer is None:
             answer = row.get("messages", row.get("text"))
         if answer is None:
