@@ -104,5 +104,5 @@ def test_where_runs_are_kept_is_seen_from_the_project(tmp_path: Path) -> None:
     (tmp_path / "evalcase.toml").write_text('runs_dir = "kept"')
     config = load_config(str(below))
     assert runs_folder(None, config) == str(tmp_path / "kept")
-    assert runs_folder("typed", config) == "typed"
+    assert runs_folder("typed", config) == str(Path("typed").absolute())
     assert runs_folder(None, Config("/p")) == "/p/.evalcase/runs"

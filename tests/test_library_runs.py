@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -209,28 +210,31 @@ def test_two_runs_at_once_in_one_loop() -> None:
     assert first.path != second.path
 
 
-def test_env_file_and_cache(
-    folder: Path, evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("UNRELATED", "so that what is set here is undone")
-    monkeypatch.delenv("AGENT_WORD", raising=False)
-    (folder / "keys.env").write_text("AGENT_WORD=ok\n")
-    calls = []
+CALLS: list[str] = []
 
-    def agent(question: str) -> str:
-        import os
 
-        calls.append(question)
-        return os.environ["AGENT_WORD"]
+def counted(question: str) -> str:
+    CALLS.append(question)
+    return os.environ["AGENT_WORD"]
 
-    try:
-        assert evaluate(".", agent, env_file="keys.env", cache=True).ok
-        assert evaluate(".", agent, cache=True).ok
-    finally:
-        import os
 
-        os.environ.pop("AGENT_WORD", None)
-    assert sorted(calls) == ["one", "two"]
+@pytest.mark.usefixtures("folder")
+def test_env_file_and_cache(evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    Path("keys.env").write_text("AGENT_WORD=ok\n")
+    CALLS.clear()
+    assert evaluate(".", counted, env_file="keys.env", cache=True).ok
+    assert evaluate(".", counted, cache=True).ok
+    assert sorted(CALLS) == ["one", "two"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_functions_that_no_name_leads_to_are_not_cached(evaluate: Evaluate) -> None:
+    def make(word: str) -> Callable[[str], str]:
+        return lambda _: word
+
+    assert evaluate(".", make("ok"), cache=True).ok
+    assert evaluate(".", make("no"), cache=True).totals.failed == 2
 
 
 def test_an_exception_of_who_is_told_ends_the_run_and_is_raised(
@@ -288,3 +292,51 @@ def test_what_is_raised_has_nothing_to_do_with_event_loops(folder: Path) -> None
     with pytest.raises(SuiteError) as caught:
         evalcase.evaluate(folder / "none.yaml", "echo")
     assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (Answer((), cost_usd="abc"), "cost_usd"),  # type: ignore[arg-type]
+        (Answer((), cost_usd=1e20), "cost_usd"),
+        (Answer((), cost_usd=-5), "cost_usd"),
+        (Answer((), cost_usd=True), "cost_usd"),
+        (Answer((), usage=evalcase.Usage("x")), "input_tokens"),  # type: ignore[arg-type]
+        (Answer((), usage=evalcase.Usage(1.5)), "input_tokens"),  # type: ignore[arg-type]
+    ],
+)
+def test_usage_and_cost_that_make_no_sense_are_unknown(
+    folder: Path, answer: Answer, words: str
+) -> None:
+    suite(folder, {"id": "a", "input": "x"})
+    said: list[str] = []
+    done = evalcase.evaluate(".", lambda _: answer, on_warning=said.append)
+    assert done.totals.cost_usd is None
+    assert any(words in text for text in said)
+    assert len(list(done.results)) == 1
+
+
+def test_a_target_that_breaks_when_it_is_closed_is_a_warning(
+    folder: Path, evaluate: Evaluate
+) -> None:
+    class Broken(ScriptedTarget):
+        async def close(self) -> None:
+            raise OSError("gone")
+
+    suite(folder, case("a"))
+    said: list[str] = []
+    assert evaluate(".", Broken(["ok"]), on_warning=said.append).ok
+    assert said == ["a target could not be closed: OSError: gone"]
+
+
+def test_a_cap_that_cannot_hold_is_said(folder: Path, evaluate: Evaluate) -> None:
+    suite(folder, case("a"))
+    said: list[str] = []
+    evaluate(".", "echo", max_cost_usd=1.0, on_warning=said.append)
+    assert any("--max-cost can't hold" in text for text in said)
+
+
+def test_targets_may_come_from_any_iterable(folder: Path, evaluate: Evaluate) -> None:
+    suite(folder, case("a"))
+    done = evaluate(iter(["s.eval.yaml"]), (name for name in ["echo", "echo"]))
+    assert done.totals.total == 1

@@ -104,7 +104,11 @@ class CachedTarget:
 
 
 def cached(name: str, target: Target, store: AnswerStore) -> Target:
-    """A target with a cache before it. Raise ConfigError if it can't have one."""
+    """A target with a cache before it. Raise ConfigError if it can't have one.
+
+    One whose `cache_key` is None is asked each time: it has nothing to gain, or can't be told from
+    others.
+    """
     if not hasattr(target, "cache_key"):
         raise ConfigError(
             f"target `{name}` can't be cached: its kind has no method `cache_key`; "

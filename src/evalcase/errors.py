@@ -71,6 +71,8 @@ class TargetError(EvalcaseError):
         self.details = details or {}
         self.may_succeed_later = may_succeed_later
         """Whether the engine should try again: connection errors, 408, 429, 5xx, 529."""
-        self.retry_after_s = retry_after_s
+        # Whoever raises it may have taken it from a header as it stood.
+        is_number = isinstance(retry_after_s, int | float) and retry_after_s >= 0
+        self.retry_after_s = retry_after_s if is_number else None
         self.overloaded = overloaded
         """Whether the target has too much to do (429, 529): the engine asks it less at once."""

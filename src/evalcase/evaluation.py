@@ -56,7 +56,7 @@ MAX_ANSWER_BYTES = 10_000_000
 def runs_folder(given: str | None, config: Config) -> str:
     """Where the records of a project are kept."""
     if given is not None:
-        return given
+        return os.path.abspath(given)  # a target may go elsewhere
     return os.path.join(config.root, config.runs_dir or os.path.join(".evalcase", "runs"))
 
 
@@ -163,13 +163,15 @@ class Evaluation:
             raise ConfigError("no case is left to run: look at --case, --tag, --shard and --limit")
         if self.suites.warnings:
             count = self.suites.warnings
-            self.warn(f"the suites have {count} warnings, which `evalcase check` shows")
+            noun = "warning" if count == 1 else "warnings"
+            self.warn(f"the suites have {count} {noun}, which `evalcase check` shows")
 
     def _survey_case(self, suite: str, case: Case) -> None:
-        self._check_graders(case)
+        self._check_graders(suite, case)
         if case.pass_rate < 1:
             self.shares[suite, case.id] = case.pass_rate
         names = self.request.targets or case.targets or _default(self.config, case)
+        names = tuple(dict.fromkeys(names))
         times = 1 if case.skip else self.request.repeat or case.repeat
         for name in names:
             self.trials[name] = self.trials.get(name, 0) + times
@@ -181,14 +183,17 @@ class Evaluation:
         no_exec = self.request.no_exec
         return make_target(name, self.config, self.warn, no_exec=no_exec, of_suite=of_suite)
 
-    def _check_graders(self, case: Case) -> None:
+    def _check_graders(self, suite: str, case: Case) -> None:
         """Find out now, and not after the first answers, that a grader can't be used."""
-        for named in graders_of(case):
-            load = getattr(named.grader, "load", None)
-            if load is not None:
-                if self.request.no_exec:
-                    raise ConfigError(f"grader `{named.name}` would run code (--no-exec)")
-                load()
+        try:
+            for named in graders_of(case):
+                load = getattr(named.grader, "load", None)
+                if load is not None:
+                    if self.request.no_exec:
+                        raise ConfigError(f"grader `{named.name}` would run code (--no-exec)")
+                    load()
+        except ConfigError as error:
+            raise ConfigError(f"{suite}: case `{case.id}`: {error}") from error
 
     def _cases(self) -> Iterator[tuple[str, Case]]:
         return self.request.selection.select(self.suites)
@@ -244,7 +249,7 @@ class Evaluation:
         """
         async with AsyncExitStack() as stack:
             for target in self.targets.values():
-                stack.push_async_callback(target.close)
+                stack.push_async_callback(self._close, target)
                 await self._open(target)
             if run is not None:
                 self._compare(run)
@@ -256,6 +261,15 @@ class Evaluation:
         except (ConfigError, TargetError) as error:
             # What keeps a target from opening is printed, and may have a key in it.
             raise type(error)(self.scrubber.text(str(error))) from error
+        except Exception as error:
+            what = self.scrubber.text(f"{type(error).__name__}: {error}")
+            raise TargetError(f"a target could not be set up: {what}") from error
+
+    async def _close(self, target: Target) -> None:
+        try:
+            await target.close()
+        except Exception as error:  # noqa: BLE001 - the answers are safe already
+            self.warn(f"a target could not be closed: {type(error).__name__}: {error}")
 
     async def _record(self, run: Run, again: tuple[str, ...]) -> Evaluated:
         loop = asyncio.get_running_loop()
@@ -367,6 +381,12 @@ class Evaluation:
                 continue
             yield trial
 
+    def _scrubbed(self, failure: Failure) -> Failure:
+        if not self.secret:
+            return failure
+        message: str = self.scrubber.torn(failure.message)
+        return Failure(failure.kind, message, self.scrubber.torn(failure.details))
+
     async def _try(
         self, limits: Limits, paces: Mapping[str, Pace], target: Target, trial: Trial
     ) -> Result:
@@ -379,10 +399,16 @@ class Evaluation:
         assert self.engine is not None
         pace = paces[trial.target]
         outcome = await ask(target, trial, limits, pace, self.engine, random)
-        rest = outcome.attempts, started, round(outcome.duration_s, 6), outcome.retried
+        if outcome.interrupted and self.engine.interrupted:
+            raise asyncio.CancelledError  # it has no result, and is run again by `resume`
+        retried = tuple(map(self._scrubbed, outcome.retried))
+        rest = outcome.attempts, started, round(outcome.duration_s, 6), retried
         if outcome.answer is None:
-            return Result(trial.key, case_hash, "errored", None, (), outcome.failure, *rest)
+            failure = self._scrubbed(outcome.failure) if outcome.failure else None
+            return Result(trial.key, case_hash, "errored", None, (), failure, *rest)
         answer = cap_answer(outcome.answer, MAX_ANSWER_BYTES)
+        if limits.max_cost_usd is not None and answer.cost_usd is None:
+            self.warn(f"answers of `{trial.target}` come without a cost: --max-cost can't hold")
         verdict, grades = await grade_answer(trial, answer, graders_of(trial.case))
         return Result(trial.key, case_hash, verdict, answer, grades, None, *rest)
 

@@ -89,7 +89,8 @@ def _named(
     if target is None:
         return {}
     named: dict[str, Target | None] = {}
-    for each in target if isinstance(target, list | tuple | set) else (target,):
+    several = isinstance(target, Iterable) and not isinstance(target, str) and not callable(target)
+    for each in cast("Iterable[Asked]", target if several else (target,)):
         name, made = _one(each, config, warn)
         # Two functions may have the same name, and are two targets all the same.
         count = 1

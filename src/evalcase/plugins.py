@@ -64,7 +64,10 @@ def _configured(
     for reserved in _RESERVED:
         if reserved in rest:
             raise ConfigError(f"target `{name}`: `{reserved}` is not an option")
-    return target_class(**rest, root=root, warn=warn)
+    try:
+        return target_class(**rest, root=root, warn=warn)
+    except ConfigError as error:
+        raise ConfigError(f"[targets.{name}]: {error}") from error
 
 
 def _concurrency(name: str, options: dict[str, Any]) -> int | None:
@@ -112,6 +115,9 @@ def _made(specs: str) -> tuple[NamedGrader, ...]:
     for spec in json.loads(specs):
         kind, _, value = str(spec["type"]).partition(":")
         options = {**spec, "type": kind, "value": value} if value else spec
+        if kind == "python" and spec.get("name") is None:
+            # There may be several, and a person wants to know which of them failed.
+            options = {**options, "name": f"python:{options.get('value')}"}
         graders.append(configure(find("graders", kind), options))
     return tuple(graders)
 

@@ -39,6 +39,9 @@ class Request:
             "sample": (chosen.sample, 1),
         }  # fmt: skip
         for name, (value, least) in numbers.items():
+            wanted = int if least in (0, 1) and name != "max_cost_usd" else int | float
+            if value is not None and (isinstance(value, bool) or not isinstance(value, wanted)):
+                raise ConfigError(f"`{name}` is a number of {least} or more, not {value!r:.40}")
             if value is not None and not least <= value < inf:
                 raise ConfigError(f"`{name}` is {least} or more, not {value}")
         if chosen.shard is not None and not 1 <= chosen.shard.number <= chosen.shard.of:
@@ -49,6 +52,7 @@ class Request:
             concurrency=self.concurrency or config.concurrency,
             per_target=per_target,
             timeout_s=self.timeout_s or config.timeout_s,
+            timeout_wins=self.timeout_s is not None,
             retries=config.retries if self.retries is None else self.retries,
             retry_timeouts=self.retry_timeouts,
             max_cost_usd=self.max_cost_usd,

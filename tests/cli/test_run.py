@@ -632,6 +632,7 @@ def test_ctrl_c_reaches_a_run_whose_event_loop_is_blocked(project: Project) -> N
         with suppress(subprocess.TimeoutExpired):
             process.wait(0.4)
     assert finish(process).code == 130
+    assert project.verdicts() == {}, "it has no result, and is run again"
     assert project.run("resume", "--json", "--no-exec").code == 2
 
 

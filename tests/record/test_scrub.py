@@ -121,3 +121,29 @@ def test_the_journal_scrubs_what_it_writes_and_knows_trials_by_their_scrubbed_na
     assert b"sk-123456" not in path.read_bytes()
     assert rows_of(path)[0]["answer"]["messages"][0]["content"] == "***KEY***"
     assert scrubber.key(key) in finished(str(path))
+
+
+LONG = "sk-proj-0123456789abcdefghijklmnop"
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (f"key {LONG[:25]} [9 more characters were cut]", "key ***K*** [9 more"),
+        (f"{LONG[-20:]} is wrong", "***K*** is wrong"),
+        (f"HTTP 401: {LONG[:12]}, from host", "HTTP 401: ***K***, from host"),
+        (f"{LONG} and {LONG[:10]}", "***K*** and ***K***"),
+        ("nothing of it", "nothing of it"),
+        (LONG[:5], LONG[:5]),
+    ],
+)
+def test_pieces_of_a_secret_that_was_cut_are_found(text: str, left: str) -> None:
+    scrubber = Scrubber({"K": LONG})
+    assert scrubber.torn({"message": [text]})["message"][0].startswith(left)
+
+
+def test_lines_of_a_secret_of_several_lines_are_found_one_by_one() -> None:
+    key = "-----BEGIN KEY-----\nMIIBVwIBADANBgkqhkiG\n9w0BAQEFAASCAUEwggE9\n-----END KEY-----"
+    scrubber = Scrubber({"K": key})
+    said = scrubber.text("line 1: MIIBVwIBADANBgkqhkiG\nline 2: 9w0BAQEFAASCAUEwggE9")
+    assert said == "line 1: ***K***\nline 2: ***K***"

@@ -141,3 +141,51 @@ def test_details_that_cannot_be_kept_don_t_take_the_message_with_them(
     assert outcome.failure is not None
     assert (outcome.failure.kind, outcome.failure.message) == ("http", "busy")
     assert words in outcome.failure.details["dropped"]
+
+
+class Odd(ScriptedTarget):
+    """A target of a user's own, which returns and raises whatever it likes."""
+
+    async def answer(self, trial: Trial) -> Answer:
+        self.asked.append(trial)
+        step = self._step(trial.case.id)
+        if isinstance(step, BaseException):
+            raise step
+        return step  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("step", "kind", "words"),
+    [
+        ("text", "protocol", "returned str, and not an Answer"),
+        (None, "protocol", "returned NoneType"),
+        (SystemExit(3), "exception", "SystemExit: 3"),
+        (asyncio.CancelledError("inside"), "exception", "CancelledError: inside"),
+    ],
+)
+def test_whatever_a_target_does_is_a_failure_of_its_trial(
+    step: object, kind: str, words: str
+) -> None:
+    outcome, _ = attempt(Odd([step]))
+    assert outcome.failure is not None
+    assert (outcome.failure.kind, words in outcome.failure.message) == (kind, True)
+
+
+@pytest.mark.parametrize("after", ["soon", -1, float("nan"), None])
+def test_a_time_to_come_back_that_is_none_is_not_believed(after: Any) -> None:
+    error = TargetError("busy", may_succeed_later=True, retry_after_s=after)
+    outcome, waits = attempt(ScriptedTarget([error, OK]))
+    assert (outcome.answer, waits) == (OK, [0.5])
+
+
+def test_who_is_told_to_come_back_much_later_gives_up() -> None:
+    error = TargetError("busy", may_succeed_later=True, retry_after_s=301)
+    outcome, waits = attempt(ScriptedTarget([error, OK]))
+    assert (outcome.attempts, waits) == (1, [])
+
+
+def test_a_limit_that_a_person_typed_counts_more_than_that_of_a_case() -> None:
+    limits = Limits(timeout_s=0.02, timeout_wins=True)
+    outcome, _ = attempt(ScriptedTarget([HANGS]), limits, trial(timeout_s=999))
+    assert outcome.failure is not None
+    assert outcome.failure.kind == "timeout"

@@ -63,10 +63,8 @@ def test_at_once_if_the_server_says_so() -> None:
     assert wait(TargetError("429", may_succeed_later=True, retry_after_s=0.0)) == 0.0
 
 
-def test_a_server_that_says_tomorrow_is_not_waited_for_that_long() -> None:
-    said = wait(TargetError("429", may_succeed_later=True, retry_after_s=86400.0))
-    assert said is not None
-    assert said <= 330
+def test_a_server_that_says_tomorrow_is_not_waited_for_and_not_asked_before() -> None:
+    assert wait(TargetError("429", may_succeed_later=True, retry_after_s=86400.0)) is None
 
 
 def test_the_server_makes_nothing_retryable() -> None:

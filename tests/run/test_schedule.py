@@ -180,6 +180,30 @@ def test_stop_gives_up_trials_that_only_wait_for_their_next_attempt() -> None:
     asyncio.run(main())
 
 
+def test_a_target_that_only_waits_takes_no_place_from_the_others() -> None:
+    async def main() -> None:
+        harness = Harness(Limits(2))
+        engine = harness.engine
+        over = asyncio.Event()
+
+        async def try_one(target: Target, trial: Trial) -> Result:
+            if trial.target == "busy":
+                waiting = asyncio.create_task(over.wait())
+                async with engine._aside():
+                    await waiting
+            return await harness.try_one(target, trial)
+
+        engine.try_one = try_one
+        run = asyncio.create_task(harness.run(busy=5, quick=30))
+        await harness.until(lambda: len(harness.kept) == 30)
+        over.set()
+        await run
+        assert len(harness.kept) == 35
+        assert harness.most["all"] <= 2
+
+    asyncio.run(main())
+
+
 @pytest.mark.parametrize("verdict", ["failed", "errored", "ungraded"])
 def test_fail_fast(verdict: Verdict) -> None:
     harness = Harness(Limits(1, fail_fast=True))

@@ -80,13 +80,22 @@ def test_data_as_prompt_is_json() -> None:
     assert server.request.json == {"q": '{"a": [1]}'}
 
 
-def test_files_are_named_with_their_place(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("x")
-    content = [{"type": "file", "path": "a.txt"}]
-    given = trial([{"role": "user", "content": content}], suite=str(tmp_path / "s.yaml"))
-    with serving(text(b"ok")) as server:
-        ask(HttpTarget(url=server.url, body={"f": "{files}"}), given)
-    assert server.request.json == {"f": {"a.txt": str(tmp_path / "a.txt")}}
+@pytest.mark.parametrize("body", [None, {"files": "{files}"}])
+def test_files_are_sent_with_their_content(tmp_path: Path, body: Any) -> None:
+    (tmp_path / "a.txt").write_text("text \u00e9")
+    (tmp_path / "b.bin").write_bytes(b"\xff\x00")
+    (tmp_path / "c.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    parts = [{"type": "file", "path": name} for name in ("a.txt", "b.bin")]
+    parts.append({"type": "image", "path": "c.png"})
+    given = trial([{"role": "user", "content": parts}], suite=str(tmp_path / "s.yaml"))
+    options = {} if body is None else {"body": body}
+    with serving({"text": "ok"}) as server:
+        ask(HttpTarget(url=server.url, root=str(tmp_path), **options), given)
+    assert server.request.json["files"] == {
+        "a.txt": {"media_type": "text/plain", "text": "text \u00e9"},
+        "b.bin": {"media_type": "application/octet-stream", "base64": "/wA="},
+        "c.png": {"media_type": "image/png", "base64": "iVBORw0KGgo="},
+    }
 
 
 def test_an_unknown_placeholder_is_refused_with_the_nearest() -> None:
@@ -286,3 +295,15 @@ def test_the_client_is_imported_only_to_ask_something() -> None:
         [sys.executable, "-c", script], env=environment(), capture_output=True, check=False
     )
     assert done.returncode == 0, done.stderr.decode()
+
+
+def test_what_is_read_from_a_body_is_part_of_what_decides_the_answer() -> None:
+    options: list[dict[str, Any]] = [
+        {}, {"answer": "a"}, {"answer": "b"}, {"output": "json"}, {"max_output_bytes": 9},
+        {"usage": "u"}, {"cost_usd": "u"},
+    ]  # fmt: skip
+    keys = [
+        json.dumps(HttpTarget(url="http://127.0.0.1:9/x", **each).cache_key(trial()))
+        for each in options
+    ]
+    assert len(set(keys)) == len(keys)

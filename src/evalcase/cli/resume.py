@@ -101,6 +101,8 @@ def _find(name: str | None, folder: str) -> Run | None:
     if name is None:
         return newest_incomplete(folder)
     inside = os.path.join(folder, name)
+    if not os.path.isdir(inside) and not os.path.isdir(name):
+        raise ConfigError(f"there is no run `{name}` in {folder}; `evalcase list` shows them")
     return read_run(inside if os.path.isdir(inside) else name)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import redirect_stdout
 from functools import partial
 
 import click
@@ -21,7 +22,8 @@ def _shard(_: click.Context, __: click.Parameter, value: str | None) -> Shard | 
     if value is None:
         return None
     number, slash, of = value.partition("/")
-    if not slash or not number.isdigit() or not of.isdigit() or not 1 <= int(number) <= int(of):
+    digits = slash and (number + of).isascii() and number.isdigit() and of.isdigit()
+    if not digits or len(of) > 9 or len(number) > 9 or not 1 <= int(number) <= int(of):
         raise click.BadParameter("write it as 2/5, the second of five parts")
     return Shard(int(number), int(of))
 
@@ -133,7 +135,8 @@ def _run(given: dict[str, object]) -> int:
     request = Request(selection=selection, **given)  # type: ignore[arg-type]
     config = load_config(os.getcwd())
     view = make_view(manner)
-    evaluation = Evaluation(request, config, view, view.warn)
+    with redirect_stdout(sys.stderr):  # a module may print when it is imported
+        evaluation = Evaluation(request, config, view, view.warn)
     view.expect(evaluation.trials)
     if dry_run:
         return _say_what_would_run(evaluation, manner.as_json)

@@ -187,6 +187,8 @@ async def _until_interrupted(
         unseen.append(monotonic())
         if unseen[-1] - unseen[0] > _BLOCKED_S:
             # An async function keeps the loop from seeing it. This ends that function.
+            if evaluation.engine is not None:
+                evaluation.engine.interrupt()
             raise KeyboardInterrupt
 
     loop.add_signal_handler(signal.SIGINT, interrupt)

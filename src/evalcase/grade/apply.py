@@ -106,7 +106,8 @@ def _failure(error: BaseException) -> Failure:
 def _without_judge(case: Case) -> Grade:
     what = "`criteria`" if case.criteria is not None else "`rubrics`"
     message = (
-        f"{what} can be graded by a judge only, and this release has none: "
-        "leave it out and say what is expected by `expected_output` or `graders`"
+        f"no judge is configured, and {what} can be graded by a judge only. This release has none "
+        "to name in evalcase.toml: until then, say what is expected by `expected_output` or "
+        "`graders`, and leave it out"
     )
     return Grade("judge", None, False, message, failure=Failure("grader", message))

@@ -10,6 +10,9 @@ from typing import Any
 
 from evalcase.model.trial import TrialKey
 
+_PIECE = 8
+"""How many characters of a secret, at its beginning or end, give it away."""
+
 SHORTEST = 4
 """Shorter values are found in every other word, and protect nothing."""
 
@@ -39,6 +42,10 @@ class Scrubber:
         for name, value in values.items():
             for form in _forms(value.strip()):
                 self._names.setdefault(form, name)
+            for line in value.split("\n"):
+                # One of several lines, as tracebacks have them; but not the frame of a PEM file.
+                if len(line) >= 2 * _PIECE and not line.startswith("-----"):
+                    self._names.setdefault(line.strip(), name)
         longest_first = sorted(self._names, key=len, reverse=True)
         self._in_text = tuple(longest_first)
         self._in_json = tuple({_escaped(form) for form in longest_first})
@@ -63,6 +70,30 @@ class Scrubber:
             pieces += text[done:start], f"***{name}***"
             done = end
         return "".join([*pieces, text[done:]])
+
+    def torn(self, value: Any) -> Any:  # noqa: ANN401 - JSON of any shape
+        """A copy of a value without secrets, nor larger pieces of them: what a target says of an
+        error was cut somewhere, and perhaps within a secret."""
+        if isinstance(value, str):
+            return self._without_pieces(self._word(value))
+        if isinstance(value, dict):
+            return {self._word(key): self.torn(item) for key, item in value.items()}
+        return [self.torn(item) for item in value] if isinstance(value, list | tuple) else value
+
+    def _without_pieces(self, text: str) -> str:
+        for form, name in self._names.items():
+            if len(form) < 2 * _PIECE:
+                continue
+            start = text.find(form[:_PIECE])
+            if start >= 0:
+                end = start + _shared(text[start:], form)
+                text = f"{text[:start]}***{name}***{text[end:]}"
+            end = text.rfind(form[-_PIECE:])
+            if end >= 0:
+                end += _PIECE
+                shared = _shared(text[:end][::-1], form[::-1])
+                text = f"{text[: end - shared]}***{name}***{text[end:]}"
+        return text
 
     def row(self, row: dict[str, Any]) -> dict[str, Any]:
         """A copy of a row without secrets in its keys and strings."""
@@ -110,6 +141,12 @@ class Scrubber:
 
     def _word(self, text: str) -> str:
         return text if text in _VOCABULARY else self.text(text)
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters two texts begin with that are the same."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _forms(value: str) -> Iterator[str]:

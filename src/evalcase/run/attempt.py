@@ -45,6 +45,8 @@ class Outcome(NamedTuple):
     """Of the last attempt."""
     retried: tuple[Failure, ...] = ()
     """What the attempts before it came to."""
+    interrupted: bool = False
+    """Whether it was ended by Ctrl-C, so that nothing is known of it."""
 
 
 class Patience(Protocol):
@@ -59,7 +61,7 @@ async def ask(
     patience: Patience, random: Callable[[], float],
 ) -> Outcome:  # fmt: skip
     """Get an answer, trying again where that may help."""
-    limit_s = trial.case.timeout_s or limits.timeout_s
+    limit_s = limits.of_case(trial.case.timeout_s)
     retried: list[Failure] = []
     while True:
         began = await (pace.begin() if pace.is_free else patience.turn(pace))
@@ -70,7 +72,8 @@ async def ask(
         failure = _failure(error)
         wait_s = wait_before_retry(error, number, limits.retries, limits.retry_timeouts, random)
         if wait_s is None:
-            return Outcome(None, failure, number, duration_s, tuple(retried))
+            by_hand = isinstance(error.__cause__, KeyboardInterrupt)
+            return Outcome(None, failure, number, duration_s, tuple(retried), by_hand)
         retried.append(failure)
         await patience.sleep(wait_s)
 
@@ -78,14 +81,21 @@ async def ask(
 async def _attempt(
     target: Target, trial: Trial, limit_s: float, pace: Pace, began: float
 ) -> tuple[Answer | None, Exception | None, float]:
-    answer, error = None, None
+    answer: Answer | None = None
+    error: Exception | None = None
     started = perf_counter()
     try:
         async with asyncio.timeout(limit_s) as limit:
-            answer = await target.answer(trial)
-    except Exception as caught:  # noqa: BLE001 - the boundary: user code may raise anything
+            answer = _checked(await target.answer(trial))
+    except asyncio.CancelledError as caught:
+        # The target's own, unless it is this trial that is being given up.
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        error = _as_exception(caught)
+    except (Exception, SystemExit, GeneratorExit) as caught:  # noqa: BLE001 - the boundary
         # Code that was cancelled at the limit may say something else than that.
-        error = OverTimeError(limit_s) if limit.expired() else caught
+        error = OverTimeError(limit_s) if limit.expired() else _as_exception(caught)
     finally:
         known = error if isinstance(error, TargetError) else None
         pace.end(
@@ -94,6 +104,21 @@ async def _attempt(
             retry_after_s=known.retry_after_s if known is not None else None,
         )
     return answer, error, perf_counter() - started
+
+
+def _checked(answer: object) -> Answer:
+    """An answer: a target of the user's own may have returned anything."""
+    if isinstance(answer, Answer):
+        return answer
+    what = f"the target returned {type(answer).__name__}, and not an Answer"
+    raise TargetError(what, kind="protocol")
+
+
+def _as_exception(error: BaseException) -> Exception:
+    if isinstance(error, Exception):
+        return error
+    wrapped = RuntimeError(f"{type(error).__name__}: {error}")
+    return wrapped.with_traceback(error.__traceback__)
 
 
 def _failure(error: Exception) -> Failure:

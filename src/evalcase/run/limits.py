@@ -13,11 +13,17 @@ class Limits:
     """The same for single targets, where their configuration says so."""
     timeout_s: float = 120.0
     """Of one attempt."""
+    timeout_wins: bool = False
+    """Whether it counts more than what a case says, because a person typed it."""
     retries: int = 2
     """Further attempts after one that may succeed later."""
     retry_timeouts: bool = False
     max_cost_usd: float | None = None
     fail_fast: bool = False
+
+    def of_case(self, timeout_s: float | None) -> float:
+        """The time limit of a case that says one, or none."""
+        return self.timeout_s if self.timeout_wins or timeout_s is None else timeout_s
 
     def of_target(self, name: str) -> int:
         """How many trials of one target may be under way at once."""

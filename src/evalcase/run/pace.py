@@ -6,7 +6,8 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-_LONGEST_PAUSE_S = 300.0
+LONGEST_PAUSE_S = 300.0
+"""How long anyone waits because a target says when to come back."""
 _NEVER = float("-inf")
 
 
@@ -41,8 +42,9 @@ class Pace:
         self.active -= 1
         if overloaded:
             self._slow_down(began)
-            if retry_after_s:
-                self._pause(min(retry_after_s, _LONGEST_PAUSE_S))
+            # Nobody waits for longer: then those who come next are refused at once, and say why.
+            if retry_after_s and retry_after_s <= LONGEST_PAUSE_S:
+                self._pause(retry_after_s)
         elif self.limit < self.most:
             self.limit = min(self.most, self.limit + 1 / self.limit)
         self._wake()

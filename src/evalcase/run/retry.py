@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from evalcase.errors import TargetError
+from evalcase.run.pace import LONGEST_PAUSE_S
 
 _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 30.0
-_LONGEST_RETRY_AFTER_S = 300.0
 
 
 def wait_before_retry(
@@ -23,7 +23,9 @@ def wait_before_retry(
     if attempt > retries or not _may_succeed_later(error, retry_timeouts):
         return None
     if isinstance(error, TargetError) and error.retry_after_s is not None:
-        return min(error.retry_after_s, _LONGEST_RETRY_AFTER_S) * (1 + 0.1 * random())
+        if error.retry_after_s > LONGEST_PAUSE_S:
+            return None  # whoever comes back sooner is only refused again
+        return error.retry_after_s * (1 + 0.1 * random())
     longest: float = min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2 ** min(attempt - 1, 10))
     return longest * (0.5 + 0.5 * random())
 

@@ -7,8 +7,8 @@ under way in all. A trial that is done goes to `keep`, and counts only when that
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
 from evalcase.model.result import Result
@@ -23,6 +23,23 @@ class Watcher(Protocol):
 
     def started(self, trial: Trial) -> None: ...
     def finished(self, result: Result) -> None: ...
+
+
+class _Place:
+    """One of the places that a gate has, or none."""
+
+    def __init__(self, gate: asyncio.Semaphore) -> None:
+        self._gate = gate
+        self._is_held = False
+
+    async def take(self) -> None:
+        await self._gate.acquire()
+        self._is_held = True
+
+    def give(self) -> None:
+        if self._is_held:
+            self._is_held = False
+            self._gate.release()
 
 
 class Engine:
@@ -45,6 +62,7 @@ class Engine:
         self.spent_usd = 0.0
         self.stop_reason: str | None = None
         self._tasks: list[asyncio.Task[None]] = []
+        self._places: dict[asyncio.Task[Any], _Place] = {}
         self._waiting: set[asyncio.Task[Any]] = set()
         """Those whose trial has nothing under way."""
 
@@ -83,23 +101,29 @@ class Engine:
 
     async def sleep(self, seconds: float) -> None:
         """Wait within a trial for its next attempt, unless the engine stops."""
-        with self._interruptible():
+        async with self._aside():
             await asyncio.sleep(seconds)
 
     async def turn(self, pace: Pace) -> float:
         """Wait within a trial until its target may be asked, unless the engine stops."""
-        with self._interruptible():
+        async with self._aside():
             return await pace.begin()
 
-    @contextmanager
-    def _interruptible(self) -> Iterator[None]:
+    @asynccontextmanager
+    async def _aside(self) -> AsyncIterator[None]:
+        """Step aside, so that trials of other targets can go on meanwhile."""
         task = asyncio.current_task()
         assert task is not None
+        place = self._places.get(task)
         self._waiting.add(task)
         if self.stopping:
             task.cancel()
+        if place is not None:
+            place.give()
         try:
             yield
+            if place is not None:
+                await place.take()
         finally:
             self._waiting.discard(task)
 
@@ -113,13 +137,19 @@ class Engine:
     async def _go_through(
         self, target: Target, trials: Iterator[Trial], gate: asyncio.Semaphore
     ) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        place = self._places[task] = _Place(gate)
         while True:
-            async with gate:
+            await place.take()
+            try:
                 trial = self._next(trials)
                 if trial is None:
                     return
                 self.watcher.started(trial)
                 result = await self.try_one(target, trial)
+            finally:
+                place.give()
             await self.keep(result)
             self._count(result)
 
@@ -138,4 +168,4 @@ class Engine:
             self.spend(result.answer.cost_usd)
         if self.limits.fail_fast and result.verdict in ("failed", "errored", "ungraded"):
             self.failed_fast = True
-            self.stop("--fail-fast: the first case that did not pass")
+            self.stop("--fail-fast: the first trial that did not pass")

@@ -16,8 +16,9 @@ makes no sense is unknown, with a warning: it is no reason to lose an answer tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict, replace
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer, Usage
@@ -40,7 +41,7 @@ def read_answer(value: object, warn: Warn = ignore) -> Answer:
     if type(value) is str:
         return Answer((text_message(value),))
     if isinstance(value, Answer):
-        return _checked(value)
+        return _checked(value, warn)
     if value is None:
         raise TargetError("the target returned None, which is no answer", kind="protocol")
     return read_json(_plain(value), warn)
@@ -91,14 +92,26 @@ def _envelope(value: dict[str, JSON], name: str, warn: Warn) -> Answer:
     return with_extras(read_messages(items), value, warn)
 
 
-def _checked(answer: Answer) -> Answer:
+def _checked(answer: Answer, warn: Warn) -> Answer:
     """An answer of the user's own making, which Python let hold anything."""
     usage: object = answer.usage
     if not (usage is None or isinstance(usage, Usage)):
         raise TargetError("`usage` of an Answer is a Usage", kind="protocol")
     messages = _plain(list(answer.messages))
     assert isinstance(messages, list)
-    return Answer(read_messages(messages), answer.usage, answer.cost_usd, answer.truncated)
+    if answer.usage is None and answer.cost_usd is None:
+        return Answer(read_messages(messages), None, None, bool(answer.truncated))
+    told = {"usage": asdict(usage) if usage is not None else None, "cost_usd": answer.cost_usd}
+    return replace(
+        with_extras(read_messages(messages), _plain_mapping(told), warn),
+        truncated=bool(answer.truncated),
+    )
+
+
+def _plain_mapping(value: Mapping[str, object]) -> dict[str, JSON]:
+    found = _plain(value)
+    assert isinstance(found, dict)
+    return found
 
 
 def _plain(value: object) -> JSON:

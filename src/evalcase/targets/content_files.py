@@ -44,9 +44,21 @@ def file_names(trial: Trial) -> list[str]:
     return list(dict.fromkeys(name for name in names if name is not None))
 
 
-def load_files(trial: Trial, root: str) -> Files:
+def load_files(trial: Trial, root: str, *, any_kind: bool = False) -> Files:
     """Every file of a case. Raise TargetError for one that can't be sent."""
-    return {name: _load(name, trial, root) for name in file_names(trial)}
+    return {name: _load(name, trial, root, any_kind) for name in file_names(trial)}
+
+
+def sent_files(trial: Trial, root: str) -> JSON:
+    """The files of a case for a service that can't read them from this disk."""
+    files = load_files(trial, root, any_kind=True).values()
+    return {
+        file.name: {
+            "media_type": file.media_type,
+            "text" if file.media_type == "text/plain" else "base64": file.data,
+        }
+        for file in files
+    }
 
 
 def image_type(start: bytes) -> str | None:
@@ -77,7 +89,7 @@ def _name(part: dict[str, JSON]) -> str | None:
     return None if part["type"] == "image" and is_address(name) else name
 
 
-def _load(name: str, trial: Trial, root: str) -> ContentFile:
+def _load(name: str, trial: Trial, root: str, any_kind: bool) -> ContentFile:
     folder = os.path.dirname(os.path.realpath(trial.suite))
     path = os.path.realpath(find_file(name, folder))
     # The loader looks after the paths of files, but not after those of images.
@@ -92,6 +104,8 @@ def _load(name: str, trial: Trial, root: str) -> ContentFile:
     try:
         return ContentFile(name, "text/plain", data.decode())
     except UnicodeDecodeError:
+        if any_kind:
+            return ContentFile(name, "application/octet-stream", b64encode(data).decode())
         what = "it is neither text (UTF-8) nor PDF nor a PNG, JPEG, GIF or WebP image"
         raise TargetError(f"`{name}` can't be sent to a model: {what}") from None
 

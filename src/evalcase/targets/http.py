@@ -22,6 +22,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.trial import Trial
 from evalcase.targets import Warn, ignore
 from evalcase.targets.answers import read_json
+from evalcase.targets.content_files import sent_files
 from evalcase.targets.http_body import BodyTemplate
 from evalcase.targets.http_errors import protocol_error
 from evalcase.targets.http_options import KeyRule, check_url, read_http_options
@@ -40,7 +41,7 @@ class HttpTarget:
     """Posts each case to an address."""
 
     def __init__(self, *, root: str = ".", warn: Warn = ignore, **options: object) -> None:
-        del root
+        self._root = root
         read = Options("http", options)
         url = check_url(read, "url", read.required_text("url", '"http://localhost:8000/answer"'))
         self._http = read_http_options("http", read, url, KeyRule())
@@ -86,10 +87,14 @@ class HttpTarget:
 
     def cache_key(self, trial: Trial) -> JSON:
         """All that decides the answer, without secrets."""
-        return self._http.cache_key(self._request(trial))
+        how: list[JSON] = [self._how, self._http.max_output_bytes]
+        how += [path.text if path else None for path in (self._answer, self._usage, self._cost_usd)]
+        return {"request": self._http.cache_key(self._request(trial)), "how": how}
 
     def _request(self, trial: Trial) -> JSON:
-        return request(trial) if self._body is None else self._body.fill(trial)
+        if self._body is not None:
+            return self._body.fill(trial, self._root)
+        return {**request(trial), "files": sent_files(trial, self._root)}
 
     def _read(self, output: Output) -> Answer:
         value = self._json(output)

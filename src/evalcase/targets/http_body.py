@@ -6,7 +6,7 @@
 | `{messages}` | all messages of the input, a list |
 | `{case_id}`, `{conversation_id}`, `{metadata}` | as in the case |
 | `{repeat}` | which trial of the case this is, from 1 |
-| `{files}` | where the files are that messages refer to, by their names |
+| `{files}` | the files that messages refer to, by their names: `{media_type, text}`, or `base64` |
 
 A text that is one placeholder becomes the value itself. In a longer text the value stands as text,
 JSON where it is none. All is filled in at once: what is put in is never looked at again. `{{name}}`
@@ -22,8 +22,9 @@ from difflib import get_close_matches
 
 from evalcase.model.json_value import JSON
 from evalcase.model.trial import Trial
+from evalcase.targets.content_files import sent_files
 from evalcase.targets.options import Options
-from evalcase.targets.request import content_text, files, last_user_content
+from evalcase.targets.request import content_text, last_user_content
 
 NAMES = (
     "prompt", "messages", "case_id", "conversation_id", "metadata", "repeat", "files"
@@ -46,8 +47,8 @@ class BodyTemplate:
         if not self.used:
             read.refuse(name, "has no placeholder, so every case would be asked the same")
 
-    def fill(self, trial: Trial) -> JSON:
-        values = {name: _value(name, trial) for name in self.used}
+    def fill(self, trial: Trial, root: str) -> JSON:
+        values = {name: _value(name, trial, root) for name in self.used}
         return _filled(self._template, values)
 
 
@@ -78,14 +79,14 @@ def _filled(template: JSON, values: dict[str, JSON]) -> JSON:
     )
 
 
-def _value(name: str, trial: Trial) -> JSON:
+def _value(name: str, trial: Trial, root: str) -> JSON:
     case = trial.case
     if name == "prompt":
         return content_text(last_user_content(case))
     if name == "messages":
         return [message.to_dict() for message in case.input]
     if name == "files":
-        return dict(files(trial))
+        return sent_files(trial, root)
     if name == "repeat":
         return trial.repeat
     if name == "metadata":

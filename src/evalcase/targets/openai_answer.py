@@ -118,6 +118,9 @@ class OpenAIStream:
         index = piece.get("index", max(self._calls, default=0))
         if not isinstance(index, int):
             raise ValueError("a tool call has an odd index")
+        known = self._calls.get(index, {}).get("id")
+        if piece.get("id") and known and piece["id"] != known:
+            index = max(self._calls) + 1  # some services count them all as the same one
         call = self._calls.setdefault(index, {})
         function = piece.get("function")
         _add(call, {key: item for key, item in piece.items() if key not in ("index", "function")})

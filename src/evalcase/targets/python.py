@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -64,9 +65,14 @@ class PythonTarget:
     @classmethod
     def of(cls, function: object, *, root: str = ".", warn: Warn = ignore) -> PythonTarget:
         """The target of a function, class or object that is there already."""
-        named = function if hasattr(function, "__qualname__") else type(function)
+        named: Any = function.func if isinstance(function, partial) else function
+        if not hasattr(named, "__qualname__"):
+            named = type(named)
         target = cls(function=f"{named.__module__}:{named.__qualname__}", root=root, warn=warn)
         target._found = function
+        if not _is_at(function, target.name):
+            # Another function of the same name may be another function: nothing tells them apart.
+            target.cache_key = None  # type: ignore[method-assign,assignment]
         return target
 
     async def open(self) -> None:
@@ -166,6 +172,15 @@ class PythonTarget:
             self._warn(f"`{self.name}`: tear-down failed: {error!r}{place_of(error)}")
         finally:
             threads.close()
+
+
+def _is_at(function: object, name: str) -> bool:
+    """Whether a name leads to this very function."""
+    module, _, path = name.partition(":")
+    found: object = sys.modules.get(module)
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found is function
 
 
 async def _leave(leave: Callable[..., Any], threads: Threads) -> None:

@@ -80,10 +80,17 @@ def takes_nothing(function: Callable[..., Any]) -> bool:
 
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
     try:
-        return list(inspect.signature(function).parameters.values())
+        found = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         # Written in C, without a signature: it is given the content.
         return [inspect.Parameter("content", inspect.Parameter.POSITIONAL_ONLY)]
+    return _without_rest(found)
+
+
+def _without_rest(parameters: list[inspect.Parameter]) -> list[inspect.Parameter]:
+    """`*args` is for the content only if nothing else is."""
+    named = [each for each in parameters if each.kind is not each.VAR_POSITIONAL]
+    return named if any(map(_slot, named)) else parameters
 
 
 def _slot(parameter: inspect.Parameter) -> Slot | None:

@@ -5,8 +5,6 @@ What makes no sense is left out, with a warning: unknown is better than wrong.
 
 from __future__ import annotations
 
-from math import isfinite
-
 from evalcase.model.answer import Usage
 from evalcase.model.json_value import JSON
 from evalcase.targets import Warn
@@ -17,6 +15,9 @@ _NAMES = {
     "completion_tokens": "output_tokens",
     "cached_tokens": "cached_tokens", "cached": "cached_tokens",
 }  # fmt: skip
+
+_MOST_USD = 1e12
+_MOST_TOKENS = 10**15
 
 _DERIVED = frozenset({"total_tokens", "total"})
 
@@ -33,7 +34,7 @@ def read_usage(value: JSON, warn: Warn) -> Usage | None:
         if name not in _NAMES:
             if name not in _DERIVED:
                 warn(f"{name!r} of usage is not read; it has {', '.join(_NAMES)}")
-        elif isinstance(count, int) and not isinstance(count, bool) and count >= 0:
+        elif isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= _MOST_TOKENS:
             counts.setdefault(_NAMES[name], count)
         elif count is not None:
             warn(f"`{name}` of usage is a number of tokens, not {count!r:.80}")
@@ -45,7 +46,7 @@ def read_cost(value: JSON, warn: Warn) -> float | None:
     if value is None:
         return None
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if is_number and isinstance(value, int | float) and isfinite(value) and value >= 0:
+    if is_number and isinstance(value, int | float) and 0 <= value <= _MOST_USD:
         return float(value)
-    warn(f"`cost_usd` is a sum of 0 or more, not {value!r:.80}")
+    warn(f"`cost_usd` is a sum of 0 or more, and nobody has spent so much: {value!r:.80}")
     return None
