@@ -11,6 +11,7 @@ PYTHON_TAG := $(shell $(PYTHON) -c 'import sys; print("%s-%d.%d.%d" % (sys.imple
 VENV := .venv
 BENCH := .venv-bench
 FUZZ := .venv-fuzz
+SERVERS := .venv-servers
 BIN := $(VENV)/bin
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 
@@ -23,10 +24,10 @@ help: ## show this list
 demo: $(VENV)/.package ## install the package alone and show what it does
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
 
-test: $(VENV)/.dev ## run the tests
+test: $(VENV)/.dev $(SERVERS)/.servers ## run the tests
 	$(BIN)/python -m pytest -n $(WORKERS)
 
-check: $(VENV)/.dev ## everything a change must pass: format, lint, types, layers, tests
+check: $(VENV)/.dev $(SERVERS)/.servers ## everything a change must pass: format, lint, types, layers, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -67,6 +68,13 @@ $(BENCH)/.bench: $(BENCH)/.made-$(PYTHON_TAG) pyproject.toml
 
 $(FUZZ)/.fuzz: $(FUZZ)/.made-$(PYTHON_TAG) pyproject.toml
 	$(FUZZ)/bin/python $(PIP_INSTALL) --editable '.[fuzz]'
+	@touch $@
+
+# The servers that tests talk to: one from PyPI, one from npm.
+$(SERVERS)/.servers: $(SERVERS)/.made-$(PYTHON_TAG) $(addprefix tests/servers/, \
+		requirements.txt install_aimock.py package.json package-lock.json)
+	$(SERVERS)/bin/python $(PIP_INSTALL) --requirement tests/servers/requirements.txt
+	$(SERVERS)/bin/python tests/servers/install_aimock.py
 	@touch $@
 
 %/.made-$(PYTHON_TAG):

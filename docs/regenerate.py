@@ -45,7 +45,7 @@ _RUN_ID = re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{6}\b")
 _TIMES = (
     (re.compile(r"(?<=, )\d+\.\d s$", re.MULTILINE), "0.1 s"),
     (re.compile(r'(?<="duration_s": )[\d.]+'), "0.1"),
-    (re.compile(r"^slowest: .*\n", re.MULTILINE), ""),
+    (re.compile(r"^slowest .*\n(?: {9}.*\n)*", re.MULTILINE), ""),
 )
 _SUITES = ("yaml", "json", "jsonl")
 _MARKS = ("good", "bad", "valid")
@@ -274,9 +274,10 @@ def main() -> None:
             sys.stdout.write(f"{path.relative_to(ROOT)}: brought up to date\n")
     if not sys.argv[1:]:
         sys.path.insert(0, str(ROOT))
-        from docs.images.make_check_svg import main as draw
+        from docs.images import make_check_svg, make_run_svg
 
-        draw()
+        make_check_svg.main()
+        make_run_svg.main()
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import pytest
 
 from evalcase.config import Config, load_config
 from evalcase.errors import ConfigError
+from evalcase.evaluation import runs_folder
 
 
 def load(folder: Path, text: str, name: str = "evalcase.toml") -> Config:
@@ -95,3 +96,13 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     (tmp_path / "evalcase.toml").write_bytes(b"target = '\xff'")
     with pytest.raises(ConfigError, match=r"evalcase\.toml"):
         load_config(str(tmp_path))
+
+
+def test_where_runs_are_kept_is_seen_from_the_project(tmp_path: Path) -> None:
+    below = tmp_path / "evals"
+    below.mkdir()
+    (tmp_path / "evalcase.toml").write_text('runs_dir = "kept"')
+    config = load_config(str(below))
+    assert runs_folder(None, config) == str(tmp_path / "kept")
+    assert runs_folder("typed", config) == "typed"
+    assert runs_folder(None, Config("/p")) == "/p/.evalcase/runs"

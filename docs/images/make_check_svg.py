@@ -38,14 +38,18 @@ class Piece(NamedTuple):
     codes: frozenset[str]
 
 
-def terminal_output(command: str, folder: Path) -> str:
+def terminal_output(command: str, folder: Path, *, progress: bool = True) -> str:
     """What a command prints when it believes that it talks to a person."""
     here, there = pty.openpty()
     environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
     bin_folder = str(Path(sys.executable).parent)
     environment |= {"TERM": "xterm", "PATH": f"{bin_folder}{os.pathsep}{environment['PATH']}"}
     process = subprocess.Popen(  # noqa: S603 - our own command
-        command.split(), cwd=folder, stdout=there, stderr=there, env=environment
+        command.split(),
+        cwd=folder,
+        stdout=there,
+        stderr=there if progress else subprocess.DEVNULL,
+        env=environment,
     )
     os.close(there)
     printed = b"".join(_chunks(here))
@@ -76,9 +80,9 @@ def pieces_of(line: str) -> Iterator[Piece]:
             column += len(part)
 
 
-def draw(output: str) -> str:
+def draw(output: str, command: str = COMMAND) -> str:
     """The picture of a terminal window that shows a command and its output."""
-    lines = [f"\x1b[2m$\x1b[0m {COMMAND}", *output.rstrip("\n").split("\n")]
+    lines = [f"\x1b[2m$\x1b[0m {command}", *output.rstrip("\n").split("\n")]
     columns = max(len(_ESCAPE.sub("", line)) for line in lines)
     width = round(2 * MARGIN + columns * CHAR)
     height = round(BAR + len(lines) * LINE + MARGIN)
@@ -86,7 +90,7 @@ def draw(output: str) -> str:
         [
             (
                 f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-                f'viewBox="0 0 {width} {height}" role="img" aria-label="The output of {COMMAND}">'
+                f'viewBox="0 0 {width} {height}" role="img" aria-label="The output of {command}">'
             ),
             (
                 "<style>text { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "

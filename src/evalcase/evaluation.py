@@ -43,6 +43,8 @@ from evalcase.run.pace import Pace
 from evalcase.run.plan import plan_trials
 from evalcase.run.schedule import Engine, Watcher
 from evalcase.suites import Suites
+from evalcase.targets.fingerprint import FileDigests
+from evalcase.targets.prices import prices_version
 
 Status = Literal["completed", "interrupted", "stopped", "failed"]
 MAX_ANSWER_BYTES = 10_000_000
@@ -51,7 +53,9 @@ MAX_ANSWER_BYTES = 10_000_000
 
 def runs_folder(given: str | None, config: Config) -> str:
     """Where the records of a project are kept."""
-    return given or config.runs_dir or os.path.join(config.root, ".evalcase", "runs")
+    if given is not None:
+        return given
+    return os.path.join(config.root, config.runs_dir or os.path.join(".evalcase", "runs"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +134,7 @@ class Evaluation:
             store = AnswerStore(folder, self.scrubber, self.warn)
             self.targets = {name: cached(name, each, store) for name, each in self.targets.items()}
         self.engine: Engine | None = None
+        self._files = FileDigests()
         self.known = 0
         """How many of the planned trials had been finished before."""
 
@@ -196,6 +201,7 @@ class Evaluation:
         """Make the run's folder, with everything that is needed to resume it."""
         about = {
             "evalcase": __version__,
+            "prices": prices_version(),
             "request": self.request.to_dict(),
             "suites": self.suites.hashes(),
             "targets": sorted(self.trials),
@@ -300,6 +306,10 @@ class Evaluation:
         if self.engine is not None:
             self.engine.cancel()
 
+    def _hash(self, trial: Trial) -> str:
+        files = self._files.of(trial) if trial.case.has_parts else None
+        return hash_case(trial.case, files)
+
     def _open_trials(
         self, name: str, done: Mapping[TrialKey, tuple[Verdict, str]], again: tuple[str, ...]
     ) -> Iterator[Trial]:
@@ -310,7 +320,7 @@ class Evaluation:
             self.known += known is not None
             if known is not None and known[0] == "skipped" and not trial.case.skip:
                 self.warn(f"case {trial.case.id} is no longer skipped")
-            elif known is not None and known[1] != hash_case(trial.case):
+            elif known is not None and known[1] != self._hash(trial):
                 self.warn(f"case {trial.case.id} was changed since it was run: it is run again")
             elif known is not None and known[0] not in again:
                 continue
@@ -319,7 +329,7 @@ class Evaluation:
     async def _try(
         self, limits: Limits, paces: Mapping[str, Pace], target: Target, trial: Trial
     ) -> Result:
-        case_hash = hash_case(trial.case)
+        case_hash = self._hash(trial)
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
         if trial.case.skip:
             reason = trial.case.skip if isinstance(trial.case.skip, str) else "skipped"

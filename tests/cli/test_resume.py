@@ -49,7 +49,6 @@ def test_after_a_kill_only_the_rest_is_run(project: Project, gate: Gate, calls: 
 
     project.forget_calls()
     kept = kill_after(project, gate, "run", min(calls, 7))
-    assert len(kept) >= min(calls, 7) - 2
     project.forget_calls()
     resumed = project.run("resume", "--json")
     assert resumed.code == 3

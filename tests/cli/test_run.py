@@ -355,7 +355,7 @@ def test_quiet_says_only_how_it_ended(project: Project) -> None:
 def test_a_failure_is_shown_with_what_was_expected_and_what_came(project: Project) -> None:
     project.suite(case("bad", "say no"), case("broken", "raise out of ink"))
     done = project.run("run")
-    for piece in ("bad", "ok", "no", "broken", "out of ink", "record: ", "1 failed, 1 errored"):
+    for piece in ("bad", "ok", "no", "broken", "out of ink", "record ", "1 failed, 1 errored"):
         assert piece in done.out
     assert "errored" in done.err
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from docs.images import make_run_svg
 from docs.images.make_check_svg import COMMAND, FOLDER, PICTURE, draw, terminal_output
 from docs.regenerate import ROOT, Ran, blocks_of, pages, run_page
 
@@ -67,3 +68,7 @@ def test_the_verbs_of_make_exist() -> None:
 
 def test_the_picture_shows_what_the_command_prints() -> None:
     assert PICTURE.read_text(encoding="utf-8") == draw(terminal_output(COMMAND, FOLDER)), OUTDATED
+
+
+def test_the_picture_of_a_run_shows_what_it_prints() -> None:
+    assert make_run_svg.PICTURE.read_text(encoding="utf-8") == make_run_svg.picture(), OUTDATED

@@ -104,8 +104,18 @@ class UnspeakableError(Exception):
         raise RuntimeError("no words")
 
 
-@pytest.mark.parametrize("error", [UnspeakableError(), RecursionError(), MemoryError(), OSError(5)])
-def test_whatever_is_raised_becomes_a_failure(error: Exception) -> None:
+class OutcomeError(BaseException):
+    """As test frameworks have them, so that nobody catches them by chance."""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        UnspeakableError(), RecursionError(), MemoryError(), OSError(5), KeyboardInterrupt(),
+        SystemExit(0), OutcomeError(), BaseExceptionGroup("two", [KeyboardInterrupt()]),
+    ],
+)  # fmt: skip
+def test_whatever_is_raised_becomes_a_failure(error: BaseException) -> None:
     verdict, grades = grade(named(error))
     assert verdict == "errored"
     assert grades[0].reason.startswith(type(error).__name__)
@@ -171,7 +181,7 @@ def test_a_trial_that_is_given_up_stops_its_grader() -> None:
         asyncio.run(give_up())
 
 
-def test_fault_9_an_answer_that_was_cut_does_not_pass_as_equal() -> None:
+def test_fault_09_an_answer_that_was_cut_does_not_pass_as_equal() -> None:
     answer = answer_of("4", truncated=True)
     verdict, _ = asyncio.run(grade_answer(trial_of(expected_output="4"), answer, [EXPECTED]))
     assert verdict == "failed"

@@ -182,7 +182,7 @@ def test_a_call_out_of_order_is_not_made() -> None:
     assert not grade.passed
     assert grade.reason == (
         "2 of 3 steps right (2/3 = 0.67); 2 of 3 expected calls made in order; "
-        'call 1 of 3, search({"from": "OSL", "to": "LIS"}): '
+        'call 1 of 3, search(from="OSL", to="LIS"): '
         "made out of order, as call 3 of the answer"
     )
 
@@ -226,11 +226,11 @@ def test_the_reason_says_which_call_is_missing_and_what_came_instead() -> None:
     grade = compare([calls(SEARCH, BOOK)], calls({"tool": "search", "input": {"from": "BGO"}}))
     assert grade.reason == (
         "0 of 2 steps right (0/2 = 0.00); 0 of 2 expected calls made in order; "
-        'call 1 of 2, search({"from": "OSL", "to": "LIS"}): '
+        'call 1 of 2, search(from="OSL", to="LIS"): '
         '$.from: expected "OSL", got "BGO"; $.to: missing, expected "LIS"; '
-        'call 2 of 2, book({"flight": "TP 751"}): not made; the answer called search'
+        'call 2 of 2, book(flight="TP 751"): not made; the answer called search'
     )
-    assert grade.details["got"] == 'search({"from": "BGO"})'
+    assert grade.details["got"] == 'search(from="BGO")'
 
 
 def test_an_answer_without_calls_says_so() -> None:
@@ -248,7 +248,7 @@ def test_then_the_last_expected_content_by_the_rules_before() -> None:
         "1 of 2 steps right (1/2 = 0.50); 1 of 1 expected call made in order; "
         "$.found: expected 3, got 2"
     )
-    assert wrong.details["expected"].splitlines()[0] == 'search({"from": "OSL", "to": "LIS"})'
+    assert wrong.details["expected"].splitlines()[0] == 'search(from="OSL", to="LIS")'
 
 
 # Content parts count as their joined text; null content is not compared; the rest is context.

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -154,11 +155,25 @@ def test_the_threshold_is_a_share(threshold: Any) -> None:
         PythonGrader("a:b", threshold)
 
 
-def test_an_error_in_the_users_module_is_the_users(tmp_path: Any, monkeypatch: Any) -> None:
-    (tmp_path / "needs_more_than_there_is.py").write_text("import not_installed_anywhere\n")
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import not_installed_anywhere", "No module named 'not_installed_anywhere' "),
+        ("\nraise KeyError('half')", "KeyError: 'half' "),
+        ("def grade(:", "SyntaxError: "),
+        ("import sys\nsys.exit(3)", "SystemExit: 3 "),
+    ],
+)
+def test_an_error_in_the_users_module_is_told_with_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, said: str
+) -> None:
+    (tmp_path / "broken_grader.py").write_text(code)
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(ModuleNotFoundError, match="not_installed_anywhere"):
-        PythonGrader("needs_more_than_there_is:grade").load()
+    with pytest.raises(ConfigError, match=r"importing `broken_grader` failed") as caught:
+        PythonGrader("broken_grader:grade").load()
+    line = code.count("\n") + 1
+    assert said in str(caught.value)
+    assert str(caught.value).endswith(f"broken_grader.py:{line})")
 
 
 async def _many(name: str, count: int) -> list[Grade]:

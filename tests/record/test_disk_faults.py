@@ -18,7 +18,7 @@ from tests.record.samples import append_and_wait, python, row, rows_of
 
 
 @pytest.mark.parametrize("room", [0, 1, 700, 1500, 2000])
-def test_fault_3_a_full_disk_stops_the_journal_and_says_what_is_safe(
+def test_fault_03_a_full_disk_stops_the_journal_and_says_what_is_safe(
     tmp_path: Path, room: int
 ) -> None:
     path = tmp_path / "journal.jsonl"
@@ -42,7 +42,7 @@ def test_fault_3_a_full_disk_stops_the_journal_and_says_what_is_safe(
     assert rows_of(path) == [row(number) for number in range(safe + 1)]
 
 
-def test_fault_3_a_failed_sync_is_final(tmp_path: Path) -> None:
+def test_fault_03_a_failed_sync_is_final(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     # The first two syncs are those of opening: of the journal, and of its folder.
     journal = open_journal(str(path), disk=ForgetfulDisk(fails_at=4))
@@ -59,7 +59,7 @@ def test_fault_3_a_failed_sync_is_final(tmp_path: Path) -> None:
     assert rows_of(path) == [row(1)]
 
 
-def test_fault_3_a_sync_that_fails_on_opening(tmp_path: Path) -> None:
+def test_fault_03_a_sync_that_fails_on_opening(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     for fails_at in (1, 2):
         with pytest.raises(RecordError, match="Input/output error"):
@@ -75,7 +75,7 @@ def fill(folder: Path, *arguments: str, around: tuple[str, ...] = ()) -> list[ob
     return said
 
 
-def test_fault_3_a_file_that_may_not_grow(tmp_path: Path) -> None:
+def test_fault_03_a_file_that_may_not_grow(tmp_path: Path) -> None:
     """The kernel's own short write and error, by a limit on the size of files."""
     acknowledged, rows, error, found = fill(tmp_path, "100000")
     assert acknowledged == rows
@@ -85,7 +85,7 @@ def test_fault_3_a_file_that_may_not_grow(tmp_path: Path) -> None:
     assert found >= rows > 50
 
 
-def test_fault_3_a_full_file_system(tmp_path: Path) -> None:
+def test_fault_03_a_full_file_system(tmp_path: Path) -> None:
     around = ("unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=64k small "$0" && exec "$@"')
     if shutil.which("unshare") is None:
         pytest.skip("no unshare here")
@@ -100,7 +100,7 @@ def test_fault_3_a_full_file_system(tmp_path: Path) -> None:
     assert found >= rows > 20
 
 
-def test_fault_3_a_read_only_file_system(tmp_path: Path) -> None:
+def test_fault_03_a_read_only_file_system(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     path.mkdir()  # root may write anywhere, but not here
     with pytest.raises(RecordError, match="can't be written: Is a directory"):

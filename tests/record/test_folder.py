@@ -49,7 +49,7 @@ def test_fault_25_ids_are_in_utc(tmp_path: Path) -> None:
     assert run.created_at == "2026-11-15T21:30:00.123456Z"
 
 
-def test_fault_4_runs_at_once_never_collide(tmp_path: Path) -> None:
+def test_fault_04_runs_at_once_never_collide(tmp_path: Path) -> None:
     """Forty runs in one second, with a source of randomness that gives each value four times."""
     numbers: Iterator[int] = count()
 
@@ -79,7 +79,7 @@ def test_fault_14_secrets_do_not_reach_run_json(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("disk", [SmallDisk(room=10), ForgetfulDisk(fails_at=2)])
-def test_fault_3_run_json_is_never_half_there(tmp_path: Path, disk: Any) -> None:
+def test_fault_03_run_json_is_never_half_there(tmp_path: Path, disk: Any) -> None:
     with pytest.raises(RecordError, match=r"No space left|Input/output error"):
         create_run(str(tmp_path), ABOUT, now=NOW, random=os.urandom, disk=disk)
     [listed] = list_runs(str(tmp_path))

@@ -208,6 +208,27 @@ def test_an_exception_in_a_callback_does_not_go_unnoticed(tmp_path: Path) -> Non
         journal.close()
 
 
+def test_fault_23_links_in_a_run_s_folder_lead_to_no_other_file(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.write_bytes(b"one line, as in many a file of a home folder\n")
+    (tmp_path / "journal.jsonl").symlink_to(mine)
+    with pytest.raises(RecordError, match="it is a link"):
+        open_journal(str(tmp_path / "journal.jsonl"))
+    (tmp_path / "journal.jsonl").unlink()
+    (tmp_path / "writer.pid").symlink_to(mine)
+    open_journal(str(tmp_path / "journal.jsonl")).close()
+    assert mine.read_bytes() == b"one line, as in many a file of a home folder\n"
+
+
+def test_fault_23_a_pipe_in_the_place_of_the_note_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "writer.pid")
+    with (
+        open_journal(str(tmp_path / "journal.jsonl")),
+        pytest.raises(RecordError, match="being written by another process"),
+    ):
+        open_journal(str(tmp_path / "journal.jsonl"))
+
+
 def test_a_journal_that_can_t_be_made(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match=r"can't be written: No such file"):
         open_journal(str(tmp_path / "missing" / "journal.jsonl"))

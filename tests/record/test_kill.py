@@ -16,7 +16,7 @@ from evalcase.record.reader import finished, read_results, totals
 from tests.record.samples import python, result
 
 
-def test_fault_1_killed_at_every_disk_operation_and_again_while_resuming(tmp_path: Path) -> None:
+def test_fault_01_killed_at_every_disk_operation_and_again_while_resuming(tmp_path: Path) -> None:
     command = python("-W", "ignore", "-m", "tests.record.kill_points", str(tmp_path))
     ran = subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
     assert ran.returncode == 0, ran.stderr
@@ -26,7 +26,7 @@ def test_fault_1_killed_at_every_disk_operation_and_again_while_resuming(tmp_pat
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_fault_1_killed_at_random_moments(tmp_path: Path, seed: int) -> None:
+def test_fault_01_killed_at_random_moments(tmp_path: Path, seed: int) -> None:
     """A writer at full speed, killed from outside, then another on the same journal."""
     moments = random.Random(seed)
     path = tmp_path / "journal.jsonl"

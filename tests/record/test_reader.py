@@ -142,8 +142,36 @@ def test_fault_23_a_damaged_line_is_named(tmp_path: Path, line: bytes, fault: st
             read(str(path))
 
 
+GRADE = {"grader": "g", "score": 0.5, "passed": False, "reason": "no"}
+
+
 @pytest.mark.parametrize(
-    "change", [{"answer": {}}, {"grades": [1]}, {"answer": {"messages": [1]}}, {"failure": {}}]
+    "change",
+    [
+        {"answer": {}},
+        {"answer": {"messages": [1]}},
+        {"answer": {"messages": [{"role": 1}]}},
+        {"answer": {"messages": [], "usage": {"input_tokens": "many"}}},
+        {"answer": {"messages": [], "usage": {"tokens": 1}}},
+        {"answer": {"messages": [], "truncated": "yes"}},
+        {"answer": {"messages": [], "cached": 1}},
+        {"failure": {}},
+        {"failure": {"kind": "exit", "message": 5}},
+        {"failure": {"kind": "exit", "message": "", "details": []}},
+        {"grades": 5},
+        {"grades": [1]},
+        {"grades": [GRADE | {"reason": 5}]},
+        {"grades": [GRADE | {"score": "high"}]},
+        {"grades": [GRADE | {"score": 10**400}]},
+        {"grades": [GRADE | {"details": 5}]},
+        {"grades": [GRADE | {"failure": {"kind": 5, "message": ""}}]},
+        {"duration_s": "long"},
+        {"duration_s": None},
+        {"attempts": True},
+        {"retried": {}},
+        {"retried": [{"kind": "http", "message": None}]},
+        {"started_at": 5},
+    ],
 )
 def test_fault_23_a_result_of_the_wrong_shape_is_named(
     tmp_path: Path, change: dict[str, Any]

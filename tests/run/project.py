@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -148,7 +149,10 @@ class Project:
 
     def suite(self, *cases: dict[str, Any], name: str = "s", **fields: Any) -> Path:
         path = self.path / f"{name}.eval.yaml"
-        path.write_text(json.dumps({**fields, "cases": list(cases)}))
+        text = json.dumps({**fields, "cases": list(cases)}, ensure_ascii=False)
+        # YAML takes characters as they are, but for control characters.
+        text = re.sub("[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text)
+        path.write_text(text, encoding="utf-8")
         return path
 
     def start(
@@ -177,13 +181,22 @@ class Project:
         (self.path / "calls").unlink(missing_ok=True)
 
     def runs(self) -> list[Path]:
-        """The folders of all runs, oldest first."""
-        return sorted((self.path / ".evalcase" / "runs").glob("*-*"))
+        """The folders of all runs, oldest first; ids of one second are in no order."""
+        folders = (self.path / ".evalcase" / "runs").glob("*-*")
+        return sorted(folders, key=_begun)
 
     def verdicts(self, run: Path | str | None = None) -> dict[str, str]:
         """What the record of a run says of each case."""
         journal = Path(run or self.runs()[-1]) / "journal.jsonl"
         return {result.key.case: result.verdict for result in read_results(str(journal))}
+
+
+def _begun(run: Path) -> str:
+    about = run / "run.json"
+    try:
+        return str(json.loads(about.read_text())["created_at"])
+    except (OSError, ValueError, KeyError):
+        return run.name  # killed before it was written, or spoilt by the test
 
 
 def finish(process: subprocess.Popen[bytes]) -> Done:

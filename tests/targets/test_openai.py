@@ -402,9 +402,10 @@ def test_the_usage_of_a_stream_is_asked_for_unless_the_parameters_say() -> None:
     assert server.request.json["stream_options"] == options
 
 
-def test_finished_is_what_has_a_reason_or_says_done() -> None:
+def test_finished_is_what_has_a_reason_and_nothing_else() -> None:
     assert answer(Reply.stream(delta({"content": "x"}, "stop")), **STREAM).text == "x"
-    assert answer(Reply.stream(delta({"content": "x"}), done=True), **STREAM).text == "x"
+    error = failure(Reply.stream(delta({"content": "x"}), done=True), **STREAM)
+    assert (error.kind, error.details["output"]) == ("protocol", "x")
 
 
 def test_a_stream_that_ends_too_early_is_an_error_with_what_came() -> None:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
 from datetime import UTC, datetime
 
 import click
 
-from evalcase.cli.running import pass_rate
+from evalcase.cli.terminal import columns_of, seen_from, style_for
 from evalcase.config import load_config
 from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation import runs_folder
-from evalcase.record.folder import Run
 from evalcase.record.listing import Listed, list_runs
 from evalcase.record.reader import totals
-from evalcase.record.totals import Totals
+from evalcase.report.listing import Entry, list_lines
 from evalcase.report.visible import visible
+
+_LONGEST = 100
 
 
 @click.command("list")
@@ -26,55 +26,47 @@ def command(runs_dir: str | None) -> int:
     """List the runs of this project, newest first, with what came of each.
 
     \b
-    evalcase list                        id, age, suite, target, trials, pass rate, cost
+    evalcase list                        id, age, trials, pass rate, cost, suite, target
     evalcase resume ID                   go on with one that is marked incomplete
     """
     try:
         config = load_config(os.getcwd())
-        runs = list_runs(runs_folder(runs_dir, config))
+        folder = runs_folder(runs_dir, config)
+        runs = list_runs(folder)
     except (ConfigError, RecordError) as error:
-        sys.stderr.write(f"evalcase: {error}\n")
+        sys.stderr.write(f"evalcase: {visible(str(error))}\n")
         return 2
-    rows = [_row(listed, datetime.now(UTC)) for listed in runs]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        sys.stdout.write("  ".join(cells).rstrip() + "\n")
     if not runs:
-        sys.stdout.write("no runs yet\n")
+        sys.stdout.write(
+            f"no runs yet in {visible(seen_from(os.getcwd(), folder))}; `evalcase run` makes one\n"
+        )
+        return 0
+    now = datetime.now(UTC)
+    # A program that reads this gets one line for each run, however long.
+    width = columns_of(sys.stdout) if sys.stdout.isatty() else sys.maxsize
+    for line in list_lines([_entry(each, now) for each in runs], width, style_for(sys.stdout)):
+        sys.stdout.write(line + "\n")
     return 0
 
 
-def _row(listed: Listed, now: datetime) -> tuple[str, ...]:
-    """Id, age, suite, target, trials, pass rate, failures, cost, and what is left to do."""
-    problem = listed.problem
+def _entry(listed: Listed, now: datetime) -> Entry:
+    if listed.run is None:
+        return Entry(listed.id, remark=f"damaged: {listed.problem}")
+    about, age = listed.run.about, _age(listed.run.created_at, now)
     try:
-        if listed.run is not None:
-            return _cells(listed, listed.run, totals(listed.run.journal), now)
+        counts = totals(listed.run.journal)
     except RecordError as error:
-        problem = str(error)
-    return (listed.id, "", "", "", "", "", "", "", f"damaged: {visible(problem)}")
-
-
-def _cells(listed: Listed, run: Run, counted: Totals, now: datetime) -> tuple[str, ...]:
-    rate = pass_rate(counted)
-    return (
-        listed.id,
-        _age(run.created_at, now),
-        _several(run.about.get("suites", {})),
-        _several(run.about.get("targets", ())),
-        f"{counted.total}/{run.about.get('trials', '?')}",
-        f"{rate:.1%}" if rate is not None else "–",
-        f"{counted.failed} failed, {counted.errored} errored",
-        f"${counted.cost_usd:.4f}" if counted.cost_usd is not None else "–",
+        return Entry(listed.id, age, remark=f"damaged: {error}")
+    planned = about.get("trials")
+    return Entry(
+        listed.id, age, _names(about.get("suites")), _names(about.get("targets")),
+        planned if type(planned) is int else None, counts,
         "" if listed.status == "completed" else f"incomplete: evalcase resume {listed.id}",
-    )
+    )  # fmt: skip
 
 
-def _several(names: Iterable[str]) -> str:
-    """The first of some names, and how many more there are."""
-    first, *more = [visible(str(name)) for name in names] or ["–"]
-    return f"{first} +{len(more)}" if more else first
+def _names(value: object) -> tuple[str, ...]:
+    return tuple(str(name)[:_LONGEST] for name in value) if isinstance(value, list | dict) else ()
 
 
 def _age(created_at: str, now: datetime) -> str:
@@ -84,5 +76,5 @@ def _age(created_at: str, now: datetime) -> str:
         return "–"
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= size:
-            return f"{seconds // size:.0f} {unit} ago"
-    return "just now"
+            return f"{seconds // size:.0f} {unit}"
+    return "now"

@@ -17,6 +17,7 @@ from evalcase.evaluation import Evaluation, runs_folder
 from evalcase.plugins import runs_code
 from evalcase.record.folder import Run, read_run
 from evalcase.record.listing import newest_incomplete
+from evalcase.record.reader import totals
 from evalcase.request import Request
 
 
@@ -69,12 +70,20 @@ def command(
     if not _is_inside(chosen.path, folder):
         _refuse_code(chosen, (*request.targets, str(default)), config)
     _go_back(chosen, config)
-    view = make_view(0, manner)
+    view = make_view(manner)
     config = replace(config, target=default)
-    evaluation = Evaluation(request, config, view, view.say)
-    view.planned = evaluation.planned
+    evaluation = Evaluation(request, config, view, view.warn)
+    view.expect(evaluation.trials, _count_finished(chosen, again))
     go = partial(evaluation.go, folder, chosen, again)
     return execute(evaluation, go, view, manner, Gates(max_errors, fail_under))
+
+
+def _count_finished(run: Run, again: tuple[str, ...]) -> int:
+    if not os.path.exists(run.journal):
+        return 0  # killed before there was one
+    counted = totals(run.journal)
+    retried = {"errored": counted.errored, "failed": counted.failed}
+    return counted.total - sum(retried[verdict] for verdict in again)
 
 
 def _find(name: str | None, folder: str) -> Run | None:

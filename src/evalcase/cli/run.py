@@ -136,9 +136,9 @@ def _run(given: dict[str, object]) -> int:
     given["targets"] = tuple(dict.fromkeys(given["targets"]))  # type: ignore[call-overload]
     request = Request(selection=selection, **given)  # type: ignore[arg-type]
     config = load_config(os.getcwd())
-    view = make_view(0, manner)
-    evaluation = Evaluation(request, config, view, view.say)
-    view.planned = evaluation.planned
+    view = make_view(manner)
+    evaluation = Evaluation(request, config, view, view.warn)
+    view.expect(evaluation.trials)
     if dry_run:
         return _say_what_would_run(evaluation)
     folder = runs_folder(runs_dir, config)  # type: ignore[arg-type]

@@ -4,22 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import shlex
 import signal
 import sys
-from collections.abc import Callable, Coroutine
-from contextlib import redirect_stdout
-from dataclasses import dataclass
-from functools import wraps
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, field
+from functools import partial, wraps
+from itertools import chain
 from time import monotonic
-from typing import ParamSpec
+from typing import ParamSpec, TextIO, cast
 
-from evalcase.cli.terminal import style_for
+from evalcase.cli.terminal import columns_of, is_live, seen_from, style_for
+from evalcase.config import Config
 from evalcase.errors import ConfigError, RecordError, SuiteError, TargetError
-from evalcase.evaluation import Evaluated, Evaluation
+from evalcase.evaluation import Evaluated, Evaluation, runs_folder
 from evalcase.record.reader import read_results
-from evalcase.record.totals import Totals
-from evalcase.report.console import RunView, summary_lines
+from evalcase.report.above import Above
+from evalcase.report.gather import gather
+from evalcase.report.live import LiveView
+from evalcase.report.quiet import QuietView
+from evalcase.report.sparse import SparseView
+from evalcase.report.summary import (
+    Ending,
+    ending_lines,
+    summary_lines,
+    verdict_lines,
+)
 from evalcase.report.text import problem_lines
+from evalcase.report.view import RunView
+from evalcase.report.visible import visible
 
 _BLOCKED_S = 0.5
 """How long Ctrl-C may wait for the event loop before the next one takes the short way."""
@@ -39,6 +54,8 @@ class Manner:
 
     quiet: bool = False
     as_json: bool = False
+    cwd: str = field(default_factory=os.getcwd)
+    """Where the person is; `resume` works elsewhere."""
 
 
 Arguments = ParamSpec("Arguments")
@@ -54,10 +71,10 @@ def explained(action: Callable[Arguments, int]) -> Callable[Arguments, int]:
         except SuiteError as error:
             return _complain(error)
         except (ConfigError, TargetError) as error:
-            sys.stderr.write(f"evalcase: {error}\n")
+            sys.stderr.write(f"evalcase: {visible(str(error))}\n")
             return 2
         except RecordError as error:
-            sys.stderr.write(f"evalcase: {error}\n")
+            sys.stderr.write(f"evalcase: {visible(str(error))}\n")
             return 3
 
     return explaining
@@ -73,25 +90,44 @@ def _complain(error: SuiteError) -> int:
     return 2
 
 
-def make_view(planned: int, manner: Manner) -> RunView:
+def make_view(manner: Manner) -> RunView:
     """The view of a run, on standard error: standard output is for what came of it."""
-    live = sys.stderr.isatty() and not (manner.quiet or manner.as_json)
-    return (
-        _QuietView(planned)
-        if manner.quiet or manner.as_json
-        else RunView(sys.stderr, style_for(sys.stderr), planned, live)
-    )
+    if manner.quiet or manner.as_json:
+        return QuietView(sys.stderr)
+    stream = sys.stderr
+    if not is_live(stream):
+        return SparseView(stream, style_for(stream))
+    columns = partial(columns_of, stream)
+    view = LiveView(stream, style_for(stream), columns, same=sys.stdout.isatty())
+    # From here on, so that loggers which the user's modules set up write above the line, too.
+    sys.stderr = cast("TextIO", Above(stream, view))
+    return view
 
 
-class _QuietView(RunView):
-    def __init__(self, planned: int) -> None:
-        super().__init__(sys.stderr, style_for(sys.stderr), planned, live=False)
+@contextmanager
+def _shown(view: RunView) -> Iterator[None]:
+    """Show a run, and leave the terminal as it was, whatever ends it."""
+    stderr = sys.stderr
 
-    def say(self, line: str) -> None:
-        pass
+    def tidy_up(number: int, _: object) -> None:
+        view.close()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
 
-    def _draw(self) -> None:
-        pass
+    live = isinstance(view, LiveView)
+    before = signal.signal(signal.SIGTERM, tidy_up) if live else None
+    view.begin()
+    try:
+        # What an agent prints is not what was asked for on standard output.
+        with redirect_stdout(stderr):
+            yield
+    finally:
+        if isinstance(stderr, Above):
+            stderr.finish()
+            sys.stderr = stderr.stream
+        view.close()
+        if live:
+            signal.signal(signal.SIGTERM, before)
 
 
 def execute(
@@ -104,18 +140,15 @@ def execute(
     """Run, show, and say by the exit code how it went."""
     begun = monotonic()
     try:
-        # What an agent prints is not what was asked for on standard output.
-        with redirect_stdout(sys.stderr):
+        with _shown(view):
             evaluated = asyncio.run(_until_interrupted(evaluation, go, view))
     except asyncio.CancelledError:
         return 130
-    finally:
-        view.close()
     duration_s = monotonic() - begun
     if manner.as_json:
         sys.stdout.write(json.dumps(_as_json(evaluated, duration_s)) + "\n")
     else:
-        _print_summary(evaluated, duration_s, manner)
+        _print_summary(evaluated, _ending(evaluated, duration_s, manner, evaluation.config), manner)
     return exit_code(evaluated, gates)
 
 
@@ -133,9 +166,11 @@ async def _until_interrupted(
             task.cancel()
         elif engine.interrupted:
             view.say("stopping now")
+            view.notice = "stopping"
             engine.cancel()
         else:
             view.say("Ctrl-C: finishing what is running; once more to stop now")
+            view.notice = "finishing"
             engine.interrupt()
 
     def look(*_: object) -> None:
@@ -153,35 +188,49 @@ async def _until_interrupted(
         loop.remove_signal_handler(signal.SIGINT)
 
 
-def _print_summary(evaluated: Evaluated, duration_s: float, manner: Manner) -> None:
-    style = style_for(sys.stdout)
-    write = sys.stdout.write
-    if not manner.quiet:
-        for line in summary_lines(read_results(evaluated.run.journal), style):
-            write(line + "\n")
-    totals = evaluated.totals
-    counts = [
-        f"{number} {word}"
-        for word in ("passed", "failed", "errored", "ungraded", "skipped")
-        if (number := getattr(totals, word))
-    ]
-    rate = pass_rate(totals)
-    shown = f", pass rate {rate:.1%}" if rate is not None else ""
-    cost = f", ${totals.cost_usd:.4f}" if totals.cost_usd is not None else ""
-    write(f"{', '.join(counts) or 'nothing ran'}{shown}{cost}, {duration_s:.1f} s\n")
-    write(f"record: {evaluated.run.path}\n")
+def _print_summary(evaluated: Evaluated, ending: Ending, manner: Manner) -> None:
+    style, width = style_for(sys.stdout), columns_of(sys.stdout)
+    if manner.quiet:
+        lines: Iterator[str] = chain(
+            verdict_lines(ending, width, style), ending_lines(ending, width, style)
+        )
+    else:
+        read = partial(read_results, evaluated.run.journal)
+        lines = summary_lines(gather(read, style, width), ending, width, style)
+    for line in lines:
+        sys.stdout.write(line + "\n")
+
+
+def _ending(evaluated: Evaluated, duration_s: float, manner: Manner, config: Config) -> Ending:
+    record = seen_from(manner.cwd, evaluated.run.path)
+    # `resume` finds a run by its id where runs are kept by default; elsewhere it has to be told.
+    known = os.path.join(runs_folder(None, config), evaluated.run.id)
+    inside = os.path.realpath(known) == os.path.realpath(evaluated.run.path)
+    elsewhere = "" if inside else f" --runs-dir {shlex.quote(os.path.dirname(record) or '.')}"
+    name = f"{evaluated.run.id}{elsewhere}"
+    quiet = manner.quiet and evaluated.status == "completed"
+    return Ending(
+        evaluated.totals, duration_s, record, _why_incomplete(evaluated), evaluated.forgiven,
+        "" if quiet else _next(evaluated, name),
+    )  # fmt: skip
+
+
+def _why_incomplete(evaluated: Evaluated) -> str:
     if evaluated.status == "interrupted":
-        write("interrupted: what was running is finished and kept\n")
-    elif evaluated.notice:
-        write(f"{evaluated.status}: {evaluated.notice}\n")
+        planned = evaluated.run.about.get("trials", "?")
+        return f"interrupted, with {evaluated.totals.total} of {planned} trials finished and kept"
+    return "" if evaluated.status == "completed" else evaluated.notice or evaluated.status
+
+
+def _next(evaluated: Evaluated, name: str) -> str:
+    """The command that most people want now; none if all is well."""
     if evaluated.status != "completed":
-        write(f"go on with: evalcase resume {evaluated.run.id}\n")
-
-
-def pass_rate(totals: Totals) -> float | None:
-    """The share that passed of all that was tried; None if nothing was."""
-    tried = totals.total - totals.skipped
-    return totals.passed / tried if tried else None
+        return f"evalcase resume {name}"
+    if evaluated.totals.errored:
+        return f"evalcase resume {name} --retry-errored"
+    if evaluated.totals.failed > evaluated.forgiven:
+        return f"evalcase resume {name} --retry-failed"
+    return ""
 
 
 def _as_json(evaluated: Evaluated, duration_s: float) -> dict[str, object]:
@@ -190,7 +239,7 @@ def _as_json(evaluated: Evaluated, duration_s: float) -> dict[str, object]:
         "run": evaluated.run.id, "path": evaluated.run.path, "status": evaluated.status,
         "total": totals.total, "passed": totals.passed, "failed": totals.failed,
         "errored": totals.errored, "ungraded": totals.ungraded, "skipped": totals.skipped,
-        "pass_rate": pass_rate(totals), "cost_usd": totals.cost_usd,
+        "pass_rate": totals.pass_rate, "cost_usd": totals.cost_usd,
         "duration_s": round(duration_s, 3),
     }  # fmt: skip
 
@@ -205,5 +254,5 @@ def exit_code(evaluated: Evaluated, gates: Gates) -> int:
     if evaluated.failed_fast:
         return 1
     if gates.fail_under is not None:
-        return 1 if (pass_rate(totals) or 0.0) < gates.fail_under else 0
+        return 1 if (totals.pass_rate or 0.0) < gates.fail_under else 0
     return 1 if totals.failed > evaluated.forgiven or totals.ungraded else 0

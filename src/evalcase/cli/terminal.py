@@ -24,3 +24,25 @@ def style_for(stream: TextIO) -> Style:
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return PLAIN
     return ANSI if stream.isatty() else PLAIN
+
+
+def is_live(stream: TextIO) -> bool:
+    """Whether lines can be drawn anew: a terminal that understands more than text."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def columns_of(stream: TextIO) -> int:
+    """How wide a terminal is just now; elsewhere COLUMNS, or 80."""
+    try:
+        columns = os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        given = os.environ.get("COLUMNS", "")
+        columns = int(given) if given.isdecimal() else 0
+    return max(20, columns) if columns else 80
+
+
+def seen_from(folder: str, path: str) -> str:
+    """A path as one would write it in a folder that it is below; else the whole of it."""
+    path = os.path.abspath(path)
+    relative = os.path.relpath(path, folder)
+    return path if relative.split(os.sep, 1)[0] == os.pardir else relative

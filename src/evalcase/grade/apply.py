@@ -53,14 +53,17 @@ async def _apply(named: NamedGrader, trial: Trial, answer: Answer, timeout_s: fl
         if not isinstance(outcome, Grade) and isawaitable(outcome):
             outcome = await _wait_for(outcome, timeout_s)
         return _named(named, checked(outcome))
-    except asyncio.CancelledError as error:
-        # The grader's own, unless it is this trial that is being given up.
-        task = asyncio.current_task()
-        if task is None or task.cancelling():
+    except BaseException as error:
+        # It may raise anything, also what would end the engine: only a person may do that. But
+        # when this trial is being given up, what comes is not the grader's.
+        if _is_given_up() or isinstance(error, GeneratorExit):
             raise
         return _broken(named, _failure(error))
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the boundary: it may raise anything
-        return _broken(named, _failure(error))
+
+
+def _is_given_up() -> bool:
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
 
 
 async def _wait_for(outcome: Awaitable[object], timeout_s: float) -> object:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from evalcase.graders.excerpt import as_json, quote
+from evalcase.graders.excerpt import as_json
 from evalcase.graders.json_difference import find_differences, list_differences, too_deep
 from evalcase.model.json_value import JSON
 from evalcase.model.message import ToolCall
 
 _LARGEST_TABLE = 10_000
 _NAMED = 5
+_LONGEST = 80
 
 
 class Call(NamedTuple):
@@ -21,11 +22,20 @@ class Call(NamedTuple):
     arguments: JSON
 
     def __str__(self) -> str:
-        return f"{self.name}({'' if self.arguments is None else quote(self.arguments)})"
+        """Cut to a length that a person reads."""
+        given = self._given()
+        return f"{self.name}({given if len(given) <= _LONGEST else given[:_LONGEST] + '…'})"
 
     def whole(self) -> str:
         """The same with all of its arguments, however long."""
-        return f"{self.name}({'' if self.arguments is None else as_json(self.arguments)})"
+        return f"{self.name}({self._given()})"
+
+    def _given(self) -> str:
+        """The arguments, by their names where those are names."""
+        given = self.arguments
+        if isinstance(given, dict) and all(str(key).isidentifier() for key in given):
+            return ", ".join(f"{key}={as_json(value)}" for key, value in given.items())
+        return "" if given is None else as_json(given)
 
 
 def read_calls(calls: Sequence[ToolCall]) -> list[Call]:

@@ -4,24 +4,35 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from importlib import import_module
 from inspect import Parameter, isawaitable, iscoroutinefunction, signature
+from traceback import extract_tb
 from typing import NamedTuple
 
 from evalcase.errors import ConfigError
 from evalcase.graders.returned import read_returned
 from evalcase.model.answer import Answer
 from evalcase.model.grade import Grade
+from evalcase.model.json_value import fresh
+from evalcase.model.message import Message
 from evalcase.model.trial import Trial
 from evalcase.threads import Threads
 
+
+def _own(answer: Answer) -> Answer:
+    """An answer that a function may change without changing what is graded and recorded."""
+    if all(isinstance(value, str) for message in answer.messages for value in message.values()):
+        return answer
+    return replace(answer, messages=tuple(Message(fresh(each)) for each in answer.messages))
+
+
 GIVEN: dict[str, Callable[[Trial, Answer], object]] = {
-    "answer": lambda _, answer: answer,
+    "answer": lambda _, answer: _own(answer),
     "text": lambda _, answer: answer.text,
-    "output": lambda _, answer: answer.content,
-    "messages": lambda _, answer: answer.messages,
+    "output": lambda _, answer: fresh(answer.content),
+    "messages": lambda _, answer: _own(answer).messages,
     "case": lambda trial, _: trial.case,
     "input": lambda trial, _: trial.case.input,
     "expected": lambda trial, _: trial.case.expected_output,
@@ -97,18 +108,27 @@ def _import(module: str, name: str) -> object:
     try:
         # Once a module is there, this is quicker than to import it again.
         found: object = sys.modules.get(module) or import_module(module)
-    except ModuleNotFoundError as error:
-        # A module that is missing further down is the user's own error, with its own traceback.
-        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-            raise
-        message = f"there is no module `{error.name}` for the grader `{module}:{name}`"
-        raise ConfigError(message) from None
+    except (Exception, SystemExit) as error:
+        # Whatever a module does when it is imported, it is the user's to mend.
+        raise ConfigError(_why(module, name, error)) from error
     for part in name.split("."):
         try:
             found = getattr(found, part)
         except AttributeError:
             raise ConfigError(f"`{module}` has no `{name}`") from None
     return found
+
+
+def _why(module: str, name: str, error: BaseException) -> str:
+    if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
+        return f"there is no module `{error.name}` for the grader `{module}:{name}`"
+    # The last step outside of the import machinery is where the cause is.
+    steps = [step for step in extract_tb(error.__traceback__) if "importlib" not in step.filename]
+    where = f" ({steps[-1].filename}:{steps[-1].lineno})" if steps[1:] else ""
+    if isinstance(error, SyntaxError) and error.filename:
+        where = f" ({error.filename}:{error.lineno})"
+    what = f"{type(error).__name__}: {error}".rstrip(": ")
+    return f"grader `{module}:{name}`: importing `{module}` failed: {what}{where}"
 
 
 _THREADS = Threads("evalcase-grader")

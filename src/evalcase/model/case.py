@@ -48,6 +48,11 @@ class Case:
         return self.criteria is not None or bool(self._data.get("rubrics"))
 
     @property
+    def has_parts(self) -> bool:
+        """Whether some content is a list, and so may name files."""
+        return any(isinstance(each.get("content"), list) for each in self._data["input"])
+
+    @property
     def description(self) -> str | None:
         return self._data.get("description")
 

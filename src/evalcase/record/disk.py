@@ -13,6 +13,8 @@ from evalcase.errors import RecordError
 
 BINARY = getattr(os, "O_BINARY", 0)
 """Windows would otherwise turn line feeds into something else."""
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 
 
 class Disk(Protocol):
@@ -80,7 +82,7 @@ def write_atomically(disk: Disk, path: str, data: bytes) -> None:
 
 def open_file(path: str) -> BufferedReader:
     """Open a file for reading that may come from anyone: a pipe in its place would block."""
-    fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | BINARY)
+    fd = os.open(path, os.O_RDONLY | NO_WAIT | BINARY)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         raise OSError(errno.EINVAL, "not a file")

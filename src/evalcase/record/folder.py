@@ -89,7 +89,7 @@ def read_run(path: str) -> Run:
 def _run(path: str, data: dict[str, Any]) -> Run:
     version = data["version"]
     if type(version) is not int or version < 1:
-        raise ValueError(f"{version!r} is no version")
+        raise ValueError(f"{version!r:.60} is no version")
     if version > VERSION:
         raise RecordError(
             f"{path} was written by a newer evalcase: its record has version {version}, "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import weakref
@@ -12,7 +13,7 @@ from typing import Any
 
 from evalcase.errors import RecordError
 from evalcase.record.commit import Committer, Done, JournalFailure
-from evalcase.record.disk import BINARY, Disk, LocalDisk, sync_folder
+from evalcase.record.disk import BINARY, NO_LINK, Disk, LocalDisk, sync_folder
 from evalcase.record.lines import Lines
 from evalcase.record.lock import lock, unlock
 from evalcase.record.row import encode_row
@@ -100,7 +101,8 @@ def open_journal(
     """
     disk = disk or LocalDisk()
     with _record_errors(path):
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | BINARY, 0o666)
+        # A link would lead to a file that is not the run's: a stranger's record may hold one.
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | NO_LINK | BINARY, 0o666)
         try:
             lock(fd, path)
         except BaseException:
@@ -134,7 +136,8 @@ def _record_errors(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise RecordError(f"{path} can't be written: {error.strerror or error}") from error
+        why = "it is a link" if error.errno == errno.ELOOP else error.strerror or error
+        raise RecordError(f"{path} can't be written: {why}") from error
 
 
 def _call_each(dones: list[Done]) -> None:

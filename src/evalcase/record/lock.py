@@ -9,6 +9,7 @@ import os
 import sys
 
 from evalcase.errors import RecordError
+from evalcase.record.disk import NO_LINK, NO_WAIT, open_file
 
 NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
 """Some network file systems have none; as on Windows, the run goes on without."""
@@ -26,9 +27,11 @@ def lock(fd: int, path: str) -> None:
         except OSError as error:
             if error.errno not in NO_LOCKS:
                 raise
-    # Without the note the lock still holds.
-    with contextlib.suppress(OSError), open(_note(path), "w", encoding="ascii") as file:
-        file.write(str(os.getpid()))
+    # Without the note the lock still holds. In a stranger's folder, it may be a link to another
+    # file, or a pipe that would be waited for.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NO_LINK | NO_WAIT
+    with contextlib.suppress(OSError), open(os.open(_note(path), flags, 0o666), "wb") as file:
+        file.write(str(os.getpid()).encode())
 
 
 def unlock(fd: int, path: str) -> None:
@@ -42,7 +45,7 @@ def unlock(fd: int, path: str) -> None:
 def _taken(path: str) -> str:
     run = os.path.basename(os.path.dirname(os.path.abspath(path)))
     try:
-        with open(_note(path), encoding="ascii") as file:
+        with open_file(_note(path)) as file:
             by = f"process {int(file.read(20))}"
     except (OSError, ValueError):
         by = "another process"

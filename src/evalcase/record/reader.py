@@ -11,6 +11,7 @@ from evalcase.model.result import Result, Verdict
 from evalcase.model.trial import TrialKey
 from evalcase.record.finished import Finished
 from evalcase.record.lines import damaged, read_rows
+from evalcase.record.shape import check_result
 from evalcase.record.totals import Tally, Totals
 
 VERDICTS = frozenset(get_args(Verdict))
@@ -36,6 +37,7 @@ def read_results(path: str) -> Iterator[Result]:
     for outline, row in _result_rows(path):
         if outline.line not in replaced:
             try:
+                check_result(row)
                 yield Result.from_dict(row)
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 raise damaged(path, outline.line, f"is no result: {error!r}") from error
@@ -101,7 +103,7 @@ def _outline(line: int, row: dict[str, Any]) -> Outline:
     if [*map(type, key), type(row["case_hash"])] != _TYPES:
         raise TypeError("suite, case, target, repeat or case_hash has a wrong type")
     if row["verdict"] not in VERDICTS:
-        raise ValueError(f"unknown verdict {row['verdict']!r}")
+        raise ValueError(f"unknown verdict {row['verdict']!r:.60}")
     answer = row.get("answer")
     cost = None if answer is None else answer.get("cost_usd")
     if cost is not None and (type(cost) not in (int, float) or not abs(cost) < MOST_USD):

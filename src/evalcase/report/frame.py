@@ -6,25 +6,12 @@ tabs and spelt-out control characters.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
-
 from evalcase.model.problem import Excerpt, Span
+from evalcase.report.cells import ELLIPSIS, Cell, cells_of, take, width_of
 from evalcase.report.style import paint
-from evalcase.report.visible import visible
 
 WIDTH = 100
 """How many cells of a source line are shown before it is cut."""
-
-TAB = 4
-ELLIPSIS = "…"
-
-
-class Cell(NamedTuple):
-    """What is drawn together: a character with its combining marks, or a spelt-out control."""
-
-    text: str
-    width: int
 
 
 def draw_frame(
@@ -50,9 +37,9 @@ def underline(span: Span, excerpt: Excerpt, width: int = WIDTH) -> tuple[str, st
     end = _end_in_line(span, excerpt, text, start)
     # A code point is seldom less than a cell, so this keeps the cost of huge lines small.
     first, last = max(0, start - 2 * width), min(len(text), start + 2 * width)
-    before = _cells(text[first:start])
-    inside = _cells(text[start : min(end, last)], at=_width(before))
-    after = _cells(text[min(end, last) : last], at=_width(before) + _width(inside))
+    before = cells_of(text[first:start])
+    inside = cells_of(text[start : min(end, last)], at=width_of(before))
+    after = cells_of(text[min(end, last) : last], at=width_of(before) + width_of(inside))
     return _assemble(
         before, inside, after, width, (first > 0 or excerpt.column > 1, last < len(text))
     )
@@ -68,56 +55,11 @@ def _assemble(
     before: list[Cell], inside: list[Cell], after: list[Cell], width: int, cut: tuple[bool, bool]
 ) -> tuple[str, str]:
     # Even a span that fills the window keeps a little of what leads up to it.
-    shown = _take(inside, width - min(_width(before), width // 4))
-    room = width - _width(shown)
-    left = _take(reversed(before), room - min(_width(after), room // 3))[::-1]
-    right = _take(after, room - _width(left)) if len(shown) == len(inside) else []
+    shown = take(inside, width - min(width_of(before), width // 4))
+    room = width - width_of(shown)
+    left = take(reversed(before), room - min(width_of(after), room // 3))[::-1]
+    right = take(after, room - width_of(left)) if len(shown) == len(inside) else []
     head = ELLIPSIS if cut[0] or len(left) < len(before) else ""
     tail = ELLIPSIS if cut[1] or len(shown) + len(right) < len(inside) + len(after) else ""
     source = head + "".join(cell.text for cell in [*left, *shown, *right]) + tail
-    return source, " " * (len(head) + _width(left)) + "^" * max(1, _width(shown))
-
-
-def _take(cells: Iterable[Cell], room: int) -> list[Cell]:
-    taken: list[Cell] = []
-    for cell in cells:
-        room -= cell.width
-        if room < 0:
-            break
-        taken.append(cell)
-    return taken
-
-
-def _width(cells: Iterable[Cell]) -> int:
-    return sum(cell.width for cell in cells)
-
-
-def _cells(text: str, at: int = 0) -> list[Cell]:
-    cells: list[Cell] = []
-    for char in text:
-        cell = _tab(at) if char == "\t" else _cell(char)
-        if cell.width == 0 and cells:
-            cells[-1] = Cell(cells[-1].text + char, cells[-1].width)
-        else:
-            cells.append(cell)
-        at += cell.width
-    return cells
-
-
-def _tab(at: int) -> Cell:
-    width = TAB - at % TAB
-    return Cell(" " * width, width)
-
-
-def _cell(char: str) -> Cell:
-    shown = visible(char)
-    return Cell(shown, len(shown) if shown.isascii() else _cell_width(char))
-
-
-def _cell_width(char: str) -> int:
-    import unicodedata  # a big table that plain ASCII reports never need
-
-    if unicodedata.east_asian_width(char) in "WF":
-        return 2
-    joins = unicodedata.category(char) in {"Mn", "Me", "Cf"} or "\u1160" <= char <= "\u11ff"
-    return 0 if joins else 1
+    return source, " " * (len(head) + width_of(left)) + "^" * max(1, width_of(shown))

@@ -62,7 +62,9 @@ class Selection:
 
 
 def _number(*texts: str) -> int:
-    return int.from_bytes(sha256("\0".join(texts).encode()).digest()[:8], "big")
+    # What isn't UTF-8 in a file name is a lone surrogate here.
+    data = "\0".join(texts).encode("utf-8", "surrogatepass")
+    return int.from_bytes(sha256(data).digest()[:8], "big")
 
 
 def plan_trials(

@@ -29,7 +29,15 @@ def ignore(_: str) -> None:
 class Target(Protocol):
     """What the engine needs of a target. It sets the time limit, from outside, by cancelling.
 
-    A target that can give only so many answers at once may say so by an attribute `concurrency`.
+    A target may say more about itself:
+
+    - `concurrency`: how many answers it can give at once;
+    - `key_names`: the environment variables that it takes secrets from, which are then kept out
+      of everything that is written or shown;
+    - `carries_address(value)`, of the class: whether `kind:value` holds an address, which no suite
+      may name;
+    - `cache_key(trial)`: all that decides its answer, as JSON. Without it, it can't be cached; None
+      in its place means that there is nothing to gain.
     """
 
     async def open(self) -> None:

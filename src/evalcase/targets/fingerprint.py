@@ -14,7 +14,9 @@ from hashlib import sha256
 from typing import Any
 
 from evalcase.model.trial import Trial
-from evalcase.targets.request import request
+from evalcase.targets.request import files, request
+
+_UNREADABLE = "unreadable"
 
 
 def asked(trial: Trial, *, whole: bool = False) -> dict[str, Any]:
@@ -24,6 +26,26 @@ def asked(trial: Trial, *, whole: bool = False) -> dict[str, Any]:
     if whole:
         shown["case"] = trial.case.to_dict()
     return shown
+
+
+class FileDigests:
+    """The hashes of the files that cases name. One that many cases share is read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[int, int, str]] = {}
+
+    def of(self, trial: Trial) -> dict[str, str]:
+        return {name: self._digest(path) for name, path in files(trial).items()}
+
+    def _digest(self, path: str) -> str:
+        try:
+            about = os.stat(path)
+        except OSError:
+            return _UNREADABLE
+        known = self._known.get(path)
+        if known is None or known[:2] != (about.st_mtime_ns, about.st_size):
+            known = self._known[path] = about.st_mtime_ns, about.st_size, _digest(path)
+        return known[2]
 
 
 def project_sources(root: str) -> dict[str, str]:
@@ -40,12 +62,12 @@ def project_sources(root: str) -> dict[str, str]:
 def program_files(words: Iterable[str], folder: str) -> dict[str, str]:
     """Those words of a command that are files in its folder, with the hash of each."""
     inside = os.path.join(os.path.realpath(folder), "")
-    files = {}
+    found = {}
     for word in words:
         path = os.path.realpath(os.path.join(folder, word))
         if path.startswith(inside) and os.path.isfile(path):
-            files[word] = _digest(path)
-    return files
+            found[word] = _digest(path)
+    return found
 
 
 def _digest(path: str) -> str:
@@ -55,5 +77,5 @@ def _digest(path: str) -> str:
             while block := file.read(1 << 20):
                 digest.update(block)
     except OSError:
-        return "unreadable"
+        return _UNREADABLE
     return digest.hexdigest()

@@ -74,11 +74,9 @@ class OpenAIStream:
         self._calls: dict[int, dict[str, Any]] = {}
         self._reason: JSON = None
         self._usage: JSON = None
-        self._is_done = False
 
     def take(self, event: Event) -> bool:
         if event.data.strip() == b"[DONE]":
-            self._is_done = True
             return True
         chunk = parse_json(event.data)
         if not isinstance(chunk, dict):
@@ -93,8 +91,8 @@ class OpenAIStream:
         return False
 
     def whole(self) -> dict[str, Any] | None:
-        if not self._is_done and self._reason is None:
-            return None
+        if self._reason is None:
+            return None  # it never came to its end, whatever else came
         message = dict(self._message)
         if self._calls:
             message["tool_calls"] = [self._calls[index] for index in sorted(self._calls)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
 import signal
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Mapping, Sequence
@@ -33,8 +34,9 @@ class Process:
 
     async def start(self, with_stdin: bool) -> None:
         try:
+            env = {name: _for_system(value) for name, value in self._env.items()}
             self._transport, _ = await asyncio.get_running_loop().subprocess_exec(
-                lambda: self._pipes, *self._argv, cwd=self._cwd, env=self._env,
+                lambda: self._pipes, *map(_for_system, self._argv), cwd=self._cwd, env=env,
                 stdin=PIPE if with_stdin else DEVNULL, stdout=PIPE, stderr=PIPE,
                 start_new_session=True,
             )  # fmt: skip
@@ -150,11 +152,21 @@ class Process:
     def _not_started(self, error: OSError | ValueError) -> str:
         program = self._argv[0]
         if isinstance(error, ValueError):
-            return f"`{program}` can't be started: an argument holds a NUL character"
+            odd = "lone surrogate" if isinstance(error, UnicodeError) else "NUL character"
+            return f"`{program}` can't be started: an argument holds a {odd}"
         if error.errno == errno.E2BIG:
             hint = "give long texts on stdin or by {input_file}"
             return f"`{program}` can't be started: its arguments are too long; {hint}"
         return f"`{program}` can't be started: {error.strerror}"
+
+
+def _for_system(text: str) -> str | bytes:
+    """A text that a process can be given: as UTF-8, where the locale has no way to write it."""
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogateescape")
+    return text
 
 
 def describe_exit(code: int) -> str:

@@ -9,6 +9,8 @@ Two things stay out of reach: a daemon that has cleared its environment, and the
 ended by itself. The latter has no mark any more, could be a child of the user's own code that will
 be waited for, and so is left until evalcase ends.
 
+What happens when evalcase itself is killed is in `guard`.
+
 Elsewhere than on Linux the process group is all that can be had.
 """
 
@@ -20,10 +22,13 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import count
 
+from evalcase.targets import guard
+
 TOKEN = "EVALCASE_PROCESS"  # noqa: S105 - the name of a variable, and no secret
 _ROUNDS = 100
 _PR_SET_CHILD_SUBREAPER = 36
 _numbers = count(1)
+_family = ""
 _openers = 0
 _late: set[int] = set()
 """Processes that were killed and whose end could not be waited for."""
@@ -31,7 +36,15 @@ _late: set[int] = set()
 
 def new_token() -> str:
     """A name for one family, different from that of any other, in this process or another."""
-    return f"{os.getpid()}-{next(_numbers)}-{os.urandom(4).hex()}"
+    return f"{_own_name()}-{next(_numbers)}"
+
+
+def _own_name() -> str:
+    """What the tokens of this process begin with, and those of no other."""
+    global _family  # noqa: PLW0603 - it names the process; a forked one needs another
+    if not _family.startswith(f"{os.getpid()}-"):
+        _family = f"{os.getpid()}-{os.urandom(4).hex()}"
+    return _family
 
 
 def adopt_orphans() -> None:
@@ -40,6 +53,7 @@ def adopt_orphans() -> None:
     _openers += 1
     if _openers == 1:
         _set_subreaper(1)
+        guard.start(f"{TOKEN}={_own_name()}-")
 
 
 def disown_orphans() -> None:
@@ -47,6 +61,7 @@ def disown_orphans() -> None:
     _openers -= 1
     if _openers == 0:
         _set_subreaper(0)
+        guard.end()
     reap(_late)
 
 

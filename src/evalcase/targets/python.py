@@ -181,12 +181,14 @@ async def _guarded(awaitable: Any) -> object:  # noqa: ANN401 - a coroutine of t
     """What it gives; but what would end the engine becomes an error of this trial."""
     try:
         result: object = await awaitable
-    except (SystemExit, KeyboardInterrupt) as error:
-        # Either would end the engine, and only a person may do that.
-        raise RuntimeError(f"{type(error).__name__}: {error}") from error
-    except asyncio.CancelledError as error:
+    except (Exception, GeneratorExit):
+        raise
+    except BaseException as error:
+        # Any of these would end the engine, and only a person may do that.
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise
-        raise RuntimeError("the function was cancelled from within") from error
+        if isinstance(error, asyncio.CancelledError):
+            raise RuntimeError("the function was cancelled from within") from error
+        raise RuntimeError(f"{type(error).__name__}: {error}") from error
     return result

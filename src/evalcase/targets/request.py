@@ -68,8 +68,10 @@ def _file_names(messages: Iterable[Message]) -> Iterator[str]:
         if not isinstance(content, list) or not all(map(is_part, content)):
             continue
         for part in content:
-            if isinstance(part, dict) and part["type"] == "file":
-                name = part.get("path", part.get("value"))
+            if isinstance(part, dict) and part["type"] in ("file", "image"):
+                # What an image has as its value may be the picture itself.
+                value = part.get("value") if part["type"] == "file" else None
+                name = part.get("path", value)
                 if isinstance(name, str) and name:
                     yield name
 

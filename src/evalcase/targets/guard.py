@@ -1,0 +1,119 @@
+"""Ends what a killed evalcase leaves behind: its commands, with all that they started.
+
+Nobody can clean up after a `kill -9` of himself. So on Linux a small process is there while there
+are commands: it waits for evalcase to end, by a pipe that only evalcase holds, and then kills
+whatever carries evalcase's mark in its environment, and the descendants of that. It is this file,
+run as a program with nothing but the standard library. Where it can't be started, there is none.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+_ROUNDS = 100
+_guards: list[Popen[bytes]] = []
+
+
+def start(mark: str) -> None:
+    """Have a guard for processes whose environment has a variable that begins with this."""
+    if sys.platform != "linux":
+        return
+    from subprocess import DEVNULL, PIPE, Popen
+
+    argv = [sys.executable, "-I", "-S", __file__, mark]
+    try:
+        # A session of its own, so that it outlives what is done to the terminal or the group.
+        guard = Popen(  # noqa: S603 - this Python and this file
+            argv, stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL, cwd="/", start_new_session=True
+        )  # fmt: skip
+    except OSError:
+        return
+    _let_go_in_children()
+    _guards.append(guard)
+
+
+def end() -> None:
+    """Send the guards away: there is nothing left that they would have to end."""
+    while _guards:
+        guard = _guards.pop()
+        guard.kill()
+        _close(guard)
+        guard.wait()
+
+
+@cache
+def _let_go_in_children() -> None:
+    """A forked child may outlive evalcase, and must not look like it."""
+    os.register_at_fork(after_in_child=_let_go)
+
+
+def _let_go() -> None:
+    for guard in _guards:
+        _close(guard)
+
+
+def _close(guard: Popen[bytes]) -> None:
+    assert guard.stdin is not None
+    guard.stdin.close()
+
+
+def wait_and_kill(mark: bytes) -> None:
+    """Wait for the end of standard input. Then stop every process there is to be found, until
+    there are no more, and kill them all: else they could grow faster than they are found."""
+    sys.stdin.buffer.read()
+    family: set[int] = set()
+    quiet = 0
+    for _ in range(_ROUNDS):
+        found = find(mark) - family
+        _signal(found, signal.SIGSTOP)
+        family |= found
+        quiet = 0 if found else quiet + 1
+        if quiet == 2:
+            break
+    _signal(family, signal.SIGKILL)
+
+
+def find(mark: bytes) -> set[int]:
+    """Every process with the mark, and every descendant of one."""
+    parents: dict[int, int] = {}
+    found: set[int] = set()
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                parents[int(name)] = _parent(name)
+                if _has_mark(name, mark):
+                    found.add(int(name))
+            except OSError:
+                continue  # it has just ended, or is of another user
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {os.getpid()}
+
+
+def _parent(name: str) -> int:
+    with open(f"/proc/{name}/stat", "rb") as file:
+        return int(file.read().rpartition(b")")[2].split()[1])
+
+
+def _has_mark(name: str, mark: bytes) -> bool:
+    with open(f"/proc/{name}/environ", "rb") as file:
+        return any(variable.startswith(mark) for variable in file.read().split(b"\0"))
+
+
+def _signal(pids: set[int], number: int) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except OSError:
+            continue  # gone already
+
+
+if __name__ == "__main__":
+    wait_and_kill(os.fsencode(sys.argv[1]))

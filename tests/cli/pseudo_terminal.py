@@ -1,0 +1,82 @@
+"""The command in a terminal of its own, with what a person would see of it and type into it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import termios
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.cli.command import EVALCASE, environment
+from tests.report.screen import Screen
+from tests.run.project import LIMIT_S
+
+CTRL_C = b"\x03"
+# The child makes the terminal its own, so that Ctrl-C reaches it as it would a person's.
+_IN_TERMINAL = (
+    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    "os.execv(sys.argv[1], sys.argv[1:])"
+)
+
+
+class PseudoTerminal:
+    def __init__(
+        self, folder: Path, *arguments: str, columns: int = 80, env: Mapping[str, str] | None = None
+    ) -> None:
+        self.columns = columns
+        self.here, there = pty.openpty()
+        fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        self.process = subprocess.Popen(
+            [EVALCASE[0], "-c", _IN_TERMINAL, *EVALCASE, *arguments],
+            cwd=folder, env=environment(**{"TERM": "xterm", **(env or {})}),
+            stdin=there, stdout=there, stderr=there, start_new_session=True,
+        )  # fmt: skip
+        os.close(there)
+        self.written = b""
+
+    def type(self, keys: bytes) -> None:
+        os.write(self.here, keys)
+
+    def await_text(self, pattern: str) -> None:
+        """Wait until it has written something."""
+        while not re.search(pattern.encode(), self.written):
+            assert self._read(), f"it wrote only {self.written!r}"
+
+    def finish(self) -> int:
+        """Read on until it ends; the exit code."""
+        while self._read():
+            pass
+        os.close(self.here)
+        return self.process.wait(LIMIT_S)
+
+    def _read(self) -> bytes:
+        ready, _, _ = select.select([self.here], [], [], LIMIT_S)
+        assert ready, f"it hangs after {self.written!r}"
+        try:
+            more = os.read(self.here, 65536)
+        except OSError:  # Linux says so when the other end is closed
+            return b""
+        self.written += more
+        return more
+
+    @property
+    def text(self) -> str:
+        return self.written.decode()
+
+    def screen(self) -> list[str]:
+        """What is left on the screen, with ids and times made the same."""
+        screen = Screen(self.columns)
+        screen.write(self.text)
+        assert screen.column == 0, "the prompt would not stand on a line of its own"
+        return [_steady(line) for line in screen.lines]
+
+
+def _steady(line: str) -> str:
+    line = re.sub(r"\d{8}-\d{6}-[0-9a-f]{6}", "RUN", line)
+    return re.sub(r"\d+\.\d+ s\b", "0.1 s", line)

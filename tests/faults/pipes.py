@@ -1,0 +1,45 @@
+"""A pipe that processes hold open while they live, so that tests need not guess how many do."""
+
+from __future__ import annotations
+
+import os
+import select
+from pathlib import Path
+
+from tests.run.project import LIMIT_S
+
+
+class Alive:
+    """Processes that open `alive` for writing, write one byte, and hold it until they end."""
+
+    HANG = """
+import os, time
+if "EXIT" in os.environ:
+    raise SystemExit(5)
+alive = os.open("alive", os.O_WRONLY)
+os.write(alive, b".")
+time.sleep(600)
+"""
+
+    def __init__(self, folder: Path) -> None:
+        os.mkfifo(folder / "alive")
+        self._pipe = os.open(folder / "alive", os.O_RDONLY | os.O_NONBLOCK)
+        self._seen = 0
+
+    def await_number(self, count: int) -> None:
+        """Wait until so many have come up since the beginning."""
+        while self._seen < count:
+            more = self._read()
+            assert more, "they are gone"
+            self._seen += len(more)
+
+    def await_none(self) -> None:
+        """Wait until the last of them is gone."""
+        while self._read():
+            pass
+        os.close(self._pipe)
+
+    def _read(self) -> bytes:
+        ready, _, _ = select.select([self._pipe], [], [], LIMIT_S)
+        assert ready, f"after {self._seen} of them, nothing happens"
+        return os.read(self._pipe, 100)

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.faults.pipes import Alive
+from tests.run.project import Gate, Project, await_notice, case, cases, finish, interrupt
+
+BUSY = """
+def busy(case):
+    note("calls", case.id)
+    if case.id == "busy":
+        raise TargetError("come back", kind="http", may_succeed_later=True, retry_after_s=250.0)
+    gate(case.id)
+    return "ok"
+"""
+
+
+def test_fault_02_ctrl_c_once_finishes_what_runs_and_gives_up_what_only_waits(
+    project: Project, gate: Gate
+) -> None:
+    """A trial that waits to be tried again may wait for minutes: it is left to resume."""
+    project.add_to_agent(BUSY)
+    project.suite(case("busy"), case("runs"), *cases(5))
+    process = project.start("run", "--target", "python:agent:busy", "--concurrency", "2")
+    gate.await_calls(1)
+    interrupt(process)
+    await_notice(process, "finishing what is running")
+    gate.let_go(5)
+    done = finish(process)
+    assert done.code == 130
+    assert set(project.calls()) == {"busy", *gate.seen}
+    assert project.verdicts() == dict.fromkeys(gate.seen, "passed")
+    assert "evalcase resume" in done.out
+
+
+def test_fault_02_ctrl_c_twice_ends_commands_at_once_and_leaves_a_valid_run(
+    project: Project, tmp_path: Path
+) -> None:
+    alive = Alive(tmp_path)
+    (tmp_path / "hang.py").write_text(alive.HANG)
+    project.suite(case("a"), case("b"))
+    process = project.start("run", "--target", f"command:{sys.executable} -S hang.py")
+    alive.await_number(2)
+    interrupt(process)
+    await_notice(process, "finishing what is running")
+    interrupt(process)
+    done = finish(process)
+    alive.await_none()
+    assert done.code == 130
+    assert project.verdicts() == {}
+    resumed = project.run("resume", "--json", "--quiet", env={"EXIT": "1"})
+    assert resumed.json["errored"] == 2
+
+
+@pytest.mark.parametrize("kind", ["def", "async def"])
+def test_fault_02_ctrl_c_twice_stops_a_grader_that_hangs(
+    project: Project, gate: Gate, kind: str
+) -> None:
+    wait = "await asyncio.Event().wait()" if "async" in kind else "threading.Event().wait()"
+    note = 'os.write(os.open(HERE / "started", os.O_WRONLY), b"graded\\n")'
+    project.add_to_agent(f"{kind} stuck(text):\n    {note}\n    {wait}\n")
+    project.suite(case("a", graders=["python:agent:stuck"]))
+    process = project.start("run")
+    gate.await_calls(1)
+    interrupt(process)
+    await_notice(process, "finishing what is running")
+    interrupt(process)
+    assert finish(process).code == 130
+    assert project.verdicts() == {}
+
+
+def test_fault_02_ctrl_c_while_resuming_leaves_a_run_that_can_be_resumed(
+    project: Project, gate: Gate
+) -> None:
+    project.suite(*cases(4))
+    for expected in (1, 2):
+        command = "run" if expected == 1 else "resume"
+        gate.seen.clear()
+        options = ["--concurrency", "1"] if command == "run" else []
+        process = project.start(command, *options, env={"GATED": "1"})
+        gate.await_calls(1)
+        interrupt(process)
+        await_notice(process, "finishing what is running")
+        gate.let_go()
+        assert finish(process).code == 130
+        assert len(project.verdicts()) == expected
+    assert project.run("resume", "--json").counts() == {"passed": 4}
+    assert sorted(project.calls()) == ["c0", "c1", "c2", "c3"]

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evalcase.record.lines import read_rows
+from tests.cli.command import _WITHOUT_PRIVILEGE, EVALCASE, environment
+from tests.faults.sabotage import sabotaged
+from tests.run.project import Done, Project, cases, finish, ids
+
+MANY = cases(40)
+
+
+def go(project: Project, *around: str) -> Done:
+    """Run the suite with another command around evalcase."""
+    # Python itself would leave half a file of its own on a disk without room.
+    env = environment(PYTHONDONTWRITEBYTECODE="1")
+    process = subprocess.Popen(
+        [*around, *EVALCASE, "run", "--concurrency", "2"], cwd=project.path, env=env,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    return finish(process)
+
+
+def check_stop(project: Project, done: Done, why: str) -> None:
+    """It has stopped with exit 3 and named the last case that is safe; and it can go on."""
+    assert done.code == 3
+    assert why in done.out
+    called = project.calls()
+    assert len(called) < len(MANY), "it went on"
+    journal = project.runs()[0] / "journal.jsonl"
+    safe = [row["case"] for _, row in read_rows(str(journal)) if row["type"] == "result"]
+    said = re.search(r"safe are the first (\d+) rows, the last of them '(\w+)'", done.out)
+    assert said is not None, done.out
+    assert safe[int(said[1]) - 1] == said[2]
+    project.forget_calls()
+    resumed = project.run("resume", "--json")
+    assert (resumed.code, resumed.counts()) == (0, {"passed": len(MANY)})
+    assert set(project.calls()) == set(ids(MANY)) - set(safe)
+
+
+def test_fault_03_a_full_disk_stops_the_run_and_the_last_durable_case_is_said(
+    project: Project,
+) -> None:
+    """The kernel's own short write and error, by a limit on the size of files."""
+    project.suite(*MANY)
+    done = go(project, "bash", "-c", 'ulimit -f 4; exec "$0" "$@"')
+    check_stop(project, done, "File too large")
+
+
+def test_fault_03_a_full_file_system_stops_the_run(project: Project, tmp_path: Path) -> None:
+    runs = tmp_path / ".evalcase"
+    runs.mkdir()
+    (tmp_path / "kept").mkdir()
+    script = (
+        'mount -t tmpfs -o size=16k small .evalcase || exit 77; "$0" "$@"; code=$?; '
+        "cp -r .evalcase/. kept/; exit $code"
+    )
+    around = ("unshare", "-rm", "sh", "-c", script)
+    if shutil.which("unshare") is None:
+        pytest.skip("no unshare here")
+    project.suite(*MANY)
+    done = go(project, *around)
+    if done.code == 77 or "unshare" in done.err:
+        pytest.skip("no file system can be mounted here")
+    runs.rmdir()
+    (tmp_path / "kept").rename(runs)  # to a disk that has room
+    check_stop(project, done, "No space left on device")
+
+
+EIO = """
+import errno, os
+real, left = os.fsync, [{left}]
+
+def fsync(fd):
+    left[0] -= 1
+    if left[0] == 0:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+    real(fd)  # the next one says that all is well, as on Linux
+
+os.fsync = fsync
+"""
+
+
+def test_fault_03_a_failed_sync_poisons_the_run_and_is_never_tried_again(
+    project: Project, tmp_path: Path
+) -> None:
+    project.suite(*MANY)
+    env = sabotaged(tmp_path, EIO.format(left=15))
+    done = project.run("run", "--concurrency", "2", env=env)
+    check_stop(project, done, "Input/output error")
+
+
+def test_fault_03_a_sync_that_fails_at_once_means_that_nothing_runs(
+    project: Project, tmp_path: Path
+) -> None:
+    project.suite(*MANY)
+    done = project.run("run", env=sabotaged(tmp_path, EIO.format(left=1)))
+    assert (done.code, project.calls()) == (3, [])
+    assert "Input/output error" in done.err
+
+
+SHORT = """
+import os
+real = os.write
+os.write = lambda fd, data: real(fd, bytes(data)[:7])
+"""
+
+
+def test_fault_03_short_writes_are_completed(project: Project, tmp_path: Path) -> None:
+    project.suite(*cases(5))
+    done = project.run("run", "--json", env=sabotaged(tmp_path, SHORT))
+    assert (done.code, done.counts()) == (0, {"passed": 5})
+    assert len(project.verdicts()) == 5
+
+
+@pytest.mark.parametrize("place", [".", ".evalcase/runs"])
+def test_fault_03_a_read_only_folder_means_that_nothing_runs(project: Project, place: str) -> None:
+    project.suite(*cases(2))
+    folder = project.path / place
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o555)
+    try:
+        done = go(project, sys.executable, "-c", _WITHOUT_PRIVILEGE)
+    finally:
+        folder.chmod(0o755)
+    assert (done.code, project.calls()) == (3, [])
+    assert "can't be written: Permission denied" in done.err
+
+
+def test_fault_03_json_says_that_the_run_failed(project: Project, tmp_path: Path) -> None:
+    project.suite(*MANY)
+    done = project.run(
+        "run", "--json", "--concurrency", "2", env=sabotaged(tmp_path, EIO.format(left=15))
+    )
+    said = json.loads(done.out)
+    assert (done.code, said["status"]) == (3, "failed")
+    assert said["total"] == len(project.verdicts())

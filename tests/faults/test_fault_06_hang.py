@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evalcase.record.reader import read_results
+from tests.faults.pipes import Alive
+from tests.faults.programs import program
+from tests.run.project import Done, Project, case, cases
+
+AGENT = """
+async def stuck(case):
+    if case.id == "stuck":
+        await asyncio.Event().wait()
+    return "ok"
+
+
+async def stubborn(case):
+    while case.id == "stuck":
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise ValueError("not now") from None
+    return "ok"
+"""
+
+PROGRAM = """
+import json, os, sys, time
+for line in sys.stdin:
+    case = json.loads(line)
+    if case["id"] == "stuck":
+        os.write(os.open("alive", os.O_WRONLY), b".")
+        time.sleep(600)
+    print(json.dumps({"id": case["id"], "answer": "ok"}) if WORKER else "ok", flush=True)
+"""
+
+
+def check(project: Project, done: Done, said: str = "no answer within 0.5 s") -> None:
+    """The one that hangs is errored by a time-out, never failed, and the others are answered."""
+    assert (done.code, done.counts()) == (3, {"passed": 3, "errored": 1})
+    results = list(read_results(str(project.runs()[0] / "journal.jsonl")))
+    failures = {each.key.case: each.failure for each in results if each.failure is not None}
+    assert (failures["stuck"].kind, failures["stuck"].message) == ("timeout", said)
+
+
+@pytest.mark.parametrize("target", ["answer", "stuck", "stubborn"])
+def test_fault_06_a_function_that_hangs_is_timed_out_and_not_failed(
+    project: Project, target: str
+) -> None:
+    project.add_to_agent(AGENT)
+    project.suite(case("stuck", "hang"), *cases(3))
+    done = project.run("run", "--json", "--timeout", "0.5", "--target", f"python:agent:{target}")
+    check(project, done)
+
+
+@pytest.mark.parametrize("mode", ["once", "worker"])
+def test_fault_06_a_program_that_hangs_is_timed_out_and_ended(
+    project: Project, tmp_path: Path, mode: str
+) -> None:
+    alive = Alive(tmp_path)
+    code = PROGRAM.replace("WORKER", str(mode == "worker"))
+    name = program(project, code, mode=mode)
+    project.suite(case("stuck", timeout_s=0.5), *cases(3))
+    check(project, project.run("run", "--json", "--target", name))
+    alive.await_number(1)
+    alive.await_none()
+
+
+def test_fault_06_a_program_that_never_reads_or_ends_its_output_is_timed_out(
+    project: Project,
+) -> None:
+    """Its input is larger than a pipe, and its output has no end."""
+    code = 'import os\nwhile True:\n    os.write(1, b"x" * 65536)\n'
+    name = program(project, code, max_output_bytes=1000)
+    project.suite(case("stuck", "word " * 100_000, timeout_s=0.5), *cases(3))
+    done = project.run("run", "--json", "--case", "stuck", "--target", name)
+    assert (done.code, done.counts()) == (3, {"errored": 1})
+    assert "no answer within 0.5 s" in (project.runs()[0] / "journal.jsonl").read_text()
+
+
+def test_fault_06_tear_down_that_hangs_does_not_hold_up_the_end(project: Project) -> None:
+    project.add_to_agent(
+        """
+import evalcase.targets.python
+evalcase.targets.python._CLOSE_S = 0.2
+
+class Slow:
+    def answer(self, case):
+        return "ok"
+
+    def close(self):
+        threading.Event().wait()
+"""
+    )
+    project.suite(case("one"))
+    done = project.run("run", "--target", "python:agent:Slow")
+    assert done.code == 0
+    assert "tear-down took more than 0.2 s and was given up" in done.err

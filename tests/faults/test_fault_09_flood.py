@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+import pytest
+
+from tests.faults.programs import program
+from tests.run.project import Project, case
+
+MIB = 1024 * 1024
+FLOOD = 'import os\nfor _ in range(400):\n    os.write({fd}, b"0123456789abcdef" * 65536)\n'
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in kibibytes")
+
+
+def run(project: Project, *arguments: str) -> tuple[int, int]:
+    """The exit code of a run, and the most memory that it had, in bytes."""
+    process = project.start("run", "--quiet", *arguments)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    said = process.stdout.read() + process.stderr.read()
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    process.stdout.close()
+    process.stderr.close()
+    assert b"Traceback" not in said
+    return process.returncode, used.ru_maxrss * 1024
+
+
+def row(project: Project) -> dict[str, Any]:
+    lines = (project.runs()[-1] / "journal.jsonl").read_bytes().splitlines()
+    found: dict[str, Any] = json.loads(lines[0])
+    return found
+
+
+@pytest.fixture
+def usual(project: Project) -> int:
+    """The memory of a run of one small answer."""
+    project.suite(case("one"))
+    return run(project, "--target", program(project, "print('ok')", name="small"))[1]
+
+
+@pytest.mark.parametrize("mode", ["once", "worker"])
+def test_fault_09_400_megabytes_of_output_take_no_more_memory_than_is_kept(
+    project: Project, usual: int, mode: str
+) -> None:
+    name = program(project, FLOOD.format(fd=1), mode=mode, max_output_bytes=MIB)
+    code, used = run(project, "--target", name)
+    assert used - usual < 20 * MIB
+    if mode == "once":
+        answer = row(project)["answer"]
+        assert (code, row(project)["verdict"], answer["truncated"]) == (1, "failed", True)
+        assert len(answer["messages"][0]["content"]) == MIB
+    else:
+        assert (code, row(project)["failure"]["kind"]) == (3, "protocol")
+
+
+def test_fault_09_400_megabytes_of_stderr_leave_their_end(project: Project, usual: int) -> None:
+    name = program(project, FLOOD.format(fd=2) + "raise SystemExit('the end')")
+    _, used = run(project, "--target", name)
+    assert used - usual < 20 * MIB
+    why = row(project)["failure"]
+    assert why["details"]["stderr"].endswith("the end\n")
+    assert len(why["details"]["stderr"]) <= 4096
+
+
+def test_fault_09_graders_are_told_that_an_answer_was_cut(project: Project) -> None:
+    project.add_to_agent(
+        """
+def short(answer):
+    return {"score": 1, "reason": "cut" if answer.truncated else "whole"}
+"""
+    )
+    name = program(project, "print('ok' * 1000)", max_output_bytes=2)
+    project.suite(
+        case("told", graders=["python:agent:short"]),
+        {"id": "compared", "input": "x", "expected_output": "ok"},
+    )
+    project.run("run", "--target", name, "--concurrency", "1")
+    reasons = {}
+    for line in (project.runs()[0] / "journal.jsonl").read_text().splitlines():
+        found = json.loads(line)
+        for grade in found.get("grades", ()):
+            reasons[found["case"], grade["grader"]] = grade["reason"]
+    assert reasons["told", "python"] == "cut"
+    assert project.verdicts() == {"told": "failed", "compared": "failed"}
+    assert "cut" in reasons["compared", "expected"]
+
+
+def test_fault_09_a_function_that_returns_too_much_is_cut_and_marked(project: Project) -> None:
+    project.add_to_agent("def big(case):\n    return 'é' * 20_000_000\n")
+    project.suite(case("one"))
+    run(project, "--target", "python:agent:big")
+    answer = row(project)["answer"]
+    assert answer["truncated"] is True
+    assert answer["messages"][0]["content"].endswith("more bytes were cut]")
+    assert (project.runs()[-1] / "journal.jsonl").stat().st_size < 11_000_000
+
+
+def test_fault_09_an_exception_with_a_huge_message_keeps_its_beginning(project: Project) -> None:
+    project.add_to_agent("def loud(case):\n    raise ValueError('no ' + 'x' * 50_000_000)\n")
+    project.suite(case("one"))
+    run(project, "--target", "python:agent:loud")
+    assert row(project)["failure"]["message"].startswith("ValueError: no xxx")
+    assert (project.runs()[-1] / "journal.jsonl").stat().st_size < 200_000
+
+
+def test_fault_09_what_can_not_be_cut_is_an_error_of_its_trial(project: Project) -> None:
+    """Data that is cut would be other data."""
+    project.add_to_agent(
+        "def big(case):\n    return {'a': ['x' * 1_000_000] * 70} if case.id == 'big' else 'ok'\n"
+    )
+    project.suite(case("big"), case("good"))
+    assert run(project, "--target", "python:agent:big")[0] == 3
+    assert project.verdicts() == {"big": "errored", "good": "passed"}

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import base64
+import os
+import pty
+import select
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from evalcase.record.reader import read_results
+from tests.cli.command import EVALCASE, environment
+from tests.faults.programs import program
+from tests.run.project import LIMIT_S, Done, Project, case
+
+ESCAPES = "\x1b[31m\x1b]0;title\x07\x9b2J\x00\u202e\r"
+SURROGATES = "\ud800 \udfff"
+
+
+def answered(project: Project) -> dict[str, bytes]:
+    """The bytes of each answer: those that are no UTF-8 stand beside its text."""
+    found = {}
+    for result in read_results(str(project.runs()[-1] / "journal.jsonl")):
+        assert result.answer is not None
+        (message,) = result.answer.messages
+        raw = message.get("content_base64")
+        found[result.key.case] = base64.b64decode(raw) if raw else str(message.content).encode()
+    return found
+
+
+def check_terminal(done: Done) -> None:
+    """Nothing was printed that a terminal would obey."""
+    for text in (done.out, done.err):
+        odd = {char for char in text if not char.isprintable() and char != "\n"}
+        assert not odd, text
+
+
+ODD = {
+    "nul": "nul \x00 in it",
+    "escapes": ESCAPES,
+    "surrogates": SURROGATES,
+    "a pair of surrogates": "\ud83d" + "\ude00",
+    "line ends": "\u2028\u2029\x85",
+    "no characters": "\ufffe\uffff",
+}
+
+
+def test_fault_10_odd_text_of_a_function_is_recorded_without_loss_and_can_not_steer(
+    project: Project,
+) -> None:
+    project.add_to_agent(f"def odd(case):\n    return {ODD!a}[case.id]\n")
+    project.suite(*map(case, ODD))
+    done = project.run("run", "--target", "python:agent:odd")
+    assert done.code == 1
+    assert answered(project) == {
+        id: text.encode("utf-8", "surrogatepass") for id, text in ODD.items()
+    }
+    check_terminal(done)
+    for line in (project.runs()[0] / "journal.jsonl").read_bytes().split(b"\n"):
+        line.decode()  # the journal is UTF-8, whatever it tells of
+
+
+def test_fault_10_bytes_of_a_program_that_are_not_utf_8_are_kept(project: Project) -> None:
+    data = bytes(range(256))
+    name = program(project, f"import sys\nsys.stdout.buffer.write({data!r})")
+    project.suite(case("one"))
+    check_terminal(project.run("run", "--target", name))
+    assert answered(project) == {"one": data}
+
+
+PLACES = {
+    "an exception": "def odd(case):\n    raise ValueError(TEXT)\n",
+    "a target error": "def odd(case):\n    raise TargetError(TEXT, details={'a': TEXT})\n",
+    "set-up": "class odd:\n    def __init__(self):\n        raise ValueError(TEXT)\n",
+    "tear-down": (
+        "class odd:\n    def answer(self, case): return 'no'\n"
+        "    def close(self): raise ValueError(TEXT)\n"
+    ),
+    "a warning": (
+        "def odd(case):\n    return {'messages': [{'role': 'assistant', 'content': 'no'}],"
+        " 'usage': TEXT}\n"
+    ),
+    "the name of an exception": (
+        "odd_type = type(TEXT.replace(chr(0), '')[:9], (Exception,), {})\n"
+        "def odd(case):\n    raise odd_type\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("code", PLACES.values(), ids=PLACES)
+def test_fault_10_no_message_of_a_target_can_steer_the_terminal(
+    project: Project, code: str
+) -> None:
+    project.add_to_agent(f"TEXT = {ESCAPES + SURROGATES!r}\n{code}")
+    project.suite(case("one"))
+    done = project.run("run", "--target", "python:agent:odd")
+    assert done.code in (1, 2, 3)
+    check_terminal(done)
+
+
+def test_fault_10_no_stderr_of_a_program_can_steer_the_terminal(project: Project) -> None:
+    code = f"import sys\nsys.stderr.buffer.write({ESCAPES!r}.encode() + b'\\xff')\nsys.exit(1)"
+    project.suite(case("one"))
+    check_terminal(project.run("run", "--target", program(project, code)))
+    (result,) = read_results(str(project.runs()[0] / "journal.jsonl"))
+    assert result.failure is not None
+    assert result.failure.details["stderr"] == ESCAPES + "\\xff"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"graders": [ESCAPES]},
+        {"graders": [f"python:{ESCAPES}:x"]},
+        {"target": ESCAPES},
+        {"target": f"python:agent:{ESCAPES}"},
+    ],
+)
+def test_fault_10_no_name_in_a_suite_that_can_not_be_used_can_steer_the_terminal(
+    project: Project, fields: dict[str, object]
+) -> None:
+    project.suite({**case("one"), **fields})
+    done = project.run("run")
+    assert done.code == 2
+    check_terminal(done)
+
+
+def test_fault_10_no_text_of_a_suite_can_steer_the_terminal(project: Project) -> None:
+    odd = {"id": ESCAPES, "tags": [ESCAPES], "target": "command:echo " + ESCAPES.replace("\0", "")}
+    project.suite({**case("one", "raise x"), **odd}, case("off" + ESCAPES, skip=ESCAPES))
+    for command in (["run", "--dry-run"], ["run"], ["list"]):
+        check_terminal(project.run(*command))
+    project.suite({**case("one", "say no"), **odd}, case("off" + ESCAPES))
+    done = project.run("resume", project.runs()[0].name)
+    assert "was changed" in done.err
+    check_terminal(done)
+
+
+def test_fault_10_on_a_terminal_only_evalcase_itself_moves_the_cursor(
+    project: Project, tmp_path: Path
+) -> None:
+    project.suite(case("one\x1b[2J", "raise \x1b[2Jboom"))
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [*EVALCASE, "run"], cwd=tmp_path, env=environment(TERM="xterm"), stdin=follower,
+        stdout=follower, stderr=follower,
+    )  # fmt: skip
+    os.close(follower)
+    shown = b""
+    try:
+        while select.select([leader], [], [], LIMIT_S)[0]:
+            shown += os.read(leader, 65536)
+    except OSError:  # the other end is closed
+        pass
+    os.close(leader)
+    assert process.wait() == 3
+    assert b"boom" in shown
+    assert b"\x1b[2J" not in shown

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import base64
+import json
+import urllib.parse
+from pathlib import Path
+
+import pytest
+
+from tests.faults.programs import program
+from tests.run.project import CONFIG, Done, Project, case
+
+SECRET = 'sk-"sesame"/öffne+dich=42'
+SETTINGS = f'secrets = ["TOKEN"]\n{CONFIG}\n[targets.keyed]\nkind = "echo"\n'
+
+AGENT = """
+import base64, json, urllib.parse
+
+TOKEN = os.environ.get("TOKEN", "")
+
+
+def leak(case):
+    forms = {
+        "plain": TOKEN,
+        "json": json.dumps({"authorization": "Bearer " + TOKEN}),
+        "url": "https://example.invalid/?key=" + urllib.parse.quote(TOKEN, safe=""),
+        "base64": base64.b64encode(f"user:{TOKEN}".encode()).decode(),
+        "data": {TOKEN: [TOKEN]},
+    }
+    if case.id == "raise":
+        raise ValueError("401 for " + TOKEN)
+    if case.id == "details":
+        raise TargetError("no", details={TOKEN: {"header": TOKEN}})
+    if case.id == "call":
+        call = {"tool": "get", "input": {"key": TOKEN}}
+        return [{"role": "assistant", "content": "x", "tool_calls": [call]}]
+    return forms[case.id]
+
+
+def judge(text):
+    return {"score": 0, "reason": TOKEN, "details": {"seen": TOKEN}}
+
+
+class Setup:
+    def __init__(self):
+        raise ValueError("can't log in with " + TOKEN)
+
+
+class Teardown:
+    def answer(self, case):
+        return "ok"
+
+    def close(self):
+        raise ValueError("can't log out with " + TOKEN)
+"""
+
+
+def forms() -> list[bytes]:
+    """What must be seen nowhere: the value, and what others make of it."""
+    in_base64 = base64.b64encode(f"user:{SECRET}".encode()).decode()
+    return [
+        form.encode()
+        for form in (
+            SECRET, json.dumps(SECRET)[1:-1], urllib.parse.quote(SECRET, safe=""), in_base64[8:40]
+        )
+    ]  # fmt: skip
+
+
+def check(project: Project, done: Done) -> None:
+    """No form of the secret is in the record, on the terminal or anywhere else that was written."""
+    written = [path for path in (project.path / ".evalcase").rglob("*") if path.is_file()]
+    seen = {str(path): path.read_bytes() for path in written}
+    seen |= {"stdout": done.out.encode(), "stderr": done.err.encode()}
+    for form in forms():
+        assert [name for name, data in seen.items() if form in data] == [], form
+
+
+@pytest.fixture
+def leaky(project: Project) -> Project:
+    project.configure(SETTINGS)
+    project.add_to_agent(AGENT)
+    ids = ("plain", "json", "url", "base64", "data", "raise", "details", "call")
+    project.suite(*[case(id, graders=["expected", "python:agent:judge"]) for id in ids])
+    return project
+
+
+def run(project: Project, *arguments: str) -> Done:
+    return project.run(*arguments, env={"TOKEN": SECRET})
+
+
+def test_fault_14_secrets_reach_neither_the_record_nor_the_terminal_in_any_form(
+    leaky: Project,
+) -> None:
+    done = run(leaky, "run", "--target", "python:agent:leak", "--cache")
+    check(leaky, done)
+    assert (done.code, "***TOKEN***" in done.out) == (3, True)
+    assert (leaky.runs()[0] / "journal.jsonl").read_text().count("***TOKEN***") > 10
+    check(leaky, run(leaky, "resume", leaky.runs()[0].name, "--retry-errored"))
+    check(leaky, run(leaky, "list"))
+
+
+def test_fault_14_a_key_named_by_a_target_is_a_secret_without_being_listed(
+    project: Project,
+) -> None:
+    project.configure(f'{CONFIG}\nkey_env = "TOKEN"\n')
+    project.suite(case("one", f"raise {SECRET}"), case("two", f"say {SECRET}"))
+    check(project, run(project, "run", "--target", "echo"))
+
+
+def test_fault_14_secrets_of_programs_in_stderr_and_output(leaky: Project) -> None:
+    code = (
+        "import os, sys\nprint(os.environ['TOKEN'])\nsys.exit('no entry: ' + os.environ['TOKEN'])"
+    )
+    name = program(leaky, code)
+    done = run(leaky, "run", "--target", name)
+    check(leaky, done)
+    assert "***TOKEN***" in (leaky.runs()[0] / "journal.jsonl").read_text()
+
+
+@pytest.mark.parametrize("target", ["Setup", "Teardown"])
+def test_fault_14_secrets_in_errors_of_set_up_and_tear_down(leaky: Project, target: str) -> None:
+    done = run(leaky, "run", "--target", f"python:agent:{target}")
+    check(leaky, done)
+    assert "***TOKEN***" in done.err
+
+
+def test_fault_14_secrets_in_names_on_the_command_line(leaky: Project) -> None:
+    named = f"command:echo '{SECRET}'"
+    check(leaky, run(leaky, "run", "--dry-run", "--target", named))
+    done = run(leaky, "run", "--target", named, "--case", "plain")
+    check(leaky, done)
+    assert "***TOKEN***" in (leaky.runs()[0] / "run.json").read_text()
+    check(leaky, run(leaky, "list"))
+
+
+def test_fault_14_a_secret_of_an_environment_file_is_one(leaky: Project, tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text(f"TOKEN='{SECRET}'\n", encoding="utf-8")
+    done = leaky.run("run", "--target", "python:agent:leak", "--env-file", "keys")
+    check(leaky, done)
+    assert "***TOKEN***" in done.out
+
+
+def test_fault_14_the_options_of_targets_are_not_part_of_the_record(project: Project) -> None:
+    command = 'command = ["true", "--key=hunter3-hunter3"]'
+    literal = 'env = {PASSWORD = "hunter2-hunter2"}'
+    project.configure(f'{CONFIG}\n[targets.shell]\nkind = "command"\n{command}\n{literal}\n')
+    project.suite(case("one"))
+    project.run("run", "--target", "shell")
+    for path in project.runs()[0].iterdir():
+        assert b"hunter" not in path.read_bytes()

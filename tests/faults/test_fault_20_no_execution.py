@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.faults.sabotage import sabotaged
+from tests.run.project import CONFIG, Project, case
+
+ALARM = """
+import os, sys
+
+HERE = os.getcwd()
+FORBIDDEN = (
+    "socket.connect", "socket.bind", "socket.getaddrinfo", "subprocess.Popen", "os.system",
+    "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "pty.spawn", "ctypes.dlopen",
+)
+
+def alarm(event, arguments):
+    # A module is run by `exec`; those of the project are the ones below this folder.
+    is_code = event == "exec" and arguments[0].co_filename.startswith(HERE)
+    if event in FORBIDDEN or is_code:
+        os.write(2, f"ALARM {event} {arguments}\\n".encode())
+        os._exit(99)
+
+sys.addaudithook(alarm)
+"""
+
+TRAP = "open('pwned', 'w')\n"
+
+MEAN = {
+    "id": "mean",
+    "input": "say {{os.system('touch pwned')}} ${touch pwned} $(touch pwned) `touch pwned`",
+    "expected_output": "ok",
+    "graders": ["python:code2:grade", {"python:code2:grade": {}}],
+    "targets": ["command:touch pwned", "python:code2:answer"],
+}
+
+
+@pytest.fixture
+def watched(project: Project, tmp_path: Path) -> dict[str, str]:
+    """The environment of a Python that ends at once if anything is executed or connected to."""
+    (tmp_path / "code2.py").write_text(TRAP)
+    project.configure(f'{CONFIG}\n[targets.mean]\nkind = "command"\ncommand = ["touch", "pwned"]\n')
+    project.suite(case("one"), MEAN)
+    # As the installed command is: `python -m` alone would look into the current folder first.
+    return {**sabotaged(tmp_path, ALARM), "PYTHONSAFEPATH": "1"}
+
+
+def test_fault_20_the_alarm_works(project: Project, watched: dict[str, str]) -> None:
+    done = project.run("run", env=watched)
+    assert (done.code, "ALARM exec" in done.err) == (99, True)
+    project.suite(case("one"))
+    done = project.run("run", "--target", "command:touch pwned", env=watched)
+    assert (done.code, "ALARM exec" in done.err) == (99, False)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["check"], ["show", "s.eval.yaml"], ["schema"], ["migrate", "s.eval.yaml"], ["list"],
+        ["run", "--no-exec"], ["run", "--no-exec", "--dry-run"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_fault_20_reading_a_stranger_s_suite_executes_imports_and_connects_nothing(
+    project: Project, watched: dict[str, str], command: list[str]
+) -> None:
+    for name in ("conftest", "evalcase", "yaml", "click", "json"):
+        (project.path / f"{name}.py").write_text(TRAP)
+    done = project.run(*command, env=watched)
+    assert done.code == (2 if "--no-exec" in command else 0), done.err
+    assert "ALARM" not in done.err
+    assert not (project.path / "pwned").exists()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"target": "python:agent:answer"},
+        {"target": "command:cat"},
+        {"target": "other"},
+        {"target": "echo", "graders": ["python:agent:slow_grader"]},
+    ],
+    ids=json.dumps,
+)
+def test_fault_20_no_exec_refuses_whatever_would_start_a_process_or_import_code(
+    project: Project, watched: dict[str, str], fields: dict[str, object]
+) -> None:
+    project.suite({**case("one"), **fields})
+    done = project.run("run", "--no-exec", env=watched)
+    assert (done.code, "--no-exec" in done.err, project.runs()) == (2, True, [])
+
+
+def test_fault_20_no_exec_runs_what_executes_nothing(
+    project: Project, watched: dict[str, str]
+) -> None:
+    project.suite({"id": "one", "input": "ok", "expected_output": "ok", "target": "echo"})
+    done = project.run("run", "--no-exec", "--json", env=watched)
+    assert (done.code, done.counts()) == (0, {"passed": 1})
+    assert project.run("list", env=watched).code == 0

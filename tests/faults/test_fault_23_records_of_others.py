@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalcase.record.row import MAX_LINE, encode_row
+from tests.run.project import Done, Project, cases
+
+ESCAPE = "\x1b]0;mine\x07"
+KEYS = ("suite", "case", "target", "repeat", "case_hash", "verdict")
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run, of which one trial is missing."""
+    project = Project(tmp_path_factory.mktemp("record"))
+    project.suite(*cases(3))
+    project.run("run", "--quiet", "--concurrency", "1")
+    (path,) = project.runs()
+    journal = path / "journal.jsonl"
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:2]))
+    return path
+
+
+@pytest.fixture
+def run(project: Project, record: Path) -> Path:
+    project.suite(*cases(3))
+    return Path(shutil.copytree(record, project.path / ".evalcase" / "runs" / record.name))
+
+
+def check(project: Project, run: Path, said: str) -> None:
+    """Both say in words what is wrong, end with 0 and 3, and no target is called."""
+    for done, code in ((project.run("list"), 0), (project.run("resume", run.name), 3)):
+        assert done.code == code, done
+        assert said in done.out + done.err
+        check_text(done)
+    assert project.calls() == []
+
+
+def check_text(done: Done) -> None:
+    assert ESCAPE not in done.out + done.err
+    assert len(done.out + done.err) < 2000
+
+
+JOURNALS: dict[str, tuple[Callable[[], bytes], str]] = {
+    "a line without end": (lambda: b"x" * (MAX_LINE + 10) + b"\n\n", "longer than a journal's"),
+    "no JSON": (lambda: b"pickle\x80\x04\n\n", "has no checksum"),
+    "deep": (lambda: signed(b'{"type":"result","a":' + b"[" * 100_000), "no row of a journal"),
+    "not a number": (lambda: signed(b'{"type":"result","repeat":NaN'), "NaN is not JSON"),
+    "huge number": (lambda: signed(b'{"type":"result","n":' + b"9" * 10_000), "no row"),
+    "wrong types": (
+        lambda: encode_row({"type": "result", **{key: [1] for key in KEYS}}), "is no result"
+    ),
+    "a long odd verdict": (
+        lambda: encode_row({**row(), "verdict": ESCAPE * 100_000}), "unknown verdict"
+    ),
+}  # fmt: skip
+
+
+def signed(body: bytes) -> bytes:
+    from hashlib import sha256
+
+    return body + b',"sum":"%b"}\n' % sha256(body).hexdigest()[:16].encode()
+
+
+def row(**changes: Any) -> dict[str, Any]:
+    return {
+        "type": "result", "suite": "s.eval.yaml", "case": "c9", "target": "agent", "repeat": 1,
+        "case_hash": "0", "verdict": "passed", "attempts": 1, "started_at": "", "duration_s": 0,
+        **changes,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "said"), JOURNALS.values(), ids=JOURNALS)
+def test_fault_23_a_hostile_journal_is_damaged_in_words_and_runs_nothing(
+    project: Project, run: Path, make: Callable[[], bytes], said: str
+) -> None:
+    journal = run / "journal.jsonl"
+    journal.write_bytes(make() + journal.read_bytes())
+    check(project, run, said)
+
+
+def test_fault_23_results_of_the_wrong_shape_are_damaged_in_words(
+    project: Project, run: Path
+) -> None:
+    grade = {"grader": ESCAPE, "score": "1", "passed": "yes", "reason": 5}
+    with (run / "journal.jsonl").open("ab") as file:
+        file.write(encode_row(row(verdict="failed", grades=[grade])))
+    done = project.run("resume", run.name)
+    assert (done.code, "`grades.score` has the wrong type" in done.err) == (3, True)
+    check_text(done)
+
+
+ABOUT: dict[str, dict[str, Any]] = {
+    "wrong types": {"suites": 5, "targets": None, "trials": {}},
+    "odd texts": {"suites": [ESCAPE], "targets": {ESCAPE: 1}, "trials": ESCAPE},
+    "long texts": {"suites": ["x" * 1_000_000], "targets": ["y" * 1_000_000]},
+}
+
+
+@pytest.mark.parametrize("about", ABOUT.values(), ids=ABOUT)
+def test_fault_23_a_run_json_of_anybody_can_be_listed(
+    project: Project, run: Path, about: dict[str, Any]
+) -> None:
+    change(run, lambda data: data["about"].update(about))
+    done = project.run("list")
+    assert done.code == 0
+    check_text(done)
+
+
+def change(run: Path, action: Callable[[dict[str, Any]], object]) -> None:
+    data = json.loads((run / "run.json").read_text())
+    action(data)
+    (run / "run.json").write_text(json.dumps(data))
+
+
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        (lambda data: data.update(version=2), "written by a newer evalcase"),
+        (lambda data: data.update(version=ESCAPE * 1000), "is no version"),
+        (lambda data: data.update(about=[]), "is damaged"),
+        (lambda data: data.pop("id"), "is damaged"),
+    ],
+)
+def test_fault_23_a_run_json_of_another_version_or_shape_is_said(
+    project: Project, run: Path, action: Callable[[dict[str, Any]], object], said: str
+) -> None:
+    change(run, action)
+    check(project, run, said)
+
+
+REQUESTS: list[dict[str, Any]] = [
+    {"targets": [5]},
+    {"paths": "s.eval.yaml"},
+    {"concurrency": "many"},
+    {"concurrency": -1},
+    {"repeat": "x"},
+    {"timeout_s": "x"},
+    {"nonsense": 1},
+]
+
+
+def test_fault_23_a_request_of_the_wrong_shape_is_not_resumed(project: Project, run: Path) -> None:
+    before = (run / "run.json").read_text()
+    for request in REQUESTS:
+        (run / "run.json").write_text(before)
+        change(run, lambda data, request=request: data["about"]["request"].update(request))  # type: ignore[misc]
+        done = project.run("resume", run.name)
+        assert (done.code, project.calls()) == (3, []), request
+        assert "run.json" in done.err
+
+
+def test_fault_23_odd_facts_about_a_run_are_not_resumed(project: Project, run: Path) -> None:
+    before = (run / "run.json").read_text()
+    for about in ({"cwd": "a\x00b"}, {"cwd": 5}, {"default_target": 5}):
+        (run / "run.json").write_text(before)
+        change(run, lambda data, about=about: data["about"].update(about))  # type: ignore[misc]
+        done = project.run("resume", run.name)
+        assert (done.code, project.calls()) == (3, []), about
+
+
+def test_fault_23_a_stranger_s_record_names_no_program_that_is_run(
+    project: Project, run: Path, tmp_path: Path
+) -> None:
+    """A record that somebody sent: nothing is executed because it says so."""
+    targets = ["command:touch pwned"]
+    change(run, lambda data: data["about"]["request"].update(targets=targets))
+    moved = run.rename(tmp_path / "sent")
+    done = project.run("resume", str(moved))
+    assert (done.code, (tmp_path / "pwned").exists()) == (2, False), done
+
+
+def test_fault_23_links_in_a_run_lead_to_no_other_file(project: Project, run: Path) -> None:
+    mine = project.path / "mine.txt"
+    mine.write_text("one line\n")
+    (run / "journal.jsonl").unlink()
+    (run / "journal.jsonl").symlink_to(mine)
+    (run / "writer.pid").symlink_to(mine)
+    done = project.run("resume", run.name)
+    assert (done.code, "it is a link" in done.err) == (3, True)
+    assert (mine.read_text(), project.calls()) == ("one line\n", [])
+
+
+def test_fault_23_a_run_that_is_a_link_to_a_folder_is_a_run(
+    project: Project, run: Path, tmp_path: Path
+) -> None:
+    """Somebody may keep records on another disk."""
+    run.rename(tmp_path / "elsewhere")
+    run.symlink_to(tmp_path / "elsewhere")
+    assert project.run("resume", "--json").counts() == {"passed": 3}
+    assert project.calls() == ["c2"]

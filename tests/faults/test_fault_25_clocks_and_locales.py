@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.faults.programs import program
+from tests.faults.sabotage import sabotaged
+from tests.run.project import Project, case, cases
+
+BACKWARDS = """
+import datetime, os, time
+real, jumps = time.time, [float(os.environ.get("JUMP", "0"))]
+
+def backwards():
+    jumps[0] += 7200.0
+    return real() - jumps[0]
+
+class Datetime(datetime.datetime):
+    @classmethod
+    def now(cls, tz=None):
+        return cls.fromtimestamp(backwards(), tz)
+
+time.time, datetime.datetime = backwards, Datetime
+"""
+
+
+def test_fault_25_a_clock_that_jumps_back_disturbs_no_limit_and_no_record(
+    project: Project, tmp_path: Path
+) -> None:
+    env = sabotaged(tmp_path, BACKWARDS)
+    project.suite(*cases(4), case("stuck", "hang"), case("later", "later 1"))
+    done = project.run("run", "--json", "--timeout", "0.5", env=env)
+    assert (done.code, done.counts()) == (3, {"passed": 5, "errored": 1})
+    assert 0.4 < done.json["duration_s"] < 20
+    for line in (project.runs()[0] / "journal.jsonl").read_text().splitlines():
+        assert 0 <= json.loads(line).get("duration_s", 0) < 20
+    before = project.run("run", "--json", "--case", "c0", env={**env, "JUMP": "100000"})
+    assert (before.code, before.json["run"] < done.json["run"]) == (0, True)
+    listed = project.run("list", env=env)
+    assert (listed.code, len(listed.out.splitlines())) == (0, 1 + 2)
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "nonsense"])
+def test_fault_25_times_are_utc_in_any_zone(project: Project, zone: str) -> None:
+    project.suite(case("one"))
+    project.run("run", "--quiet", env={"TZ": zone})
+    (run,) = project.runs()
+    created = json.loads((run / "run.json").read_text())["created_at"]
+    row = json.loads((run / "journal.jsonl").read_text().splitlines()[0])
+    assert re.sub(r"[-:]", "", created[:19]).replace("T", "-") == run.name[:15]
+    assert (created[-1], row["started_at"][-6:]) == ("Z", "+00:00")
+    assert created[:13] == row["started_at"][:13] or created[14:16] == "59"
+    assert f"{run.name}  now " in project.run("list", env={"TZ": "UTC"}).out
+
+
+WORDS = "Grüße, 世界 ☕"
+
+
+@pytest.mark.parametrize(
+    "locale", [{"LC_ALL": "C"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}]
+)
+def test_fault_25_a_locale_without_utf_8_changes_no_byte(
+    project: Project, locale: dict[str, str]
+) -> None:
+    name = program(
+        project, "import sys\nsys.stdout.buffer.write(sys.stdin.buffer.read())", stdin="text"
+    )
+    path = project.path / "größe.eval.yaml"
+    text = f"cases:\n- {{id: grüße, input: '{WORDS}', expected_output: '{WORDS}'}}\n"
+    path.write_text(text, encoding="utf-8")
+    echoed = ["echo", name, "command:printf %s {prompt}"]
+    for target in echoed:
+        done = project.run("run", "--target", target, env=locale)
+        assert done.code == 0, done
+    project.suite(case("odd", f"raise {WORDS}"))
+    done = project.run("run", "s.eval.yaml", env=locale)
+    assert (done.code, WORDS in done.out) == (3, True)
+    assert WORDS in (project.runs()[-1] / "journal.jsonl").read_text(encoding="utf-8")
+    assert project.run("list", env=locale).code == 0
+
+
+NAMES = ["two words ☕".encode(), b"-new\nline", b"caf\xe9 $(x)'\""]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=map(repr, NAMES))
+def test_fault_25_names_of_any_bytes_are_run_resumed_and_listed(
+    tmp_path: Path, name: bytes
+) -> None:
+    folder = tmp_path / os.fsdecode(name)
+    folder.mkdir()
+    project = Project(folder)
+    project.suite(*cases(3), case("later", "once"), name=os.fsdecode(name))
+    assert project.run("run", "--shard", "1/1", "--sample", "4").code == 3
+    done = project.run("resume", project.runs()[0].name, "--retry-errored", "--json")
+    assert (done.code, done.counts()) == (0, {"passed": 4})
+    assert os.fsencode(done.json["path"]).startswith(os.fsencode(folder))
+    assert sorted(project.calls()) == ["c0", "c1", "c2", "later", "later"]
+    listed = project.run("list")
+    assert len(listed.out.splitlines()) == 2  # the heading, and the run

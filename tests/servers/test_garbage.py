@@ -1,0 +1,113 @@
+"""Fault 8: what is malformed or cut short is kept, and never counts as an answer."""
+
+from __future__ import annotations
+
+import json
+
+from evalcase.model.failure import Failure
+from evalcase.model.result import Result
+from tests.run.project import Project, case
+from tests.servers.aimock import Aimock
+from tests.servers.asking import Asked, ask
+from tests.servers.llmock import Llmock
+
+
+def failure_of(result: Result) -> Failure:
+    """Why it is errored: it has no answer, and nothing was graded."""
+    assert (result.verdict, result.answer, result.grades) == ("errored", None, ())
+    assert result.failure is not None
+    return result.failure
+
+
+def test_malformed_json_is_errored_and_kept(project: Project, aimock: Aimock, kind: str) -> None:
+    aimock.when("say ok", {"content": "ok"}, chaos={"malformedRate": 1})
+    assert_malformed(ask(project, aimock, kind, case("c")), aimock)
+
+
+def test_malformed_json_is_no_stream(project: Project, aimock: Aimock, protocol: str) -> None:
+    aimock.when("say ok", {"content": "ok"}, chaos={"malformedRate": 1})
+    assert_malformed(ask(project, aimock, protocol, case("c"), stream=True), aimock)
+
+
+def assert_malformed(asked: Asked, aimock: Aimock) -> None:
+    assert asked.done.code == 3
+    failure = failure_of(asked.result)
+    assert failure.kind == "protocol"
+    assert "{malformed json: <<<chaos>>>" in json.dumps(failure.details)
+    assert len(aimock.journal()) == asked.result.attempts
+
+
+def test_a_connection_that_is_cut_is_tried_again(
+    project: Project, aimock: Aimock, kind: str
+) -> None:
+    cut = {"match": {"sequenceIndex": 0}, "chaos": {"disconnectRate": 1}}
+    aimock.when("say ok", {"content": "ok"}, **cut)
+    aimock.when("say ok", {"content": "ok"}, match={"sequenceIndex": 1})
+    asked = ask(project, aimock, kind, case("c"))
+    assert asked.done.code == 0
+    assert asked.result.attempts == 2
+    assert aimock.statuses() == [0, 200]
+
+
+def test_a_connection_that_is_always_cut_is_errored(
+    project: Project, aimock: Aimock, kind: str
+) -> None:
+    aimock.when("say ok", {"content": "ok"}, chaos={"disconnectRate": 1})
+    asked = ask(project, aimock, kind, case("c"))
+    assert asked.done.code == 3
+    assert failure_of(asked.result).kind == "connection"
+    assert asked.result.attempts == 3
+    assert aimock.statuses() == [0, 0, 0]
+
+
+# Pieces that come before the second word.
+FIRST_WORD = {"openai": 2, "anthropic": 4}
+
+
+def test_part_of_a_stream_is_no_answer(project: Project, llmock: Llmock, protocol: str) -> None:
+    """What came before the fault is just what is expected: whoever takes it lets the case pass."""
+    llmock.say("ok or perhaps not")
+    for fault, times in (("truncate", 1), ("malformed", 1), ("disconnect", 3)):
+        llmock.break_stream(fault, after_chunks=FIRST_WORD[protocol], times=times)
+    cases = [case(fault, f"Question {fault}") for fault in ("truncate", "malformed", "disconnect")]
+    one_by_one = ("--concurrency", "1")
+    asked = ask(project, llmock, protocol, *cases, stream=True, options=one_by_one)
+    assert asked.done.code == 3
+    kinds = {id: failure_of(result).kind for id, result in asked.results.items()}
+    assert kinds == {"truncate": "protocol", "malformed": "protocol", "disconnect": "connection"}
+    faults = [request["fault"].split("@")[0] for request in llmock.requests()]
+    assert faults == ["stream:truncate", "stream:malformed", *["stream:disconnect"] * 3]
+
+
+def test_a_stream_that_breaks_once_is_tried_again(
+    project: Project, llmock: Llmock, protocol: str
+) -> None:
+    llmock.say("ok")
+    llmock.break_stream("disconnect")
+    asked = ask(project, llmock, protocol, case("c"), stream=True)
+    assert asked.done.code == 0
+    assert asked.result.attempts == 2
+    assert llmock.findings() == []
+
+
+def test_a_stream_that_the_other_server_cuts_is_errored(
+    project: Project, aimock: Aimock, protocol: str
+) -> None:
+    text = {"content": "ok or perhaps not"}
+    aimock.when("say ok", text, truncateAfterChunks=3, chunkSize=3, latency=5)
+    asked = ask(project, aimock, protocol, case("c"), stream=True)
+    assert asked.done.code == 3
+    assert failure_of(asked.result).kind == "connection"
+
+
+def test_arguments_that_are_no_json_are_graded_as_they_are(
+    project: Project, llmock: Llmock
+) -> None:
+    """It was the model that said so, not the service: a wrong answer, kept as it came."""
+    llmock.order({"type": "tool_fault", "kind": "malformed_arguments", "match": {}, "times": None})
+    call = {"tool": "llmock_unknown_tool", "input": {"city": "Bern"}}
+    expected = [{"role": "assistant", "tool_calls": [call]}]
+    asked = ask(project, llmock, "openai", case("c", expected_output=expected))
+    assert asked.result.verdict == "failed"
+    assert asked.result.answer is not None
+    assert [call.arguments for call in asked.result.answer.tool_calls] == ["{"]
