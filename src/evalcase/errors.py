@@ -53,6 +53,9 @@ class RecordError(EvalcaseError):
     """A run's folder can't be written or read."""
 
 
+_FOR_EVER = float("inf")
+
+
 class TargetError(EvalcaseError):
     """A target could not answer. What happened goes into the record of the trial."""
 
@@ -71,6 +74,7 @@ class TargetError(EvalcaseError):
         self.details = details or {}
         self.may_succeed_later = may_succeed_later
         """Whether the engine should try again: connection errors, 408, 429, 5xx, 529."""
-        self.retry_after_s = retry_after_s
+        is_a_time = retry_after_s is not None and 0 <= retry_after_s < _FOR_EVER
+        self.retry_after_s = retry_after_s if is_a_time else None
         self.overloaded = overloaded
         """Whether the target has too much to do (429, 529): the engine asks it less at once."""
