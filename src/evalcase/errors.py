@@ -53,6 +53,9 @@ class RecordError(EvalcaseError):
     """A run's folder can't be written or read."""
 
 
+_FOR_EVER = float("inf")
+
+
 class TargetError(EvalcaseError):
     """A target could not answer. What happened goes into the record of the trial."""
 
@@ -72,7 +75,7 @@ class TargetError(EvalcaseError):
         self.may_succeed_later = may_succeed_later
         """Whether the engine should try again: connection errors, 408, 429, 5xx, 529."""
         # Whoever raises it may have taken it from a header as it stood.
-        is_number = isinstance(retry_after_s, int | float) and retry_after_s >= 0
-        self.retry_after_s = retry_after_s if is_number else None
+        number = retry_after_s if isinstance(retry_after_s, int | float) else -1
+        self.retry_after_s = retry_after_s if 0 <= number < _FOR_EVER else None
         self.overloaded = overloaded
         """Whether the target has too much to do (429, 529): the engine asks it less at once."""

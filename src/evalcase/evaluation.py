@@ -33,7 +33,7 @@ from evalcase.record.cap import cap_answer
 from evalcase.record.commit import JournalFailure
 from evalcase.record.folder import Run, create_run
 from evalcase.record.journal import Journal, open_journal
-from evalcase.record.keep import Keeper
+from evalcase.record.keep import Keeper, rows_ahead
 from evalcase.record.reader import finished, read_results, totals
 from evalcase.record.scrub import Scrubber
 from evalcase.record.totals import Totals
@@ -337,7 +337,8 @@ class Evaluation:
             for name, count in self.trials.items()
         }
         limits = self.request.limits(self.config, per_target)
-        keep = Keeper(journal, self.watcher.finished, self.scrubber if self.secret else None).keep
+        ahead, scrubber = rows_ahead(limits.concurrency), self.scrubber if self.secret else None
+        keep = Keeper(journal, self.watcher.finished, ahead, scrubber).keep
         paces = {name: Pace(limits.of_target(name)) for name in self.targets}
         engine = self.engine = Engine(limits, partial(self._try, limits, paces), keep, self.watcher)
         work = {

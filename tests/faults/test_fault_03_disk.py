@@ -14,7 +14,9 @@ from tests.cli.command import _WITHOUT_PRIVILEGE, EVALCASE, environment
 from tests.faults.sabotage import sabotaged
 from tests.run.project import Done, Project, cases, finish, ids
 
-MANY = cases(40)
+MANY = cases(400)
+"""More than the 100 that may be on their way to the disk at once, so that there are several groups;
+and there is room for the first of them, of about 30 kB at most."""
 
 
 def go(project: Project, *around: str) -> Done:
@@ -50,7 +52,7 @@ def test_fault_03_a_full_disk_stops_the_run_and_the_last_durable_case_is_said(
 ) -> None:
     """The kernel's own short write and error, by a limit on the size of files."""
     project.suite(*MANY)
-    done = go(project, "bash", "-c", 'ulimit -f 4; exec "$0" "$@"')
+    done = go(project, "bash", "-c", 'ulimit -f 40; exec "$0" "$@"')
     check_stop(project, done, "File too large")
 
 
@@ -59,7 +61,7 @@ def test_fault_03_a_full_file_system_stops_the_run(project: Project, tmp_path: P
     runs.mkdir()
     (tmp_path / "kept").mkdir()
     script = (
-        'mount -t tmpfs -o size=16k small .evalcase || exit 77; "$0" "$@"; code=$?; '
+        'mount -t tmpfs -o size=64k small .evalcase || exit 77; "$0" "$@"; code=$?; '
         "cp -r .evalcase/. kept/; exit $code"
     )
     around = ("unshare", "-rm", "sh", "-c", script)
@@ -73,6 +75,9 @@ def test_fault_03_a_full_file_system_stops_the_run(project: Project, tmp_path: P
     (tmp_path / "kept").rename(runs)  # to a disk that has room
     check_stop(project, done, "No space left on device")
 
+
+SECOND_GROUP = 9
+"""The sync of it: those before are of folders, of run.json, and of the empty journal."""
 
 EIO = """
 import errno, os
@@ -92,7 +97,7 @@ def test_fault_03_a_failed_sync_poisons_the_run_and_is_never_tried_again(
     project: Project, tmp_path: Path
 ) -> None:
     project.suite(*MANY)
-    env = sabotaged(tmp_path, EIO.format(left=15))
+    env = sabotaged(tmp_path, EIO.format(left=SECOND_GROUP))
     done = project.run("run", "--concurrency", "2", env=env)
     check_stop(project, done, "Input/output error")
 
@@ -137,7 +142,11 @@ def test_fault_03_a_read_only_folder_means_that_nothing_runs(project: Project, p
 def test_fault_03_json_says_that_the_run_failed(project: Project, tmp_path: Path) -> None:
     project.suite(*MANY)
     done = project.run(
-        "run", "--json", "--concurrency", "2", env=sabotaged(tmp_path, EIO.format(left=15))
+        "run",
+        "--json",
+        "--concurrency",
+        "2",
+        env=sabotaged(tmp_path, EIO.format(left=SECOND_GROUP)),
     )
     said = json.loads(done.out)
     assert (done.code, said["status"]) == (3, "failed")

@@ -13,7 +13,7 @@ from evalcase.model.grade import Grade
 from evalcase.model.result import Result
 from evalcase.record.disk import Disk, LocalDisk
 from evalcase.record.journal import open_journal
-from evalcase.record.keep import Keeper
+from evalcase.record.keep import Keeper, rows_ahead
 from evalcase.record.reader import read_results
 from evalcase.record.scrub import Scrubber
 from tests.record.faults import SmallDisk
@@ -34,7 +34,9 @@ class SlowDisk(LocalDisk):
 class Kept:
     """A journal with a keeper, as a run has it."""
 
-    def __init__(self, path: Path, disk: Disk | None = None, **secrets: str) -> None:
+    def __init__(
+        self, path: Path, disk: Disk | None = None, ahead: int = 100, **secrets: str
+    ) -> None:
         self.path = str(path / "journal.jsonl")
         self.shown: list[Result] = []
         self.failed = asyncio.Event()
@@ -45,7 +47,7 @@ class Kept:
             deliver=lambda dones: _soon(loop, *dones),
             on_failure=lambda _: _soon(loop, self.failed.set),
         )  # fmt: skip
-        self.keep = Keeper(self.journal, self.shown.append, scrubber).keep
+        self.keep = Keeper(self.journal, self.shown.append, ahead, scrubber).keep
 
     async def close(self) -> list[str]:
         """The cases that were shown, once all is written."""
@@ -88,12 +90,14 @@ async def test_nothing_is_shown_before_it_is_on_disk(tmp_path: Path) -> None:
     assert await kept.close() == ["case-1"]
 
 
-@pytest.mark.parametrize(("text", "most"), [("", 100), ("x" * 1_500_000, 3)])
-def test_only_so_many_may_be_on_their_way(tmp_path: Path, text: str, most: int) -> None:
+@pytest.mark.parametrize(
+    ("text", "ahead", "most"), [("", 100, 101), ("", 0, 1), ("x" * 1_500_000, 100, 3)]
+)
+def test_only_so_many_may_be_on_their_way(tmp_path: Path, text: str, ahead: int, most: int) -> None:
     async def run() -> None:
         disk = SlowDisk()
         disk.go.set()
-        kept = Kept(tmp_path, disk)
+        kept = Kept(tmp_path, disk, ahead)
         disk.go.clear()
         for number in range(most - 1):
             await kept.keep(result(number, text=text))
@@ -105,6 +109,10 @@ def test_only_so_many_may_be_on_their_way(tmp_path: Path, text: str, most: int) 
         assert len(await kept.close()) == most
 
     asyncio.run(asyncio.wait_for(run(), 30))
+
+
+def test_one_trial_at_a_time_is_on_disk_before_the_next_begins() -> None:
+    assert [rows_ahead(concurrency) for concurrency in (1, 2, 10, 1000)] == [0, 10, 90, 100]
 
 
 @in_loop

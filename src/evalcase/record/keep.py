@@ -12,23 +12,35 @@ from evalcase.model.result import Result
 from evalcase.record.journal import Journal
 from evalcase.record.scrub import Scrubber
 
-_MOST_ROWS = 100
 _MOST_BYTES = 4 * 1024 * 1024
+
+
+def rows_ahead(concurrency: int) -> int:
+    """How many results may be on their way to the disk while the next trials begin.
+
+    None where trials run one at a time: then each is safe before the next one can break anything.
+    """
+    return min(10 * (concurrency - 1), 100)
 
 
 class Keeper:
     """Gives results to a journal, and shows those that are on disk.
 
-    The next trial may begin while results are on their way there, so that many share one sync. But
-    only so many may be on their way: they are what a crash would lose. The journal has to deliver
-    in the thread of the event loop.
+    The next trial may begin while `ahead` results are on their way there, so that many share one
+    sync. They are what a crash would lose. The journal has to deliver in the thread of the event
+    loop.
     """
 
     def __init__(
-        self, journal: Journal, show: Callable[[Result], None], scrubber: Scrubber | None = None
+        self,
+        journal: Journal,
+        show: Callable[[Result], None],
+        ahead: int,
+        scrubber: Scrubber | None = None,
     ) -> None:
         self._journal = journal
         self._show = show
+        self._ahead = ahead
         self._scrubber = scrubber
         self._rows = 0
         self._bytes = 0
@@ -51,7 +63,7 @@ class Keeper:
             await asyncio.Event().wait()
         # Others get their turn, also where neither target nor grader had to be waited for.
         await asyncio.sleep(0)
-        while self._rows >= _MOST_ROWS or self._bytes >= _MOST_BYTES:
+        while self._rows > self._ahead or self._bytes >= _MOST_BYTES:
             self._waiting.append(asyncio.get_running_loop().create_future())
             await self._waiting[-1]
 

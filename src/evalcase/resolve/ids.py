@@ -9,13 +9,16 @@ from evalcase.model.message import text_of
 
 _MAX_SLUG = 40
 _DIGITS = 6
+_60_BITS = (1 << 60) - 1
+"""As many as an integer of 32 bytes has room for; 64 bits take 48 bytes."""
 
 
 class Ids:
     """The ids given out so far.
 
     What is remembered of an id is its hash: a million cases cost a few dozen bytes each. Python's
-    string hashes are 64 bits and secret, so that a collision is no practical matter.
+    string hashes are secret, and 60 bits of them long enough that a collision is no practical
+    matter.
     """
 
     def __init__(self) -> None:
@@ -25,7 +28,7 @@ class Ids:
 
     def claim(self, id: str) -> bool:
         """Take an id for a case; False if another case has it."""
-        number = hash(id)
+        number = hash(id) & _60_BITS
         if number in self._taken:
             return False
         self._taken.add(number)
