@@ -29,7 +29,7 @@ from evalcase.model.failure import Failure
 from evalcase.model.result import Result, Verdict
 from evalcase.model.trial import Trial, TrialKey
 from evalcase.plugins import bounds_of, graders_of, key_names, make_target
-from evalcase.record.cap import cap_answer
+from evalcase.record.cap import TooLargeError, cap_answer
 from evalcase.record.commit import JournalFailure
 from evalcase.record.folder import Run, create_run
 from evalcase.record.journal import Journal, open_journal
@@ -407,7 +407,11 @@ class Evaluation:
         if outcome.answer is None:
             failure = self._scrubbed(outcome.failure) if outcome.failure else None
             return Result(trial.key, case_hash, "errored", None, (), failure, *rest)
-        answer = cap_answer(outcome.answer, MAX_ANSWER_BYTES)
+        try:
+            answer = cap_answer(outcome.answer, MAX_ANSWER_BYTES)
+        except TooLargeError as error:
+            why = Failure("protocol", str(error), {"output": error.excerpt})
+            return Result(trial.key, case_hash, "errored", None, (), self._scrubbed(why), *rest)
         if limits.max_cost_usd is not None and answer.cost_usd is None:
             self.warn(f"answers of `{trial.target}` come without a cost: --max-cost can't hold")
         verdict, grades = await grade_answer(trial, answer, graders_of(trial.case))

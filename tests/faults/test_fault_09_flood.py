@@ -85,7 +85,7 @@ def short(answer):
         found = json.loads(line)
         for grade in found.get("grades", ()):
             reasons[found["case"], grade["grader"]] = grade["reason"]
-    assert reasons["told", "python"] == "cut"
+    assert reasons["told", "python:agent:short"] == "cut"
     assert project.verdicts() == {"told": "failed", "compared": "failed"}
     assert "cut" in reasons["compared", "expected"]
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from evalcase.model.answer import Answer
 from evalcase.model.message import Message
-from evalcase.record.cap import cap_answer, cap_text
+from evalcase.record.cap import TooLargeError, cap_answer, cap_text
 
 
 @pytest.mark.parametrize("text", ["", "short", "é" * 5, "😀" * 2 + "ab", "\ud800\ud800\ud800"])
@@ -47,18 +48,25 @@ def test_nothing_is_changed_but_cut(text: str, limit: int) -> None:
         assert kept == text
 
 
-def test_data_that_is_too_long_is_kept_as_text_and_marked() -> None:
-    calls = [{"tool": "save", "input": {"text": "x" * 1000}}]
-    for message in (
+@pytest.mark.parametrize(
+    "message",
+    [
         {"role": "assistant", "content": {"text": "x" * 1000}},
         {"role": "assistant", "content": [{"type": "text", "text": "x" * 1000}]},
-        {"role": "assistant", "tool_calls": calls},
-    ):
-        answer = cap_answer(Answer((Message(message),)), 100)
-        (cut,) = answer.messages
-        assert answer.truncated
-        assert isinstance(cut.content, str)
-        assert "more bytes were cut]" in cut.content
-        assert len(cut.content) < 200
+        {"role": "assistant", "content": "", "tool_calls": [{"tool": "t", "input": "x" * 1000}]},
+    ],
+)
+def test_data_that_is_too_long_is_no_answer(message: dict[str, Any]) -> None:
+    with pytest.raises(TooLargeError, match=r"1,0\d\d bytes, and 100 are kept") as caught:
+        cap_answer(Answer((Message(message),)), 100)
+    assert "xxx" in caught.value.excerpt
+
+
+def test_text_beside_data_is_cut_and_marked() -> None:
+    message = Message({"role": "assistant", "content": "x" * 1000, "finish_reason": "stop"})
+    answer = cap_answer(Answer((message,)), 100)
+    assert answer.truncated
+    assert answer.messages[0]["finish_reason"] == "stop"
+    assert "[900 more bytes were cut]" in str(answer.messages[0].content)
     whole = Answer((Message({"role": "assistant", "content": {"a": 1}}),))
     assert cap_answer(whole, 100) is whole

@@ -9,8 +9,19 @@ from evalcase.model.answer import Answer
 from evalcase.model.message import Message
 
 
+class TooLargeError(ValueError):
+    """Data can't be cut and stay data. `excerpt` is how it begins."""
+
+    def __init__(self, size: int, limit: int, excerpt: str) -> None:
+        super().__init__(f"the answer has data of {size:,} bytes, and {limit:,} are kept at most")
+        self.excerpt = excerpt
+
+
 def cap_answer(answer: Answer, limit: int) -> Answer:
-    """An answer whose messages have at most `limit` bytes each, marked where one was cut."""
+    """An answer whose messages have at most `limit` bytes each, marked where a text was cut.
+
+    Raise TooLargeError if what is too long is no text.
+    """
     messages = tuple([_capped(message, limit) for message in answer.messages])
     if all(new is old for new, old in zip(messages, answer.messages, strict=True)):
         return answer
@@ -22,9 +33,17 @@ def _capped(message: Message, limit: int) -> Message:
     if isinstance(content, str) and len(message) == 2:
         text, cut = cap_text(content, limit)
         return Message({"role": message["role"], "content": text}) if cut else message
-    text, cut = cap_text(json.dumps(message, ensure_ascii=False), limit)
-    # Data can't be cut and stay data: what is left of it is text.
-    return Message({"role": message["role"], "content": text}) if cut else message
+    rest = {key: value for key, value in message.items() if key != "content"}
+    if not isinstance(content, str):
+        rest["content"] = content
+    data = json.dumps(rest, ensure_ascii=False)
+    if cap_text(data, limit)[1]:
+        size = len(data.encode("utf-8", "surrogatepass"))
+        raise TooLargeError(size, limit, data[:1000])
+    if isinstance(content, str):
+        text, cut = cap_text(content, limit)
+        return Message({**message, "content": text}) if cut else message
+    return message
 
 
 def cap_text(text: str, limit: int) -> tuple[str, bool]:
