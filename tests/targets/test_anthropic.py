@@ -407,3 +407,8 @@ def test_the_cache_key_has_the_body_and_no_secrets(monkeypatch: pytest.MonkeyPat
     assert "x-api-key" in key
     assert "hunter2" not in key
     assert key != json.dumps(AnthropicTarget(model="m", version="x").cache_key(trial()))
+
+
+def test_a_block_of_text_without_text_is_no_answer() -> None:
+    error = failure({"content": [{"type": "text", "text": None}], "stop_reason": "end_turn"})
+    assert (error.kind, "a block of text has none" in str(error)) == ("protocol", True)

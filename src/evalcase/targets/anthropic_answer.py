@@ -54,8 +54,10 @@ def _message(blocks: list[dict[str, Any]], reason: JSON) -> dict[str, JSON]:
     rest = [block for block in blocks if block.get("type") not in ("text", "tool_use")]
     cited = [each for block in texts for each in block.get("citations") or ()]
     message: dict[str, JSON] = {"role": "assistant"}
+    if not all(isinstance(block.get("text"), str) for block in texts):
+        raise TargetError("a block of text has none")
     if texts or not uses:
-        message["content"] = "".join(str(block.get("text", "")) for block in texts)
+        message["content"] = "".join(block["text"] for block in texts)
     if uses:
         message["tool_calls"] = [_call(block) for block in uses]
     if rest:

@@ -31,6 +31,7 @@ class CommandTarget:
     def __init__(self, *, root: str = ".", warn: Warn = ignore, **options: object) -> None:
         self._options = read_command_options(options, root)
         self._shown = options
+        self._root = root
         self._words: dict[str, str] | None = None
         self._warn = warn
         self._warned = False
@@ -74,9 +75,7 @@ class CommandTarget:
     def cache_key(self, trial: Trial) -> dict[str, Any]:
         """What decides an answer: the command with its files, and what it is given."""
         if self._words is None:
-            texts = self._options.template.texts
-            words = [*texts, *(word for text in texts for word in text.split())]
-            self._words = program_files(words, self._options.cwd)
+            self._words = program_files(self._options.template.texts, self._options.cwd, self._root)
         return {"options": self._shown, "files": self._words, "asked": asked(trial)}
 
     async def close(self) -> None:

@@ -8,6 +8,7 @@ can't be part of it.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable
 from hashlib import sha256
@@ -17,6 +18,7 @@ from evalcase.model.trial import Trial
 from evalcase.targets.request import files, request
 
 _UNREADABLE = "unreadable"
+_BETWEEN_WORDS = re.compile(r"""[\s;|&=,'"()<>]+""")
 
 
 def asked(trial: Trial, *, whole: bool = False) -> dict[str, Any]:
@@ -59,14 +61,17 @@ def project_sources(root: str) -> dict[str, str]:
     return sources
 
 
-def program_files(words: Iterable[str], folder: str) -> dict[str, str]:
-    """Those words of a command that are files in its folder, with the hash of each."""
-    inside = os.path.join(os.path.realpath(folder), "")
+def program_files(texts: Iterable[str], folder: str, root: str) -> dict[str, str]:
+    """What a command line names of the project's files, with the hash of each: as a word, as the
+    value of an option, or as a module after `-m`."""
+    inside = os.path.join(os.path.realpath(root), "")
     found = {}
-    for word in words:
-        path = os.path.realpath(os.path.join(folder, word))
-        if path.startswith(inside) and os.path.isfile(path):
-            found[word] = _digest(path)
+    for text in texts:
+        for word in (text, *_BETWEEN_WORDS.split(text)):
+            for name in (word, f"{word.replace('.', '/')}.py"):
+                path = os.path.realpath(os.path.join(folder, name))
+                if word and path.startswith(inside) and os.path.isfile(path):
+                    found[name] = _digest(path)
     return found
 
 

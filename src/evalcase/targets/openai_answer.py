@@ -108,7 +108,10 @@ class OpenAIStream:
         delta = choice.get("delta")
         if not isinstance(delta, dict):
             return
-        for call in delta.get("tool_calls") or ():
+        calls = delta.get("tool_calls") or []
+        if not isinstance(calls, list):
+            raise ValueError("its tool calls are no list")
+        for call in calls:
             self._take_call(call)
         _add(self._message, {key: item for key, item in delta.items() if key != "tool_calls"})
 
