@@ -8,7 +8,8 @@ import pytest
 
 from evalcase.config import Config, load_config
 from evalcase.errors import ConfigError, SuiteError
-from evalcase.evaluation import Evaluated, Evaluation
+from evalcase.evaluated import Evaluated
+from evalcase.evaluation import Evaluation
 from evalcase.model.result import Result
 from evalcase.model.trial import Trial
 from evalcase.record.reader import finished

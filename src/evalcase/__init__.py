@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from evalcase.errors import ConfigError, EvalcaseError, RecordError, SuiteError, TargetError
-    from evalcase.evaluation import Evaluated
+    from evalcase.evaluated import Evaluated
     from evalcase.library import evaluate, evaluate_async
     from evalcase.model.answer import Answer, Usage
     from evalcase.model.case import Case
@@ -47,7 +47,7 @@ _HOMES = {
     "Case": "model.case",
     "ConfigError": "errors",
     "EvalcaseError": "errors",
-    "Evaluated": "evaluation",
+    "Evaluated": "evaluated",
     "Message": "model.message",
     "Problem": "model.problem",
     "RecordError": "errors",

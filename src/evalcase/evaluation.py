@@ -9,12 +9,10 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from random import random
-from typing import Literal
 
 from evalcase import __version__
 from evalcase.cache import FOLDER as CACHE_FOLDER
@@ -22,6 +20,7 @@ from evalcase.cache import AnswerStore, cached
 from evalcase.config import Config
 from evalcase.environment import read_env_file, set_missing
 from evalcase.errors import ConfigError, RecordError, SuiteError, TargetError
+from evalcase.evaluated import Evaluated, Status
 from evalcase.grade.apply import grade_answer
 from evalcase.grade.score import decide_case_verdict
 from evalcase.model.case import Case
@@ -36,19 +35,17 @@ from evalcase.record.journal import Journal, open_journal
 from evalcase.record.keep import Keeper, rows_ahead
 from evalcase.record.reader import finished, read_results, totals
 from evalcase.record.scrub import Scrubber
-from evalcase.record.totals import Totals
 from evalcase.request import Request
 from evalcase.run.attempt import Target, ask
 from evalcase.run.case_hash import hash_case
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
-from evalcase.run.plan import plan_trials
+from evalcase.run.plan import plan_trials, times_of
 from evalcase.run.schedule import Engine, Watcher
 from evalcase.suites import Suites
 from evalcase.targets.fingerprint import FileDigests
 from evalcase.targets.prices import prices_version
 
-Status = Literal["completed", "interrupted", "stopped", "failed"]
 MAX_ANSWER_BYTES = 10_000_000
 """How much of each text of an answer is kept; a longer one is cut, and marked as such."""
 
@@ -58,46 +55,6 @@ def runs_folder(given: str | None, config: Config) -> str:
     if given is not None:
         return os.path.abspath(given)  # a target may go elsewhere
     return os.path.join(config.root, config.runs_dir or os.path.join(".evalcase", "runs"))
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluated:
-    """What came of a run. Everything else is in its record."""
-
-    run: Run
-    status: Status
-    totals: Totals
-    notice: str | None = None
-    """Why it ended early, in words."""
-    forgiven: int = 0
-    """Failed trials of cases that passed all the same, since `repeat` asks for a share only."""
-    failed_fast: bool = False
-    """Whether it ended early because it was told to, at the first case that did not pass."""
-
-    @property
-    def complete(self) -> bool:
-        return self.status == "completed"
-
-    @property
-    def path(self) -> str:
-        """The folder of the record."""
-        return self.run.path
-
-    @property
-    def results(self) -> Iterator[Result]:
-        """Every result, read from the record, in the order in which the trials finished."""
-        return read_results(self.run.journal)
-
-    @property
-    def pass_rate(self) -> float | None:
-        """The share that passed of all that was tried; None if nothing was."""
-        return self.totals.pass_rate
-
-    @property
-    def ok(self) -> bool:
-        """Whether all is well: complete, with nothing failed, errored or ungraded."""
-        bad = self.totals.failed - self.forgiven + self.totals.errored + self.totals.ungraded
-        return self.complete and not bad
 
 
 class Evaluation:
@@ -172,8 +129,8 @@ class Evaluation:
             self.shares[suite, case.id] = case.pass_rate
         names = self.request.targets or case.targets or _default(self.config, case)
         names = tuple(dict.fromkeys(names))
-        times = 1 if case.skip else self.request.repeat or case.repeat
         for name in names:
+            times = times_of(case, self.request.repeat)
             self.trials[name] = self.trials.get(name, 0) + times
 
     def _make(self, name: str, given: Mapping[str, Target]) -> Target:

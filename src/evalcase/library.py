@@ -10,7 +10,8 @@ from typing import Any, TypeAlias, TypedDict, Unpack, cast
 
 from evalcase.config import Config, load_config
 from evalcase.errors import ConfigError
-from evalcase.evaluation import Evaluated, Evaluation, runs_folder
+from evalcase.evaluated import Evaluated
+from evalcase.evaluation import Evaluation, runs_folder
 from evalcase.model.result import Result
 from evalcase.model.trial import Trial
 from evalcase.request import Request

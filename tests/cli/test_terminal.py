@@ -241,14 +241,14 @@ def test_paths_are_as_seen_from_where_the_person_is(project: Project) -> None:
 @pytest.mark.parametrize(
     ("path", "shown"),
     [
-        ("/home/a/project/runs/1", "runs/1"),
-        ("/home/a/other", "/home/a/other"),
-        ("/home/a/project/..runs/1", "..runs/1"),
-        ("/home/a/project", "."),
+        ("/p/project/runs/1", "runs/1"),
+        ("/p/other", "/p/other"),
+        ("/p/project/..runs/1", "..runs/1"),
+        ("/p/project", "."),
     ],
 )
 def test_a_path_below_is_relative_and_any_other_is_whole(path: str, shown: str) -> None:
-    assert seen_from("/home/a/project", path) == shown
+    assert seen_from("/p/project", path) == shown
 
 
 def test_several_targets_get_a_table(project: Project) -> None:

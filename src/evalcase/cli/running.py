@@ -22,7 +22,8 @@ import click
 from evalcase.cli.terminal import columns_of, is_live, seen_from, style_for
 from evalcase.config import Config
 from evalcase.errors import ConfigError, RecordError, SuiteError, TargetError
-from evalcase.evaluation import Evaluated, Evaluation, runs_folder
+from evalcase.evaluated import Evaluated
+from evalcase.evaluation import Evaluation, runs_folder
 from evalcase.record.reader import read_results
 from evalcase.report.above import Above
 from evalcase.report.gather import gather

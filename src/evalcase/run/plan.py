@@ -67,6 +67,11 @@ def _number(*texts: str) -> int:
     return int.from_bytes(sha256(data).digest()[:8], "big")
 
 
+def times_of(case: Case, repeat: int | None) -> int:
+    """How many trials there are of a case for each target; one of the command line wins."""
+    return 1 if case.skip else repeat or case.repeat
+
+
 def plan_trials(
     cases: Iterable[tuple[str, Case]],
     target: str,
@@ -81,6 +86,5 @@ def plan_trials(
     """
     for suite, case in cases:
         if overridden or target in (case.targets or (default,)):
-            times = 1 if case.skip else repeat or case.repeat
-            for number in range(1, times + 1):
+            for number in range(1, times_of(case, repeat) + 1):
                 yield Trial(suite, case, target, number)
