@@ -37,7 +37,7 @@ def grading_job(project: Path, function: str) -> Callable[[], int]:
     from evalcase.grade.apply import grade_answer
     from evalcase.model.answer import Answer
     from evalcase.model.trial import Trial
-    from evalcase.plugins import graders_of
+    from evalcase.plugins.make import graders_of
 
     sys.path.insert(0, str(project))
     text = {"input": "x", "expected_output": "3", "graders": [f"python:adding:{function}"]}

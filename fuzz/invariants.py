@@ -6,16 +6,16 @@ import re
 from pathlib import Path
 from typing import Any
 
-from evalcase.loading import Loaded, load_text
-from evalcase.migrate import migrate_bytes
 from evalcase.model.codes import CODES
 from evalcase.model.json_value import depth
 from evalcase.model.problem import Problem, Span
 from evalcase.read.document import Format
-from evalcase.report.canonical import json_line
-from evalcase.report.machine import json_text
-from evalcase.report.text import problem_lines
-from evalcase.report.yaml_text import write_yaml
+from evalcase.report.files.canonical import json_line
+from evalcase.report.files.problems import json_text
+from evalcase.report.terminal.problems import problem_lines
+from evalcase.suites.load import Loaded, load_text
+from evalcase.suites.migrate import migrate_bytes
+from evalcase.text.yaml_writer import write_yaml
 
 SEEDS = tuple(
     Path(__file__).parent.parent / "tests" / "corpus" / each for each in ("valid", "invalid")

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.config import Config, load_config
 from evalcase.errors import ConfigError, SuiteError
-from evalcase.evaluated import Evaluated
 from evalcase.evaluation import Evaluation
 from evalcase.model.result import Result
 from evalcase.model.trial import Trial
+from evalcase.project.config import Config, load_config
+from evalcase.project.options import Request
+from evalcase.record.evaluated import Evaluated
 from evalcase.record.reader import finished
-from evalcase.request import Request
 from evalcase.run.plan import Selection, Shard
-from evalcase.suites import Suites
+from evalcase.suites.collection import Suites
 
 
 class Watched:

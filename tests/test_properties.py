@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 import evalcase
 from evalcase import SuiteError
 from evalcase.cli.app import run
-from evalcase.migrate import migrate_bytes
 from evalcase.model.finding import At
 from evalcase.model.problem import Span
 from evalcase.read.document import Document, Format, parse_document
 from evalcase.read.places import find
-from evalcase.report.yaml_text import write_yaml
+from evalcase.suites.migrate import migrate_bytes
+from evalcase.text.yaml_writer import write_yaml
 
 Draw = st.DrawFn
 Path_ = tuple[str | int, ...]

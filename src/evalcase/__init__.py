@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from evalcase.errors import ConfigError, EvalcaseError, RecordError, SuiteError, TargetError
-    from evalcase.evaluated import Evaluated
     from evalcase.library import evaluate, evaluate_async
     from evalcase.model.answer import Answer, Usage
     from evalcase.model.case import Case
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from evalcase.model.result import Result
     from evalcase.model.suite import Suite
     from evalcase.pipeline import check, iter_cases, load, loads, parse_case
+    from evalcase.record.evaluated import Evaluated
 
 __version__ = "0.1.0"
 

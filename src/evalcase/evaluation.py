@@ -15,36 +15,36 @@ from hashlib import sha256
 from random import random
 
 from evalcase import __version__
-from evalcase.cache import FOLDER as CACHE_FOLDER
-from evalcase.cache import AnswerStore, cached
-from evalcase.config import Config
-from evalcase.environment import read_env_file, set_missing
 from evalcase.errors import ConfigError, RecordError, SuiteError, TargetError
-from evalcase.evaluated import Evaluated, Status
 from evalcase.grade.apply import grade_answer
 from evalcase.grade.score import decide_case_verdict
 from evalcase.model.case import Case
 from evalcase.model.failure import Failure
 from evalcase.model.result import Result, Verdict
 from evalcase.model.trial import Trial, TrialKey
-from evalcase.plugins import bounds_of, graders_of, key_names, make_target
+from evalcase.plugins.cache import FOLDER as CACHE_FOLDER
+from evalcase.plugins.cache import AnswerStore, cached
+from evalcase.plugins.make import bounds_of, graders_of, key_names, make_target
+from evalcase.project.config import Config
+from evalcase.project.env_file import read_env_file, set_missing
+from evalcase.project.options import Request
 from evalcase.record.cap import TooLargeError, cap_answer
 from evalcase.record.commit import JournalFailure
+from evalcase.record.evaluated import Evaluated, Status
 from evalcase.record.folder import Run, create_run
 from evalcase.record.journal import Journal, open_journal
 from evalcase.record.keep import Keeper, rows_ahead
 from evalcase.record.reader import finished, read_results, totals
-from evalcase.record.scrub import Scrubber
-from evalcase.request import Request
 from evalcase.run.attempt import Target, ask
 from evalcase.run.case_hash import hash_case
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
 from evalcase.run.plan import plan_trials, times_of
 from evalcase.run.schedule import Engine, Watcher
-from evalcase.suites import Suites
+from evalcase.suites.collection import Suites
+from evalcase.targets.chat.prices import prices_version
 from evalcase.targets.fingerprint import FileDigests
-from evalcase.targets.prices import prices_version
+from evalcase.text.secrets import Scrubber
 
 MAX_ANSWER_BYTES = 10_000_000
 """How much of each text of an answer is kept; a longer one is cut, and marked as such."""

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable
 from inspect import isclass, iscoroutinefunction
 from typing import Any, TypeAlias, TypedDict, Unpack, cast
 
-from evalcase.config import Config, load_config
 from evalcase.errors import ConfigError
-from evalcase.evaluated import Evaluated
 from evalcase.evaluation import Evaluation, runs_folder
 from evalcase.model.result import Result
 from evalcase.model.trial import Trial
-from evalcase.request import Request
+from evalcase.project.config import Config, load_config
+from evalcase.project.options import Request
+from evalcase.record.evaluated import Evaluated
 from evalcase.run.attempt import Target
 from evalcase.run.plan import Selection, Shard
 from evalcase.targets.python import PythonTarget

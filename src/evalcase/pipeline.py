@@ -12,13 +12,13 @@ import os
 from collections.abc import Iterable, Iterator
 
 from evalcase.errors import SuiteError
-from evalcase.loading import Loaded, has_errors, load_case, load_file, load_text
 from evalcase.model.case import Case
 from evalcase.model.problem import Problem, in_order
 from evalcase.model.suite import Suite
 from evalcase.read.discover import discover, format_of
 from evalcase.read.document import Format
-from evalcase.streaming import stream_cases
+from evalcase.suites.load import Loaded, has_errors, load_case, load_file, load_text
+from evalcase.suites.stream import stream_cases
 
 
 def load(path: str | os.PathLike[str]) -> Suite:

@@ -11,7 +11,7 @@ from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.grade import Grade
 from evalcase.model.trial import Trial
-from evalcase.targets.answers import read_answer
+from evalcase.targets.reading.answers import read_answer
 
 __all__ = ["HANGS", "FixedGrader", "ScriptedTarget", "crashes", "fails", "passes"]
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tests.cli.command import EVALCASE, environment
-from tests.report.screen import Screen
+from tests.report.terminal.screen import Screen
 from tests.run.project import LIMIT_S
 
 CTRL_C = b"\x03"

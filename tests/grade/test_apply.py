@@ -12,6 +12,7 @@ from evalcase.grade.apply import grade_answer, needs_expected
 from evalcase.graders import NamedGrader
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.graders.python import PythonGrader
+from evalcase.model.codec import decode, encode
 from evalcase.model.grade import Grade
 from evalcase.model.result import Verdict
 from evalcase.model.trial import Trial
@@ -124,7 +125,7 @@ def test_whatever_is_raised_becomes_a_failure(error: BaseException) -> None:
 def test_messages_and_tracebacks_of_crashes_are_cut() -> None:
     failure = grade(named(ValueError("x" * 1_000_000)))[1][0].failure
     assert failure is not None
-    assert len(str(failure.to_dict())) < 10_000
+    assert len(str(encode(failure))) < 10_000
 
 
 @pytest.mark.parametrize(
@@ -238,4 +239,4 @@ def test_a_grade_is_json_all_through() -> None:
     trial: Trial = trial_of(expected_output={"a": 1})
     _, grades = asyncio.run(grade_answer(trial, answer_of("no"), [EXPECTED, python("raises")]))
     for each in grades:
-        assert Grade.from_dict(json.loads(json.dumps(each.to_dict()))) == each
+        assert decode(Grade, json.loads(json.dumps(encode(each)))) == each

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalcase.graders.compare.text_difference import first_difference
 from evalcase.graders.expected import ExpectedGrader
-from evalcase.graders.text_difference import first_difference
 from evalcase.model.case import Case
+from evalcase.model.codec import encode
 from evalcase.model.grade import Grade
 from evalcase.model.trial import Trial
 from tests.graders.expectation import answer_of, calls, compare, trial_of
@@ -341,7 +342,7 @@ def test_it_never_crashes_and_its_details_are_json(expected: Any, got: Any) -> N
     for grade in (graded(expected, got), graded(expected, json.dumps(got))):
         assert grade.passed is (grade.score == 1.0)
         assert grade.reason
-        json.dumps(grade.to_dict(), allow_nan=False)
+        json.dumps(encode(grade), allow_nan=False)
 
 
 @given(json_values.filter(lambda value: value is not None))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evalcase.loading import load_file
+from evalcase.suites.load import load_file
 from fuzz.invariants import SEEDS, check_migration, check_problem, check_text, split_lines, text_of
 
 # The same examples every time: finding new ones is the fuzzer's work.

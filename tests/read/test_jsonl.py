@@ -8,9 +8,9 @@ import pytest
 
 import evalcase
 from evalcase.errors import SuiteError
-from evalcase.loading import load_file, load_text
 from evalcase.model.problem import Problem
 from evalcase.read.jsonl import read_lines
+from evalcase.suites.load import load_file, load_text
 
 GOOD = '{"id": "%s", "input": "hi", "expected_output": "x"}'
 

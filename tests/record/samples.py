@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evalcase.model.answer import Answer, Usage
+from evalcase.model.codec import encode
 from evalcase.model.grade import Grade
 from evalcase.model.message import Message
 from evalcase.model.result import Result, Verdict
@@ -35,7 +36,7 @@ def result(number: int, *, text: str = "", **changes: Any) -> Result:
 
 
 def row(number: int, **changes: Any) -> dict[str, Any]:
-    return {"type": "result", **result(number, **changes).to_dict()}
+    return {"type": "result", **encode(result(number, **changes))}
 
 
 def write(path: Path, rows: Iterable[dict[str, Any]], **options: Any) -> list[int]:

@@ -15,7 +15,7 @@ from evalcase.record.disk import Disk, LocalDisk
 from evalcase.record.journal import open_journal
 from evalcase.record.keep import Keeper, rows_ahead
 from evalcase.record.reader import read_results
-from evalcase.record.scrub import Scrubber
+from evalcase.text.secrets import Scrubber
 from tests.record.faults import SmallDisk
 from tests.record.samples import result
 

@@ -9,6 +9,7 @@ import pytest
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
+from evalcase.model.codec import encode
 from evalcase.model.trial import Trial
 from evalcase.run.attempt import Outcome, ask
 from evalcase.run.limits import Limits
@@ -127,7 +128,7 @@ def test_a_long_message_is_cut_and_says_so() -> None:
     outcome, _ = attempt(ScriptedTarget([ValueError("x" * 50_000)]))
     assert outcome.failure is not None
     assert outcome.failure.message.endswith("[48,000 more characters were cut]")
-    assert len(dumps(outcome.failure.to_dict())) < 10_000
+    assert len(dumps(encode(outcome.failure))) < 10_000
 
 
 @pytest.mark.parametrize(

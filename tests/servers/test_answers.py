@@ -43,7 +43,7 @@ def test_text_is_graded_and_tokens_are_counted_and_paid(
     assert answer is not None
     assert answer.text == text
     assert answer.usage is not None
-    assert answer.usage.to_dict() == Usage(11, 7).to_dict()
+    assert answer.usage == Usage(11, 7)
     assert asked.done.json["cost_usd"] == pytest.approx(2 * (11 * 1 + 7 * 10) / 1_000_000)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import evalcase
 from evalcase import Problem, SuiteError
-from evalcase.read import attachments
+from evalcase.suites import attachments
 
 MARKS = ["evalcase.toml", "pyproject.toml", ".git"]
 

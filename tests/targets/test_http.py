@@ -285,7 +285,7 @@ def test_the_cache_key_has_what_decides_and_no_secrets(monkeypatch: pytest.Monke
 
 def test_the_client_is_imported_only_to_ask_something() -> None:
     script = (
-        "import sys; from evalcase.registry import find\n"
+        "import sys; from evalcase.plugins.registry import find\n"
         "find('targets', 'http')(url='http://x')\n"
         "find('targets', 'openai')(model='m')\n"
         "find('targets', 'anthropic')(model='m')\n"

@@ -10,6 +10,7 @@ import pytest
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer, Usage
+from evalcase.model.codec import encode
 from evalcase.model.message import Message
 from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
@@ -96,7 +97,7 @@ def test_a_file_that_is_missing_is_refused(tmp_path: Path) -> None:
 
 def result(case: str, target: str, answer: Answer | None, repeat: int = 1) -> dict[str, Any]:
     key = TrialKey("suite.yaml", case, target, repeat)
-    data = Result(key, "0", "passed" if answer else "errored", answer).to_dict()
+    data = encode(Result(key, "0", "passed" if answer else "errored", answer))
     return {"type": "result", **data, "sum": "0"}
 
 

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 import click
 
 from evalcase.cli.terminal import stdin_format, style_for
-from evalcase.loading import Loaded
 from evalcase.model.problem import Problem
 from evalcase.pipeline import load_each
 from evalcase.read.document import Format
-from evalcase.report.text import Checked, as_text
+from evalcase.report.terminal.problems import Checked, as_text
+from evalcase.suites.load import Loaded
 
 
 @click.command("check")
@@ -71,16 +71,16 @@ def _print(problems: Iterator[Problem], output: str, tally: _Tally) -> None:
         for line in as_text(problems, tally.checked, style=style_for(sys.stdout)):
             write(line + "\n")
     elif output == "github":
-        from evalcase.report.machine import as_github
+        from evalcase.report.files.problems import as_github
 
         for line in as_github(problems):
             write(line + "\n")
     elif output == "json":
-        from evalcase.report.machine import as_json
+        from evalcase.report.files.problems import as_json
 
         write(as_json(problems) + "\n")
     else:
         from evalcase import __version__
-        from evalcase.report.sarif import as_sarif
+        from evalcase.report.files.sarif import as_sarif
 
         write(as_sarif(problems, version=__version__) + "\n")

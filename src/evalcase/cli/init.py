@@ -9,9 +9,9 @@ import sys
 import click
 
 from evalcase.cli.starter import AGENT, CONFIG, NEXT, SUITE
-from evalcase.report.machine import json_text
-from evalcase.report.visible import visible
+from evalcase.report.files.problems import json_text
 from evalcase.resolve.schema import schema
+from evalcase.text.visible import visible
 
 
 @click.command("init")

@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 import click
 
 from evalcase.cli.terminal import columns_of, seen_from, style_for
-from evalcase.config import load_config
 from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation import runs_folder
+from evalcase.project.config import load_config
 from evalcase.record.listing import Listed, list_runs
 from evalcase.record.reader import totals
-from evalcase.report.listing import Entry, list_lines
-from evalcase.report.visible import visible
+from evalcase.report.terminal.listing import Entry, list_lines
+from evalcase.text.visible import visible
 
 _LONGEST = 100
 

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 import click
 
 from evalcase.cli.terminal import stdin_format, style_for
-from evalcase.migrate import Migration, migrate_file, write_atomically
 from evalcase.model.problem import Problem
 from evalcase.read.discover import discover
 from evalcase.read.document import Format
 from evalcase.read.source import STDIN
-from evalcase.report.diff import unified_diff
-from evalcase.report.style import Style, paint
-from evalcase.report.text import problem_lines
-from evalcase.report.visible import visible
+from evalcase.report.terminal.diff import unified_diff
+from evalcase.report.terminal.problems import problem_lines
+from evalcase.report.terminal.style import Style, paint
+from evalcase.suites.migrate import Migration, migrate_file, write_atomically
+from evalcase.text.visible import visible
 
 
 @click.command("migrate")

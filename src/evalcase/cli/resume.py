@@ -11,14 +11,14 @@ from functools import partial
 import click
 
 from evalcase.cli.running import Gates, Manner, execute, explained, finite, make_view
-from evalcase.config import Config, load_config
 from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation import Evaluation, runs_folder
-from evalcase.plugins import runs_code
+from evalcase.plugins.make import runs_code
+from evalcase.project.config import Config, load_config
+from evalcase.project.options import Request
 from evalcase.record.folder import Run, read_run
 from evalcase.record.listing import newest_incomplete
 from evalcase.record.reader import totals
-from evalcase.request import Request
 
 
 @click.command("resume")

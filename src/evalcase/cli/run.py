@@ -11,11 +11,11 @@ from functools import partial
 import click
 
 from evalcase.cli.running import Gates, Manner, execute, explained, finite, make_view
-from evalcase.config import load_config
 from evalcase.evaluation import Evaluation, runs_folder
-from evalcase.report.visible import visible
-from evalcase.request import Request
+from evalcase.project.config import load_config
+from evalcase.project.options import Request
 from evalcase.run.plan import Selection, Shard
+from evalcase.text.visible import visible
 
 
 def _shard(_: click.Context, __: click.Parameter, value: str | None) -> Shard | None:

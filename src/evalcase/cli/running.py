@@ -20,25 +20,25 @@ from typing import ParamSpec, TextIO, cast
 import click
 
 from evalcase.cli.terminal import columns_of, is_live, seen_from, style_for
-from evalcase.config import Config
 from evalcase.errors import ConfigError, RecordError, SuiteError, TargetError
-from evalcase.evaluated import Evaluated
 from evalcase.evaluation import Evaluation, runs_folder
+from evalcase.project.config import Config
+from evalcase.record.evaluated import Evaluated
 from evalcase.record.reader import read_results
-from evalcase.report.above import Above
-from evalcase.report.gather import gather
-from evalcase.report.live import LiveView
-from evalcase.report.quiet import QuietView
-from evalcase.report.sparse import SparseView
-from evalcase.report.summary import (
+from evalcase.report.terminal.above import Above
+from evalcase.report.terminal.gather import gather
+from evalcase.report.terminal.live import LiveView
+from evalcase.report.terminal.problems import problem_lines
+from evalcase.report.terminal.quiet import QuietView
+from evalcase.report.terminal.sparse import SparseView
+from evalcase.report.terminal.summary import (
     Ending,
     ending_lines,
     summary_lines,
     verdict_lines,
 )
-from evalcase.report.text import problem_lines
-from evalcase.report.view import RunView
-from evalcase.report.visible import visible
+from evalcase.report.terminal.view import RunView
+from evalcase.text.visible import visible
 
 _BLOCKED_S = 0.5
 """How long Ctrl-C may wait for the event loop before the next one takes the short way."""

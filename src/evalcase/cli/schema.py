@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from evalcase.report.machine import json_text
+from evalcase.report.files.problems import json_text
 from evalcase.resolve.schema import schema
 
 

@@ -10,19 +10,19 @@ from typing import Any
 import click
 
 from evalcase.cli.terminal import stdin_format, style_for
-from evalcase.loading import Loaded
 from evalcase.model.case import Case
 from evalcase.model.problem import Problem
 from evalcase.pipeline import load_each
 from evalcase.read.discover import format_of
 from evalcase.read.document import Format
 from evalcase.read.source import STDIN
-from evalcase.report.canonical import json_line, yaml_documents
-from evalcase.report.machine import json_text
-from evalcase.report.text import problem_lines
-from evalcase.report.visible import visible
-from evalcase.report.yaml_text import write_yaml
-from evalcase.streaming import stream_cases
+from evalcase.report.files.canonical import json_line, yaml_documents
+from evalcase.report.files.problems import json_text
+from evalcase.report.terminal.problems import problem_lines
+from evalcase.suites.load import Loaded
+from evalcase.suites.stream import stream_cases
+from evalcase.text.visible import visible
+from evalcase.text.yaml_writer import write_yaml
 
 
 @click.command("show")

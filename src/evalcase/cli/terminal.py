@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 import click
 
-from evalcase.report.style import ANSI, PLAIN, Style
+from evalcase.report.terminal.style import ANSI, PLAIN, Style
 
 stdin_format: Callable[[Any], Any] = click.option(
     "--stdin-format",

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from evalcase.graders.call_match import Call, describe_missing, match_calls, read_calls
-from evalcase.graders.content import Comparison, compare_content, is_comparable
-from evalcase.graders.excerpt import cap, count
-from evalcase.graders.json_difference import list_differences
+from evalcase.graders.compare.call_match import Call, describe_missing, match_calls, read_calls
+from evalcase.graders.compare.content import Comparison, compare_content, is_comparable
+from evalcase.graders.compare.excerpt import cap, count
+from evalcase.graders.compare.json_difference import list_differences
 from evalcase.model.answer import Answer
 from evalcase.model.grade import Grade
 from evalcase.model.json_value import JSON

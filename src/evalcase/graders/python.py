@@ -18,7 +18,7 @@ from evalcase.model.grade import Grade
 from evalcase.model.json_value import fresh
 from evalcase.model.message import Message
 from evalcase.model.trial import Trial
-from evalcase.threads import Threads
+from evalcase.system.threads import Threads
 
 
 def _own(answer: Answer) -> Answer:

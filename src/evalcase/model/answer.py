@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
-from evalcase.model.json_value import JSON, fresh
+from evalcase.model.json_value import JSON
 from evalcase.model.message import Message, ToolCall
 
 
@@ -17,14 +16,6 @@ class Usage:
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None
-
-    def to_dict(self) -> dict[str, int]:
-        pairs = {
-            "input_tokens": self.input_tokens,
-            "output_tokens": self.output_tokens,
-            "cached_tokens": self.cached_tokens,
-        }
-        return {name: value for name, value in pairs.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,28 +55,3 @@ class Answer:
     def tool_calls(self) -> list[ToolCall]:
         """Every call of every message, in order."""
         return [call for message in self.messages for call in message.tool_calls]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON object of a record. Absent fields are left out."""
-        data: dict[str, Any] = {"messages": [message.to_dict() for message in self.messages]}
-        if self.usage is not None:
-            data["usage"] = self.usage.to_dict()
-        if self.cost_usd is not None:
-            data["cost_usd"] = self.cost_usd
-        if self.truncated:
-            data["truncated"] = True
-        if self.cached:
-            data["cached"] = True
-        return data
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Answer:
-        """The answer that `to_dict` wrote."""
-        usage = data.get("usage")
-        return cls(
-            tuple(Message(fresh(message)) for message in data["messages"]),
-            Usage(**usage) if usage is not None else None,
-            data.get("cost_usd"),
-            data.get("truncated", False),
-            data.get("cached", False),
-        )

@@ -17,14 +17,3 @@ class Failure:
     message: str
     details: dict[str, Any] = field(default_factory=dict)
     """What helps to find the cause: status, body excerpt, exit code, stderr tail, traceback."""
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "message": self.message,
-            **({"details": self.details} if self.details else {}),
-        }
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Failure:
-        return cls(data["kind"], data["message"], data.get("details", {}))

@@ -1,46 +1,43 @@
-"""A grade: what one grader says about one answer."""
+"""A score is what a grader says of an answer; a grade is what the case makes of it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
+from evalcase.model.answer import Usage
 from evalcase.model.failure import Failure
 
 
 @dataclass(frozen=True, slots=True)
+class Score:
+    """How good an answer is, and why. Name, weight and threshold are not the grader's business."""
+
+    value: float | None
+    """Between 0 and 1; None if there was nothing to grade."""
+    reason: str = ""
+    """What was looked for, what was there, where they differ: for a person who reads it once."""
+    details: dict[str, Any] = field(default_factory=dict)
+    passed: bool | None = None
+    """None leaves it to the grader's threshold."""
+
+
+@dataclass(frozen=True, slots=True)
 class Grade:
-    """A score with its reason; or, where the grader broke, the failure and no score."""
+    """A score as it counts in a case; or, where the grader broke, the failure and no score."""
 
     grader: str
     score: float | None
-    """Between 0 and 1; None if the grader broke."""
+    """Between 0 and 1; None if the grader broke, or found nothing to grade."""
     passed: bool
     reason: str
     details: dict[str, Any] = field(default_factory=dict)
     weight: float = 1.0
     required: bool = False
     failure: Failure | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        data: dict[str, Any] = {
-            "grader": self.grader, "score": self.score, "passed": self.passed, "reason": self.reason
-        }  # fmt: skip
-        if self.details:
-            data["details"] = self.details
-        if self.weight != 1.0:
-            data["weight"] = self.weight
-        if self.required:
-            data["required"] = True
-        if self.failure is not None:
-            data["failure"] = self.failure.to_dict()
-        return data
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Grade:
-        failure = data.get("failure")
-        return cls(
-            data["grader"], data["score"], data["passed"], data["reason"],
-            data.get("details", {}), data.get("weight", 1.0), data.get("required", False),
-            Failure.from_dict(failure) if failure is not None else None,
-        )  # fmt: skip
+    asked: int = 0
+    """How many questions the grader asked of targets, retries not counted."""
+    usage: Usage | None = None
+    """The tokens of those questions."""
+    cost_usd: float | None = None
+    """Their cost; None where nothing was asked, or a price is not known."""

@@ -14,7 +14,7 @@ from typing import Any
 from evalcase.errors import RecordError
 from evalcase.record.disk import Disk, LocalDisk, open_file, sync_folder, write_atomically
 from evalcase.record.row import MAX_LINE, parse
-from evalcase.record.scrub import Scrubber
+from evalcase.text.secrets import Scrubber
 
 VERSION = 1
 """Of run.json and of the rows of the journal. It goes up when an older evalcase would misread."""

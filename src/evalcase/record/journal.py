@@ -17,7 +17,7 @@ from evalcase.record.disk import BINARY, NO_LINK, Disk, LocalDisk, sync_folder
 from evalcase.record.lines import Lines
 from evalcase.record.lock import lock, unlock
 from evalcase.record.row import encode_row
-from evalcase.record.scrub import Scrubber
+from evalcase.text.secrets import Scrubber
 
 
 class Journal:

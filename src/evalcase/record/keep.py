@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from evalcase.errors import RecordError
+from evalcase.model.codec import decode, encode
 from evalcase.model.failure import Failure
 from evalcase.model.result import Result
 from evalcase.record.journal import Journal
-from evalcase.record.scrub import Scrubber
+from evalcase.text.secrets import Scrubber
 
 _MOST_BYTES = 4 * 1024 * 1024
 
@@ -68,7 +69,7 @@ class Keeper:
             await self._waiting[-1]
 
     def _append(self, result: Result) -> None:
-        row = {"type": "result", **result.to_dict()}
+        row = {"type": "result", **encode(result)}
         size = self._journal.append(row, lambda: self._is_safe(result, size))
         self._rows += 1
         self._bytes += size
@@ -82,5 +83,5 @@ class Keeper:
                 waiting.set_result(None)
         if self._scrubber is not None:
             # What is shown is what was written: without the secrets.
-            result = Result.from_dict(self._scrubber.row(result.to_dict()))
+            result = decode(Result, self._scrubber.row(encode(result)))
         self._show(result)

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple, get_args
 
+from evalcase.model.codec import decode
 from evalcase.model.result import Result, Verdict
 from evalcase.model.trial import TrialKey
 from evalcase.record.finished import Finished
 from evalcase.record.lines import damaged, read_rows
-from evalcase.record.shape import check_result
 from evalcase.record.totals import Tally, Totals
 
 VERDICTS = frozenset(get_args(Verdict))
@@ -37,8 +37,8 @@ def read_results(path: str) -> Iterator[Result]:
     for outline, row in _result_rows(path):
         if outline.line not in replaced:
             try:
-                check_result(row)
-                yield Result.from_dict(row)
+                del row["type"]
+                yield decode(Result, row)
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 raise damaged(path, outline.line, f"is no result: {error!r}") from error
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from evalcase.model.json_value import depth
 
 if TYPE_CHECKING:
-    from evalcase.record.scrub import Scrubber
+    from evalcase.text.secrets import Scrubber
 
 MAX_LINE = 64 * 1024 * 1024
 MAX_DEPTH = 200

@@ -97,7 +97,7 @@ def _read_rubric(item: Any, path: Path, report: Report) -> dict[str, Any] | None
     before = report.errors
     for key in item:
         if key not in ("id", "text", "description", "weight", "required"):
-            from evalcase.resolve.suggest import suggest
+            from evalcase.text.suggest import suggest
 
             hint = suggest(key, ("id", "text", "weight", "required"))
             report.add("unknown-field", (*path, key), f"a rubric has no `{key}`", hint, "key")

@@ -8,7 +8,7 @@ from evalcase.model.finding import QUOTE_IT, Path
 from evalcase.model.json_value import kind
 from evalcase.model.message import ROLES, is_part, part_text
 from evalcase.resolve.report import Report
-from evalcase.resolve.suggest import ROLES_ELSEWHERE, suggest
+from evalcase.text.suggest import ROLES_ELSEWHERE, suggest
 
 _ROLES = frozenset(ROLES)
 _CONTENT_TYPES = frozenset({"text", "file", "image"})

@@ -18,7 +18,7 @@ from evalcase.resolve.fields import (
     SUITE_FIELDS,
 )
 from evalcase.resolve.report import Report
-from evalcase.resolve.suggest import suggest
+from evalcase.text.suggest import suggest
 
 
 class Vocabulary(NamedTuple):

@@ -14,15 +14,16 @@ from typing import Any
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.trial import Trial, TrialKey
-from evalcase.targets import Warn, ignore, process_tree
-from evalcase.targets.command_input import CommandInput, command_input
-from evalcase.targets.command_options import CommandOptions, read_command_options
+from evalcase.system.processes import tree
+from evalcase.system.processes.pipes import Output
+from evalcase.system.processes.process import Process
+from evalcase.targets import Warn, ignore
 from evalcase.targets.fingerprint import asked, program_files
-from evalcase.targets.outputs import read_output
-from evalcase.targets.pipes import Output
-from evalcase.targets.process import Process
-from evalcase.targets.request import hidden
-from evalcase.targets.worker import Workers
+from evalcase.targets.process.command_input import CommandInput, command_input
+from evalcase.targets.process.command_options import CommandOptions, read_command_options
+from evalcase.targets.process.worker import Workers
+from evalcase.targets.reading.outputs import read_output
+from evalcase.targets.shown import hidden
 
 
 class CommandTarget:
@@ -57,7 +58,7 @@ class CommandTarget:
 
     async def open(self) -> None:
         self._options.check_place()
-        process_tree.adopt_orphans()
+        tree.adopt_orphans()
         self._is_open = True
 
     async def answer(self, trial: Trial) -> Answer:
@@ -85,7 +86,7 @@ class CommandTarget:
         finally:
             if self._is_open:
                 self._is_open = False
-                process_tree.disown_orphans()
+                tree.disown_orphans()
 
     async def _run(self, process: Process, given: CommandInput) -> Output:
         code, stdout = await process.run(given.stdin)

@@ -7,9 +7,9 @@ from evalcase.model.answer import Answer
 from evalcase.model.message import text_of
 from evalcase.model.trial import Trial
 from evalcase.targets import Warn, ignore
-from evalcase.targets.answers import content_message
 from evalcase.targets.options import Options
-from evalcase.targets.request import last_user_content
+from evalcase.targets.reading.answers import content_message
+from evalcase.targets.shown import last_user_content
 
 
 class EchoTarget:

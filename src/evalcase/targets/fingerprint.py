@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any
 
 from evalcase.model.trial import Trial
-from evalcase.targets.request import files, request
+from evalcase.targets.shown import files, request
 
 _UNREADABLE = "unreadable"
 _BETWEEN_WORDS = re.compile(r"""[\s;|&=,'"()<>]+""")

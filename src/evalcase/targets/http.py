@@ -20,21 +20,21 @@ from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.trial import Trial
+from evalcase.system.processes.pipes import Output
 from evalcase.targets import Warn, ignore
-from evalcase.targets.answers import read_json
-from evalcase.targets.content_files import sent_files
-from evalcase.targets.http_body import BodyTemplate
-from evalcase.targets.http_errors import protocol_error
-from evalcase.targets.http_options import KeyRule, check_url, read_http_options
-from evalcase.targets.json_path import JsonPath, MissingError
+from evalcase.targets.files import sent_files
 from evalcase.targets.options import Options
-from evalcase.targets.outputs import How, parse_json, read_output
-from evalcase.targets.pipes import Output
-from evalcase.targets.request import hidden, request
-from evalcase.targets.usage import read_cost, read_usage
+from evalcase.targets.reading.answers import read_json
+from evalcase.targets.reading.outputs import How, parse_json, read_output
+from evalcase.targets.reading.usage import read_cost, read_usage
+from evalcase.targets.shown import hidden, request
+from evalcase.targets.web.body import BodyTemplate
+from evalcase.targets.web.errors import protocol_error
+from evalcase.targets.web.options import KeyRule, check_url, read_http_options
+from evalcase.text.json_path import JsonPath, MissingError
 
 if TYPE_CHECKING:
-    from evalcase.targets.http_client import HttpClient
+    from evalcase.targets.web.client import HttpClient
 
 
 class HttpTarget:
@@ -71,7 +71,7 @@ class HttpTarget:
 
     async def open(self) -> None:
         # The client is slow to import, and only who asks something needs it.
-        from evalcase.targets.http_client import HttpClient
+        from evalcase.targets.web.client import HttpClient
 
         self._client = HttpClient(self._http)
         await self._client.open()

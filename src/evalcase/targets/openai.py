@@ -19,14 +19,14 @@ from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.trial import Trial
 from evalcase.targets import Warn, ignore
-from evalcase.targets.chat_client import ChatClient
-from evalcase.targets.chat_options import Api, read_chat_options, split_value
-from evalcase.targets.content_files import Files, load_files
-from evalcase.targets.http_options import KeyRule
-from evalcase.targets.openai_answer import OpenAIStream, read_openai_answer
-from evalcase.targets.openai_messages import openai_messages
+from evalcase.targets.chat.client import ChatClient
+from evalcase.targets.chat.openai_answer import OpenAIStream, read_openai_answer
+from evalcase.targets.chat.openai_messages import openai_messages
+from evalcase.targets.chat.options import Api, read_chat_options, split_value
+from evalcase.targets.chat.prices import Pricing
+from evalcase.targets.files import Files, load_files
 from evalcase.targets.options import Options
-from evalcase.targets.prices import Pricing
+from evalcase.targets.web.options import KeyRule
 
 _API = Api(
     "openai",

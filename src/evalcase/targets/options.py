@@ -12,7 +12,7 @@ from typing import NoReturn
 from evalcase.errors import ConfigError
 from evalcase.model.json_value import JSON
 from evalcase.model.json_value import kind as kind_of
-from evalcase.targets.plain import NotJsonError, plain
+from evalcase.text.plain_json import NotJsonError, plain
 
 
 class Options:

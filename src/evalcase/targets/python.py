@@ -28,14 +28,14 @@ from typing import Any
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.trial import Trial
+from evalcase.system.imports import import_object, place_of
+from evalcase.system.threads import Threads
 from evalcase.targets import Warn, ignore
-from evalcase.targets.answers import read_answer
 from evalcase.targets.fingerprint import asked, project_sources
 from evalcase.targets.options import Options
 from evalcase.targets.python_call import Call, bind, is_async, takes_nothing
-from evalcase.targets.python_import import import_object, place_of
-from evalcase.targets.request import hidden
-from evalcase.threads import Threads
+from evalcase.targets.reading.answers import read_answer
+from evalcase.targets.shown import hidden
 
 _CLOSE_S = 5.0
 """How long tear-down may take."""

@@ -15,7 +15,7 @@ from evalcase.errors import ConfigError
 from evalcase.model.case import Case
 from evalcase.model.message import Message
 from evalcase.model.trial import Trial
-from evalcase.targets.request import last_user
+from evalcase.targets.shown import last_user
 
 Role = Literal["case", "messages", "content"]
 

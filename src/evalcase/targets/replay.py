@@ -20,10 +20,10 @@ from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.trial import Trial
 from evalcase.targets import Warn, ignore
-from evalcase.targets.answers import read_json, with_extras
-from evalcase.targets.messages import read_messages
 from evalcase.targets.options import Options
-from evalcase.targets.outputs import parse_json
+from evalcase.targets.reading.answers import read_json, with_extras
+from evalcase.targets.reading.messages import read_messages
+from evalcase.targets.reading.outputs import parse_json
 from evalcase.targets.replay_index import ReplayIndex
 
 JOURNAL = "journal.jsonl"

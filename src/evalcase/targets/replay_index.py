@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, NoReturn
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.json_value import JSON
 from evalcase.model.trial import Trial
-from evalcase.targets.outputs import parse_json
+from evalcase.targets.reading.outputs import parse_json
 
 _ANY = 0
 """Stands for every repeat; they are counted from 1."""

@@ -1,0 +1,1 @@
+"""What graders that compare share."""

@@ -1,0 +1,228 @@
+"""Dataclasses to JSON objects and back, by one rule over their fields: a new field is one line.
+
+A field that has its default is left out. Reading trusts nobody: every value is held to the type of
+its field, and what doesn't fit is a ValueError that names it by its path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from functools import lru_cache
+from types import NoneType, UnionType
+from typing import (
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from evalcase.model.message import Message
+
+Encode = Callable[[Any], Any]
+Decode = Callable[[Any, str], Any]
+"""A value, and the path that it has in messages."""
+
+INLINE = {"inline": True}
+"""Metadata of a field that is a named tuple, and whose fields stand in its place."""
+
+_MOST = 1e300
+"""JSON has numbers that are too large for a float: read as one, they are infinity."""
+
+T = TypeVar("T")
+
+
+def encode(value: object) -> dict[str, Any]:
+    """The JSON object of a dataclass. It shares dicts and lists with it."""
+    data: dict[str, Any] = {}
+    for name, default, inline, to_json in _fields_of(cast("Any", type(value))):
+        item = getattr(value, name)
+        if inline:
+            data.update(item._asdict())
+        elif item is not default and item != default:
+            data[name] = item if to_json is None else to_json(item)
+    return data
+
+
+def decode(wanted: type[T], data: object, where: str = "") -> T:
+    """The dataclass that `encode` was given. Raise ValueError if it can't have been given one."""
+    found: T = _decoder_of(cast("Any", wanted))(data, where)
+    return found
+
+
+class _Field(NamedTuple):
+    name: str
+    default: object
+    inline: bool
+    to_json: Encode | None
+
+
+@lru_cache(maxsize=64)
+def _fields_of(wanted: type) -> tuple[_Field, ...]:
+    hints = get_type_hints(wanted)
+    return tuple(
+        _Field(
+            each.name, _default(each), bool(each.metadata.get("inline")), _encoder(hints[each.name])
+        )
+        for each in fields(wanted)
+    )
+
+
+def _default(each: Any) -> object:  # noqa: ANN401 - a field of any type
+    if each.default_factory is not MISSING:
+        return each.default_factory()
+    return each.default
+
+
+def _encoder(hint: Any) -> Encode | None:  # noqa: ANN401 - a type as it was written
+    """How a value of a type is written; None where it is JSON as it stands."""
+    if isinstance(hint, type) and is_dataclass(hint):
+        return encode
+    if get_origin(hint) in (Union, UnionType):
+        inner = [_encoder(each) for each in get_args(hint) if each is not NoneType]
+        return inner[0] if len(inner) == 1 else None
+    if get_origin(hint) is tuple:
+        item = _encoder(get_args(hint)[0])
+        return list if item is None else lambda values: [item(value) for value in values]
+    return None
+
+
+@lru_cache(maxsize=64)
+def _decoder_of(wanted: type) -> Decode:
+    hints = get_type_hints(wanted)
+    simple: dict[str, Decode] = {}
+    inline: dict[str, tuple[type, dict[str, Decode]]] = {}
+    needed: list[str] = []
+    for each in fields(wanted):
+        if each.metadata.get("inline"):
+            inside = get_type_hints(hints[each.name])
+            inline[each.name] = hints[each.name], {n: _decoder(h) for n, h in inside.items()}
+            continue
+        simple[each.name] = _decoder(hints[each.name])
+        if each.default is MISSING and each.default_factory is MISSING:
+            needed.append(each.name)
+    known = simple.keys() | {name for _, inside in inline.values() for name in inside}
+
+    def read(data: object, where: str) -> object:
+        if not isinstance(data, Mapping):
+            raise ValueError(f"{_named(where)} must be a mapping")
+        if not data.keys() <= known:
+            odd = next(iter(data.keys() - known))
+            raise ValueError(f"`{_below(where, str(odd))}` is not known")
+        for name in needed:
+            if name not in data:
+                raise ValueError(f"`{_below(where, name)}` is missing")
+        given = {
+            name: from_json(data[name], _below(where, name))
+            for name, from_json in simple.items()
+            if name in data
+        }
+        for name, (made, inside) in inline.items():
+            given[name] = made(*[_inside(data, where, *pair) for pair in inside.items()])
+        return wanted(**given)
+
+    return read
+
+
+def _inside(data: Mapping[str, Any], where: str, name: str, from_json: Decode) -> object:
+    if name not in data:
+        raise ValueError(f"`{_below(where, name)}` is missing")
+    return from_json(data[name], _below(where, name))
+
+
+def _decoder(hint: Any) -> Decode:  # noqa: ANN401 - a type as it was written
+    origin = get_origin(hint)
+    if origin in (Union, UnionType):
+        return _union([_decoder(each) for each in get_args(hint) if each is not NoneType])
+    if origin is tuple:
+        return _several(_decoder(get_args(hint)[0]))
+    if origin is Literal:
+        return _one_of(get_args(hint))
+    if hint is dict or origin is dict:
+        return _mapping
+    if hint is Message:
+        return _message
+    if isinstance(hint, type) and is_dataclass(hint):
+        return _decoder_of(hint)
+    return _PLAIN.get(hint, _anything)
+
+
+def _union(inner: list[Decode]) -> Decode:
+    """One type, or none at all; a union of several types is JSON of any shape."""
+    (only,) = inner if len(inner) == 1 else (_anything,)
+    return lambda value, where: None if value is None else only(value, where)
+
+
+def _several(item: Decode) -> Decode:
+    def read(value: object, where: str) -> object:
+        if not isinstance(value, list | tuple):
+            raise ValueError(f"{_named(where)} must be a list")
+        return tuple([item(each, f"{where}.{number}") for number, each in enumerate(value)])
+
+    return read
+
+
+def _one_of(choices: tuple[object, ...]) -> Decode:
+    def read(value: object, where: str) -> object:
+        if not isinstance(value, str) or value not in choices:
+            raise ValueError(f"{_named(where)} is {value!r:.60}, which is not known")
+        return value
+
+    return read
+
+
+def _mapping(value: object, where: str) -> object:
+    if not isinstance(value, dict):
+        raise ValueError(f"{_named(where)} must be a mapping")
+    return value
+
+
+def _message(value: object, where: str) -> Message:
+    if not isinstance(value, dict) or not isinstance(value.get("role"), str):
+        raise ValueError(f"{_named(where)} must be a message")
+    return value if type(value) is Message else Message(value)
+
+
+def _text(value: object, where: str) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{_named(where)} must be text")
+    return value
+
+
+def _truth(value: object, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"{_named(where)} must be true or false")
+    return value
+
+
+def _count(value: object, where: str) -> int:
+    if type(value) is not int or not -_MOST <= value <= _MOST:
+        raise ValueError(f"{_named(where)} must be a whole number")
+    return value
+
+
+def _number(value: object, where: str) -> float:
+    if type(value) not in (int, float) or not -_MOST <= value <= _MOST:  # type: ignore[operator]
+        raise ValueError(f"{_named(where)} must be a number")
+    return value  # type: ignore[return-value]
+
+
+def _anything(value: object, where: str) -> object:
+    del where
+    return value
+
+
+_PLAIN: dict[Any, Decode] = {str: _text, bool: _truth, int: _count, float: _number}
+
+
+def _below(where: str, name: str) -> str:
+    return f"{where}.{name}" if where else name
+
+
+def _named(where: str) -> str:
+    return f"`{where}`" if where else "it"

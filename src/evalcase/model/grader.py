@@ -1,0 +1,83 @@
+"""What a grader is: a small class whose fields are its options, and whose one method judges.
+
+@dataclass(frozen=True, slots=True)
+class Shorter(Grader):
+    kind = GraderKind("shorter", "The answer is shorter than a number of characters.", "value")
+
+    value: int = option(Number(1, whole=True), "How long an answer must not be.")
+
+    def grade(self, context: Context) -> Score:
+        length = len(context.answer.text)
+        return Score(float(length < self.value), f"{length} characters")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from evalcase.model.answer import Answer
+from evalcase.model.case import Case
+from evalcase.model.grade import Grade, Score
+from evalcase.model.json_value import JSON
+from evalcase.model.message import Message
+from evalcase.model.question import Question
+
+Asker = Callable[[str, Sequence[Message], JSON], Awaitable[Answer]]
+"""Asks a target of a name some messages, with a schema for its answer or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """All that a grader sees of one trial."""
+
+    case: Case
+    question: Question
+    answer: Answer
+    grades: tuple[Grade, ...] = ()
+    """Of the graders before this one that are done already."""
+    asker: Asker | None = None
+
+    async def ask(self, target: str, messages: Sequence[Message], schema: JSON = None) -> Answer:
+        """Ask a target of the configuration, through the same gate as every question.
+
+        Raise TargetError if it can't answer, after the retries that every question has.
+        """
+        if self.asker is None:
+            raise RuntimeError("nobody can be asked here: this context has no targets")
+        return await self.asker(target, messages, schema)
+
+
+@dataclass(frozen=True, slots=True)
+class GraderKind:
+    """What is known of a kind of grader before one is made."""
+
+    name: str
+    about: str
+    """A sentence for people: when it passes."""
+    argument: str | None = None
+    """The option that `{name: argument}` gives; None if it takes none."""
+    takes_mapping: bool = False
+    """Whether its argument may be a mapping: then `{name: {…}}` gives that, and no options."""
+    compares_expected: bool = False
+    """Whether it compares with `expected_output`, so that the built-in comparison isn't added."""
+    judges: bool = False
+    """Whether it reads `criteria` and `rubrics`."""
+    runs_code: bool = False
+    """Whether it starts a process or imports code, which --no-exec forbids."""
+    example: str = ""
+    """YAML that shows it."""
+
+
+class Grader(Protocol):
+    """Says how good an answer is. It is made once per run and may be asked by many trials."""
+
+    kind: ClassVar[GraderKind]
+
+    def load(self) -> None:
+        """Get ready, before the first answer: import what it names. Raise ConfigError."""
+
+    def grade(self, context: Context) -> Score | Awaitable[Score]:
+        """A score, or something to wait for: plain graders stay plain, and quick."""
+        ...

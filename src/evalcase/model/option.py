@@ -1,0 +1,134 @@
+"""Options, declared once: as typed fields of a dataclass, each with a shape and a sentence.
+
+    @dataclass(frozen=True, slots=True)
+    class EchoOptions:
+        delay_s: float = option(Number(0), "How long to wait before each answer.", default=0.0)
+
+`faults_of` says what is wrong with some values, all of it at once and with the path of each, and
+`made_of` makes the dataclass of values that have no faults. Neither imports anything of a user's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from functools import lru_cache
+from typing import Any, Protocol
+
+from evalcase.model.finding import Path
+from evalcase.model.json_value import JSON
+from evalcase.model.shape import Fault, Shape
+
+_KEY = "option"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What is known of an option: its shape, a sentence, and what it is if nobody says."""
+
+    name: str
+    shape: Shape
+    about: str
+    default: Any = MISSING
+    example: JSON = None
+    elsewhere: tuple[str, ...] = ()
+
+    @property
+    def needed(self) -> bool:
+        return self.default is MISSING
+
+
+class Conflicting(Protocol):
+    """Options that don't go with each other say so by a method `conflicts`."""
+
+    def conflicts(self) -> Iterator[Fault]: ...
+
+
+def option(
+    shape: Shape,
+    about: str,
+    *,
+    default: Any = MISSING,  # noqa: ANN401 - of the field's own type
+    name: str | None = None,
+    example: JSON = None,
+    elsewhere: tuple[str, ...] = (),
+) -> Any:  # noqa: ANN401 - what dataclass makes of it has the field's type
+    """A field of a dataclass that is an option.
+
+    `name` is what people write where Python can't (`not`); `elsewhere` are names that other tools
+    give it, for suggestions.
+    """
+    declared = Option(name or "", shape, about, default, example, elsewhere)
+    if isinstance(default, dict | list):
+        return field(default_factory=default.copy, metadata={_KEY: declared})
+    return field(default=default, metadata={_KEY: declared})
+
+
+@lru_cache(maxsize=256)
+def options_of(declared: type) -> dict[str, Option]:
+    """The options of a dataclass, by the names that people write."""
+    found = {}
+    for each in fields(declared):
+        known: Option | None = each.metadata.get(_KEY)
+        if known is not None:
+            name = known.name or each.name
+            found[name] = Option(
+                name, known.shape, known.about, known.default, known.example, known.elsewhere
+            )
+    return found
+
+
+@lru_cache(maxsize=256)
+def _field_names(declared: type) -> dict[str, str]:
+    pairs = [(each, each.metadata.get(_KEY)) for each in fields(declared)]
+    return {known.name or each.name: each.name for each, known in pairs if known is not None}
+
+
+def faults_of(
+    declared: type, values: Mapping[str, JSON], what: str, path: Path = ()
+) -> Iterator[Fault]:
+    """Everything that is wrong with some values. `what` is what has them: "a regex grader"."""
+    known = options_of(declared)
+    sound = True
+    for name, value in values.items():
+        if name not in known:
+            sound = False
+            yield _unknown(name, known, what, path)
+        elif value is not None or known[name].needed:
+            for fault in known[name].shape.faults(value, (*path, name)):
+                sound = False
+                yield fault
+    for name, each in known.items():
+        if each.needed and values.get(name) is None and name not in values:
+            sound = False
+            example = "" if each.example is None else f"; for example {name}: {each.example}"
+            yield Fault(path, f"{what} needs `{name}`{example}", code="missing-option")
+    if sound and hasattr(declared, "conflicts"):
+        for fault in made_of(declared, values).conflicts():
+            yield fault._replace(path=(*path, *fault.path))
+
+
+def made_of(declared: type, values: Mapping[str, JSON]) -> Any:  # noqa: ANN401 - of that type
+    """The dataclass of values that have no faults. Null means that nobody says."""
+    known, names = options_of(declared), _field_names(declared)
+    given = {
+        names[name]: known[name].shape.read(value)
+        for name, value in values.items()
+        if value is not None
+    }
+    return declared(**given)
+
+
+def _unknown(name: str, known: Mapping[str, Option], what: str, path: Path) -> Fault:
+    from difflib import get_close_matches
+
+    meant = {other: each.name for each in known.values() for other in each.elsewhere}
+    meant |= {each: each for each in known}
+    plain = name.strip().lower().replace("-", "_")
+    close = [plain] if plain in meant else get_close_matches(plain, meant, 1, 0.6)
+    if close:
+        hint = f"did you mean `{meant[close[0]]}`?"
+    else:
+        hint = f"it has {', '.join(f'`{each}`' for each in known)}" if known else "it has none"
+    message = f"{what} has no option `{name}`"
+    return Fault((*path, name), message, hint, at="key", code="unknown-option")

@@ -1,0 +1,313 @@
+"""Shapes of options: which JSON values one may have, in words, as a schema, and as a check.
+
+An option is declared once, with a shape; what `check` says of it, what editors know of it and what
+the reference says of it all come from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import Any, NamedTuple, Protocol
+
+from evalcase.model.finding import At, Path
+from evalcase.model.json_value import JSON, kind
+
+
+class Fault(NamedTuple):
+    """What is wrong with the value of an option, and where below it."""
+
+    path: Path
+    message: str
+    """A whole sentence, which names the option in backquotes."""
+    hint: str | None = None
+    at: At = "value"
+    code: str = "bad-option"
+
+
+class Shape(Protocol):
+    """The values that an option may have."""
+
+    @property
+    def words(self) -> str:
+        """What it is, after "is": `a number from 0 to 1`."""
+        ...
+
+    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+        """What is wrong with a value; `path` ends with the option's name, or leads below it."""
+        ...
+
+    def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
+        """A value without faults, as the field holds it."""
+        ...
+
+    def schema(self) -> dict[str, JSON]:
+        """The same as JSON Schema."""
+        ...
+
+
+def _mismatch(shape: Shape, value: JSON, path: Path, hint: str | None = None) -> Fault:
+    shown = kind(value) if isinstance(value, dict | list) or value is None else f"{value!r:.60}"
+    return Fault(path, f"`{path[-1]}` is {shape.words}, not {shown}", hint)
+
+
+class _Plain:
+    """A shape whose values are held as they are."""
+
+    def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Text(_Plain):
+    """Text that is not empty."""
+
+    what: str = "text"
+    empty: bool = False
+
+    @property
+    def words(self) -> str:
+        return self.what
+
+    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+        if not isinstance(value, str):
+            quotable = isinstance(value, bool | int | float)
+            yield _mismatch(self, value, path, "quote it" if quotable else None)
+        elif not value and not self.empty:
+            yield Fault(path, f"`{path[-1]}` is empty")
+
+    def schema(self) -> dict[str, JSON]:
+        return {"type": "string"} if self.empty else {"type": "string", "minLength": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Flag(_Plain):
+    """True or false."""
+
+    @property
+    def words(self) -> str:
+        return "true or false"
+
+    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+        if not isinstance(value, bool):
+            yield _mismatch(self, value, path)
+
+    def schema(self) -> dict[str, JSON]:
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number between two others, both included unless `above` says that the least is not."""
+
+    least: float = -inf
+    most: float = inf
+    whole: bool = False
+    above: bool = False
+
+    @property
+    def words(self) -> str:
+        what = "a whole number" if self.whole else "a number"
+        if self.above:
+            return f"{what} over {self.least:g}"
+        if self.most < inf:
+            return f"{what} from {self.least:g} to {self.most:g}"
+        return f"{what} of {self.least:g} or more" if self.least > -inf else what
+
+    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+        numeric = isinstance(value, int if self.whole else int | float)
+        if not numeric or isinstance(value, bool) or not self._contains(value):  # type: ignore[arg-type]
+            yield _mismatch(self, value, path)
+
+    def _contains(self, value: float) -> bool:
+        if self.above and value == self.least:
+            return False
+        return self.least <= value <= self.most and abs(value) < inf
+
+    def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
+        return value if self.whole else float(value)  # type: ignore[arg-type]
+
+    def schema(self) -> dict[str, JSON]:
+        schema: dict[str, JSON] = {"type": "integer" if self.whole else "number"}
+        if self.least > -inf:
+            least = int(self.least) if self.least == int(self.least) else self.least
+            schema["exclusiveMinimum" if self.above else "minimum"] = least
+        if self.most < inf:
+            schema["maximum"] = int(self.most) if self.most == int(self.most) else self.most
+        return schema
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(_Plain):
+    """One of some words."""
+
+    choices: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        return f"one of {', '.join(self.choices)}"
+
+    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+        if value not in self.choices:
+            yield _mismatch(self, value, path)
+
+    def schema(self) -> dict[str, JSON]:
+        return {"enum": list(self.choices)}
+
+
+@dataclass(frozen=True, slots=True)
+class Anything(_Plain):
+    """Any JSON value."""
+
+    what: str = "any value"
+
+    @property
+    def words(self) -> str:
+        return self.what
+
+    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+        del value, path
+        yield from ()
+
+    def schema(self) -> dict[str, JSON]:
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    """A list of values of one shape, held as a tuple."""
+
+    item: Shape
+    what: str = "a list"
+    least: int = 1
+
+    @property
+    def words(self) -> str:
+        return self.what
+
+    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+        if not isinstance(value, list):
+            yield _mismatch(self, value, path)
+        elif len(value) < self.least:
+            yield Fault(path, f"`{path[-1]}` is an empty list")
+        else:
+            for number, each in enumerate(value):
+                for fault in self.item.faults(each, (*path, number)):
+                    yield fault._replace(message=_of_item(fault.message, number, str(path[-1])))
+
+    def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
+        assert isinstance(value, list)
+        return tuple(self.item.read(each) for each in value)
+
+    def schema(self) -> dict[str, JSON]:
+        schema: dict[str, JSON] = {"type": "array", "items": self.item.schema()}
+        return {**schema, "minItems": self.least} if self.least else schema
+
+
+def _of_item(message: str, number: int, name: str) -> str:
+    return message.replace(f"`{number}`", f"item {number + 1} of `{name}`", 1)
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf:
+    """A mapping whose values have one shape."""
+
+    item: Shape
+    what: str = "a mapping"
+
+    @property
+    def words(self) -> str:
+        return self.what
+
+    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+        if not isinstance(value, dict):
+            yield _mismatch(self, value, path)
+            return
+        for key, each in value.items():
+            for fault in self.item.faults(each, (*path, key)):
+                yield fault._replace(
+                    message=fault.message.replace(f"`{key}`", f"`{path[-1]}.{key}`", 1)
+                )
+
+    def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
+        assert isinstance(value, dict)
+        return {key: self.item.read(each) for key, each in value.items()}
+
+    def schema(self) -> dict[str, JSON]:
+        return {"type": "object", "additionalProperties": self.item.schema()}
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """A value of any of some shapes; the first that fits reads it."""
+
+    shapes: tuple[Shape, ...]
+
+    @property
+    def words(self) -> str:
+        return " or ".join(shape.words for shape in self.shapes)
+
+    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+        found = [list(shape.faults(value, path)) for shape in self.shapes]
+        if all(found):
+            # Where one shape got further into the value than the others, that one was meant.
+            deepest = max(found, key=lambda faults: len(faults[0].path))
+            if len(deepest[0].path) > len(path):
+                yield from deepest
+            else:
+                yield _mismatch(self, value, path)
+
+    def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
+        fits = (shape for shape in self.shapes if not any(shape.faults(value, ("",))))
+        return next(fits).read(value)
+
+    def schema(self) -> dict[str, JSON]:
+        return {"anyOf": [shape.schema() for shape in self.shapes]}
+
+
+@dataclass(frozen=True, slots=True)
+class Reference(_Plain):
+    """`module:function`, looked at and never imported."""
+
+    @property
+    def words(self) -> str:
+        return "`module:function`"
+
+    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+        if not isinstance(value, str):
+            yield _mismatch(self, value, path)
+            return
+        module, colon, name = value.partition(":")
+        words = [*module.split("."), *name.split(".")]
+        if not colon or not all(word.isidentifier() for word in words):
+            what = f"`{value:.80}` does not name a function"
+            yield Fault(path, what, _reference_hint(module, name))
+
+    def schema(self) -> dict[str, JSON]:
+        return {"type": "string", "pattern": "^[^:\\s]+:[^:\\s]+$"}
+
+
+def _reference_hint(module: str, name: str) -> str:
+    if "/" in module or module.endswith(".py"):
+        stem = module.removeprefix("./").removesuffix(".py").replace("/", ".")
+        return f"it names a file, not a module: did you mean `{stem}:{name or 'answer'}`?"
+    return "write module:function, for example my_agent:answer"
+
+
+@dataclass(frozen=True, slots=True)
+class GraderList(_Plain):
+    """A list of graders in any spelling. Whoever knows graders looks at what is in it."""
+
+    @property
+    def words(self) -> str:
+        return "a list of graders"
+
+    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+        if not isinstance(value, list):
+            yield _mismatch(self, value, path)
+        elif not value:
+            yield Fault(path, f"`{path[-1]}` is an empty list")
+
+    def schema(self) -> dict[str, JSON]:
+        return {"type": "array", "items": {"$ref": "#/$defs/grader"}, "minItems": 1}

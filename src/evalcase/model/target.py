@@ -1,0 +1,94 @@
+"""What a target is: whatever answers a question, and what it says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+
+from evalcase.model.answer import Answer
+from evalcase.model.json_value import JSON
+from evalcase.model.question import Question
+
+Warn: TypeAlias = Callable[[str], None]
+
+
+def _has_scheme(value: str) -> bool:
+    return "://" in value
+
+
+@dataclass(frozen=True, slots=True)
+class TargetKind:
+    """What is known of a kind of target before one is made."""
+
+    name: str
+    about: str
+    """A sentence for people."""
+    options: type
+    """The dataclass of its options; each field is declared by `option`."""
+    value: str | None = None
+    """The option that `kind:value` gives; None if there is no such spelling."""
+    value_needed: bool = True
+    """Whether `kind` alone, without a value, names nothing."""
+    split_value: Callable[[str], dict[str, JSON]] | None = None
+    """How `kind:value` is read where it gives more than one option. It raises ConfigError."""
+    runs_code: bool = False
+    """Whether it starts a process or imports code, which --no-exec forbids."""
+    carries_address: Callable[[str], bool] = _has_scheme
+    """Whether a value says where to connect to, which no suite may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a target says of itself once it is made."""
+
+    concurrency: int | None = None
+    """How many answers it can give at once; None if it doesn't mind."""
+    key_names: tuple[str, ...] = ()
+    """The environment variables that it takes secrets from: they are kept out of all that is
+    written or shown."""
+    stateless: bool = True
+    """Whether an answer depends on its question alone; else on its session, too."""
+    caching: Literal["refused", "useless", "keyed"] = "refused"
+    """`keyed`: `cache_key` says all that decides an answer. `useless`: asking costs nothing, or
+    nothing tells two targets apart. `refused`: nobody knows what decides an answer."""
+
+
+class Target(Protocol):
+    """What the engine needs of a target. A class of your own derives from it, and has `answer`.
+
+    The engine sets time limits, from outside, by cancelling.
+    """
+
+    kind: ClassVar[TargetKind | None] = None
+    traits: Traits = Traits()
+
+    async def open(self) -> None:
+        """Set up, once per run. Raise ConfigError or TargetError where that can't be done."""
+
+    async def answer(self, question: Question) -> Answer:
+        """Answer one question. Raise TargetError; code of the user may raise anything."""
+        ...
+
+    async def close(self) -> None:
+        """Tear down, once, also after a failed `open` or a cancellation; in bounded time."""
+
+    def cache_key(self, question: Question) -> JSON | Awaitable[JSON]:
+        """All that decides an answer, as JSON without secrets; for `keyed` targets only."""
+        del question
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a target is made with beside its options: nothing is taken from the process."""
+
+    root: str
+    """The project's folder, which relative paths start from."""
+    environment: Mapping[str, str]
+    warn: Warn
+    """Takes what a person should know, in one line; the same line may be told many times."""
+
+
+MakeTarget: TypeAlias = Callable[[Any, Surroundings], Target]
+"""A target's class: it is called with its options and its surroundings, and keeps them."""

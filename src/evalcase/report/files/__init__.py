@@ -1,0 +1,1 @@
+"""What programs read: one writer for each format."""

@@ -1,0 +1,66 @@
+"""Problems in, text for programs out: JSON, and the commands GitHub turns into annotations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from evalcase.model.problem import Problem, Span
+from evalcase.text.visible import STEERING, visible
+
+_UNSAFE_IN_JSON = re.compile(f"[{STEERING}]")
+_COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
+
+
+def as_json(problems: Iterable[Problem]) -> str:
+    """A JSON list with one object per problem."""
+    return json_text([problem.to_dict() for problem in problems])
+
+
+def json_text(value: object) -> str:
+    """Indented JSON that keeps non-ASCII text, but escapes what a terminal or UTF-8 can't take."""
+    import json
+
+    return escape_steering(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def escape_steering(json_text: str) -> str:
+    """Escape the characters that steer a terminal in a text that is JSON."""
+    return _UNSAFE_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", json_text)
+
+
+def as_github(problems: Iterable[Problem]) -> Iterator[str]:
+    """One workflow command per problem, each a line."""
+    for problem in problems:
+        pairs = {"file": problem.path, **_place(problem.span), "title": f"evalcase: {problem.code}"}
+        properties = ",".join(f"{name}={_property(value)}" for name, value in pairs.items())
+        text = visible(problem.message) + (f"\n{_by_line(problem.hint)}" if problem.hint else "")
+        yield f"::{_COMMANDS[problem.severity]} {properties}::{_data(text)}"
+
+
+def _place(span: Span | None) -> dict[str, str]:
+    if span is None:
+        return {}
+    # A span that ends before the first character of a line has nothing of that line.
+    spills = span.end_line > span.line and span.end_column == 1
+    end_line = span.end_line - 1 if spills else span.end_line
+    place = {"line": str(span.line), "endLine": str(end_line)}
+    # GitHub drops the columns of a place that goes over several lines, and says so in the log.
+    if end_line == span.line:
+        place["col"] = str(span.column)
+    if span.end_line == span.line:
+        place["endColumn"] = str(span.end_column)
+    return place
+
+
+def _by_line(text: str) -> str:
+    return "\n".join(map(visible, text.split("\n")))
+
+
+def _data(text: str) -> str:
+    # The percent sign goes first, or it would escape the escapes.
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(_by_line(text)).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,72 @@
+"""A run as lines of a log: failures as they happen, and now and then how far it has come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+from typing import TextIO
+
+from evalcase.model.result import Result
+from evalcase.report.terminal.progress import Pace, plain_line
+from evalcase.report.terminal.style import Style
+from evalcase.report.terminal.trouble import headline
+from evalcase.report.terminal.view import RunView, Ticker
+from evalcase.text.visible import visible
+
+WIDTH = 120
+_SHORTEST_S, _LONGEST_S = 2.0, 30.0
+"""Seconds between two lines on progress: at least, and at most."""
+
+
+class SparseView(RunView):
+    """A line for each tenth that is done, or after half a minute without one; no control codes."""
+
+    def __init__(
+        self, out: TextIO, style: Style, clock: Callable[[], float] = monotonic, width: int = WIDTH
+    ) -> None:
+        super().__init__()
+        self.out = out
+        self.style = style
+        self.clock = clock
+        self.width = width
+        self.pace = Pace(clock())
+        self._said_at = clock()
+        self._tenths = 0
+        self._ticker = Ticker(self.tick, 1.0)
+
+    def begin(self) -> None:
+        self.pace = Pace(self.clock())
+        self._said_at = self.pace.begun
+        self._ticker.start()
+
+    def finished(self, result: Result) -> None:
+        super().finished(result)
+        done, total = self.progress.done, self.progress.total
+        if 10 * done // total > self._tenths and done < total:
+            self._tenths = 10 * done // total
+            if self.clock() - self._said_at >= _SHORTEST_S:
+                self._report()
+
+    def tick(self) -> None:
+        """Once a second."""
+        now = self.clock()
+        self.pace.mark(now, self.progress.done)
+        if now - self._said_at >= _LONGEST_S:
+            self._report()
+
+    def name(self, result: Result) -> None:
+        line = headline(result, self.style, self.width, name_target=self.name_target)
+        self.out.write(line + "\n")
+        self.out.flush()
+
+    def say(self, line: str) -> None:
+        self.out.write(visible(line) + "\n")
+        self.out.flush()
+
+    def close(self) -> None:
+        self._ticker.stop()
+        self.out.flush()
+
+    def _report(self) -> None:
+        self._said_at = now = self.clock()
+        self.say(plain_line(self.progress, self.pace, now))

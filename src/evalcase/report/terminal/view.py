@@ -1,0 +1,81 @@
+"""What follows a run while it goes on: in silence here; `live` and `sparse` show something."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+
+from evalcase.model.result import Result
+from evalcase.model.trial import Trial
+from evalcase.report.terminal.progress import Progress
+from evalcase.text.visible import visible
+
+MOST_LINES = 100
+"""Failures that are named while it runs. Whoever has more reads the summary, or the record."""
+
+
+class RunView:
+    """Counts, and shows nothing. It is told everything in the thread of the event loop."""
+
+    def __init__(self) -> None:
+        self.progress = Progress()
+        self.name_target = False
+        self.notice = ""
+        """A word on what else is going on."""
+        self._named = 0
+
+    def expect(self, trials: Mapping[str, int], before: int = 0) -> None:
+        """How many trials there are of each target, and how many of them were finished before."""
+        self.progress.planned = max(0, sum(trials.values()) - before)
+        self.name_target = len(trials) > 1
+
+    def begin(self) -> None:
+        """The run starts."""
+
+    def started(self, trial: Trial) -> None:  # noqa: ARG002 - the view counts, and names no case
+        self.progress.start()
+
+    def finished(self, result: Result) -> None:
+        self.progress.finish(result)
+        if result.verdict in ("failed", "errored") and self._named <= MOST_LINES:
+            self._named += 1
+            if self._named <= MOST_LINES:
+                self.name(result)
+            else:
+                self.say("what else fails is counted only; all of it is kept in the record")
+
+    def name(self, result: Result) -> None:
+        """Say that a trial failed or errored."""
+
+    def say(self, line: str) -> None:
+        """Say something that is worth a line of its own."""
+
+    def warn(self, text: str) -> None:
+        """Say what may hold names and texts of anybody."""
+        self.say(visible(text))
+
+    def close(self) -> None:
+        """The run has ended, one way or the other. It may be called twice."""
+
+
+class Ticker:
+    """Calls something again and again in a thread of its own, also while the event loop is busy."""
+
+    def __init__(self, action: Callable[[], None], period_s: float) -> None:
+        self._action = action
+        self._period_s = period_s
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._tick, name="evalcase-view", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Return when it has stopped, unless it hangs."""
+        self._stopped.set()
+        if self._thread.is_alive():
+            self._thread.join(1.0)
+
+    def _tick(self) -> None:
+        while not self._stopped.wait(self._period_s):
+            self._action()

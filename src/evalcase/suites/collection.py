@@ -1,0 +1,107 @@
+"""The cases of a run: checked as a whole first, then given as a stream as often as needed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from hashlib import sha256
+
+from evalcase.errors import ConfigError, SuiteError
+from evalcase.model.case import Case
+from evalcase.model.problem import Problem
+from evalcase.read.discover import discover, format_of, nothing_there
+from evalcase.read.source import STDIN
+from evalcase.suites.load import load_file
+from evalcase.suites.stream import stream_cases
+
+HELD_BYTES = 4_000_000
+"""How much JSONL is held in memory, over all files. More than that is read again each time, so
+that the number of cases doesn't matter."""
+
+
+class Suites:
+    """Valid suites, once `check` has been gone through to its end."""
+
+    def __init__(self, paths: tuple[str, ...]) -> None:
+        if STDIN in paths:
+            raise ConfigError("a run reads files, and not standard input: it must be resumable")
+        self.paths = paths
+        self.warnings = 0
+        self._errors: list[Problem] = []
+        self._files: dict[str, tuple[Case, ...] | None] = {}
+        """The cases of each file; None where they are read again."""
+        self._room = HELD_BYTES
+
+    def check(self) -> Iterator[tuple[str, Case]]:
+        """Every valid case, on the way to the end of all files.
+
+        There SuiteError is raised, with all errors, if there are any.
+        """
+        for path in discover(self.paths):
+            if isinstance(path, Problem):
+                self._note(path)
+            else:
+                streamed = nothing_there(path) is None and format_of(path) == "jsonl"
+                for case in self._check_lines(path) if streamed else self._check_whole(path):
+                    yield path, case
+        if self._errors:
+            raise SuiteError(self._errors)
+
+    def _check_whole(self, path: str) -> tuple[Case, ...]:
+        loaded = load_file(path)
+        for problem in loaded.problems:
+            self._note(problem)
+        cases = loaded.suite.cases if loaded.suite is not None else ()
+        self._files[path] = cases
+        return cases
+
+    def _check_lines(self, path: str) -> Iterator[Case]:
+        held: list[Case] | None = [] if self._fits(path) else None
+        for item in stream_cases(path):
+            if isinstance(item, Problem):
+                self._note(item)
+            elif item is not None:
+                if held is not None:
+                    held.append(item)
+                yield item
+        self._files[path] = tuple(held) if held is not None else None
+
+    def _note(self, problem: Problem) -> None:
+        # Warnings are counted only: there may be some in each of a million cases.
+        if problem.severity == "error":
+            self._errors.append(problem)
+        else:
+            self.warnings += 1
+
+    def _fits(self, path: str) -> bool:
+        size = os.path.getsize(path) if os.path.isfile(path) else self._room + 1
+        if size > self._room:
+            return False
+        self._room -= size
+        return True
+
+    def __iter__(self) -> Iterator[tuple[str, Case]]:
+        for path, cases in self._files.items():
+            for case in cases if cases is not None else _again(path):
+                yield path, case
+
+    def hashes(self) -> dict[str, str]:
+        """A hash of each file, to see later which has changed."""
+        return {path: _hash_file(path) for path in self._files}
+
+
+def _again(path: str) -> Iterator[Case]:
+    """The cases of a file that was valid. Raise SuiteError if it has changed since, and is not."""
+    for item in stream_cases(path):
+        if isinstance(item, Case):
+            yield item
+        elif isinstance(item, Problem) and item.severity == "error":
+            raise SuiteError([item])
+
+
+def _hash_file(path: str) -> str:
+    digest = sha256()
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,146 @@
+"""One file in, what came of it out: a suite, or the problems that keep it from being one."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from typing import IO, Any, NamedTuple
+
+from evalcase.model.case import Case
+from evalcase.model.problem import Problem, in_order
+from evalcase.model.suite import Suite
+from evalcase.read.discover import format_of, is_sidecar, nothing_there, suite_name
+from evalcase.read.document import Format, parse_document
+from evalcase.read.source import (
+    STDIN,
+    TEXT,
+    UnreadableError,
+    encode,
+    folder_of,
+    open_bytes,
+    read_source,
+    unreadable,
+)
+from evalcase.resolve.advice import ADVICE
+from evalcase.resolve.case import resolve_case
+from evalcase.resolve.ids import Ids
+from evalcase.resolve.names import LONE_CASE
+from evalcase.resolve.report import Report
+from evalcase.resolve.suite import resolve_suite
+from evalcase.suites.attachments import Attachments
+from evalcase.suites.stream import CaseStream
+
+
+class Loaded(NamedTuple):
+    """A file's suite if it is valid, and its problems in any case."""
+
+    path: str
+    suite: Suite | None
+    problems: list[Problem]
+    cases: int
+    """How many cases were seen, valid or not."""
+    is_read: bool = True
+    """Whether there was a file whose content could be looked at."""
+
+
+def load_file(path: str, stdin_format: Format = "yaml", keep: bool = True) -> Loaded:
+    """Read one file, or standard input as `-`. Without `keep`, cases of JSONL are let go."""
+    format = nothing_there(path) or (stdin_format if path == STDIN else format_of(path))
+    if isinstance(format, Problem):
+        return Loaded(path, None, [format], 0, is_read=False)
+    try:
+        if format == "jsonl":
+            return _load_lines(path, open_bytes(path), keep)
+        return _load_document(path, read_source(path), format)
+    except UnreadableError as error:
+        return Loaded(path, None, [error.problem], 0, is_read=error.problem.span is not None)
+    except OSError as error:
+        return Loaded(path, None, [unreadable(path, error)], 0, is_read=False)
+
+
+def load_text(text: str, format: Format, path: str = TEXT) -> Loaded:
+    """Read a suite from text, as if it stood in the current folder."""
+    try:
+        data = encode(text, path)
+    except UnreadableError as error:
+        return Loaded(path, None, [error.problem], 0)
+    if format == "jsonl":
+        return _load_lines(path, BytesIO(data), keep=True)
+    return _load_document(path, data, format)
+
+
+def load_case(text: str) -> tuple[Case | None, list[Problem]]:
+    """Load one case from YAML text."""
+    try:
+        document = parse_document(encode(text, TEXT), "yaml", TEXT)
+    except UnreadableError as error:
+        return None, [error.problem]
+    if not document.readable:
+        return None, document.problems
+    report = Report()
+    case = resolve_case(document.value, (), report, Ids(), vocabulary=LONE_CASE)
+    report.check_files(Attachments(os.getcwd()).find)
+    return case, document.problems + document.place(report.findings)
+
+
+def has_errors(problems: Iterable[Problem]) -> bool:
+    return any(problem.severity == "error" for problem in problems)
+
+
+def _load_document(path: str, source: bytes, format: Format) -> Loaded:
+    with _collector_paused():
+        document = parse_document(source, format, path)
+        if not document.readable:
+            return Loaded(path, None, document.problems, 0)
+        report = Report()
+        fields, cases = resolve_suite(document.value, suite_name(path), report, consume=True)
+        if report.files:
+            report.check_files(Attachments(folder_of(path)).find)
+        if document.faults:
+            # What is missing may be missing because of the faults.
+            report.findings = [each for each in report.findings if each.code not in ADVICE]
+        if is_sidecar(path):
+            report.replace_hint("no-cases", "name the .jsonl file that these fields belong to")
+        problems = in_order(document.problems + document.place(report.findings))
+        valid = [case for case in cases if case is not None]
+        return _loaded(path, fields, valid, problems, len(cases))
+
+
+def _load_lines(path: str, file: IO[bytes], keep: bool) -> Loaded:
+    stream = CaseStream(path, file)
+    cases: list[Case] = []
+    problems: list[Problem] = []
+    seen = 0
+    with _collector_paused():
+        for item in stream:
+            if isinstance(item, Problem):
+                problems.append(item)
+                continue
+            seen += 1
+            if keep and item is not None:
+                cases.append(item)
+    return _loaded(path, stream.fields, cases, in_order(problems), seen)
+
+
+def _loaded(
+    path: str, fields: dict[str, Any], cases: list[Case], problems: list[Problem], seen: int
+) -> Loaded:
+    if has_errors(problems):
+        return Loaded(path, None, problems, seen)
+    warnings = tuple(problem for problem in problems if problem.severity == "warning")
+    return Loaded(path, Suite(path, fields, tuple(cases), warnings), problems, seen)
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Keep the cyclic garbage collector from walking a growing tree of live values."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

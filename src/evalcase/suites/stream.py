@@ -1,0 +1,128 @@
+"""JSONL as a stream of cases: one line in memory at a time, however large the file is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import IO, Any
+
+from evalcase.model.case import Case
+from evalcase.model.problem import Problem, Span, in_order
+from evalcase.read.discover import sidecars, suite_name
+from evalcase.read.document import parse_document
+from evalcase.read.jsonl import Line, document_of, read_lines
+from evalcase.read.source import (
+    STDIN,
+    TEXT,
+    UnreadableError,
+    folder_of,
+    open_bytes,
+    read_source,
+    unreadable,
+)
+from evalcase.resolve.case import resolve_case
+from evalcase.resolve.ids import Ids
+from evalcase.resolve.report import Report
+from evalcase.resolve.suite import resolve_sidecar
+from evalcase.resolve.suite_fields import NOTHING_SHARED, About
+from evalcase.suites.attachments import Attachments
+
+
+def stream_cases(path: str) -> Iterator[Case | Problem | None]:
+    """The cases and problems of a JSONL file as they come; None for a case with errors."""
+    try:
+        yield from CaseStream(path, open_bytes(path))
+    except UnreadableError as error:
+        yield error.problem
+    except OSError as error:
+        yield unreadable(path, error)
+
+
+class CaseStream:
+    """A JSONL file and the suite fields beside it. It can be iterated over once."""
+
+    def __init__(self, path: str, file: IO[bytes]) -> None:
+        self.path = path
+        self.file = file
+        self.sidecar_problems: list[Problem] = []
+        about = self._read_sidecar()
+        self.fields: dict[str, Any] = about.fields
+        self.shared = about.shared
+
+    def __iter__(self) -> Iterator[Case | Problem | None]:
+        ids, report, shared = Ids(), Report(), self.shared
+        empty = True
+        with self.file:
+            yield from self.sidecar_problems
+            for line in read_lines(self.file, self.path):
+                empty = False
+                if isinstance(line, Problem):
+                    yield line
+                    yield None
+                    continue
+                _, _, value, faults = line
+                case = resolve_case(value, (), report, ids, shared)
+                if faults or report.findings or report.files:
+                    yield from self._problems(line, report)
+                    case = None if report.errors or faults else case
+                    report = Report()
+                yield case
+        if empty:
+            yield Problem("no-cases", "the file has no cases", self.path, Span(1, 1, 1, 1))
+
+    def _problems(self, line: Line, report: Report) -> list[Problem]:
+        report.check_files(self._attachments.find)
+        document = document_of(line, self.path)
+        problems = in_order(document.problems + document.place(report.findings))
+        return [self._with_first_line(problem) for problem in problems]
+
+    def _with_first_line(self, problem: Problem) -> Problem:
+        if problem.code != "duplicate-id" or problem.case not in self._first_lines:
+            return problem
+        number = self._first_lines[problem.case]
+        return replace(problem, message=f"{problem.message}; the first is at line {number}")
+
+    @cached_property
+    def _attachments(self) -> Attachments:
+        return Attachments(folder_of(self.path))
+
+    @cached_property
+    def _first_lines(self) -> dict[str, int]:
+        """The first line of each id: read anew when it is asked for, because no line is kept."""
+        position = self.file.tell()
+        self.file.seek(0)
+        first: dict[str, int] = {}
+        ids, report = Ids(), Report()
+        for line in read_lines(self.file, self.path):
+            if isinstance(line, tuple):
+                number, _, value, _ = line
+                resolve_case(value, (), report, ids, self.shared)
+                first.setdefault(report.case or "", number)
+                report = Report()
+        self.file.seek(position)
+        return first
+
+    def _read_sidecar(self) -> About:
+        name = suite_name(self.path)
+        nothing = About({"name": name}, NOTHING_SHARED)
+        names = [] if self.path in (STDIN, TEXT) else sidecars(self.path)
+        if not names:
+            return nothing
+        if len(names) > 1:
+            other = os.path.basename(names[0])
+            message = f"there are suite fields for the same file in {other}"
+            problem = Problem("conflicting-fields", message, names[1], hint="keep one of the two")
+            self.sidecar_problems = [problem]
+            return nothing
+        try:
+            document = parse_document(read_source(names[0]), "yaml", names[0])
+        except UnreadableError as error:
+            self.sidecar_problems = [error.problem]
+            return nothing
+        report = Report()
+        about = resolve_sidecar(document.value, name, report) if document.readable else nothing
+        report.check_files(self._attachments.find)
+        self.sidecar_problems = in_order(document.problems + document.place(report.findings))
+        return about

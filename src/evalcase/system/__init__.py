@@ -1,0 +1,1 @@
+"""Files, threads, processes and imports: what touches the machine, under all stages."""

@@ -1,0 +1,1 @@
+"""What targets that speak to a chat API share."""

@@ -1,0 +1,163 @@
+"""Answers of Anthropic's Messages API, whole or as a stream, to a message and usage.
+
+Texts are joined to the content, and `tool_use` becomes `{tool, input, id}`. Every other block, such
+as thinking, is kept under `blocks`, what texts cite under `citations`, and `stop_reason` as it is.
+Input tokens are all of them: those read from the provider's cache, which are `cached_tokens`, and
+those written to it, too.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from evalcase.errors import TargetError
+from evalcase.model.answer import Answer
+from evalcase.model.json_value import JSON
+from evalcase.targets import Warn
+from evalcase.targets.chat.client import service_error
+from evalcase.targets.reading.messages import read_messages
+from evalcase.targets.reading.outputs import parse_json
+from evalcase.targets.reading.usage import read_usage
+from evalcase.targets.web.errors import protocol_error
+from evalcase.targets.web.event_stream import Event
+
+_READ, _WRITTEN = "cache_read_input_tokens", "cache_creation_input_tokens"
+
+
+class Read(NamedTuple):
+    answer: Answer
+    cache_write_tokens: int
+
+
+def read_anthropic_answer(value: dict[str, Any], warn: Warn) -> Read:
+    """Raise TargetError where there is no answer in it."""
+    blocks = value.get("content")
+    if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
+        raise _no_answer("it has no `content`", value)
+    if not blocks and value.get("stop_reason") is None:
+        raise _no_answer("its `content` is empty", value)
+    try:
+        messages = read_messages([_message(blocks, value.get("stop_reason"))])
+    except TargetError as error:
+        raise _no_answer(str(error), value) from None
+    usage = value.get("usage")
+    counts = usage if isinstance(usage, dict) else {}
+    written = counts.get(_WRITTEN)
+    answer = Answer(messages, read_usage(_counts(counts), warn))
+    return Read(answer, written if isinstance(written, int) else 0)
+
+
+def _message(blocks: list[dict[str, Any]], reason: JSON) -> dict[str, JSON]:
+    texts = [block for block in blocks if block.get("type") == "text"]
+    uses = [block for block in blocks if block.get("type") == "tool_use"]
+    rest = [block for block in blocks if block.get("type") not in ("text", "tool_use")]
+    cited = [each for block in texts for each in block.get("citations") or ()]
+    message: dict[str, JSON] = {"role": "assistant"}
+    if not all(isinstance(block.get("text"), str) for block in texts):
+        raise TargetError("a block of text has none")
+    if texts or not uses:
+        message["content"] = "".join(block["text"] for block in texts)
+    if uses:
+        message["tool_calls"] = [_call(block) for block in uses]
+    if rest:
+        message["blocks"] = list(rest)
+    if cited:
+        message["citations"] = cited
+    return message if reason is None else {**message, "stop_reason": reason}
+
+
+def _call(block: dict[str, Any]) -> JSON:
+    pairs = {"tool": block.get("name"), "input": block.get("input"), **block}
+    kept = {key: item for key, item in pairs.items() if key not in ("type", "name")}
+    return {key: item for key, item in kept.items() if item is not None}
+
+
+def _counts(usage: dict[str, Any]) -> JSON:
+    """Unknown as long as the API doesn't say; then its three kinds of input together."""
+    kinds = [usage.get("input_tokens"), usage.get(_READ), usage.get(_WRITTEN)]
+    counts = [count for count in kinds if isinstance(count, int)]
+    total = sum(counts) if isinstance(kinds[0], int) else None
+    return {
+        "input_tokens": total,
+        "output_tokens": usage.get("output_tokens"),
+        "cached_tokens": usage.get(_READ),
+    }
+
+
+def _no_answer(why: str, value: dict[str, Any]) -> TargetError:
+    data = json.dumps(value, ensure_ascii=False).encode(errors="surrogatepass")
+    return protocol_error(f"there is no answer in what came back: {why}", data)
+
+
+class AnthropicStream:
+    """Puts the pieces of a streamed answer together."""
+
+    def __init__(self) -> None:
+        self._message: dict[str, Any] = {}
+        self._usage: dict[str, JSON] = {}
+        self._blocks: dict[int, dict[str, Any]] = {}
+        self._inputs: dict[int, str] = {}
+        self._is_over = False
+
+    def take(self, event: Event) -> bool:
+        value = parse_json(event.data)
+        if not isinstance(value, dict):
+            raise ValueError("an event is no JSON object")
+        kind = value.get("type", event.name)
+        if kind == "error":
+            raise service_error(value.get("error"), event.data)
+        if kind == "message_start":
+            self._update(value.get("message"))
+        elif kind == "message_delta":
+            self._update(value.get("delta"))
+            self._update({"usage": value.get("usage")})
+        elif isinstance(kind, str) and kind.startswith("content_block_"):
+            self._take_block(kind, value)
+        self._is_over = kind == "message_stop"
+        return self._is_over
+
+    def whole(self) -> dict[str, Any] | None:
+        if not self._is_over:
+            return None
+        blocks = [self._blocks[index] for index in sorted(self._blocks)]
+        return {**self._message, "content": blocks, "usage": self._usage}
+
+    def text(self) -> str:
+        return "".join(str(block.get("text", "")) for block in self._blocks.values())
+
+    def _update(self, value: JSON) -> None:
+        if not isinstance(value, dict):
+            return
+        usage = value.get("usage")
+        if isinstance(usage, dict):
+            self._usage.update({key: item for key, item in usage.items() if item is not None})
+        self._message.update(value)
+
+    def _take_block(self, kind: str, value: dict[str, Any]) -> None:
+        index = value.get("index")
+        if not isinstance(index, int):
+            raise ValueError("a block has no index")
+        if kind == "content_block_start" and isinstance(value.get("content_block"), dict):
+            self._blocks[index] = dict(value["content_block"])
+        elif index not in self._blocks:
+            raise ValueError("a block goes on that never began")
+        elif kind == "content_block_delta" and isinstance(value.get("delta"), dict):
+            self._add(index, value["delta"])
+        elif kind == "content_block_stop" and self._inputs.get(index):
+            self._blocks[index]["input"] = parse_json(self._inputs.pop(index).encode())
+
+    def _add(self, index: int, delta: dict[str, Any]) -> None:
+        block = self._blocks[index]
+        for key, piece in delta.items():
+            if key == "partial_json":
+                self._inputs[index] = self._inputs.get(index, "") + str(piece)
+            elif key == "citation":
+                block["citations"] = [*(block.get("citations") or ()), piece]
+            elif key != "type":
+                before = block.get(key)
+                block[key] = before + piece if _are_texts(before, piece) else piece
+
+
+def _are_texts(*values: object) -> bool:
+    return all(isinstance(value, str) for value in values)

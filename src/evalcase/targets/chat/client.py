@@ -1,0 +1,148 @@
+"""A request to a chat API in, the JSON object of its answer out: sent whole, or as a stream."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from evalcase.errors import TargetError
+from evalcase.model.json_value import JSON
+from evalcase.model.trial import Trial
+from evalcase.system.processes.pipes import Output
+from evalcase.targets.files import Files, file_names, load_files
+from evalcase.targets.reading.outputs import EXCERPT_CHARACTERS, parse_json
+from evalcase.targets.web.errors import error_message, protocol_error
+from evalcase.targets.web.event_stream import Event, EventReader
+from evalcase.targets.web.options import HttpOptions
+
+if TYPE_CHECKING:
+    from evalcase.targets.web.client import HttpClient
+
+_DRAIN_S = 1.0
+_KEPT_BYTES = 8 * EXCERPT_CHARACTERS
+_OVERLOADED = frozenset({"overloaded_error", "rate_limit_error", "rate_limit_exceeded"})
+_PASSING = _OVERLOADED | {"server_error", "api_error", "internal_server_error", "timeout_error"}
+
+
+class Assembler(Protocol):
+    """Puts the events of a stream together."""
+
+    def take(self, event: Event) -> bool:
+        """Whether the stream is over with this event. Raise ValueError if it makes no sense."""
+
+    def whole(self) -> dict[str, Any] | None:
+        """The answer as it would have been sent in one piece; None if something is missing."""
+
+    def text(self) -> str:
+        """What came so far."""
+
+
+class ChatClient:
+    def __init__(self, options: HttpOptions, root: str) -> None:
+        self._options = options
+        self._root = root
+        self._client: HttpClient | None = None
+
+    async def open(self) -> None:
+        # The client is slow to import, and only who asks something needs it.
+        from evalcase.targets.web.client import HttpClient
+
+        self._client = HttpClient(self._options)
+        await self._client.open()
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.close()
+
+    async def files(self, trial: Trial) -> Files:
+        """The files of a case, read beside the event loop."""
+        if not file_names(trial):
+            return {}
+        assert self._client is not None, "open() comes first"
+        return cast(Files, await self._client.in_thread(load_files, trial, self._root))
+
+    async def ask(self, body: JSON, assembler: Assembler | None) -> dict[str, Any]:
+        """The answer, which is no error of the service. Raise TargetError."""
+        from evalcase.targets.web.client import read_all
+
+        assert self._client is not None, "open() comes first"
+        async with self._client.reply(body) as reply:
+            if assembler is not None and reply.content_type == "text/event-stream":
+                return await self._assembled(reply.chunks, assembler)
+            return _object(await read_all(reply.chunks, self._options.max_output_bytes))
+
+    async def _assembled(
+        self, chunks: AsyncIterator[bytes], assembler: Assembler
+    ) -> dict[str, Any]:
+        reader, kept, size = EventReader(), bytearray(), 0
+        is_over = False
+        async for chunk in chunks:
+            size += len(chunk)
+            kept += chunk[: max(0, _KEPT_BYTES - len(kept))]
+            if size > self._options.max_output_bytes:
+                raise _broken("it is larger than `max_output_bytes`", kept, assembler)
+            is_over = _take(reader.feed(chunk), assembler, kept)
+            if is_over:
+                await _drain(chunks)
+                break
+        if not is_over:
+            _take(reader.close(), assembler, kept)
+        value = assembler.whole()
+        if value is None:
+            raise _broken("it ended before the answer was complete", kept, assembler)
+        return value
+
+
+def service_error(error: JSON, data: bytes) -> TargetError:
+    """The error of a service that said 200, and then that something went wrong."""
+    inner = error if isinstance(error, dict) else {}
+    codes = {code for code in (inner.get("type"), inner.get("code")) if isinstance(code, str)}
+    said = error_message({"error": error}) or "it says no more"
+    return protocol_error(
+        f"the service answered with an error: {said}",
+        data,
+        may_succeed_later=not codes.isdisjoint(_PASSING),
+        overloaded=not codes.isdisjoint(_OVERLOADED),
+    )
+
+
+def _object(output: Output) -> dict[str, Any]:
+    try:
+        if output.truncated:
+            raise ValueError("it is larger than `max_output_bytes`")
+        value = parse_json(output.data)
+    except ValueError as error:
+        raise protocol_error(f"the answer is not JSON: {error}", output.data) from None
+    if not isinstance(value, dict):
+        raise protocol_error("the answer is no JSON object", output.data)
+    if value.get("error") is not None:
+        raise service_error(value["error"], output.data)
+    return value
+
+
+def _take(events: list[Event], assembler: Assembler, kept: bytearray) -> bool:
+    for event in events:
+        try:
+            if assembler.take(event):
+                return True
+        except ValueError as error:
+            raise _broken(str(error), kept, assembler) from None
+    return False
+
+
+def _broken(why: str, kept: bytearray, assembler: Assembler) -> TargetError:
+    error = protocol_error(f"the stream of the answer can't be read: {why}", bytes(kept))
+    error.details["output"] = assembler.text()[:EXCERPT_CHARACTERS]
+    return error
+
+
+async def _drain(chunks: AsyncIterator[bytes]) -> None:
+    """Read what little may be left, so that the connection can be used again."""
+    from aiohttp import ClientError
+
+    with suppress(StopAsyncIteration, TimeoutError, ClientError, OSError):
+        async with asyncio.timeout(_DRAIN_S):
+            for _ in range(4):
+                await anext(chunks)

@@ -1,0 +1,146 @@
+"""Answers of OpenAI's chat API, whole or as a stream, to a message, usage and what is left to say.
+
+The message stays in OpenAI's shape, which the rest of evalcase reads, too. What is null in it is
+left out, and `finish_reason` is put beside the rest.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from evalcase.errors import TargetError
+from evalcase.model.answer import Answer, Usage
+from evalcase.model.json_value import JSON
+from evalcase.targets import Warn
+from evalcase.targets.chat.client import service_error
+from evalcase.targets.reading.messages import read_messages
+from evalcase.targets.reading.outputs import parse_json
+from evalcase.targets.reading.usage import read_usage
+from evalcase.targets.web.errors import protocol_error
+from evalcase.targets.web.event_stream import Event
+
+
+def read_openai_answer(value: dict[str, Any], warn: Warn) -> Answer:
+    """Raise TargetError where there is no answer in it."""
+    choices = value.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        raise _no_answer("it has no `choices`", value)
+    message = choices[0].get("message")
+    if not isinstance(message, dict):
+        raise _no_answer("its first choice has no `message`", value)
+    try:
+        messages = read_messages([_kept(message, choices[0].get("finish_reason"), value)])
+    except TargetError as error:
+        raise _no_answer(str(error), value) from None
+    return Answer(messages, read_openai_usage(value.get("usage"), warn))
+
+
+def read_openai_usage(value: JSON, warn: Warn) -> Usage | None:
+    if not isinstance(value, dict):
+        return None
+    details = value.get("prompt_tokens_details")
+    counts: dict[str, JSON] = {
+        "input_tokens": value.get("prompt_tokens"),
+        "output_tokens": value.get("completion_tokens"),
+        "cached_tokens": details.get("cached_tokens") if isinstance(details, dict) else None,
+    }
+    return read_usage(counts, warn)
+
+
+def _kept(message: dict[str, Any], reason: JSON, value: dict[str, Any]) -> dict[str, JSON]:
+    kept = {key: item for key, item in message.items() if item is not None}
+    if kept.get("tool_calls") == []:
+        del kept["tool_calls"]
+    if "content" not in kept and "tool_calls" not in kept:
+        # Cut off or refused is an answer of sorts. Nothing at all is none.
+        if reason is None and "refusal" not in kept:
+            raise _no_answer("its message is empty", value)
+        kept = {"content": None, **kept}
+    kept = {"role": "assistant", **kept}
+    return kept if reason is None else {**kept, "finish_reason": reason}
+
+
+def _no_answer(why: str, value: dict[str, Any]) -> TargetError:
+    data = json.dumps(value, ensure_ascii=False).encode(errors="surrogatepass")
+    return protocol_error(f"there is no answer in what came back: {why}", data)
+
+
+class OpenAIStream:
+    """Puts the pieces of a streamed answer together."""
+
+    def __init__(self) -> None:
+        self._message: dict[str, Any] = {}
+        self._calls: dict[int, dict[str, Any]] = {}
+        self._reason: JSON = None
+        self._usage: JSON = None
+
+    def take(self, event: Event) -> bool:
+        if event.data.strip() == b"[DONE]":
+            return True
+        chunk = parse_json(event.data)
+        if not isinstance(chunk, dict):
+            raise ValueError("an event is no JSON object")
+        if chunk.get("error") is not None or event.name == "error":
+            raise service_error(chunk.get("error", chunk), event.data)
+        if chunk.get("usage") is not None:
+            self._usage = chunk["usage"]
+        choices = chunk.get("choices")
+        if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+            self._take_choice(choices[0])
+        return False
+
+    def whole(self) -> dict[str, Any] | None:
+        if self._reason is None:
+            return None  # it never came to its end, whatever else came
+        message = dict(self._message)
+        if self._calls:
+            message["tool_calls"] = [self._calls[index] for index in sorted(self._calls)]
+        choice = {"message": message, "finish_reason": self._reason}
+        return {"choices": [choice], "usage": self._usage}
+
+    def text(self) -> str:
+        return str(self._message.get("content") or "")
+
+    def _take_choice(self, choice: dict[str, Any]) -> None:
+        if choice.get("finish_reason") is not None:
+            self._reason = choice["finish_reason"]
+        delta = choice.get("delta")
+        if not isinstance(delta, dict):
+            return
+        calls = delta.get("tool_calls") or []
+        if not isinstance(calls, list):
+            raise ValueError("its tool calls are no list")
+        for call in calls:
+            self._take_call(call)
+        _add(self._message, {key: item for key, item in delta.items() if key != "tool_calls"})
+
+    def _take_call(self, piece: JSON) -> None:
+        if not isinstance(piece, dict):
+            raise ValueError("a piece of a tool call is no mapping")
+        index = piece.get("index", max(self._calls, default=0))
+        if not isinstance(index, int):
+            raise ValueError("a tool call has an odd index")
+        known = self._calls.get(index, {}).get("id")
+        if piece.get("id") and known and piece["id"] != known:
+            index = max(self._calls) + 1  # some services count them all as the same one
+        call = self._calls.setdefault(index, {})
+        function = piece.get("function")
+        _add(call, {key: item for key, item in piece.items() if key not in ("index", "function")})
+        if isinstance(function, dict):
+            _add(call.setdefault("function", {}), function)
+
+
+_WHOLE = frozenset({"role", "id", "type"})
+
+
+def _add(to: dict[str, Any], pieces: dict[str, JSON]) -> None:
+    """Texts grow with each piece; of anything else the last one counts."""
+    for key, piece in pieces.items():
+        if piece is None:
+            continue
+        before = to.get(key)
+        if isinstance(before, str) and isinstance(piece, str) and key not in _WHOLE:
+            to[key] = before + piece
+        else:
+            to[key] = piece

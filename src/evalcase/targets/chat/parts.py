@@ -1,0 +1,124 @@
+"""Content of a message to parts that every chat API knows in a shape of its own.
+
+| content | part |
+|---|---|
+| text, `{type: text}` | text |
+| data | its JSON, as text |
+| `{type: file, path}` | text with the name of the file, an image, or a PDF |
+| `{type: image}` with `path`, `url`, `data` (base64), or `value`, which is a path or an address | an image |
+| any other mapping with a type | itself |
+"""  # noqa: E501 - rows of a table can't be broken
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from typing import NamedTuple, TypeAlias
+
+from evalcase.errors import TargetError
+from evalcase.model.json_value import JSON
+from evalcase.model.message import is_part, part_text
+from evalcase.targets.files import ContentFile, Files, image_type, is_address
+
+
+class TextPart(NamedTuple):
+    text: str
+    extras: dict[str, JSON]
+
+
+class ImagePart(NamedTuple):
+    url: str | None
+    """Where it is; None where there is data."""
+    media_type: str
+    data: str
+    """Base64."""
+    extras: dict[str, JSON]
+
+    @property
+    def address(self) -> str:
+        """Where it is, or a data URL."""
+        return self.url or f"data:{self.media_type};base64,{self.data}"
+
+
+class PdfPart(NamedTuple):
+    name: str
+    data: str
+    """Base64."""
+    extras: dict[str, JSON]
+
+
+Part: TypeAlias = TextPart | ImagePart | PdfPart | dict[str, JSON]
+
+
+def read_parts(content: JSON, files: Files) -> list[Part]:
+    """The parts of some content. Raise TargetError for one that can't be sent."""
+    if content is None:
+        return []
+    if isinstance(content, str):
+        return [TextPart(content, {})]
+    if not isinstance(content, list) or not content or not all(map(is_part, content)):
+        return [TextPart(json.dumps(content, ensure_ascii=False), {})]
+    return [_part(part, files) for part in content if isinstance(part, dict)]
+
+
+def _part(part: dict[str, JSON], files: Files) -> Part:
+    kind = part["type"]
+    text = part_text(part)
+    if text is not None:
+        return TextPart(text, _without(part, "text", "value"))
+    name = part.get("path", part.get("value"))
+    if kind == "file" and isinstance(name, str) and name in files:
+        return _file(files[name], _without(part, "path", "value"))
+    return _image(part, files) if kind == "image" else part
+
+
+def _file(file: ContentFile, extras: dict[str, JSON]) -> Part:
+    if file.media_type == "application/pdf":
+        return PdfPart(file.name, file.data, extras)
+    if file.media_type == "text/plain":
+        return TextPart(f'<file name="{file.name}">\n{file.data}\n</file>', extras)
+    return ImagePart(None, file.media_type, file.data, extras)
+
+
+def _image(part: dict[str, JSON], files: Files) -> Part:
+    for key in ("path", "url", "data", "value"):
+        text = part.get(key)
+        if not isinstance(text, str) or not text:
+            continue
+        extras = _without(part, key, "media_type", "mime_type")
+        if text in files and key in ("path", "value"):
+            file = files[text]
+            if not file.media_type.startswith("image/"):
+                raise TargetError(f"`{text}` is no PNG, JPEG, GIF or WebP image")
+            return ImagePart(None, file.media_type, file.data, extras)
+        if is_address(text):
+            return read_address(text, extras)
+        if key == "data":
+            media_type = part.get("media_type", part.get("mime_type"))
+            return _inline(text, media_type if isinstance(media_type, str) else None, extras)
+    # An image in the shape of some provider: that is what it was written for.
+    return part
+
+
+def read_address(url: str, extras: dict[str, JSON]) -> ImagePart:
+    """An image of an address, which may hold the image itself."""
+    head, comma, data = url.partition(",")
+    if head.startswith("data:") and head.endswith(";base64") and comma:
+        return _inline(data, head.removeprefix("data:").partition(";")[0] or None, extras)
+    return ImagePart(url, "", "", extras)
+
+
+def _inline(data: str, media_type: str | None, extras: dict[str, JSON]) -> ImagePart:
+    data = "".join(data.split())
+    try:
+        start = b64decode(data[:64], validate=True)
+    except ValueError:
+        raise TargetError("`data` of an image is not base64") from None
+    found = media_type or image_type(start)
+    if found is None:
+        raise TargetError("an image has `data` without a `media_type`, such as image/png")
+    return ImagePart(None, found, data, extras)
+
+
+def _without(part: dict[str, JSON], *names: str) -> dict[str, JSON]:
+    return {key: value for key, value in part.items() if key != "type" and key not in names}

@@ -1,0 +1,1 @@
+"""What targets that start programs share."""

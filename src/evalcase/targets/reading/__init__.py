@@ -1,0 +1,1 @@
+"""Values, bytes and messages to answers: the one rule for what targets give back."""

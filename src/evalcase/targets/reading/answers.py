@@ -1,0 +1,126 @@
+"""Values to answers: the one rule for what Python code, workers and files give back.
+
+| value | answer |
+|---|---|
+| text | one assistant message with that text |
+| a message: a mapping with a role and `content` or `tool_calls` | that message |
+| a list with a message in it | those messages; an item that is none is an error |
+| a mapping with `messages`, a list of messages | those, with `usage` and `cost_usd` beside them |
+| any other JSON value | one assistant message with that value as content, keys untouched |
+| an `Answer` | itself |
+| None, or what JSON can't hold | an error: nothing was answered |
+
+Tuples count as lists. The answer shares nothing with the value, which may change later. Usage that
+makes no sense is unknown, with a warning: it is no reason to lose an answer that was paid for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+
+from evalcase.errors import TargetError
+from evalcase.model.answer import Answer, Usage
+from evalcase.model.json_value import JSON
+from evalcase.model.message import Message
+from evalcase.targets import Warn, ignore
+from evalcase.targets.reading.messages import is_message, read_messages, text_message
+from evalcase.targets.reading.usage import read_cost, read_usage
+from evalcase.text.plain_json import NotJsonError, plain
+
+BODIES = ("messages", "output_messages", "output")
+"""What a mapping may call its list of messages, the best first."""
+
+EXTRAS = frozenset({"usage", "token_usage", "cost_usd", "truncated", "duration_ms"})
+"""What may stand beside it. The time is accepted and not used: the engine measures its own."""
+
+
+def read_answer(value: object, warn: Warn = ignore) -> Answer:
+    """The answer that a value stands for. Raise TargetError where it stands for none."""
+    if type(value) is str:
+        return Answer((text_message(value),))
+    if isinstance(value, Answer):
+        return _checked(value, warn)
+    if value is None:
+        raise TargetError("the target returned None, which is no answer", kind="protocol")
+    return read_json(_plain(value), warn)
+
+
+def read_json(value: JSON, warn: Warn = ignore) -> Answer:
+    """The same, for a value that is known to be JSON and nobody else's."""
+    if isinstance(value, dict):
+        if is_message(value):
+            return Answer(read_messages([value]))
+        name = messages_name(value)
+        if name is not None:
+            return _envelope(value, name, warn)
+    elif isinstance(value, list) and any(map(is_message, value)):
+        return Answer(read_messages(value))
+    return Answer((content_message(value),))
+
+
+def content_message(content: JSON) -> Message:
+    """An assistant message around a value, whatever it looks like."""
+    if isinstance(content, str):
+        return text_message(content)
+    return read_messages([{"role": "assistant", "content": content}])[0]
+
+
+def messages_name(value: dict[str, JSON]) -> str | None:
+    """The key under which a mapping has a list of messages, if it has one."""
+    for name in BODIES:
+        items = value.get(name)
+        if isinstance(items, list) and any(map(is_message, items)):
+            return name
+    return None
+
+
+def with_extras(messages: Sequence[Message], value: dict[str, JSON], warn: Warn) -> Answer:
+    """An answer with the usage and the cost that a mapping names."""
+    usage = read_usage(value.get("usage", value.get("token_usage")), warn)
+    cost_usd = read_cost(value.get("cost_usd"), warn)
+    return Answer(tuple(messages), usage, cost_usd, value.get("truncated") is True)
+
+
+def _envelope(value: dict[str, JSON], name: str, warn: Warn) -> Answer:
+    items = value[name]
+    assert isinstance(items, list)
+    for key in value:
+        if key != name and key not in EXTRAS:
+            warn(f"{key!r} beside `{name}` in an answer is not read; usage and cost_usd are")
+    return with_extras(read_messages(items), value, warn)
+
+
+def _checked(answer: Answer, warn: Warn) -> Answer:
+    """An answer of the user's own making, which Python let hold anything."""
+    usage: object = answer.usage
+    if not (usage is None or isinstance(usage, Usage)):
+        raise TargetError("`usage` of an Answer is a Usage", kind="protocol")
+    messages = _plain(list(answer.messages))
+    assert isinstance(messages, list)
+    if answer.usage is None and answer.cost_usd is None:
+        return Answer(read_messages(messages), None, None, bool(answer.truncated))
+    told = {"usage": asdict(usage) if usage is not None else None, "cost_usd": answer.cost_usd}
+    return replace(
+        with_extras(read_messages(messages), _plain_mapping(told), warn),
+        truncated=bool(answer.truncated),
+    )
+
+
+def _plain_mapping(value: Mapping[str, object]) -> dict[str, JSON]:
+    found = _plain(value)
+    assert isinstance(found, dict)
+    return found
+
+
+def _plain(value: object) -> JSON:
+    try:
+        return plain(value)
+    except NotJsonError as error:
+        message = f"the target returned {type(value).__name__}: {error}"
+        details = {}
+        # How a value looks is up to the user's code, too, and may be an error of its own.
+        with suppress(Exception):
+            details["value"] = ascii(value)[:1000]
+        raise TargetError(message, kind="protocol", details=details) from None

@@ -1,0 +1,102 @@
+"""Messages in an answer: checked, because a target may give anything.
+
+Text that is not valid Unicode (bytes that are no UTF-8, lone surrogates) can't be written to most
+files. Its message has U+FFFD in the place of what is wrong, so that graders and reports can read
+it, and a key `content_base64` with the bytes as they came: nothing is lost, and the key is the
+flag. (Lone surrogates of Python text are encoded as UTF-8 would, were they allowed.)
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from json import JSONEncoder
+from typing import Any
+
+from evalcase.errors import TargetError
+from evalcase.model.json_value import JSON, kind
+from evalcase.model.message import ROLES, Message
+from evalcase.text.plain_json import has_lone_surrogates
+
+RAW = "content_base64"
+_to_json = JSONEncoder(ensure_ascii=False).encode
+
+
+def is_message(value: object) -> bool:
+    """Whether a value is meant as a message, be it a correct one or not."""
+    if not isinstance(value, dict) or "role" not in value:
+        return False
+    if "content" in value or value.get("tool_calls") is not None:
+        return True
+    return value["role"] in ROLES if isinstance(value["role"], str) else False
+
+
+def read_messages(items: list[JSON]) -> tuple[Message, ...]:
+    """The messages of a list. Raise TargetError at the first item that is none."""
+    return tuple(_message(item, number) for number, item in enumerate(items))
+
+
+def text_message(text: str) -> Message:
+    """An assistant message with a text of any characters."""
+    return Message(_valid({"role": "assistant", "content": text}))
+
+
+def bytes_message(data: bytes) -> Message:
+    """An assistant message with a text of any bytes."""
+    try:
+        return Message({"role": "assistant", "content": data.decode()})
+    except UnicodeDecodeError:
+        content, raw = data.decode(errors="replace"), b64encode(data).decode()
+        return Message({"role": "assistant", "content": content, RAW: raw})
+
+
+def _message(item: JSON, number: int) -> Message:
+    where = f"message {number + 1} of the answer"
+    if not isinstance(item, dict) or not is_message(item):
+        raise _bad(f"{where} is {kind(item)} without a role, so it is no message", item)
+    if item["role"] not in ROLES:
+        raise _bad(f"{where} has the role {item['role']!r}; roles are {', '.join(ROLES)}", item)
+    calls = item.get("tool_calls")
+    if calls is None and "content" not in item:
+        raise _bad(f"{where} has neither `content` nor `tool_calls`", item)
+    if calls is not None and not is_tool_calls(calls):
+        raise _bad(f"{where} has a call in `tool_calls` that doesn't name its tool", item)
+    message = _valid(item)
+    _check_unicode(message, where)
+    return Message(message)
+
+
+def is_tool_calls(calls: JSON) -> bool:
+    """Whether a value is a list of calls, each of which names its tool."""
+    return isinstance(calls, list) and all(map(_is_call, calls))
+
+
+def _is_call(call: JSON) -> bool:
+    if not isinstance(call, dict):
+        return False
+    if "tool" in call:
+        return isinstance(call["tool"], str)
+    function = call.get("function")
+    return isinstance(function, dict) and isinstance(function.get("name"), str)
+
+
+def _valid(message: dict[str, Any]) -> dict[str, Any]:
+    content = message.get("content")
+    if isinstance(content, str) and has_lone_surrogates(content):
+        data = content.encode(errors="surrogatepass")
+        message = {**message, "content": data.decode(errors="replace")}
+        message[RAW] = b64encode(data).decode()
+    return message
+
+
+def _check_unicode(message: dict[str, Any], where: str) -> None:
+    """Refuse what only the text of a message can keep: there is no place for a flag elsewhere."""
+    if len(message) == 2 and isinstance(message.get("content"), str):
+        return
+    try:
+        _to_json(message).encode()
+    except UnicodeEncodeError:
+        raise _bad(f"{where} has half of a character (a lone surrogate) in it", message) from None
+
+
+def _bad(message: str, item: object) -> TargetError:
+    return TargetError(message, kind="protocol", details={"message": repr(item)[:1000]})

@@ -1,0 +1,142 @@
+"""What a program wrote, as bytes, to an answer.
+
+`text`: the whole output is the answer. `json`: it is one JSON value, read by the rule of `answers`;
+anything else is an error. `auto`, the default, is text, unless the whole output is a JSON value of
+one of these shapes:
+
+- a message, or a list with messages in it;
+- a mapping with `messages` (or `output_messages`, or `output`), a list of messages;
+- a mapping of `text` and `tool_calls`, or one of them, and nothing that is not listed here;
+
+where `usage` (or `token_usage`) and `cost_usd` may stand beside the messages or the text, and
+`duration_ms`, which is not used. Other JSON stays the text that it is, for graders to read.
+
+One line end at the very end is not part of a text: most programs can't help printing it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal, NoReturn
+
+from evalcase.errors import TargetError
+from evalcase.model.answer import Answer
+from evalcase.model.json_value import JSON, depth
+from evalcase.model.message import Message
+from evalcase.system.processes.pipes import Output
+from evalcase.targets import Warn
+from evalcase.targets.reading.answers import BODIES, EXTRAS, messages_name, read_json, with_extras
+from evalcase.targets.reading.messages import (
+    bytes_message,
+    is_message,
+    is_tool_calls,
+    read_messages,
+    text_message,
+)
+
+How = Literal["auto", "text", "json", "agentv"]
+EXCERPT_CHARACTERS = 1000
+_DEEPEST = 100
+_TOO_DEEP = f"it is nested more than {_DEEPEST} levels deep"
+_TEXT_KEYS = EXTRAS | {"text", "tool_calls"}
+
+
+def read_output(output: Output, how: How, warn: Warn) -> Answer:
+    """The answer. Raise TargetError where it can't be read in the way that was asked for."""
+    if how == "text":
+        return _text(output)
+    try:
+        value = _no_json("it was cut") if output.truncated else parse_json(output.data)
+    except ValueError as error:
+        if how != "json":
+            return _text(output)
+        details = {"output": excerpt(output.data)}
+        message = f"the output is not JSON: {error}"
+        raise TargetError(message, kind="protocol", details=details) from None
+    if how == "agentv":
+        return _read_agentv(value, warn) or _text(output)
+    return _read_shape(value, warn) or (read_json(value, warn) if how == "json" else _text(output))
+
+
+def parse_json(data: bytes) -> JSON:
+    """One JSON value, strictly: what can't be kept as it stands raises ValueError."""
+    try:
+        value: JSON = json.loads(
+            data.decode(), parse_constant=_no_json, object_pairs_hook=_without_doubles
+        )
+    except RecursionError:
+        _no_json(_TOO_DEEP)
+    return value if depth(value, _DEEPEST) <= _DEEPEST else _no_json(_TOO_DEEP)
+
+
+def excerpt(data: bytes) -> str:
+    """The beginning of some bytes, for a person to read."""
+    return data[: 4 * EXCERPT_CHARACTERS].decode(errors="backslashreplace")[:EXCERPT_CHARACTERS]
+
+
+def _text(output: Output) -> Answer:
+    data = _whole_characters(output.data) if output.truncated else output.data
+    if data.endswith(b"\n"):
+        data = data[:-2] if data.endswith(b"\r\n") else data[:-1]
+    return Answer((bytes_message(data),), truncated=output.truncated)
+
+
+def _whole_characters(data: bytes) -> bytes:
+    """Bytes that were cut anywhere, without the first part of a character at their end."""
+    for length in range(1, min(4, len(data)) + 1):
+        lead = data[-length]
+        if lead & 0xC0 != 0x80:
+            needed = 4 if lead >= 0xF0 else 3 if lead >= 0xE0 else 2 if lead >= 0xC0 else 1
+            return data[:-length] if needed > length else data
+    return data
+
+
+def _read_shape(value: JSON, warn: Warn) -> Answer | None:
+    """The answer of a value that has one of the shapes above."""
+    if isinstance(value, list):
+        return read_json(value, warn) if any(map(is_message, value)) else None
+    if not isinstance(value, dict):
+        return None
+    if is_message(value) or messages_name(value) is not None:
+        return read_json(value, warn)
+    if not value.keys() <= _TEXT_KEYS or not value.keys() & {"text", "tool_calls"}:
+        return None
+    text, calls = value.get("text"), value.get("tool_calls")
+    if not isinstance(text, str | None) or not (calls is None or is_tool_calls(calls)):
+        return None
+    message: dict[str, Any] = {"role": "assistant", "content": text, "tool_calls": calls}
+    kept = {key: item for key, item in message.items() if item is not None}
+    return with_extras(read_messages([kept]), value, warn) if len(kept) > 1 else None
+
+
+def _read_agentv(value: JSON, warn: Warn) -> Answer | None:
+    """The answer by AgentV's rule: messages, else text; other keys are nobody's concern."""
+    if not isinstance(value, dict):
+        return None
+    for name in BODIES:
+        items = value.get(name)
+        if isinstance(items, list) and items:
+            messages = _messages_or_none(items)
+            return None if messages is None else with_extras(messages, value, warn)
+    text = value.get("text")
+    if not isinstance(text, str):
+        return None
+    return with_extras((text_message(text),), value, warn)
+
+
+def _messages_or_none(items: list[JSON]) -> tuple[Message, ...] | None:
+    try:
+        return read_messages(items)
+    except TargetError:
+        return None
+
+
+def _without_doubles(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        _no_json("a mapping has the same key twice")
+    return value
+
+
+def _no_json(why: str) -> NoReturn:
+    raise ValueError(why)

@@ -1,0 +1,1 @@
+"""What targets that speak HTTP share."""

@@ -1,0 +1,87 @@
+"""Where a request may go. Link-local and metadata addresses give away the keys of a machine.
+
+They are refused as they stand in an address, and as names are resolved: when a target is opened,
+and again for each connection, because a name can be made to lead elsewhere later.
+"""
+
+from __future__ import annotations
+
+import socket
+from contextlib import suppress
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from urllib.parse import urlsplit
+
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+from evalcase.errors import ConfigError
+from evalcase.system.threads import Threads
+
+_NETWORKS = (
+    ip_network("169.254.0.0/16"),
+    ip_network("fe80::/10"),
+    ip_network("fd00:ec2::254/128"),
+)
+_NAMES = frozenset({"metadata.google.internal", "metadata.goog"})
+_HINT = "set allow_link_local = true if you mean it"
+
+
+class CheckedResolver(AbstractResolver):
+    """Resolves names in threads that keep nothing from ending, and refuses some addresses."""
+
+    def __init__(self, threads: Threads, allow_link_local: bool) -> None:
+        self._threads = threads
+        self._allow = allow_link_local
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        found = await self._threads.call(socket.getaddrinfo, host, port, family, socket.SOCK_STREAM)
+        assert isinstance(found, list)
+        results: list[ResolveResult] = []
+        for found_family, _, proto, _, address in found:
+            if not self._allow and is_refused(address[0]):
+                raise OSError(f"{host} leads to {address[0]}, a link-local address; {_HINT}")
+            results.append(ResolveResult(
+                hostname=host, host=address[0], port=address[1], family=found_family, proto=proto,
+                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
+            ))  # fmt: skip
+        return results
+
+    async def close(self) -> None:
+        """Nothing to close: the threads belong to somebody else."""
+
+
+async def check_address(kind: str, url: str, threads: Threads) -> None:
+    """Raise ConfigError if an address is one that gives away the keys of a machine."""
+    host = (urlsplit(url).hostname or "").rstrip(".")
+    refused = host in _NAMES or is_refused(host)
+    if not refused:
+        # A name that can't be resolved is no fault here: a proxy may know it, or it comes back.
+        with suppress(OSError, UnicodeError):
+            found = await threads.call(socket.getaddrinfo, host, None)
+            assert isinstance(found, list)
+            refused = any(is_refused(address[0]) for *_, address in found)
+    if refused:
+        what = "a link-local or metadata address, which gives away the keys of a machine"
+        raise ConfigError(f"{kind} target: {host} is {what}; {_HINT}")
+
+
+def is_refused(address: str) -> bool:
+    """Whether a text is such an address, be it as IPv6 speaks of IPv4. Names never are."""
+    try:
+        parsed = ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    inner = _inner(parsed)
+    return any(parsed in network for network in _NETWORKS) or (
+        inner is not None and inner in _NETWORKS[0]
+    )
+
+
+def _inner(address: IPv4Address | IPv6Address) -> IPv4Address | None:
+    if isinstance(address, IPv4Address):
+        return None
+    if address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    is_translated = address in ip_network("64:ff9b::/96") or int(address) >> 32 == 0
+    return IPv4Address(int(address) & 0xFFFFFFFF) if is_translated else None

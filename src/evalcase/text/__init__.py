@@ -1,0 +1,1 @@
+"""Pure functions on text and values, under all stages: nothing here opens a file."""

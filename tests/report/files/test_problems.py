@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from evalcase.model.problem import Problem, Span
+from evalcase.report.files.problems import as_github, as_json
+
+
+def problem(
+    span: Span | None = None,
+    *,
+    code: str = "bad-value",
+    message: str = "m",
+    path: str = "a.yaml",
+    hint: str | None = None,
+) -> Problem:
+    return Problem(code, message, path, span, hint)
+
+
+def command(found: Problem) -> str:
+    (line,) = as_github([found])
+    return line
+
+
+def test_json_is_a_list_of_objects() -> None:
+    found = problem(Span(1, 2, 3, 4), message="größer", hint="日本")
+    text = as_json([found])
+    assert json.loads(text) == [found.to_dict()]
+    assert text.startswith('[\n  {\n    "code": "bad-value",\n    "severity": "error",\n')
+    assert '"message": "größer"' in text
+    assert as_json([]) == "[]"
+
+
+def test_json_escapes_what_a_terminal_or_utf8_cannot_take() -> None:
+    found = problem(message="\x1b\x9b\u202e\x7f\n😀", path="\udcff.yaml")
+    text = as_json([found])
+    assert '"message": "\\u001b\\u009b\\u202e\\u007f\\n😀"' in text
+    assert json.loads(text) == [found.to_dict()]
+    assert text.encode()
+
+
+def test_github_gets_the_whole_place_of_a_span_on_one_line() -> None:
+    assert command(problem(Span(3, 5, 3, 9))) == (
+        "::error file=a.yaml,line=3,endLine=3,col=5,endColumn=9,title=evalcase%3A bad-value::m"
+    )
+
+
+def test_github_gets_no_columns_of_a_span_over_several_lines() -> None:
+    assert command(problem(Span(3, 5, 6, 9))) == (
+        "::error file=a.yaml,line=3,endLine=6,title=evalcase%3A bad-value::m"
+    )
+
+
+def test_github_gets_no_line_of_which_the_span_has_nothing() -> None:
+    assert ",line=3,endLine=5,title=" in command(problem(Span(3, 5, 6, 1)))
+    assert ",line=3,endLine=3,col=5,title=" in command(problem(Span(3, 5, 4, 1)))
+
+
+def test_github_gets_a_file_without_a_place() -> None:
+    assert command(problem()) == "::error file=a.yaml,title=evalcase%3A bad-value::m"
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [("bad-value", "error"), ("deprecated-name", "warning"), ("not-compared", "notice")],
+)
+def test_github_has_three_levels(code: str, name: str) -> None:
+    assert command(problem(code=code)).startswith(f"::{name} file=")
+
+
+def test_github_data_is_escaped() -> None:
+    line = command(problem(message="100%: a,b %0A ::x::", hint="one\ntwo 5%"))
+    assert line.endswith("::100%25: a,b %250A ::x::%0Aone%0Atwo 5%25")
+
+
+def test_github_properties_are_escaped() -> None:
+    line = command(problem(path="a,b:c%d\n.yaml"))
+    assert line.startswith("::error file=a%2Cb%3Ac%25d%0A.yaml,title=")
+
+
+def test_github_commands_are_one_harmless_line_each() -> None:
+    line = command(problem(message="a\n::stop-commands::x\x1b[2J", path="\r\udcff", hint="b\r\n"))
+    assert line.isprintable()
+    assert line.endswith("::a<U+000A>::stop-commands::x<U+001B>[2J%0Ab<U+000D>%0A")

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+from evalcase.model.codes import CODES
+from evalcase.model.problem import Problem, Span
+from evalcase.report.files.sarif import as_sarif
+
+PROBLEMS = [
+    Problem("unknown-field", "no `x`", "evals/a b.yaml", Span(3, 5, 3, 9), "say `y`"),
+    Problem("deprecated-name", "old", "evals/größe.yaml", Span(1, 1, 4, 2)),
+    Problem("unknown-field", "no {0}", "/abs/日.yaml", Span(7, 2, 7, 2), "write {type: file}"),
+    Problem("not-compared", "\x1b[2J", "a:b#c?.yaml", Span(9, 1, 9, 2)),
+    Problem("no-suites", "nothing", "./evals"),
+]
+
+
+def log_of(problems: list[Problem]) -> dict[str, Any]:
+    text = as_sarif(problems, version="1.2.3")
+    assert text.encode()
+    log: dict[str, Any] = json.loads(text)
+    return log
+
+
+def run_of(problems: list[Problem]) -> dict[str, Any]:
+    (run,) = log_of(problems)["runs"]
+    assert isinstance(run, dict)
+    return run
+
+
+def uri_of(path: str) -> str:
+    (result,) = run_of([Problem("bad-value", "m", path)])["results"]
+    uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert isinstance(uri, str)
+    return uri
+
+
+def test_the_log_has_the_parts_that_sarif_asks_for() -> None:
+    log = log_of(PROBLEMS)
+    assert log["version"] == "2.1.0"
+    assert log["$schema"].endswith("sarif-2.1.0.json")
+    assert set(log) == {"$schema", "version", "runs"}
+    (run,) = log["runs"]
+    assert run["columnKind"] == "unicodeCodePoints"
+    assert run["tool"]["driver"]["name"] == "evalcase"
+    assert run["tool"]["driver"]["version"] == "1.2.3"
+    assert "informationUri" not in run["tool"]["driver"]
+
+
+def test_a_log_without_problems_says_that_the_check_was_made() -> None:
+    run = run_of([])
+    assert run["results"] == []
+    assert run["tool"]["driver"]["rules"] == []
+
+
+def test_the_rules_are_those_used_each_once() -> None:
+    rules = run_of(PROBLEMS)["tool"]["driver"]["rules"]
+    used = ["unknown-field", "deprecated-name", "not-compared", "no-suites"]
+    assert [rule["id"] for rule in rules] == used
+    assert [rule["defaultConfiguration"]["level"] for rule in rules] == [
+        CODES[code].severity for code in used
+    ]
+    assert rules[1]["shortDescription"]["text"] == CODES["deprecated-name"].title
+
+
+def test_every_result_points_at_its_rule_and_its_place() -> None:
+    run = run_of(PROBLEMS)
+    rules = run["tool"]["driver"]["rules"]
+    for result, problem in zip(run["results"], PROBLEMS, strict=True):
+        assert set(result) == {"ruleId", "ruleIndex", "level", "message", "locations"}
+        assert result["ruleId"] == problem.code == rules[result["ruleIndex"]]["id"]
+        assert result["level"] == problem.severity
+        assert result["level"] in {"error", "warning", "note"}
+        assert result["message"]["text"]
+        (location,) = result["locations"]
+        place = location["physicalLocation"]
+        relative = not place["artifactLocation"]["uri"].startswith("file:///")
+        assert ("uriBaseId" in place["artifactLocation"]) is relative
+        if problem.span:
+            region = place["region"]
+            found = [region[key] for key in ("startLine", "startColumn", "endLine", "endColumn")]
+            assert found == list(problem.span)
+        else:
+            assert "region" not in place
+
+
+@pytest.mark.parametrize(
+    ("path", "uri"),
+    [
+        ("evals/a.yaml", "evals/a.yaml"),
+        ("./evals/a.yaml", "evals/a.yaml"),
+        ("../a.yaml", "../a.yaml"),
+        ("a b/größe.yaml", "a%20b/gr%C3%B6%C3%9Fe.yaml"),
+        ("a:b#c?d%e.yaml", "a%3Ab%23c%3Fd%25e.yaml"),
+        ("/tmp/日 x.yaml", "file:///tmp/%E6%97%A5%20x.yaml"),
+        ("a\udcff.yaml", "a%FF.yaml"),
+        ("<stdin>", "%3Cstdin%3E"),
+    ],
+)
+def test_paths_become_uris(path: str, uri: str) -> None:
+    assert uri_of(path) == uri
+    assert uri.isascii()
+    assert " " not in uri
+    assert "\udcff" in path or unquote(uri).removeprefix("file://") == path.removeprefix("./")
+
+
+def test_messages_carry_the_hint_and_no_placeholders_or_control_characters() -> None:
+    texts = [result["message"]["text"] for result in run_of(PROBLEMS)["results"]]
+    assert texts == [
+        "no `x`\nsay `y`",
+        "old",
+        "no {{0}}\nwrite {{type: file}}",
+        "<U+001B>[2J",
+        "nothing",
+    ]

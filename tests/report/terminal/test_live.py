@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import io
+import re
+import time
+
+import pytest
+
+from evalcase.model.failure import Failure
+from evalcase.report.terminal.above import Above, tame
+from evalcase.report.terminal.live import LiveView
+from evalcase.report.terminal.style import ANSI, PLAIN, Style
+from evalcase.report.terminal.view import MOST_LINES
+from tests.record.samples import result
+from tests.report.terminal.screen import Screen
+
+
+class Terminal:
+    """A view on a screen, with a clock that stands still unless it is moved."""
+
+    def __init__(self, columns: int = 80, style: Style = ANSI, same: bool = True) -> None:
+        self.columns = columns
+        self.now = 100.0
+        self.out = io.StringIO()
+        self.view = LiveView(
+            self.out, style, lambda: self.columns, same=same, clock=lambda: self.now
+        )
+        self.view.expect({"agent": 10})
+        self.view._ticker.start = lambda: None  # type: ignore[method-assign]
+        self.view.begin()
+        self.now += 1.0
+
+    def screen(self) -> list[str]:
+        screen = Screen(self.columns)
+        # A terminal makes a line end also go back to the margin.
+        screen.write(self.out.getvalue().replace("\n", "\r\n"))
+        return screen.lines
+
+
+def errored(number: int, message: str = "out of ink") -> object:
+    return result(number, verdict="errored", answer=None, failure=Failure("exception", message))
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+@pytest.mark.parametrize("style", [PLAIN, ANSI])
+def test_failures_stand_above_one_status_line(columns: int, style: Style) -> None:
+    terminal = Terminal(columns, style)
+    for number, verdict in enumerate(["passed", "failed", "passed"]):
+        terminal.view.finished(result(number, verdict=verdict))
+        terminal.now += 1
+        terminal.view.draw()
+    terminal.view.finished(errored(3, "x" * 500))  # type: ignore[arg-type]
+    terminal.view.draw()
+    failed, broken, status = terminal.screen()
+    assert failed.startswith("failed case-1: expected 4")
+    assert broken.startswith("errored case-3: xxx")
+    assert broken.endswith("…")
+    assert "4/10" in status
+    assert max(map(len, (failed, broken))) < columns
+    assert len(status) <= columns - 3
+
+
+def test_no_colour_means_no_colour() -> None:
+    terminal = Terminal(style=PLAIN)
+    terminal.view.finished(result(0, verdict="failed"))
+    terminal.view.draw()
+    assert set(re.findall(r"\x1b\[[0-9;]*([A-Za-z])", terminal.out.getvalue())) == {"K"}
+
+
+def test_closing_leaves_what_was_said_and_nothing_else() -> None:
+    terminal = Terminal()
+    terminal.view.draw()
+    terminal.view.say("a notice")
+    terminal.view.close()
+    terminal.view.close()
+    assert terminal.screen() == ["a notice", "", ""]
+
+
+def test_a_run_without_trouble_leaves_nothing() -> None:
+    terminal = Terminal()
+    terminal.view.finished(result(0))
+    terminal.view.draw()
+    terminal.view.close()
+    assert terminal.screen() == [""]
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_a_quick_run_leaves_failures_to_its_summary(same: bool) -> None:
+    """Unless that is shown elsewhere."""
+    terminal = Terminal(same=same)
+    terminal.now -= 0.9
+    terminal.view.finished(result(1, verdict="failed"))
+    terminal.view.say("a notice")
+    terminal.view.draw()
+    assert terminal.screen() == [""]
+    terminal.view.close()
+    named = [] if same else ["failed case-1: expected 4, got 5"]
+    assert terminal.screen() == [*named, "a notice", "", ""]
+
+
+def test_the_time_is_seen_to_pass() -> None:
+    terminal = Terminal()
+    terminal.view.draw()
+    before = terminal.screen()
+    terminal.now += 5
+    terminal.view.draw()
+    assert "0:01" in before[0]
+    assert "0:06" in terminal.screen()[0]
+
+
+def test_nothing_new_is_not_written_again() -> None:
+    terminal = Terminal()
+    terminal.view.draw()
+    size = terminal.out.tell()
+    terminal.view.draw()
+    assert terminal.out.tell() == size
+
+
+def test_a_terminal_that_gets_narrower_keeps_no_leftovers() -> None:
+    """It folds what stands there; the picture of that is made by writing it to a narrow screen."""
+    terminal = Terminal(120)
+    terminal.view.finished(result(0))
+    terminal.view.draw()
+    terminal.columns = 40
+    terminal.view.say("narrow")
+    terminal.view.draw()
+    lines = terminal.screen()
+    assert lines[0] == "narrow"
+    assert len(lines) == 2
+
+
+def test_many_failures_are_not_all_named() -> None:
+    terminal = Terminal()
+    for number in range(3 * MOST_LINES):
+        terminal.view.finished(result(number, verdict="failed"))
+    terminal.view.draw()
+    lines = terminal.screen()
+    assert len(lines) == MOST_LINES + 2
+    assert "counted only" in lines[-2]
+
+
+def test_text_from_outside_can_not_steer_the_terminal() -> None:
+    terminal = Terminal()
+    terminal.view.finished(errored(1, "\x1b[2J\x1b[1;1Hgotcha\x07"))  # type: ignore[arg-type]
+    terminal.view.say("warning: \x1b[2J")
+    terminal.view.draw()
+    lines = terminal.screen()  # the screen refuses what it doesn't know
+    assert "<U+001B>[2J<U+001B>[1;1Hgotcha<U+0007>" in lines[0]
+
+
+def test_what_user_code_prints_stands_above_the_line() -> None:
+    terminal = Terminal()
+    stream = Above(terminal.out, terminal.view)
+    terminal.view.draw()
+    print("hello", file=stream)
+    stream.write("half a ")
+    terminal.view.draw()
+    stream.write("line\nand no end")
+    terminal.view.draw()
+    stream.finish()
+    terminal.view.close()
+    assert terminal.screen()[:3] == ["hello", "half a line", "and no end"]
+
+
+def test_a_progress_bar_of_user_code_does_not_pile_up() -> None:
+    terminal = Terminal()
+    stream = Above(terminal.out, terminal.view)
+    for percent in range(1000):
+        stream.write(f"\r{percent:4}% of a model")
+    assert sum(map(len, stream._begun.values())) < 50
+    stream.write("\n")
+    terminal.view.close()
+    assert terminal.screen()[0] == " 999% of a model"
+
+
+def test_before_and_after_a_run_printing_is_plain_printing() -> None:
+    terminal = Terminal()
+    stream = Above(terminal.out, terminal.view)
+    terminal.view.close()
+    before = terminal.out.getvalue()
+    stream.write("as it is \x1b[1m")
+    assert terminal.out.getvalue() == before + "as it is \x1b[1m"
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("plain", "plain"),
+        ("a\tb", "a       b"),
+        ("\x1b[31mred\x1b[0m", "\x1b[31mred\x1b[0m\x1b[0m"),
+        ("\x1b[2J", "<U+001B>[2J"),
+        ("10%\r20%\r", "20%"),
+    ],
+)
+def test_colours_are_kept_and_what_else_steers_is_spelt(line: str, shown: str) -> None:
+    assert tame(line) == shown
+
+
+def test_a_trial_costs_next_to_nothing() -> None:
+    terminal = Terminal()
+    passed = result(0)
+    begun = time.process_time()
+    for _ in range(10_000):
+        terminal.view.started(None)  # type: ignore[arg-type]
+        terminal.view.finished(passed)
+    assert time.process_time() - begun < 0.5
+    assert terminal.out.getvalue() == ""
+
+
+class Gone(io.StringIO):
+    def write(self, _: str) -> int:
+        raise OSError("the terminal is gone")
+
+
+def test_a_terminal_that_is_gone_does_not_end_the_run() -> None:
+    view = LiveView(Gone(), PLAIN, lambda: 80)
+    view.begin()
+    view.say("anyone?")
+    view.draw()
+    view.close()

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import dedent
+
+import pytest
+
+from evalcase.model.codes import Severity
+from evalcase.model.problem import Excerpt, Problem, Span
+from evalcase.report.terminal.problems import Checked, as_text, problem_lines, summary_line
+from evalcase.report.terminal.style import ANSI
+
+MISSPELT = Problem(
+    code="unknown-field",
+    message="`expcted_output` isn't a field of a case",
+    path="evals/math.eval.yaml",
+    span=Span(3, 5, 3, 19),
+    hint="did you mean `expected_output`?",
+    excerpt=Excerpt('    expcted_output: "4"'),
+)
+RENAMED = Problem(
+    code="deprecated-name",
+    message="`input_messages` is now `input`",
+    path="evals/old.eval.yaml",
+    span=Span(12, 1, 12, 15),
+    hint="rename it:\n  input: …",
+    excerpt=Excerpt("input_messages: []"),
+)
+NO_PLACE = Problem("no-suites", "no eval files here", "evals", hint="name one")
+
+
+def test_a_report_has_every_problem_and_one_summary() -> None:
+    lines = as_text([MISSPELT, RENAMED, NO_PLACE], Checked(files=3, cases=12))
+    assert "\n".join(lines) + "\n" == dedent("""\
+        evals/math.eval.yaml:3:5: error[unknown-field]: `expcted_output` isn't a field of a case
+          3 |     expcted_output: "4"
+            |     ^^^^^^^^^^^^^^
+            = did you mean `expected_output`?
+
+        evals/old.eval.yaml:12:1: warning[deprecated-name]: `input_messages` is now `input`
+          12 | input_messages: []
+             | ^^^^^^^^^^^^^^
+             = rename it:
+                 input: …
+
+        evals: error[no-suites]: no eval files here
+            = name one
+
+        2 errors, 1 warning in 3 files
+        """)
+
+
+def test_a_report_of_nothing_is_one_line() -> None:
+    assert list(as_text([], Checked(files=3, cases=12))) == ["all well: 12 cases in 3 files"]
+
+
+@pytest.mark.parametrize(
+    ("counts", "files", "cases", "line"),
+    [
+        ({}, 1, 1, "all well: 1 case in 1 file"),
+        ({"error": 1}, 1, 9, "1 error in 1 file"),
+        ({"error": 1}, 0, 0, "1 error"),
+        ({"error": 2, "warning": 1, "note": 3}, 2, 9, "2 errors, 1 warning, 3 notes in 2 files"),
+        ({"warning": 2}, 2, 9, "no errors, 2 warnings: 9 cases in 2 files"),
+        ({"note": 1}, 2, 9, "no errors, 1 note: 9 cases in 2 files"),
+    ],
+)
+def test_the_summary_counts(counts: dict[Severity, int], files: int, cases: int, line: str) -> None:
+    assert summary_line(counts, Checked(files, cases)) == line
+
+
+def test_a_report_streams_and_counts_what_was_checked_meanwhile() -> None:
+    checked = Checked()
+
+    def check() -> Iterator[Problem]:
+        yield RENAMED
+        checked.files, checked.cases = 1, 5
+
+    lines = as_text(check(), checked)
+    assert next(lines).startswith("evals/old.eval.yaml:12:1: warning")
+    assert checked.files == 0
+    assert list(lines)[-1] == "no errors, 1 warning: 5 cases in 1 file"
+
+
+def test_user_data_in_messages_paths_and_hints_is_harmless() -> None:
+    evil = "a\x1b[2Jb\nevil.yaml:1:1: error"
+    lines = list(problem_lines(Problem("bad-value", evil, "x\x1b\udcff.yaml", hint="\x07\n\x9b")))
+    assert lines == [
+        "x<U+001B><U+DCFF>.yaml: error[bad-value]: a<U+001B>[2Jb<U+000A>evil.yaml:1:1: error",
+        "    = <U+0007>",
+        "      <U+009B>",
+    ]
+
+
+def test_colours_only_when_asked() -> None:
+    assert not any("\x1b" in line for line in as_text([MISSPELT], Checked(1, 1)))
+    lines = list(as_text([MISSPELT], Checked(1, 1), style=ANSI))
+    assert lines[0].startswith(
+        "\x1b[1mevals/math.eval.yaml:3:5:\x1b[0m \x1b[1;31merror[unknown-field]\x1b[0m: `"
+    )
+    assert lines[2] == "\x1b[2m    |\x1b[0m     \x1b[1;31m^^^^^^^^^^^^^^\x1b[0m"
+    assert lines[-1] == "\x1b[1;31m1 error\x1b[0m in 1 file"

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import re
+import tracemalloc
+from collections.abc import Iterator
+
+import pytest
+
+from evalcase.model.answer import Answer
+from evalcase.model.result import Result
+from evalcase.report.terminal.cells import measure
+from evalcase.report.terminal.gather import gather
+from evalcase.report.terminal.style import ANSI, PLAIN, Style
+from evalcase.report.terminal.summary import Ending, percent, summary_lines
+from tests.report.terminal.endings import (
+    FOLDER,
+    count,
+    everything,
+    hopeless,
+    pictures,
+    result,
+    several,
+    sides,
+    summary,
+)
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@pytest.mark.parametrize("file", dict(pictures()))
+def test_it_looks_as_it_did(file: str) -> None:
+    """`python -m tests.report.terminal.endings` draws the pictures anew."""
+    assert (FOLDER / file).read_text(encoding="utf-8") == dict(pictures())[file]
+
+
+def test_no_picture_is_left_over() -> None:
+    assert {path.name for path in FOLDER.iterdir()} == {name for name, _ in pictures()}
+
+
+@pytest.mark.parametrize("width", range(31, 200, 7))
+@pytest.mark.parametrize("style", [PLAIN, ANSI])
+def test_no_line_is_wider_than_the_terminal(width: int, style: Style) -> None:
+    for results in (everything(), several(), hopeless()[:30]):
+        for line in summary(results, width, style):
+            shown = _COLOUR.sub("", line)
+            # A path or a command is copied, so it is never cut or broken.
+            if not shown.startswith("record") and "journal.jsonl" not in shown:
+                assert measure(shown) <= width, shown
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_colours_change_nothing_but_the_carets(width: int) -> None:
+    plain = [line for line in summary(everything(), width, PLAIN) if not re.search(r"\^", line)]
+    colour = [_COLOUR.sub("", line) for line in summary(everything(), width, ANSI)]
+    assert [line.rstrip() for line in colour] == plain
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_nothing_from_outside_steers_the_terminal(width: int) -> None:
+    evil = "\x1b[2J\x07\x9b1m\u202e"
+    results = [
+        result(evil, "failed", sides(evil, evil + "x", evil)),
+        result("b", "failed", sides("a", evil, evil, grader=evil)),
+    ]
+    for line in summary(results, width, PLAIN, notice=evil, next=evil):
+        assert line.isprintable(), line
+
+
+def test_very_many_failures_are_not_all_shown() -> None:
+    lines = summary(hopeless(), 80, PLAIN)
+    assert sum(line.startswith("failed ") for line in lines) == 20
+    where = ".evalcase/runs/20260301-090000-a1b2c3/journal.jsonl"
+    assert f"and 980 more failed, in {where}" in lines
+
+
+def test_an_error_that_many_cases_share_is_told_once() -> None:
+    lines = summary(hopeless(), 80, PLAIN)
+    assert sum(line.startswith("errored ") for line in lines) == 1
+    assert "  the same for late-1, late-2, late-3 and 296 more" in lines
+
+
+def test_errors_are_shown_however_many_failures_come_first() -> None:
+    assert any("401 Unauthorized" in line for line in summary(hopeless(), 80, PLAIN))
+
+
+def test_all_passed_is_short() -> None:
+    results = [result("a", "passed", duration_s=0.0)]
+    assert summary(results, 80, PLAIN) == [
+        "1 passed, pass rate 100.0%, $0.0031, 12.3 s",
+        "tokens   1,200 in, 80 out",
+        "record   .evalcase/runs/20260301-090000-a1b2c3",
+    ]
+
+
+def test_a_cost_that_is_partly_unknown_says_so() -> None:
+    free = result("b", "passed", answer=Answer.of_text("ok"))
+    priced = result("a", "passed")
+    assert "cost     1 answer came without a cost" in summary([priced, free], 80, PLAIN)
+    for results in ([priced], [free]):
+        assert not [line for line in summary(results, 80, PLAIN) if line.startswith("cost")]
+
+
+@pytest.mark.parametrize(
+    ("passed", "of", "shown"),
+    [(1, 1, "100.0%"), (0, 1, "0.0%"), (99_999, 100_000, "99.9%"), (1, 100_000, "0.1%"),
+     (2, 3, "66.7%")],
+)  # fmt: skip
+def test_all_and_none_are_said_of_all_and_none_only(passed: int, of: int, shown: str) -> None:
+    assert percent(passed / of) == shown
+
+
+def test_memory_does_not_grow_with_what_passed() -> None:
+    def results(number: int) -> Iterator[Result]:
+        return (result(f"case-{each}", "passed", duration_s=each) for each in range(number))
+
+    def peak(number: int) -> int:
+        tracemalloc.start()
+        ending = Ending(count([]), 1.0, "x")
+        list(summary_lines(gather(lambda: results(number), PLAIN, 80), ending, 80, PLAIN))
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    peak(10)
+    assert peak(20_000) < peak(1_000) + 50_000

@@ -1,0 +1,268 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalcase.errors import TargetError
+from evalcase.system.processes import tree
+from evalcase.targets.command import CommandTarget
+from tests.targets.bell import RING, Bell, is_there
+from tests.targets.trials import LIMIT_S, trial
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere only groups are ended")
+
+FAMILY = (
+    RING
+    + """
+start(ring_and_hang)
+start(in_a_new_session)
+start(as_a_daemon)
+"""
+)
+HANG = FAMILY + "ring_and_hang()\n"
+
+
+def command(tmp_path: Path, source: str, bell: Bell, **options: Any) -> CommandTarget:
+    (tmp_path / "program.py").write_text(source)
+    argv = [sys.executable, "-S", "-E", "program.py"]
+    return CommandTarget(
+        command=argv, root=str(tmp_path), env={"BELL": bell.path}, **options
+    )  # fmt: skip
+
+
+def zombies() -> list[int]:
+    """Children of this process that have ended and that nobody has waited for."""
+    states = {}
+    for pid in tree.children(os.getpid()):
+        try:
+            states[pid] = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+    return [pid for pid, state in states.items() if state == "Z"]
+
+
+@pytest.mark.parametrize("options", [{}, {"mode": "worker"}])
+def test_fault_12_a_hung_command_is_gone_with_all_its_descendants(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
+    async def run() -> list[int]:
+        async with Bell(tmp_path) as bell:
+            target = command(tmp_path, HANG, bell, **options)
+            await target.open()
+            answering = asyncio.create_task(target.answer(trial()))
+            pids = await bell.wait_for(4)
+            answering.cancel()
+            async with asyncio.timeout(LIMIT_S):
+                await asyncio.gather(answering, return_exceptions=True)
+            left = [pid for pid in pids if is_there(pid)]
+            await target.close()
+            return left
+
+    assert asyncio.run(run()) == []
+    assert zombies() == []
+
+
+def test_a_time_out_from_outside_ends_the_family(tmp_path: Path) -> None:
+    async def run() -> list[int]:
+        async with Bell(tmp_path) as bell:
+            target = command(tmp_path, HANG, bell)
+            await target.open()
+            ringing = asyncio.create_task(bell.wait_for(4))
+
+            async def answer_until_they_are_up() -> None:
+                async with asyncio.timeout(None) as limit:
+                    now = asyncio.get_running_loop().time()
+                    ringing.add_done_callback(lambda _: limit.reschedule(now))
+                    await target.answer(trial())
+
+            with pytest.raises(TimeoutError):
+                await answer_until_they_are_up()
+            await target.close()
+            return [pid for pid in ringing.result() if is_there(pid)]
+
+    assert asyncio.run(run()) == []
+    assert zombies() == []
+
+
+def test_what_a_command_leaves_behind_is_ended_and_its_answer_kept(tmp_path: Path) -> None:
+    source = (
+        RING
+        + """
+start(as_a_daemon)
+os.wait()
+start(ring_and_hang)
+start(in_a_new_session)
+print("done")
+"""
+    )
+
+    async def run() -> tuple[str, list[int]]:
+        async with Bell(tmp_path) as bell:
+            target = command(tmp_path, source, bell)
+            await target.open()
+            try:
+                async with asyncio.timeout(LIMIT_S):
+                    answer = await target.answer(trial())
+            finally:
+                await target.close()
+            # What was ended before it could ring never will; what did ring is gone.
+            pids = [bell._pids.get_nowait() for _ in range(bell._pids.qsize())]
+            return answer.text, [pid for pid in pids if is_there(pid)]
+
+    assert asyncio.run(run()) == ("done", [])
+    assert zombies() == []
+
+
+def test_other_children_are_left_alone(tmp_path: Path) -> None:
+    async def run() -> tuple[list[int], int | None]:
+        async with Bell(tmp_path) as bell:
+            (tmp_path / "other.py").write_text(RING + "in_a_new_session()\n")
+            other = subprocess.Popen(  # noqa: ASYNC220 - as user code may do
+                [sys.executable, "-S", "other.py"], cwd=tmp_path,
+                env={**os.environ, "BELL": bell.path},
+            )  # fmt: skip
+            try:
+                await bell.wait_for(1)
+                target = command(tmp_path, HANG, bell)
+                await target.open()
+                answering = [asyncio.create_task(target.answer(trial())) for _ in range(2)]
+                pids = await bell.wait_for(8)
+                answering[0].cancel()
+                await asyncio.wait(answering[:1])
+                left = [pid for pid in pids if is_there(pid)]
+                answering[1].cancel()
+                await asyncio.wait(answering)
+                await target.close()
+                assert [pid for pid in pids if is_there(pid)] == []
+                return left, other.poll()
+            finally:
+                other.kill()
+                other.wait()
+
+    left, code = asyncio.run(run())
+    assert (len(left), code) == (4, None)
+
+
+def test_a_family_that_grows_is_ended_whole(tmp_path: Path) -> None:
+    source = (
+        RING
+        + """
+def grow(depth):
+    bell = ring()
+    for _ in range(2 if depth else 0):
+        start(lambda: grow(depth - 1))
+    time.sleep(600)
+grow(5)
+"""
+    )
+
+    async def run() -> list[int]:
+        async with Bell(tmp_path) as bell:
+            target = command(tmp_path, source, bell)
+            await target.open()
+            answering = asyncio.create_task(target.answer(trial()))
+            pids = await bell.wait_for(10)
+            answering.cancel()
+            await asyncio.wait([answering])
+            await target.close()
+            pids += [bell._pids.get_nowait() for _ in range(bell._pids.qsize())]
+            return [pid for pid in pids if is_there(pid)]
+
+    assert asyncio.run(run()) == []
+    assert zombies() == []
+
+
+def test_cancelling_at_any_moment_leaves_nothing(tmp_path: Path) -> None:
+    """Also before the process is up: after so many turns of the event loop, each number once."""
+
+    async def run() -> None:
+        async with Bell(tmp_path) as bell:
+            target = command(tmp_path, RING + "ring_and_hang()\n", bell)
+            await target.open()
+            for turns in range(12):
+                answering = asyncio.create_task(target.answer(trial()))
+                for _ in range(turns):
+                    await asyncio.sleep(0)
+                answering.cancel()
+                async with asyncio.timeout(LIMIT_S):
+                    await asyncio.wait([answering])
+                assert answering.cancelled()
+            await target.close()
+
+    asyncio.run(run())
+    assert list(tree.children(os.getpid())) == []
+
+
+def test_the_property_of_adopting_orphans_is_given_back() -> None:
+    async def run() -> list[int]:
+        target = CommandTarget(command=["true"])
+        states = [subreaper()]
+        await target.open()
+        states.append(subreaper())
+        await target.close()
+        await target.close()
+        return [*states, subreaper()]
+
+    assert asyncio.run(run()) == [0, 1, 0]
+
+
+def subreaper() -> int:
+    import ctypes
+
+    value = ctypes.c_int()
+    ctypes.CDLL(None).prctl(37, ctypes.byref(value), 0, 0, 0)
+    return value.value
+
+
+def test_a_kernel_without_lists_of_children_is_scanned(monkeypatch: pytest.MonkeyPatch) -> None:
+    child = subprocess.Popen(["sleep", "600"])
+    try:
+        monkeypatch.setattr(tree, "_lists_children", lambda: False)
+        assert child.pid in set(tree.children(os.getpid()))
+    finally:
+        child.kill()
+        child.wait()
+
+
+def test_stdout_that_stays_open_does_not_hold_up_the_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a descendant can't be found, for it has hidden all signs of where it came from."""
+    monkeypatch.setattr("evalcase.system.processes.process._END_S", 0.1)
+    source = (
+        RING
+        + """
+is_up, up = os.pipe()
+os.set_inheritable(up, True)
+def hide():
+    os.setsid()
+    argv = [sys.executable, "-S", "hidden.py", str(up)]
+    os.execve(sys.executable, argv, {"BELL": os.environ["BELL"]})
+start(lambda: start(hide))
+os.read(is_up, 1)
+"""
+    )
+    hidden = RING + "bell = ring()\nos.write(int(sys.argv[1]), b'x')\ntime.sleep(600)\n"
+    (tmp_path / "hidden.py").write_text(hidden)
+
+    async def run() -> None:
+        async with Bell(tmp_path) as bell:
+            target = command(tmp_path, source, bell)
+            await target.open()
+            answering = asyncio.create_task(target.answer(trial()))
+            (pid,) = await bell.wait_for(1)
+            try:
+                with pytest.raises(TargetError, match="stays open"):
+                    await answering
+            finally:
+                await target.close()
+                os.kill(pid, 9)
+                os.waitpid(pid, 0)  # noqa: ASYNC222 - it is over at once
+
+    asyncio.run(run())

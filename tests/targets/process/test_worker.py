@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from evalcase.errors import TargetError
+from evalcase.model.answer import Answer, Usage
+from evalcase.targets.command import CommandTarget
+from tests.targets.bell import RING, Bell, is_there
+from tests.targets.trials import LIMIT_S, answer_all, ask, trial
+
+Make = Callable[..., CommandTarget]
+
+LOOP = """
+import json, os, sys
+
+def reply(**fields):
+    print(json.dumps(fields), flush=True)
+
+for line in sys.stdin:
+    case = json.loads(line)
+    id, text = case["id"], case["input"][-1]["content"]
+"""
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Make:
+    """Make a target of a worker, whose source is what it does with `id` and `text`."""
+
+    def make(body: str, **options: Any) -> CommandTarget:
+        source = LOOP + "".join(f"    {line}\n" for line in dedent(body).strip().splitlines())
+        (tmp_path / "worker.py").write_text(source)
+        argv = [sys.executable, "-S", "-E", "worker.py"]
+        return CommandTarget(command=argv, mode="worker", root=str(tmp_path), **options)
+
+    return make
+
+
+def answers(target: CommandTarget, *texts: str) -> list[Any]:
+    """Texts of answers, and errors."""
+    given = [trial(text, id=f"case {number}") for number, text in enumerate(texts)]
+    found = asyncio.run(answer_all(target, given))
+    return [each.text if isinstance(each, Answer) else each for each in found]
+
+
+def test_one_process_answers_many_cases(make: Make) -> None:
+    first, second = answers(make("reply(id=id, answer=f'{text} {os.getpid()}')"), "a", "b")
+    assert (first[0], second[0]) == ("a", "b")
+    assert first[1:] == second[1:]
+
+
+def test_it_is_given_the_same_as_a_command(make: Make) -> None:
+    given = trial(expected_output=[{"role": "assistant", "content": "x"}])
+    assert ask(make("reply(id=id, answer=sorted(case))"), given).content == [
+        "conversation_id", "files", "id", "input", "metadata", "repeat",
+    ]  # fmt: skip
+
+
+def test_answers_of_every_shape(make: Make) -> None:
+    body = """
+        message = {"role": "assistant", "content": "m"}
+        if text == "json": reply(id=id, answer={"riskLevel": "High"})
+        if text == "messages": reply(id=id, answer=[message])
+        if text == "whole": reply(id=id, answer={"messages": [message], "cost_usd": 2})
+        if text == "usage": reply(id=id, answer="u", usage={"input": 1}, cost_usd=0.5)
+    """
+    target = make(body)
+    given = [trial(text) for text in ("json", "messages", "whole", "usage")]
+    json, messages, whole, usage = asyncio.run(answer_all(target, given))
+    assert isinstance(json, Answer)
+    assert json.content == {"riskLevel": "High"}
+    assert isinstance(messages, Answer)
+    assert messages.text == "m"
+    assert isinstance(whole, Answer)
+    assert (whole.text, whole.cost_usd) == ("m", 2.0)
+    assert isinstance(usage, Answer)
+    assert (usage.usage, usage.cost_usd) == (Usage(1), 0.5)
+
+
+def test_an_error_it_reports_costs_the_trial_only(make: Make) -> None:
+    body = """
+        if text == "bad": reply(id=id, error="no such city")
+        else: reply(id=id, answer=os.getpid())
+    """
+    first, error, second = answers(make(body), "a", "bad", "b")
+    assert isinstance(error, TargetError)
+    assert str(error) == "the worker says: no such city"
+    assert first == second
+
+
+def test_a_crash_costs_the_trial_and_the_next_has_a_new_process(make: Make) -> None:
+    body = """
+        if text == "crash":
+            print("half a re", end="", flush=True)
+            sys.stderr.write("out of memory\\n")
+            os._exit(9)
+        reply(id=id, answer=os.getpid())
+    """
+    first, error, second = answers(make(body), "a", "crash", "b")
+    assert isinstance(error, TargetError)
+    assert str(error) == (
+        "the worker ended without an answer: it exited with code 9: out of memory"
+    )
+    assert (error.kind, error.details["exit_code"]) == ("exit", 9)
+    assert error.details["stdout"] == "half a re"
+    assert first != second
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("print('loading', flush=True)", "is not JSON"),
+        ("reply(answer='x')", "has the id None"),
+        ("reply(id='other', answer='x')", "has the id 'other'"),
+        ("reply(id=id)", "has not one of"),
+        ("reply(id=id, answer='x', error='y')", "has not one of"),
+        ("print('[1]', flush=True)", "has not one of"),
+        ("reply(id=id, answer=None)", "is null"),
+        ("reply(id=id, answer=[{'role': 'assistant'}])", "neither `content` nor"),
+        ("print('x' * 200_000, flush=True)", "is longer than 100000 bytes"),
+    ],
+)
+def test_a_reply_that_makes_no_sense_is_an_error(make: Make, body: str, said: str) -> None:
+    target = make(body, max_output_bytes=100_000)
+    first, second = answers(target, "a", "b")
+    for error in (first, second):
+        assert isinstance(error, TargetError)
+        assert said in str(error)
+        assert error.kind == "protocol"
+
+
+def test_a_flood_of_replies_is_never_the_answer_to_the_next_case(make: Make) -> None:
+    body = "reply(id=id, answer=text); reply(id=id, answer='again')"
+    first, second = answers(make(body), "a", "b")
+    assert first == "a"
+    assert "has the id 'case 0', not 'case 1'" in str(second)
+
+
+def test_over_its_time_it_is_ended_and_the_next_has_a_new_process(make: Make) -> None:
+    body = """
+        while text == "hang": sys.stdin.read()
+        reply(id=id, answer=text)
+    """
+
+    async def run() -> str:
+        target = make(body)
+        await target.open()
+        try:
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.3):
+                    await target.answer(trial("hang"))
+            async with asyncio.timeout(LIMIT_S):
+                return (await target.answer(trial("b"))).text
+        finally:
+            await target.close()
+
+    assert asyncio.run(run()) == "b"
+
+
+def test_several_workers_answer_at_once(tmp_path: Path, make: Make) -> None:
+    async def run() -> tuple[list[int], int]:
+        async with Bell(tmp_path) as bell:
+            body = "exec(open('ring.py').read()); bell = ring()\nif text == 'hang': time.sleep(600)"
+            (tmp_path / "ring.py").write_text(RING)
+            target = make(body, workers=2, env={"BELL": bell.path})
+            assert target.concurrency == 2
+            await target.open()
+            tasks = [asyncio.create_task(target.answer(trial("hang"))) for _ in range(3)]
+            pids = await bell.wait_for(2)
+            more = bell._pids.qsize()
+            for task in tasks:
+                task.cancel()
+            async with asyncio.timeout(LIMIT_S):
+                await asyncio.wait(tasks)
+            await target.close()
+            return [pid for pid in pids if is_there(pid)], more
+
+    assert asyncio.run(run()) == ([], 0)
+
+
+def test_at_the_end_it_sees_the_end_of_its_input(tmp_path: Path, make: Make) -> None:
+    target = make("reply(id=id, answer=text)")
+    with (tmp_path / "worker.py").open("a") as file:
+        file.write("open('log', 'w').write('tidied up')\n")
+    assert ask(target).text == "Hi"
+    assert (tmp_path / "log").read_text() == "tidied up"
+
+
+def test_one_that_does_not_end_by_itself_is_ended(
+    tmp_path: Path, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evalcase.targets.process.worker._CLOSE_S", 0.1)
+    target = make("reply(id=id, answer=os.getpid())")
+    with (tmp_path / "worker.py").open("a") as file:
+        file.write("import time\ntime.sleep(600)\n")
+    pid = ask(target).content
+    assert isinstance(pid, int)
+    assert not is_there(pid)
+
+
+def test_a_large_case_reaches_a_worker(make: Make) -> None:
+    assert ask(make("reply(id=id, answer=len(text))"), trial("x" * 3_000_000)).content == 3_000_000

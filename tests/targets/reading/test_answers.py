@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import json
+import math
+from base64 import b64decode
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from evalcase.errors import TargetError
+from evalcase.model.answer import Answer, Usage
+from evalcase.model.codec import encode
+from evalcase.model.message import Message
+from evalcase.targets.reading.answers import read_answer
+
+CALL = {"tool": "search", "input": {"q": "x"}}
+
+
+def test_text_is_one_assistant_message() -> None:
+    assert read_answer("4").messages == ({"role": "assistant", "content": "4"},)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"riskLevel": "High"}, [1, 2], 3, 4.5, True, {}, [], {"text": "x"}, {"role": "admin"}],
+)
+def test_other_json_values_are_content_with_their_keys_untouched(value: Any) -> None:
+    assert read_answer(value).messages == ({"role": "assistant", "content": value},)
+
+
+def test_a_message_is_itself() -> None:
+    message = {"role": "assistant", "content": None, "tool_calls": [CALL], "x": 1}
+    assert read_answer(message).messages == (message,)
+
+
+def test_a_list_with_messages_is_those_messages() -> None:
+    messages = [
+        {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]},
+        {"role": "tool", "content": "r"},
+        {"role": "assistant", "content": "done"},
+    ]
+    answer = read_answer(messages)
+    assert list(answer.messages) == messages
+    assert answer.text == "done"
+    assert [call.name for call in answer.tool_calls] == ["f"]
+
+
+def test_a_mapping_with_messages_has_usage_and_cost_beside_them() -> None:
+    value = {
+        "messages": [{"role": "assistant", "content": "hi"}],
+        "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5},
+        "cost_usd": 0.25,
+    }
+    answer = read_answer(value)
+    assert (answer.text, answer.usage, answer.cost_usd) == ("hi", Usage(3, 2), 0.25)
+
+
+def test_what_an_answer_writes_reads_as_the_same_answer() -> None:
+    answer = Answer((Message({"role": "assistant", "content": "a"}),), Usage(1, 2, 3), 0.5, True)
+    assert read_answer(encode(answer)) == answer
+
+
+def test_an_answer_object_is_itself_and_shares_nothing() -> None:
+    content = {"a": [1]}
+    message = Message({"role": "assistant", "content": content})
+    answer = read_answer(Answer((message,), Usage(1, 1), 0.1))
+    content["a"].append(2)
+    assert answer.content == {"a": [1]}
+    assert answer.usage == Usage(1, 1)
+
+
+def test_tuples_count_as_lists() -> None:
+    assert read_answer((1, (2, 3))).content == [1, [2, 3]]
+
+
+@dataclass
+class Point:
+    x: int
+
+
+LOOP: list[Any] = []
+LOOP.append(LOOP)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (None, "None"),
+        (math.nan, "nan"),
+        ({"a": math.inf}, "inf"),
+        (b"bytes", "bytes is not a JSON value"),
+        ({1: 2}, "keys of JSON are texts"),
+        (Point(1), "dataclasses.asdict"),
+        (iter("ab"), "join what it yields"),
+        (LOOP, "nested more than 100 levels"),
+        ([{"role": "assistant", "content": "x"}, "y"], "message 2 of the answer is a string"),
+        ([{"role": "asistant", "content": "x"}], "'asistant'"),
+        ({"role": "assistant", "tool_calls": [{"name": "f"}]}, "doesn't name its tool"),
+        ({"role": "assistant"}, "neither `content` nor `tool_calls`"),
+        ({"key": "\ud800"}, "lone surrogate"),
+        (Answer((), usage={"input": 1}), "Usage"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_no_answer_is_an_error(value: Any, said: str) -> None:
+    with pytest.raises(TargetError) as caught:
+        read_answer(value)
+    assert said in str(caught.value)
+    assert caught.value.kind == "protocol"
+    json.dumps(caught.value.details, ensure_ascii=False).encode()
+
+
+def test_an_integer_that_can_not_be_written_is_an_error() -> None:
+    with pytest.raises(TargetError, match="4,300 digits"):
+        read_answer({"n": 10**5000})
+
+
+def test_lone_surrogates_in_text_are_kept_and_flagged() -> None:
+    (message,) = read_answer("a\udcffb").messages
+    assert message.content == "a\ufffd\ufffd\ufffdb"
+    raw = b64decode(message["content_base64"]).decode(errors="surrogatepass")
+    assert raw == "a\udcffb"
+
+
+def test_usage_that_makes_no_sense_is_unknown_with_a_warning() -> None:
+    said: list[str] = []
+    value = {
+        "messages": [{"role": "assistant", "content": "x"}],
+        "usage": {"input": -1, "output": 2, "colour": 3},
+        "cost_usd": -4,
+        "model": "m",
+    }
+    answer = read_answer(value, said.append)
+    assert (answer.usage, answer.cost_usd) == (Usage(output_tokens=2), None)
+    assert [word in " ".join(said) for word in ("`input`", "colour", "cost_usd", "model")] == [
+        True
+    ] * 4
