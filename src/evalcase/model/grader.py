@@ -58,6 +58,8 @@ class GraderKind:
     """A sentence for people: when it passes."""
     argument: str | None = None
     """The option that `{name: argument}` gives; None if it takes none."""
+    needs: tuple[str, ...] = ()
+    """Options of every grader that this kind can't do without, such as `threshold`."""
     takes_mapping: bool = False
     """Whether its argument may be a mapping: then `{name: {…}}` gives that, and no options."""
     compares_expected: bool = False

@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from evalcase.model.finding import Path
 from evalcase.model.json_value import JSON
-from evalcase.model.shape import Fault, Shape
+from evalcase.model.shape import Anything, Fault, MapOf, Shape
 
 _KEY = "option"
 
@@ -85,10 +86,18 @@ def _field_names(declared: type) -> dict[str, str]:
 
 
 def faults_of(
-    declared: type, values: Mapping[str, JSON], what: str, path: Path = ()
+    declared: type,
+    values: Mapping[str, JSON],
+    what: str,
+    path: Path = (),
+    beside: Mapping[str, Option] = MappingProxyType({}),
 ) -> Iterator[Fault]:
-    """Everything that is wrong with some values. `what` is what has them: "a regex grader"."""
-    known = options_of(declared)
+    """Everything that is wrong with some values. `what` is what has them: "a regex grader".
+
+    `beside` are options that others read, and that may stand among them.
+    """
+    own = options_of(declared)
+    known = {**own, **beside}
     sound = True
     for name, value in values.items():
         if name not in known:
@@ -99,24 +108,29 @@ def faults_of(
                 sound = False
                 yield fault
     for name, each in known.items():
-        if each.needed and values.get(name) is None and name not in values:
+        if each.needed and name not in values:
             sound = False
             example = "" if each.example is None else f"; for example {name}: {each.example}"
             yield Fault(path, f"{what} needs `{name}`{example}", code="missing-option")
     if sound and hasattr(declared, "conflicts"):
-        for fault in made_of(declared, values).conflicts():
+        its = {name: value for name, value in values.items() if name in own}
+        for fault in made_of(declared, its).conflicts():
             yield fault._replace(path=(*path, *fault.path))
 
 
 def made_of(declared: type, values: Mapping[str, JSON]) -> Any:  # noqa: ANN401 - of that type
     """The dataclass of values that have no faults. Null means that nobody says."""
+    return declared(**fields_of(declared, values))
+
+
+def fields_of(declared: type, values: Mapping[str, JSON]) -> dict[str, Any]:
+    """Values that have no faults, as the fields of the dataclass hold them."""
     known, names = options_of(declared), _field_names(declared)
-    given = {
+    return {
         names[name]: known[name].shape.read(value)
         for name, value in values.items()
         if value is not None
     }
-    return declared(**given)
 
 
 def _unknown(name: str, known: Mapping[str, Option], what: str, path: Path) -> Fault:
@@ -132,3 +146,42 @@ def _unknown(name: str, known: Mapping[str, Option], what: str, path: Path) -> F
         hint = f"it has {', '.join(f'`{each}`' for each in known)}" if known else "it has none"
     message = f"{what} has no option `{name}`"
     return Fault((*path, name), message, hint, at="key", code="unknown-option")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The shape of a mapping that has options itself, held as the dataclass that declares them."""
+
+    declared: type
+    what: str
+
+    @property
+    def words(self) -> str:
+        return self.what
+
+    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+        if not isinstance(value, dict):
+            yield from MapOf(Anything(), self.what).faults(value, path)
+            return
+        name = path[-1]
+        for fault in faults_of(self.declared, value, f"`{name}`", path):
+            inner = fault.path[-1]
+            yield fault._replace(
+                message=fault.message.replace(f"`{inner}` is", f"`{name}.{inner}` is")
+            )
+
+    def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
+        assert isinstance(value, dict)
+        return made_of(self.declared, value)
+
+    def schema(self) -> dict[str, JSON]:
+        known = options_of(self.declared)
+        return {
+            "type": "object",
+            "properties": {
+                name: {"description": each.about, **each.shape.schema()}
+                for name, each in known.items()
+            },
+            "required": [name for name, each in known.items() if each.needed],
+            "additionalProperties": False,
+        }

@@ -1,0 +1,75 @@
+"""Shapes of options that name something else: a function, a file, or other graders.
+
+None of them is looked up here: nothing is imported or opened for a check of its syntax.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from evalcase.model.finding import Path
+from evalcase.model.json_value import JSON
+from evalcase.model.shape import Fault, Plain, Text, mismatch
+
+
+@dataclass(frozen=True, slots=True)
+class Reference(Plain):
+    """`module:function`, looked at and never imported."""
+
+    @property
+    def words(self) -> str:
+        return "`module:function`"
+
+    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+        if not isinstance(value, str):
+            yield mismatch(self, value, path)
+            return
+        module, colon, name = value.partition(":")
+        words = [*module.split("."), *name.split(".")]
+        if not colon or not all(word.isidentifier() for word in words):
+            what = f"`{value:.80}` does not name a function"
+            yield Fault(path, what, _reference_hint(module, name))
+
+    def schema(self) -> dict[str, JSON]:
+        return {"type": "string", "pattern": f"^{_DOTTED}:{_DOTTED}$"}
+
+
+_DOTTED = (
+    r"[^\x00-@\[-^`{-\x7f][^\x00-/:-@\[-^`{-\x7f]*"
+    r"(?:\.[^\x00-@\[-^`{-\x7f][^\x00-/:-@\[-^`{-\x7f]*)*"
+)
+"""Names with dots between them, in words that every dialect of patterns has: anything beyond ASCII
+may be a letter."""
+
+
+def _reference_hint(module: str, name: str) -> str:
+    if "/" in module or module.endswith(".py"):
+        stem = module.removeprefix("./").removesuffix(".py").replace("/", ".")
+        return f"it names a file, not a module: did you mean `{stem}:{name or 'answer'}`?"
+    return "write module:function, for example my_agent:answer"
+
+
+@dataclass(frozen=True, slots=True)
+class FilePath(Text):
+    """A file or a folder, seen from the project's root. A suite may only name one inside of it."""
+
+    what: str = "a path"
+
+
+@dataclass(frozen=True, slots=True)
+class GraderList(Plain):
+    """A list of graders in any spelling. Whoever knows graders looks at what is in it."""
+
+    @property
+    def words(self) -> str:
+        return "a list of graders"
+
+    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+        if not isinstance(value, list):
+            yield mismatch(self, value, path)
+        elif not value:
+            yield Fault(path, f"`{path[-1]}` is an empty list", code="empty-list")
+
+    def schema(self) -> dict[str, JSON]:
+        return {"type": "array", "items": {"$ref": "#/$defs/grader"}, "minItems": 1}
