@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evalcase.model.problem import Problem
     from evalcase.model.result import Result
     from evalcase.model.suite import Suite
-    from evalcase.pipeline import check, iter_cases, load, loads, parse_case
+    from evalcase.pipeline import check, check_text, iter_cases, load, loads, parse_case
     from evalcase.record.evaluated import Evaluated
 
 __version__ = "0.1.0"
@@ -34,6 +34,7 @@ __all__ = [
     "ToolCall",
     "Usage",
     "check",
+    "check_text",
     "evaluate",
     "evaluate_async",
     "iter_cases",
@@ -58,6 +59,7 @@ _HOMES = {
     "ToolCall": "model.message",
     "Usage": "model.answer",
     "check": "pipeline",
+    "check_text": "pipeline",
     "evaluate": "library",
     "evaluate_async": "library",
     "iter_cases": "pipeline",

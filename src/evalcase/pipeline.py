@@ -17,6 +17,7 @@ from evalcase.model.problem import Problem, in_order
 from evalcase.model.suite import Suite
 from evalcase.read.discover import discover, format_of
 from evalcase.read.document import Format
+from evalcase.suites.check import Project, check_config_text, check_project, check_text_as
 from evalcase.suites.load import Loaded, has_errors, load_case, load_file, load_text
 from evalcase.suites.stream import stream_cases
 
@@ -69,11 +70,37 @@ def iter_cases(path: str | os.PathLike[str]) -> Iterator[Case]:
 
 def check(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    root: str | os.PathLike[str] | None = None,
 ) -> list[Problem]:
-    """Every problem of every file, in order. It never raises for what files hold."""
+    """Every problem of every file, in order. It never raises for what files hold.
+
+    Graders and targets have to be there, and their options right; the configuration is that of the
+    project which `root` belongs to, by default the current folder. No code of it is imported.
+    """
     several = (paths,) if isinstance(paths, str | os.PathLike) else paths
-    loaded_files = load_each((os.fspath(path) for path in several), keep=False)
+    loaded_files = check_project((os.fspath(path) for path in several), _project(root))
     return [problem for loaded in loaded_files for problem in loaded.problems]
+
+
+def check_text(
+    text: str, path: str | os.PathLike[str], root: str | os.PathLike[str] | None = None
+) -> list[Problem]:
+    """The same for a text that isn't saved yet, as if it stood at its path: for editors.
+
+    A path that ends in `evalcase.toml` or `pyproject.toml` is that of a configuration.
+    """
+    name = os.fspath(path)
+    if os.path.basename(name) in ("evalcase.toml", "pyproject.toml"):
+        return check_config_text(text, name)
+    format = format_of(name)
+    if isinstance(format, Problem):
+        return [format]
+    return check_text_as(text, name, format, _project(root))
+
+
+def _project(root: str | os.PathLike[str] | None) -> Project:
+    folder = os.getcwd()
+    return Project(folder if root is None else os.fspath(root), seen_from=folder)
 
 
 def load_each(

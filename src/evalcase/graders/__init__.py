@@ -53,7 +53,8 @@ class NamedGrader:
 
     @property
     def compares_expected(self) -> bool:
-        return bool(getattr(self.grader, "compares_expected", False))
+        kind = getattr(self.grader, "kind", None)
+        return kind is not None and bool(kind.compares_expected)
 
     @property
     def judges(self) -> bool:

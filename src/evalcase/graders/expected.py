@@ -16,6 +16,7 @@ from evalcase.graders.compare.excerpt import cap, count
 from evalcase.graders.compare.json_difference import list_differences
 from evalcase.model.answer import Answer
 from evalcase.model.grade import Grade
+from evalcase.model.grader import GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.trial import Trial
@@ -37,7 +38,11 @@ class _Expectation(NamedTuple):
 class ExpectedGrader:
     """Whether the answer is what `expected_output` says."""
 
-    compares_expected: ClassVar[bool] = True
+    kind: ClassVar[GraderKind] = GraderKind(
+        "expected",
+        "The answer is what `expected_output` says.",
+        compares_expected=True,
+    )
 
     def grade(self, trial: Trial, answer: Answer) -> Grade:
         messages = trial.case.expected_output

@@ -9,14 +9,17 @@ from functools import lru_cache, partial
 from importlib import import_module
 from inspect import Parameter, isawaitable, iscoroutinefunction, signature
 from traceback import extract_tb
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from evalcase.errors import ConfigError
 from evalcase.graders.returned import read_returned
 from evalcase.model.answer import Answer
 from evalcase.model.grade import Grade
+from evalcase.model.grader import GraderKind
 from evalcase.model.json_value import fresh
 from evalcase.model.message import Message
+from evalcase.model.option import option
+from evalcase.model.shape_names import Reference
 from evalcase.model.trial import Trial
 from evalcase.system.threads import Threads
 
@@ -49,8 +52,11 @@ class PythonGrader:
     can be given up. An async one runs in the event loop, which is quicker.
     """
 
-    value: str
-    """`module:function`."""
+    kind: ClassVar[GraderKind] = GraderKind(
+        "python", "A Python function says so.", "value", runs_code=True
+    )
+
+    value: str = option(Reference(), "The function, as `module:function`.")
     threshold: float = 1.0
     """The score from which a function that returns only a number counts as passed."""
 

@@ -17,3 +17,14 @@ def project_root(folder: str) -> str:
         if parent == current:
             return folder
         current = parent
+
+
+def holds_config(root: str) -> bool:
+    """Whether a project may have a configuration, found out without reading one."""
+    if os.path.isfile(os.path.join(root, "evalcase.toml")):
+        return True
+    try:
+        with open(os.path.join(root, "pyproject.toml"), "rb") as file:
+            return b"evalcase" in file.read()
+    except OSError:
+        return False

@@ -1,0 +1,126 @@
+"""What suites mention, looked up: graders that are installed, targets and judge of a project.
+
+Nothing is imported or read before a suite mentions something, and nothing of the project's own
+code is imported at all.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from evalcase.errors import ConfigError
+from evalcase.model.finding import Unfit
+from evalcase.plugins.registry import names, search
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evalcase.model.grader_options import DeclaredGrader
+    from evalcase.model.known import What
+    from evalcase.project.config import ConfigFile
+
+
+class Installed:
+    """The graders that are installed. It objects to nothing: a file may be read anywhere."""
+
+    def __init__(self) -> None:
+        self._graders: dict[str, DeclaredGrader | None] = {}
+        self._broken: dict[str, str] = {}
+
+    def grader(self, name: str) -> DeclaredGrader | None:
+        if name not in self._graders:
+            if ":" in name:
+                return None  # it may be any of a million functions
+            self._graders[name] = self._declared(name)
+        return self._graders[name]
+
+    def _declared(self, name: str) -> DeclaredGrader | None:
+        from evalcase.model.grader_options import declared_grader
+
+        try:
+            made_by = search("graders", name)
+            return None if made_by is None else declared_grader(made_by)
+        except (ConfigError, AttributeError, TypeError) as error:
+            self._broken[name] = str(error)
+            return None
+
+    def object_to(self, what: What, name: str) -> Unfit | None:
+        del what, name
+        return None
+
+
+class Existing(Installed):
+    """The same, and a grader that nobody knows is objected to."""
+
+    def object_to(self, what: What, name: str) -> Unfit | None:
+        if what != "grader":
+            return None
+        if name in self._broken:
+            return Unfit("unknown-grader", f"the grader `{name}` has no use: {self._broken[name]}")
+        return Unfit("unknown-grader", f"there is no grader `{name}`", _grader_hint(name))
+
+
+class InProject(Existing):
+    """The same for a project with its configuration: targets and a judge, too."""
+
+    def __init__(self, file: Callable[[], ConfigFile]) -> None:
+        super().__init__()
+        self._read = file
+        self._targets: dict[str, Unfit | None] = {}
+
+    @cached_property
+    def file(self) -> ConfigFile:
+        return self._read()
+
+    def object_to(self, what: What, name: str) -> Unfit | None:
+        if what == "grader":
+            return super().object_to(what, name)
+        if what == "judge":
+            return self._object_to_judge(name)
+        if name not in self._targets:
+            from evalcase.plugins.target_names import object_to_target
+
+            self._targets[name] = object_to_target(name, self.file.config, of_suite=True)
+        return self._targets[name]
+
+    def _object_to_judge(self, field: str) -> Unfit | None:
+        if self.file.config.judge is not None:
+            return None
+        hint = 'add [judge] to evalcase.toml, with target = "NAME"'
+        return Unfit("no-judge", f"`{field}` is graded by a judge, and none is configured", hint)
+
+
+_ELSEWHERE = {
+    "exact": "expected", "exact_match": "expected", "match": "expected", "javascript": "python",
+    "code": "python", "code_judge": "python", "function": "python", "callable": "python",
+}  # fmt: skip
+"""What other tools call graders that do the same."""
+_JUDGES = (
+    "llm",
+    "judge",
+    "rubric",
+    "geval",
+    "g_eval",
+    "model_graded",
+    "model_grader",
+    "score_model",
+)
+
+
+def _grader_hint(name: str) -> str:
+    from difflib import get_close_matches
+
+    known = names("graders")
+    plain = name.strip().lower().replace("-", "_")
+    if plain in _ELSEWHERE:
+        return f"did you mean `{_ELSEWHERE[plain]}`?"
+    close = [plain] if plain in known else get_close_matches(plain, known, 1, 0.6)
+    if close:
+        return f"did you mean `{close[0]}`?"
+    if any(word in plain for word in _JUDGES):
+        return "a judge grades what `criteria` and `rubrics` say"
+    if ":" in name and name.partition(":")[0] in known:
+        kind, _, value = name.partition(":")
+        return f"write {{{kind}: {value}}}"
+    return f"there are {', '.join(known)}"

@@ -1,0 +1,178 @@
+"""What keeps suites and a configuration from being used: all of it, with places, in one pass.
+
+`check_project` looks at files as they are; `check_plan` at what a run would use of them, and finds
+the same there. Neither imports code of the project, opens a connection or starts anything.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalcase.errors import ConfigError, SuiteError
+from evalcase.model.problem import Problem, in_order
+from evalcase.plugins.known import InProject
+from evalcase.project.root import holds_config, project_root
+from evalcase.read.discover import discover
+from evalcase.read.document import Format
+from evalcase.suites.load import Loaded, load_file, load_text
+
+if TYPE_CHECKING:
+    from evalcase.model.finding import Unfit
+    from evalcase.model.known import What
+    from evalcase.project.config import ConfigFile
+
+
+class Project:
+    """Where suites are checked: a folder, and the configuration of the project it belongs to."""
+
+    def __init__(self, folder: str, seen_from: str | None = None) -> None:
+        self._folder = folder
+        self._seen_from = seen_from
+        self.known = InProject(self._read)
+
+    def _read(self) -> ConfigFile:
+        from evalcase.project.config import read_config
+
+        return read_config(self._folder, self._seen_from)
+
+    def config_problems(self) -> list[Problem]:
+        """What is wrong with the configuration, if there is one: settings and targets."""
+        if not holds_config(project_root(os.path.realpath(self._folder))):
+            return []
+        return _config_problems(self.known.file)
+
+
+def check_project(
+    paths: Iterable[str], project: Project, stdin_format: Format = "yaml"
+) -> Iterator[Loaded]:
+    """The configuration, if something is wrong with it, then each file that paths stand for."""
+    problems = project.config_problems()
+    if problems:
+        yield Loaded(problems[0].path, None, problems, 0)
+    for path in discover(paths):
+        if isinstance(path, Problem):
+            yield Loaded(path.path, None, [path], 0, is_read=False)
+        else:
+            yield load_file(path, stdin_format, keep=False, known=project.known)
+
+
+def check_text_as(text: str, path: str, format: Format, project: Project) -> list[Problem]:
+    """The problems of a text that isn't saved yet, as if it stood at its path."""
+    return load_text(text, format, path, project.known).problems
+
+
+def check_config_text(text: str, path: str) -> list[Problem]:
+    """The problems of a configuration that isn't saved yet."""
+    from evalcase.project.config import config_of_text
+    from evalcase.read.source import UnreadableError, encode
+
+    try:
+        data = encode(text, path)
+    except UnreadableError as error:
+        return [error.problem]
+    folder = os.path.dirname(os.path.realpath(path))
+    file = config_of_text(data, os.path.realpath(path), folder, path)
+    return _config_problems(file) if file is not None else []
+
+
+def _config_problems(file: ConfigFile, used: frozenset[str] | None = None) -> list[Problem]:
+    if file.document is None:
+        return file.problems()
+    from evalcase.plugins.target_names import find_wrong_targets
+
+    return file.problems(find_wrong_targets(file.config, used))
+
+
+class Used(NamedTuple):
+    """What a run uses of one suite."""
+
+    targets: frozenset[str] = frozenset()
+    """The names that its cases are asked under, where the command line doesn't name others."""
+    judged: frozenset[str] = frozenset()
+    """The ids of cases that a judge grades."""
+
+
+class Plan(NamedTuple):
+    """What a run would use."""
+
+    suites: Mapping[str, Used]
+    """By the path of each."""
+    targets: Sequence[str] = ()
+    """Those that take the place of what suites name."""
+    named_by: str = "--target"
+    """Who named them."""
+
+
+def check_plan(file: ConfigFile, plan: Plan, errors: Sequence[Problem] = ()) -> list[Problem]:
+    """Everything that keeps a run from asking, at the places where `check` finds it.
+
+    `errors` are those of the suites themselves. Nothing is read again where all is well.
+    """
+    problems = _config_problems(file, _names_in_use(file, plan))
+    problems += _object_to_named(file, plan)
+    for path, used in plan.suites.items():
+        known = _InUse(file, used)
+        if known.objects:
+            found = load_file(path, keep=False, known=known).problems
+            problems += [problem for problem in found if known.concerns(problem)]
+    seen = set(problems)
+    problems += [problem for problem in errors if problem not in seen]
+    return in_order([replace(problem, stops=True) for problem in problems])
+
+
+def _names_in_use(file: ConfigFile, plan: Plan) -> frozenset[str]:
+    names = frozenset(plan.targets).union(*(used.targets for used in plan.suites.values()))
+    judge = file.config.judge
+    if judge is not None and any(used.judged for used in plan.suites.values()):
+        names |= {judge.target}
+    return names
+
+
+def refuse(problems: Sequence[Problem], file: ConfigFile) -> None:
+    """Raise what a run is refused with, if there is anything."""
+    if not problems:
+        return
+    shown = file.document.path if file.document is not None else None
+    if all(problem.span is None or problem.path == shown for problem in problems):
+        raise ConfigError.of(problems)
+    raise SuiteError(problems)
+
+
+class _InUse(InProject):
+    """The same knowledge, for what a run uses of one suite: the rest is objected to by nobody."""
+
+    def __init__(self, file: ConfigFile, used: Used) -> None:
+        super().__init__(lambda: file)
+        self._used = used
+
+    @property
+    def objects(self) -> bool:
+        """Whether there is anything to object to, found out without reading the suite again."""
+        judged = bool(self._used.judged) and self.object_to("judge", "criteria") is not None
+        return judged or any(self.object_to("target", name) for name in self._used.targets)
+
+    def object_to(self, what: What, name: str) -> Unfit | None:
+        if what == "target" and name not in self._used.targets:
+            return None
+        return super().object_to(what, name)
+
+    def concerns(self, problem: Problem) -> bool:
+        """Whether it keeps the run from asking; what else is found only warns."""
+        if problem.code == "no-judge":
+            return problem.case in self._used.judged
+        return problem.severity == "error" or problem.code == "undefined-target"
+
+
+def _object_to_named(file: ConfigFile, plan: Plan) -> Iterator[Problem]:
+    if not plan.targets:
+        return
+    from evalcase.plugins.target_names import object_to_target
+
+    for name in plan.targets:
+        unfit = object_to_target(name, file.config, of_suite=False)
+        if unfit is not None:
+            where = f"{plan.named_by} {name}"
+            yield Problem(unfit.code, unfit.message, where, hint=unfit.hint)
