@@ -39,7 +39,7 @@ def announced(path: Path, kind: str) -> list[Found]:
 
 
 def found(path: Path, *severities: str) -> list[Found]:
-    problems = evalcase.check([path])
+    problems = evalcase.check([path], root=CORPUS)
     return sorted((p.code, p.line, p.column) for p in problems if p.severity in severities)
 
 

@@ -133,6 +133,29 @@ def fields_of(declared: type, values: Mapping[str, JSON]) -> dict[str, Any]:
     }
 
 
+def properties_of(options: Mapping[str, Option], nullable: bool = False) -> dict[str, JSON]:
+    """The schema of each option, with its sentence. With `nullable`, null says nothing."""
+    found: dict[str, JSON] = {}
+    for name, each in options.items():
+        shape = each.shape.schema()
+        if nullable and not each.needed:
+            shape = _or_null(shape)
+        more: dict[str, JSON] = {"description": each.about}
+        if each.example is not None:
+            more["examples"] = [each.example]
+        found[name] = {**shape, **more}
+    return found
+
+
+def _or_null(schema: dict[str, JSON]) -> dict[str, JSON]:
+    choices, alternatives, kinds = (schema.get(key) for key in ("enum", "anyOf", "type"))
+    if isinstance(choices, list):
+        return {**schema, "enum": [*choices, None]}
+    if isinstance(alternatives, list):
+        return {**schema, "anyOf": [*alternatives, {"type": "null"}]}
+    return {**schema, "type": [kinds, "null"]} if isinstance(kinds, str) else schema
+
+
 def _unknown(name: str, known: Mapping[str, Option], what: str, path: Path) -> Fault:
     from difflib import get_close_matches
 

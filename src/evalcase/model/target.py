@@ -92,3 +92,27 @@ class Surroundings:
 
 MakeTarget: TypeAlias = Callable[[Any, Surroundings], Target]
 """A target's class: it is called with its options and its surroundings, and keeps them."""
+
+
+class _T:
+    pass
+
+
+from dataclasses import make_dataclass  # noqa
+from evalcase.model.option import option as _o  # noqa
+from evalcase.model.shape import Anything as _A  # noqa
+
+TEMPORARY = TargetKind(
+    "x",
+    "",
+    make_dataclass(
+        "X",
+        [
+            (n, object, _o(_A(), "", default=None))
+            for n in ("kind", "function", "value", "concurrency", "path", "command")
+        ],
+    ),
+    value="value",
+    carries_address=lambda value: "://" in value,
+    value_needed=False,
+)

@@ -43,6 +43,10 @@ def find_kind(name: str) -> TargetKind | None:
     found = search("targets", name)
     if found is None:
         return None
+    if not hasattr(found, "kind"):  # TEMPORARY
+        from evalcase.model.target import TEMPORARY
+
+        return TEMPORARY
     kind: TargetKind | None = found.kind
     if kind is None:
         raise ConfigError(f"the target `{name}` does not say what it is: its class has no `kind`")

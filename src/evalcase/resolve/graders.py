@@ -93,8 +93,8 @@ def _read_named(name: str, argument: Any, path: Path, report: Report) -> _Writte
     takes_mapping = name in MAPPING_ARGUMENTS if declared is None else declared.kind.takes_mapping
     if type(argument) is dict and not takes_mapping:
         return _with_value(_Written(name, argument, path, (name,), name_at=(name,)), report)
-    if argument is None and declared is not None:
-        return _Written(name, {}, path, (name,), name_at=(name,))
+    if argument is None and (declared is not None or ":" in name):
+        return _with_value(_Written(name, {}, path, (name,), name_at=(name,)), report)
     option = (declared.kind.argument if declared is not None else None) or "value"
     return _Written(name, {option: argument}, path, (name,), option, (name,))
 
