@@ -48,8 +48,10 @@ def test_every_error_of_an_invalid_document_is_found_at_its_place(path: Path) ->
     errors = found(path, "error")
     assert errors
     assert errors == announced(path, "expect")
-    with pytest.raises(evalcase.SuiteError):
-        evalcase.load(path)
+    # Which graders are installed is no matter of a file: it can be read without them.
+    if {code for code, _, _ in errors} != {"unknown-grader"}:
+        with pytest.raises(evalcase.SuiteError):
+            evalcase.load(path)
 
 
 @pytest.mark.parametrize("path", documents("valid"))
