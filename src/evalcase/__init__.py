@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from evalcase.model.case import Case
     from evalcase.model.message import Message, ToolCall
     from evalcase.model.problem import Problem
+    from evalcase.model.question import Question
     from evalcase.model.result import Result
     from evalcase.model.suite import Suite
+    from evalcase.model.target import Target
     from evalcase.pipeline import check, iter_cases, load, loads, parse_case
     from evalcase.record.evaluated import Evaluated
 
@@ -26,10 +28,12 @@ __all__ = [
     "Evaluated",
     "Message",
     "Problem",
+    "Question",
     "RecordError",
     "Result",
     "Suite",
     "SuiteError",
+    "Target",
     "TargetError",
     "ToolCall",
     "Usage",
@@ -47,13 +51,15 @@ _HOMES = {
     "Case": "model.case",
     "ConfigError": "errors",
     "EvalcaseError": "errors",
-    "Evaluated": "evaluated",
+    "Evaluated": "record.evaluated",
     "Message": "model.message",
     "Problem": "model.problem",
+    "Question": "model.question",
     "RecordError": "errors",
     "Result": "model.result",
     "Suite": "model.suite",
     "SuiteError": "errors",
+    "Target": "model.target",
     "TargetError": "errors",
     "ToolCall": "model.message",
     "Usage": "model.answer",

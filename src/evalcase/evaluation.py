@@ -21,10 +21,12 @@ from evalcase.grade.score import decide_case_verdict
 from evalcase.model.case import Case
 from evalcase.model.failure import Failure
 from evalcase.model.result import Result, Verdict
+from evalcase.model.target import Target
 from evalcase.model.trial import Trial, TrialKey
 from evalcase.plugins.cache import FOLDER as CACHE_FOLDER
 from evalcase.plugins.cache import AnswerStore, cached
-from evalcase.plugins.make import bounds_of, graders_of, key_names, make_target
+from evalcase.plugins.make import graders_of
+from evalcase.plugins.targets import bounds_of, key_names, make_target
 from evalcase.project.config import Config
 from evalcase.project.env_file import read_env_file, set_missing
 from evalcase.project.options import Request
@@ -35,15 +37,16 @@ from evalcase.record.folder import Run, create_run
 from evalcase.record.journal import Journal, open_journal
 from evalcase.record.keep import Keeper, rows_ahead
 from evalcase.record.reader import finished, read_results, totals
-from evalcase.run.attempt import Target, ask
+from evalcase.run.attempt import ask
 from evalcase.run.case_hash import hash_case
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
 from evalcase.run.plan import plan_trials, times_of
+from evalcase.run.question import find_files, question_of
 from evalcase.run.schedule import Engine, Watcher
 from evalcase.suites.collection import Suites
+from evalcase.targets.asking.fingerprint import FileDigests
 from evalcase.targets.chat.prices import prices_version
-from evalcase.targets.fingerprint import FileDigests
 from evalcase.text.secrets import Scrubber
 
 MAX_ANSWER_BYTES = 10_000_000
@@ -138,7 +141,9 @@ class Evaluation:
             return given[name]
         of_suite = not self.request.targets and name != self.config.target
         no_exec = self.request.no_exec
-        return make_target(name, self.config, self.warn, no_exec=no_exec, of_suite=of_suite)
+        return make_target(
+            name, self.config, self.warn, os.environ, no_exec=no_exec, of_suite=of_suite
+        )
 
     def _check_graders(self, suite: str, case: Case) -> None:
         """Find out now, and not after the first answers, that a grader can't be used."""
@@ -315,9 +320,9 @@ class Evaluation:
         if self.engine is not None:
             self.engine.cancel()
 
-    def _hash(self, trial: Trial) -> str:
-        files = self._files.of(trial) if trial.case.has_parts else None
-        return hash_case(trial.case, files)
+    def _hash(self, trial: Trial, files: Mapping[str, str] | None = None) -> str:
+        found = _files_of(trial) if files is None else files
+        return hash_case(trial.case, self._files.of(found))
 
     def trials_of(self, name: str) -> Iterator[Trial]:
         """Every trial of a target, whether it is finished or not."""
@@ -348,7 +353,8 @@ class Evaluation:
     async def _try(
         self, limits: Limits, paces: Mapping[str, Pace], target: Target, trial: Trial
     ) -> Result:
-        case_hash = self._hash(trial)
+        files = _files_of(trial)
+        case_hash = self._hash(trial, files)
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
         if trial.case.skip:
             reason = trial.case.skip if isinstance(trial.case.skip, str) else "skipped"
@@ -356,7 +362,9 @@ class Evaluation:
             return Result(trial.key, case_hash, "skipped", None, (), why, 0, started, 0.0)
         assert self.engine is not None
         pace = paces[trial.target]
-        outcome = await ask(target, trial, limits, pace, self.engine, random)
+        question = question_of(trial, files, os.urandom(8).hex())
+        limit_s = limits.of_case(trial.case.timeout_s)
+        outcome = await ask(target, question, limit_s, limits, pace, self.engine, random)
         if outcome.interrupted and self.engine.interrupted:
             raise asyncio.CancelledError  # it has no result, and is run again by `resume`
         retried = tuple(map(self._scrubbed, outcome.retried))
@@ -385,6 +393,13 @@ def _once(warn: Callable[[str], None]) -> Callable[[str], None]:
             warn(text)
 
     return say
+
+
+def _files_of(trial: Trial) -> dict[str, str]:
+    """The files that a trial names, and where they are."""
+    if not trial.case.has_parts:
+        return {}
+    return find_files(trial.case.input, os.path.dirname(os.path.realpath(trial.suite)))
 
 
 def _default(config: Config, case: Case) -> tuple[str, ...]:

@@ -5,23 +5,22 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable
-from inspect import isclass, iscoroutinefunction
 from typing import Any, TypeAlias, TypedDict, Unpack, cast
 
 from evalcase.errors import ConfigError
 from evalcase.evaluation import Evaluation, runs_folder
 from evalcase.model.result import Result
+from evalcase.model.target import Surroundings, Target, is_target
 from evalcase.model.trial import Trial
 from evalcase.project.config import Config, load_config
 from evalcase.project.options import Request
 from evalcase.record.evaluated import Evaluated
-from evalcase.run.attempt import Target
 from evalcase.run.plan import Selection, Shard
 from evalcase.targets.python import PythonTarget
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 Asked: TypeAlias = str | Callable[..., Any] | Target
-"""A target: its name, `kind:value`, a function, or an object that is one."""
+"""A target: its name, `kind:value`, a function, or an object that is one, or answers like one."""
 
 
 class Options(TypedDict, total=False):
@@ -106,12 +105,10 @@ def _named(
 def _one(target: Asked, config: Config, warn: Callable[[str], None]) -> tuple[str, Target | None]:
     if isinstance(target, str):
         return target, None
-    if not isclass(target) and all(
-        iscoroutinefunction(getattr(target, name, None)) for name in ("open", "answer", "close")
-    ):
-        return type(target).__name__, cast(Target, target)
+    if is_target(target):
+        return type(target).__name__, target
     if callable(target) or callable(getattr(target, "answer", None)):
-        made = PythonTarget.of(target, root=config.root, warn=warn)
+        made = PythonTarget.of(target, Surroundings(config.root, os.environ, warn))
         return f"python:{made.name}", made
     raise ConfigError(f"a target is a name, a function or a Target, not {target!r:.80}")
 

@@ -13,7 +13,7 @@ import click
 from evalcase.cli.running import Gates, Manner, execute, explained, finite, make_view
 from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation import Evaluation, runs_folder
-from evalcase.plugins.make import runs_code
+from evalcase.plugins.targets import runs_code
 from evalcase.project.config import Config, load_config
 from evalcase.project.options import Request
 from evalcase.record.folder import Run, read_run

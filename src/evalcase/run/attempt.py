@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from json import dumps
 from time import perf_counter
 from traceback import TracebackException
@@ -12,7 +13,8 @@ from typing import Any, NamedTuple, Protocol
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.failure import Failure
-from evalcase.model.trial import Trial
+from evalcase.model.question import Question
+from evalcase.model.target import Target
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
 from evalcase.run.retry import wait_before_retry
@@ -27,12 +29,6 @@ class OverTimeError(TimeoutError):
 
     def __init__(self, limit_s: float) -> None:
         super().__init__(f"no answer within {limit_s:g} s")
-
-
-class Target(Protocol):
-    async def open(self) -> None: ...
-    async def answer(self, trial: Trial) -> Answer: ...
-    async def close(self) -> None: ...
 
 
 class Outcome(NamedTuple):
@@ -57,16 +53,16 @@ class Patience(Protocol):
 
 
 async def ask(
-    target: Target, trial: Trial, limits: Limits, pace: Pace,
+    target: Target, question: Question, limit_s: float, limits: Limits, pace: Pace,
     patience: Patience, random: Callable[[], float],
 ) -> Outcome:  # fmt: skip
-    """Get an answer, trying again where that may help."""
-    limit_s = limits.of_case(trial.case.timeout_s)
+    """Get an answer, trying again where that may help. Each attempt has `limit_s` seconds."""
     retried: list[Failure] = []
     while True:
         began = await (pace.begin() if pace.is_free else patience.turn(pace))
-        answer, error, duration_s = await _attempt(target, trial, limit_s, pace, began)
         number = len(retried) + 1
+        asked = question if number == 1 else replace(question, attempt=number)
+        answer, error, duration_s = await _attempt(target, asked, limit_s, pace, began)
         if error is None:
             return Outcome(answer, None, number, duration_s, tuple(retried))
         failure = _failure(error)
@@ -79,14 +75,14 @@ async def ask(
 
 
 async def _attempt(
-    target: Target, trial: Trial, limit_s: float, pace: Pace, began: float
+    target: Target, question: Question, limit_s: float, pace: Pace, began: float
 ) -> tuple[Answer | None, Exception | None, float]:
     answer: Answer | None = None
     error: Exception | None = None
     started = perf_counter()
     try:
         async with asyncio.timeout(limit_s) as limit:
-            answer = _checked(await target.answer(trial))
+            answer = _checked(await target.answer(question))
     except asyncio.CancelledError as caught:
         # The target's own, unless it is this trial that is being given up.
         task = asyncio.current_task()

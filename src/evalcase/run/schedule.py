@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
 from evalcase.model.result import Result
+from evalcase.model.target import Target
 from evalcase.model.trial import Trial
-from evalcase.run.attempt import Target
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
 
