@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from json import dumps
 from math import nan
 from typing import Any
@@ -59,6 +60,13 @@ def test_an_answer_after_all() -> None:
     outcome, waits = attempt(ScriptedTarget([busy(), busy(), OK]))
     assert (outcome.answer, outcome.attempts, waits) == (OK, 3, [0.5, 1.0])
     assert [failure.details for failure in outcome.retried] == [{"status": 503}] * 2
+
+
+def test_each_attempt_is_asked_with_its_number_and_else_the_same() -> None:
+    target = ScriptedTarget([busy(), busy(), OK])
+    attempt(target)
+    assert [each.attempt for each in target.asked] == [1, 2, 3]
+    assert {replace(each, attempt=1) == target.asked[0] for each in target.asked} == {True}
 
 
 def test_the_last_failure_counts() -> None:

@@ -27,6 +27,17 @@ def events(*chunks: bytes) -> list[Event]:
         (b"", []),
     ],
 )
+def test_a_long_line_is_put_together_once() -> None:
+    """Each chunk is looked at for its own sake: a line may come in very many."""
+    reader = EventReader()
+    assert reader.feed(b"data: ") == []
+    for _ in range(1000):
+        assert reader.feed(b"x" * 10) == []
+    assert len(reader._rest) == 1001
+    assert reader.feed(b"\r") == []
+    assert reader.feed(b"\n\r\n") == [Event("", b"x" * 10_000)]
+
+
 def test_streams(stream: bytes, expected: list[Event]) -> None:
     assert events(stream) == expected
     assert events(*(stream[at : at + 1] for at in range(len(stream)))) == expected
