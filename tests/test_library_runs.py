@@ -70,7 +70,7 @@ def test_it_is_the_same_run_as_that_of_the_command(folder: Path, evaluate: Evalu
     other = json.loads(told.stdout)
     assert (done.totals.total, done.totals.failed) == (other["total"], other["failed"]) == (2, 2)
     first, second = (
-        [(each["key"], each["verdict"], each["case_hash"]) for each in map(_row, results)]
+        [(each["key"], each["verdict"], each["question_hash"]) for each in map(_row, results)]
         for results in (
             done.results,
             evalcase.evaluate("s.eval.yaml", "echo", cases="a", repeat=2).results,
@@ -80,7 +80,7 @@ def test_it_is_the_same_run_as_that_of_the_command(folder: Path, evaluate: Evalu
 
 
 def _row(result: evalcase.Result) -> dict[str, Any]:
-    return {"key": result.key, "verdict": result.verdict, "case_hash": result.case_hash}
+    return {"key": result.key, "verdict": result.verdict, "question_hash": result.question_hash}
 
 
 @pytest.mark.usefixtures("folder")

@@ -104,7 +104,7 @@ def test_a_secret_that_is_a_word_of_the_record_does_not_break_it(tmp_path: Path,
     [found] = read_results(str(path))
     assert found.verdict == "passed"
     assert found.started_at == row(5)["started_at"]
-    assert found.case_hash == row(5)["case_hash"]
+    assert found.question_hash == row(5)["question_hash"]
     assert found.answer is not None
     assert found.answer.text == "It ***WORD***."
 

@@ -4,9 +4,9 @@ import json
 from typing import Any
 
 import pytest
+from evalcase.run.case_hash import hash_case
 
 import evalcase
-from evalcase.run.case_hash import hash_case
 
 BASE: dict[str, Any] = {"id": "a", "input": "Hi", "expected_output": {"b": 1, "a": [1, "x"]}}
 
