@@ -140,6 +140,7 @@ async def evaluate_async(
     from evalcase.evaluation.conduct import Evaluation
     from evalcase.evaluation.listener import Listener, log_warning
     from evalcase.evaluation.plan import Given, prepare
+    from evalcase.model.target import Surroundings
     from evalcase.plugins.given import name_graders, name_targets
     from evalcase.project.config import load_config
     from evalcase.project.options import read_keywords, runs_folder
@@ -149,7 +150,7 @@ async def evaluate_async(
     world = this_world()
     config = load_config(os.fspath(root) if root is not None else world.cwd)
     warn = options.get("on_warning", log_warning)
-    targets = name_targets(target, config, warn)
+    targets = name_targets(target, Surroundings(config.root, world.environment, warn))
     made = {name: each for name, each in targets.items() if each is not None}
     paths, suites = hold_suites(what)
     chosen = read_keywords(paths, tuple(targets), options)

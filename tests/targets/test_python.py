@@ -13,9 +13,9 @@ import pytest
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Usage
-from evalcase.model.trial import Trial
+from evalcase.model.question import Question
 from evalcase.targets.python import PythonTarget
-from tests.targets.trials import answer_all, ask, trial
+from tests.targets.questions import answer_all, ask, of_value, question, target_of
 
 Make = Callable[..., PythonTarget]
 
@@ -36,7 +36,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
     def make(source: str, name: str = "agent:answer", **options: object) -> PythonTarget:
         sys.modules.pop("agent", None)
         (tmp_path / "agent.py").write_text(dedent(source))
-        return PythonTarget(function=name, root=str(tmp_path), **options)  # type: ignore[arg-type]
+        return target_of(PythonTarget, function=name, root=str(tmp_path), **options)  # type: ignore[arg-type]
 
     return make
 
@@ -72,20 +72,20 @@ def test_functions_and_objects_of_every_kind_answer(make: Make, source: str) -> 
 
 def test_messages_come_as_a_list_of_messages(make: Make) -> None:
     source = "def answer(messages): return f'{type(messages).__name__} {messages[-1].role}'"
-    assert ask(make(source), trial(LONG)).text == "list user"
+    assert ask(make(source), question(LONG)).text == "list user"
 
 
 def test_any_other_parameter_gets_the_last_user_content(make: Make) -> None:
     source = "def answer(content): return content"
-    assert ask(make(source), trial(LONG)).text == "Bye"
-    data = trial([{"role": "user", "content": {"question": "x", "k": 3}}])
+    assert ask(make(source), question(LONG)).text == "Bye"
+    data = question([{"role": "user", "content": {"question": "x", "k": 3}}])
     assert ask(make(source), data).content == {"question": "x", "k": 3}
 
 
 def test_hidden_messages_are_warned_of_once_per_run(make: Make) -> None:
     said: list[str] = []
     target = make("def answer(prompt): return prompt", warn=said.append)
-    asyncio.run(answer_all(target, [trial(), trial(LONG, id="long"), trial(LONG)]))
+    asyncio.run(answer_all(target, [question(), question(LONG, id="long"), question(LONG)]))
     (warning,) = said
     assert warning == (
         "`agent:answer` sees the last user message only; case `long` has 4 messages (system, "
@@ -95,13 +95,13 @@ def test_hidden_messages_are_warned_of_once_per_run(make: Make) -> None:
 
 def test_nothing_is_warned_of_where_all_can_be_seen(make: Make) -> None:
     said: list[str] = []
-    ask(make("def answer(prompt, messages): return prompt", warn=said.append), trial(LONG))
+    ask(make("def answer(prompt, messages): return prompt", warn=said.append), question(LONG))
     assert said == []
 
 
 def test_a_case_without_a_user_message_is_an_error_for_who_sees_only_that(make: Make) -> None:
     with pytest.raises(TargetError, match="no user message"):
-        ask(make("def answer(p): return p"), trial([{"role": "system", "content": "x"}]))
+        ask(make("def answer(p): return p"), question([{"role": "system", "content": "x"}]))
 
 
 def test_usage_comes_with_an_answer_object(make: Make) -> None:
@@ -189,7 +189,7 @@ LOG = "log = []\n"
 )
 def test_set_up_and_tear_down_happen_once_per_run(make: Make, source: str) -> None:
     target = make(LOG + dedent(source))
-    answers = asyncio.run(answer_all(target, [trial("a"), trial("b")]))
+    answers = asyncio.run(answer_all(target, [question("a"), question("b")]))
     assert [str(getattr(answer, "text", answer)) for answer in answers] == ["a", "b"]
     assert sys.modules["agent"].log == ["in", "out"]
 
@@ -250,7 +250,7 @@ def test_sync_functions_run_side_by_side(make: Make) -> None:
         target = make(source)
         await target.open()
         try:
-            answers = await asyncio.gather(*(target.answer(trial()) for _ in range(20)))
+            answers = await asyncio.gather(*(target.answer(question()) for _ in range(20)))
             return [answer.text for answer in answers]
         finally:
             await target.close()
@@ -261,7 +261,7 @@ def test_sync_functions_run_side_by_side(make: Make) -> None:
 def test_threads_are_used_again_and_end_with_the_target(make: Make) -> None:
     source = "import threading\ndef answer(prompt): return threading.get_ident()"
     target = make(source)
-    answers = asyncio.run(answer_all(target, [trial() for _ in range(20)]))
+    answers = asyncio.run(answer_all(target, [question() for _ in range(20)]))
     assert len({getattr(answer, "content", None) for answer in answers}) == 1
     deadline = time.monotonic() + 10
     while any(thread.name == "evalcase-call" for thread in threading.enumerate()):
@@ -278,7 +278,7 @@ def test_a_hung_sync_function_is_given_up_and_the_next_trial_answered(make: Make
             return prompt
     """
     target = make(source)
-    answers = asyncio.run(answer_all(target, [trial("hang"), trial("next")], limit_s=0.2))
+    answers = asyncio.run(answer_all(target, [question("hang"), question("next")], limit_s=0.2))
     sys.modules["agent"].never.set()
     assert isinstance(answers[0], TimeoutError)
     assert getattr(answers[1], "text", None) == "next"
@@ -289,9 +289,9 @@ def test_fault_06_a_hung_sync_function_does_not_keep_the_process_alive(tmp_path:
     program = """
         import asyncio
         from evalcase.targets.python import PythonTarget
-        from tests.targets.trials import ask
+        from tests.targets.questions import ask, of_value, target_of
         try:
-            ask(PythonTarget(function="agent:answer", root={root!r}), limit_s=0.1)
+            ask(target_of(PythonTarget, function="agent:answer", root={root!r}), limit_s=0.1)
         except TimeoutError:
             print("given up")
     """
@@ -357,12 +357,12 @@ def test_what_can_not_be_used_is_a_config_error_that_names_the_cause(
 )
 def test_options_are_checked(options: dict[str, object], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
-        PythonTarget(**options)  # type: ignore[arg-type]
+        target_of(PythonTarget, **options)  # type: ignore[arg-type]
 
 
 def test_from_value_is_the_function(tmp_path: Path, make: Make) -> None:
     make("def answer(p): return p")
-    assert ask(PythonTarget.from_value("agent:answer", root=str(tmp_path))).text == "Hi"
+    assert ask(of_value(PythonTarget, "agent:answer", root=str(tmp_path))).text == "Hi"
 
 
 def test_close_without_open_is_nothing(make: Make) -> None:
@@ -371,6 +371,6 @@ def test_close_without_open_is_nothing(make: Make) -> None:
 
 def test_the_case_is_a_copy_for_each_trial(make: Make) -> None:
     source = "def answer(prompt): prompt['k'].append(1); return prompt"
-    given: Trial = trial([{"role": "user", "content": {"k": []}}])
+    given: Question = question([{"role": "user", "content": {"k": []}}])
     answers = asyncio.run(answer_all(make(source), [given, given]))
     assert [getattr(answer, "content", None) for answer in answers] == [{"k": [1]}, {"k": [1]}]

@@ -15,7 +15,7 @@ from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.plan import prepare
 from evalcase.model.result import Verdict
-from evalcase.plugins.make import runs_code
+from evalcase.plugins.targets import runs_code
 from evalcase.project.config import Config, load_config
 from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.folder import Run, read_run

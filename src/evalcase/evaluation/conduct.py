@@ -15,7 +15,7 @@ from evalcase.evaluation.work import Work
 from evalcase.model.result import Verdict
 from evalcase.plugins.cache import FOLDER as CACHE_FOLDER
 from evalcase.plugins.cache import AnswerStore
-from evalcase.plugins.make import bounds_of
+from evalcase.plugins.targets import bounds_of
 from evalcase.record.commit import JournalFailure
 from evalcase.record.evaluated import Evaluated, Status
 from evalcase.record.folder import Run, create_run

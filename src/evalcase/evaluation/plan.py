@@ -9,7 +9,7 @@ from evalcase.errors import ConfigError
 from evalcase.model.grader import NamedGrader
 from evalcase.model.target import Target
 from evalcase.plugins.graders import Graders
-from evalcase.plugins.make import key_names, make_target
+from evalcase.plugins.targets import key_names, make_target
 from evalcase.project.config import Config
 from evalcase.project.env_file import read_env_file, set_missing
 from evalcase.project.options import RunOptions
@@ -71,7 +71,7 @@ def prepare(
     suites = given.suites if given.suites is not None else Suites(options.paths)
     graders = Graders(given.graders, no_exec=options.no_exec)
     trials = survey_cases(suites, options, config, graders, tell)
-    targets = _make_targets(trials, options, config, given, tell)
+    targets = _make_targets(trials, options, config, world, given, tell)
     if options.caches(config):
         _check_caching(targets)
     secrets = _values(key_names(config, targets.values()), world)
@@ -83,7 +83,12 @@ def prepare(
 
 
 def _make_targets(
-    trials: Mapping[str, int], options: RunOptions, config: Config, given: Given, warn: Warn
+    trials: Mapping[str, int],
+    options: RunOptions,
+    config: Config,
+    world: World,
+    given: Given,
+    warn: Warn,
 ) -> dict[str, Target]:
     """The targets of cases, and those of the configuration that graders may ask."""
     made: dict[str, Target] = {}
@@ -91,7 +96,7 @@ def _make_targets(
     for name in trials:
         of_suite = not options.targets and name != config.target
         made[name] = known.get(name) or make_target(
-            name, config, warn, no_exec=options.no_exec, of_suite=of_suite
+            name, config, warn, world.environment, no_exec=options.no_exec, of_suite=of_suite
         )
     return made
 

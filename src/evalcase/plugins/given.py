@@ -8,8 +8,7 @@ from typing import Any, TypeAlias, cast
 from evalcase.errors import ConfigError
 from evalcase.graders.python import FunctionGrader
 from evalcase.model.grader import Grader, GraderKind, NamedGrader
-from evalcase.model.target import Target, Traits, Warn
-from evalcase.project.config import Config
+from evalcase.model.target import Surroundings, Target, is_target
 from evalcase.targets.python import PythonTarget
 
 GivenTarget: TypeAlias = str | Callable[..., Any] | Target
@@ -18,7 +17,7 @@ GivenGrader: TypeAlias = Callable[..., Any] | Grader | NamedGrader
 
 
 def name_targets(
-    target: GivenTarget | Iterable[GivenTarget] | None, config: Config, warn: Warn
+    target: GivenTarget | Iterable[GivenTarget] | None, surroundings: Surroundings
 ) -> dict[str, Target | None]:
     """Targets by name. Those that are only named are made later."""
     if target is None:
@@ -26,26 +25,21 @@ def name_targets(
     named: dict[str, Target | None] = {}
     several = isinstance(target, Iterable) and not isinstance(target, str) and not callable(target)
     for each in cast("Iterable[GivenTarget]", target if several else (target,)):
-        name, made = _name_target(each, config, warn)
+        name, made = _name_target(each, surroundings)
         # Two functions may have the same name, and are two targets all the same.
         named[_free(name, named) if made is not None else name] = made
     return named
 
 
-def _name_target(target: GivenTarget, config: Config, warn: Warn) -> tuple[str, Target | None]:
+def _name_target(target: GivenTarget, surroundings: Surroundings) -> tuple[str, Target | None]:
     if isinstance(target, str):
         return target, None
     if is_target(target):
-        return type(target).__name__, cast("Target", target)
+        return type(target).__name__, target
     if callable(target) or callable(getattr(target, "answer", None)):
-        made = PythonTarget.of(target, root=config.root, warn=warn)
+        made = PythonTarget.of(target, surroundings)
         return f"python:{made.name}", made
     raise ConfigError(f"a target is a name, a function or a Target, not {target!r:.80}")
-
-
-def is_target(value: object) -> bool:
-    """Whether an object says that it is a target: by deriving from Target, or by its traits."""
-    return not isinstance(value, type) and isinstance(getattr(value, "traits", None), Traits)
 
 
 def name_graders(graders: Iterable[GivenGrader]) -> list[NamedGrader]:

@@ -21,12 +21,12 @@ _MADE_HERE = frozenset({"type", "question_hash", "grading_hash", "verdict", "sta
 
 _VOCABULARY = frozenset(
     """
-    type suite case target repeat question_hash grading_hash grading repeats pass_rate verdict data asked regraded answer grades failure attempts started_at
-    duration_s retried messages usage cost_usd truncated cached input_tokens
-    output_tokens cached_tokens grader
-    score passed reason details weight required kind message role content tool_calls tool input
-    output function name arguments text value path file image result status failed errored
-    ungraded skipped completed interrupted system developer user assistant exception timeout exit
+    type suite case target repeat question_hash grading_hash grading repeats pass_rate verdict
+    data asked regraded answer grades failure attempts started_at duration_s retried messages
+    usage cost_usd truncated cached input_tokens output_tokens cached_tokens grader score passed
+    reason details weight required kind message role content tool_calls tool input output
+    function name arguments text value path file image result status failed errored ungraded
+    skipped completed interrupted system developer user assistant exception timeout exit
     connection http protocol stopped
     """.split()
 )

@@ -7,10 +7,10 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
+from evalcase.targets.options import Options
 
 from evalcase.model.answer import Usage
 from evalcase.targets.chat.prices import Pricing, prices_version
-from evalcase.targets.options import Options
 from tests.cli.command import environment
 
 OPENAI = "https://api.openai.com/v1"

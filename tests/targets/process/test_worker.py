@@ -13,7 +13,7 @@ from evalcase.errors import TargetError
 from evalcase.model.answer import Answer, Usage
 from evalcase.targets.command import CommandTarget
 from tests.targets.bell import RING, Bell, is_there
-from tests.targets.trials import LIMIT_S, answer_all, ask, trial
+from tests.targets.questions import LIMIT_S, answer_all, ask, question, target_of
 
 Make = Callable[..., CommandTarget]
 
@@ -37,14 +37,14 @@ def make(tmp_path: Path) -> Make:
         source = LOOP + "".join(f"    {line}\n" for line in dedent(body).strip().splitlines())
         (tmp_path / "worker.py").write_text(source)
         argv = [sys.executable, "-S", "-E", "worker.py"]
-        return CommandTarget(command=argv, mode="worker", root=str(tmp_path), **options)
+        return target_of(CommandTarget, command=argv, mode="worker", root=str(tmp_path), **options)
 
     return make
 
 
 def answers(target: CommandTarget, *texts: str) -> list[Any]:
     """Texts of answers, and errors."""
-    given = [trial(text, id=f"case {number}") for number, text in enumerate(texts)]
+    given = [question(text, id=f"case {number}") for number, text in enumerate(texts)]
     found = asyncio.run(answer_all(target, given))
     return [each.text if isinstance(each, Answer) else each for each in found]
 
@@ -56,7 +56,7 @@ def test_one_process_answers_many_cases(make: Make) -> None:
 
 
 def test_it_is_given_the_same_as_a_command(make: Make) -> None:
-    given = trial(expected_output=[{"role": "assistant", "content": "x"}])
+    given = question(expected_output=[{"role": "assistant", "content": "x"}])
     assert ask(make("reply(id=id, answer=sorted(case))"), given).content == [
         "conversation_id", "files", "id", "input", "metadata", "repeat",
     ]  # fmt: skip
@@ -71,7 +71,7 @@ def test_answers_of_every_shape(make: Make) -> None:
         if text == "usage": reply(id=id, answer="u", usage={"input": 1}, cost_usd=0.5)
     """
     target = make(body)
-    given = [trial(text) for text in ("json", "messages", "whole", "usage")]
+    given = [question(text) for text in ("json", "messages", "whole", "usage")]
     json, messages, whole, usage = asyncio.run(answer_all(target, given))
     assert isinstance(json, Answer)
     assert json.content == {"riskLevel": "High"}
@@ -154,9 +154,9 @@ def test_over_its_time_it_is_ended_and_the_next_has_a_new_process(make: Make) ->
         try:
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.3):
-                    await target.answer(trial("hang"))
+                    await target.answer(question("hang"))
             async with asyncio.timeout(LIMIT_S):
-                return (await target.answer(trial("b"))).text
+                return (await target.answer(question("b"))).text
         finally:
             await target.close()
 
@@ -169,9 +169,9 @@ def test_several_workers_answer_at_once(tmp_path: Path, make: Make) -> None:
             body = "exec(open('ring.py').read()); bell = ring()\nif text == 'hang': time.sleep(600)"
             (tmp_path / "ring.py").write_text(RING)
             target = make(body, workers=2, env={"BELL": bell.path})
-            assert target.concurrency == 2
+            assert target.traits.concurrency == 2
             await target.open()
-            tasks = [asyncio.create_task(target.answer(trial("hang"))) for _ in range(3)]
+            tasks = [asyncio.create_task(target.answer(question("hang"))) for _ in range(3)]
             pids = await bell.wait_for(2)
             more = bell._pids.qsize()
             for task in tasks:
@@ -205,4 +205,6 @@ def test_one_that_does_not_end_by_itself_is_ended(
 
 
 def test_a_large_case_reaches_a_worker(make: Make) -> None:
-    assert ask(make("reply(id=id, answer=len(text))"), trial("x" * 3_000_000)).content == 3_000_000
+    assert (
+        ask(make("reply(id=id, answer=len(text))"), question("x" * 3_000_000)).content == 3_000_000
+    )

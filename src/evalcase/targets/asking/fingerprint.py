@@ -10,34 +10,36 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any
 
-from evalcase.model.trial import Trial
-from evalcase.targets.shown import files, request
+from evalcase.model.question import Question
+from evalcase.targets.asking.shown import describe_question
 
 _UNREADABLE = "unreadable"
 _BETWEEN_WORDS = re.compile(r"""[\s;|&=,'"()<>]+""")
 
 
-def asked(trial: Trial, *, whole: bool = False) -> dict[str, Any]:
-    """What a target is shown of a trial; with `whole`, of all that the case says."""
-    shown = request(trial)
-    shown["files"] = {name: _digest(path) for name, path in shown["files"].items()}
+def describe_asked(question: Question, *, whole: bool = False) -> dict[str, Any]:
+    """What a target is shown of a question; with `whole`, all that may decide its answer."""
+    shown = describe_question(question)
+    shown["files"] = {name: _digest(path) for name, path in question.files.items()}
     if whole:
-        shown["case"] = trial.case.to_dict()
+        shown["suite"], shown["turn"] = question.suite, question.turn
+        shown["schema"] = question.schema
     return shown
 
 
 class FileDigests:
-    """The hashes of the files that cases name. One that many cases share is read once."""
+    """Hashes of the files that cases name. One that many cases share is read once."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[int, int, str]] = {}
 
-    def of(self, trial: Trial) -> dict[str, str]:
-        return {name: self._digest(path) for name, path in files(trial).items()}
+    def of(self, files: Mapping[str, str]) -> dict[str, str]:
+        """The hashes of some files, given as paths, by their names."""
+        return {name: self._digest(path) for name, path in files.items()}
 
     def _digest(self, path: str) -> str:
         try:

@@ -1,4 +1,4 @@
-"""Files that content refers to, as models are sent them: read from disk, within bounds.
+"""Files that content refers to, as models and services are sent them: read from disk, in bounds.
 
 What a file is, its bytes say: a PNG, JPEG, GIF or WebP image, a PDF, or UTF-8 text. Models can be
 sent no other.
@@ -9,14 +9,12 @@ from __future__ import annotations
 import os
 import stat
 from base64 import b64encode
-from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
-from evalcase.model.message import is_part
-from evalcase.model.trial import Trial
-from evalcase.targets.shown import find_file
+from evalcase.model.message import named_files
+from evalcase.model.question import Question
 
 MAX_BYTES = 20_000_000
 _STARTS = (
@@ -35,29 +33,28 @@ class ContentFile(NamedTuple):
     """The text of a text file; anything else in base64."""
 
 
-Files = dict[str, ContentFile]
+Files: TypeAlias = dict[str, ContentFile]
 
 
-def file_names(trial: Trial) -> list[str]:
-    """The files that messages of a case refer to."""
-    names = (_name(part) for part in _parts(trial))
-    return list(dict.fromkeys(name for name in names if name is not None))
+def has_files(question: Question) -> bool:
+    """Whether some content of a question names a file."""
+    return any(True for _ in named_files(question.messages))
 
 
-def load_files(trial: Trial, root: str, *, any_kind: bool = False) -> Files:
-    """Every file of a case. Raise TargetError for one that can't be sent."""
-    return {name: _load(name, trial, root, any_kind) for name in file_names(trial)}
+def load_files(question: Question, root: str, *, any_kind: bool = False) -> Files:
+    """Every file of a question. Raise TargetError for one that can't be sent."""
+    names = dict.fromkeys(file.name for file in named_files(question.messages))
+    return {name: _load(name, question, root, any_kind) for name in names}
 
 
-def sent_files(trial: Trial, root: str) -> JSON:
-    """The files of a case for a service that can't read them from this disk."""
-    files = load_files(trial, root, any_kind=True).values()
+def describe_files(question: Question, root: str) -> JSON:
+    """The files of a question for a service that can't read them from this disk."""
     return {
         file.name: {
             "media_type": file.media_type,
             "text" if file.media_type == "text/plain" else "base64": file.data,
         }
-        for file in files
+        for file in load_files(question, root, any_kind=True).values()
     }
 
 
@@ -69,31 +66,13 @@ def image_type(start: bytes) -> str | None:
     return found if found != "application/pdf" else None
 
 
-def is_address(text: str) -> bool:
-    return text.startswith(("http://", "https://", "data:"))
-
-
-def _parts(trial: Trial) -> Iterator[dict[str, JSON]]:
-    for message in trial.case.input:
-        content = message.content
-        if isinstance(content, list) and all(map(is_part, content)):
-            yield from (part for part in content if isinstance(part, dict))
-
-
-def _name(part: dict[str, JSON]) -> str | None:
-    if part["type"] not in ("file", "image"):
-        return None
-    name = part.get("path", part.get("value"))
-    if not isinstance(name, str) or not name:
-        return None
-    return None if part["type"] == "image" and is_address(name) else name
-
-
-def _load(name: str, trial: Trial, root: str, any_kind: bool) -> ContentFile:
-    folder = os.path.dirname(os.path.realpath(trial.suite))
-    path = os.path.realpath(find_file(name, folder))
+def _load(name: str, question: Question, root: str, any_kind: bool) -> ContentFile:
+    if name not in question.files:
+        raise TargetError(f"`{name}` can't be read: there is no such file")
+    path = os.path.realpath(question.files[name])
+    folders = os.path.dirname(os.path.realpath(question.suite)), os.path.realpath(root)
     # The loader looks after the paths of files, but not after those of images.
-    if not any(_contains(each, path) for each in (folder, os.path.realpath(root))):
+    if not any(_contains(folder, path) for folder in folders):
         raise TargetError(f"`{name}` lies outside the project, so it is not sent")
     data = _read(name, path)
     kind = image_type(data[:16])

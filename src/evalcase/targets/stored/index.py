@@ -1,4 +1,4 @@
-"""Where in a file the answer to a trial stands: found once, so that each answer is one seek.
+"""Where in a file the answer to a question stands: found once, so that each answer is one seek.
 
 Only offsets are kept in memory, for there may be a million answers.
 """
@@ -9,14 +9,16 @@ from typing import Any, BinaryIO, NoReturn
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.json_value import JSON
-from evalcase.model.trial import Trial
+from evalcase.model.question import Question
 from evalcase.targets.reading.outputs import parse_json
 
 _ANY = 0
 """Stands for every repeat; they are counted from 1."""
 
 
-class ReplayIndex:
+class AnswerIndex:
+    """The answers of one file, by case, suite and repeat."""
+
     def __init__(self, path: str, *, is_journal: bool) -> None:
         self.path = path
         self.is_journal = is_journal
@@ -38,23 +40,23 @@ class ReplayIndex:
         if target is None and len(self._targets) > 1:
             self._refuse(f"several targets have answered; say which by `target`{self._others()}")
 
-    def find(self, trial: Trial) -> int:
+    def find(self, question: Question) -> int:
         """The offset of the line with the answer. Raise TargetError if there is none."""
-        case = trial.case.id
-        for repeat in (trial.repeat, _ANY):
-            for suite in (trial.suite, None):
+        case = question.case
+        for repeat in (question.repeat, _ANY):
+            for suite in (question.suite, None):
                 offset = self._offsets.get((suite, repeat), {}).get(case)
                 if offset is not None:
                     return offset
         elsewhere = [
             cases[case]
             for (_, repeat), cases in self._offsets.items()
-            if case in cases and repeat in (trial.repeat, _ANY)
+            if case in cases and repeat in (question.repeat, _ANY)
         ]
         if len(elsewhere) == 1:
             return elsewhere[0]
         which = "several suites with" if elsewhere else "no answer to"
-        message = f"{self.path} has {which} case `{case}` (repeat {trial.repeat})"
+        message = f"{self.path} has {which} case `{case}` (repeat {question.repeat})"
         raise TargetError(message, kind="protocol")
 
     def _row(self, line: bytes, number: int) -> dict[str, JSON]:

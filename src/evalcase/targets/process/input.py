@@ -1,4 +1,4 @@
-"""What one trial is to a command: the arguments, the variables, stdin and files.
+"""What one question is to a command: the arguments, the variables, stdin and files.
 
 In a shell line a placeholder becomes `"$EVALCASE_PROMPT"` and the like, with the value in that
 variable. It is one word to the shell wherever a shell-quoted text would be, and no text of a case
@@ -13,42 +13,39 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from evalcase.model.message import Message, is_part
-from evalcase.model.trial import Trial
-from evalcase.targets.process.command_options import CommandOptions
-from evalcase.targets.shown import content_text, files, last_user_content, request
+from evalcase.model.question import Question
+from evalcase.targets.asking.shown import content_text, describe_question, last_user_content
+from evalcase.targets.process.program import Program
 
 _FILES = frozenset({"input_file", "prompt_file", "output_file", "PROMPT_FILE", "OUTPUT_FILE"})
 
 
 class CommandInput:
-    """The argv and the rest for one try of one trial."""
+    """The argv and the rest for one question."""
 
-    def __init__(
-        self, options: CommandOptions, trial: Trial, attempt: int, folder: str | None
-    ) -> None:
-        self._options = options
-        self._trial = trial
-        self._attempt = attempt
+    def __init__(self, program: Program, question: Question, folder: str | None) -> None:
+        self._program = program
+        self._question = question
         self._folder = folder
-        self.env: dict[str, str] = {**os.environ, **options.env}
+        self.env = program.variables()
         self.argv = self._argv()
 
     @property
     def output_file(self) -> str | None:
         """Where the command is to leave its answer, if it was told of a file."""
-        is_used = self._options.template.used & {"output_file", "OUTPUT_FILE"}
+        is_used = self._program.template.used & {"output_file", "OUTPUT_FILE"}
         return self._path("output.json") if is_used else None
 
     @property
     def stdin(self) -> bytes | None:
-        if self._options.stdin == "none":
+        if self._program.stdin == "none":
             return None
-        return self._prompt().encode() if self._options.stdin == "text" else self._request()
+        return self._prompt().encode() if self._program.stdin == "text" else self._object()
 
     def _argv(self) -> list[str]:
-        template = self._options.template
+        template = self._program.template
         values = {name: self._value(name) for name in template.used}
-        if not self._options.shell:
+        if not self._program.shell:
             return template.fill(values)
         words = {name: self._as_word(name, value) for name, value in values.items()}
         if "FILES" in words:
@@ -62,8 +59,8 @@ class CommandInput:
 
     def _file_words(self) -> str:
         words = []
-        for number, path in enumerate(files(self._trial).values(), 1):
-            word = self._options.files_format
+        for number, path in enumerate(self._question.files.values(), 1):
+            word = self._program.files_format
             for name, value in (("path", path), ("basename", os.path.basename(path))):
                 if f"{{{name}}}" in word:
                     word = word.replace(f"{{{name}}}", self._as_word(f"{name}_{number}", value))
@@ -71,35 +68,35 @@ class CommandInput:
         return " ".join(words)
 
     def _value(self, name: str) -> str:
-        case = self._trial.case
+        question = self._question
         match name:
             case "prompt" | "PROMPT":
                 return self._prompt()
             case "case_id" | "EVAL_ID":
-                return case.id
+                return question.case
             case "conversation_id":
-                return case.conversation_id or ""
+                return question.conversation_id or ""
             case "repeat":
-                return str(self._trial.repeat)
+                return str(question.repeat)
             case "attempt":
-                return str(self._attempt)
+                return str(question.attempt)
             case "ATTEMPT":
-                return str(self._attempt - 1)
+                return str(question.attempt - 1)
             case "prompt_file" | "PROMPT_FILE":
                 return self._write("prompt.txt", self._prompt().encode())
             case "input_file":
-                return self._write("input.json", self._request())
+                return self._write("input.json", self._object())
             case "output_file" | "OUTPUT_FILE":
                 return self._path("output.json")
         return ""
 
     def _prompt(self) -> str:
-        if self._options.agentv:
-            return conversation_text(self._trial)
-        return content_text(last_user_content(self._trial.case))
+        if self._program.agentv:
+            return write_conversation(self._question)
+        return content_text(last_user_content(self._question))
 
-    def _request(self) -> bytes:
-        return json.dumps(request(self._trial)).encode() + b"\n"
+    def _object(self) -> bytes:
+        return json.dumps(describe_question(self._question)).encode() + b"\n"
 
     def _write(self, name: str, data: bytes) -> str:
         path = self._path(name)
@@ -113,21 +110,20 @@ class CommandInput:
 
 
 @contextmanager
-def command_input(options: CommandOptions, trial: Trial, attempt: int) -> Iterator[CommandInput]:
+def prepare_input(program: Program, question: Question) -> Iterator[CommandInput]:
     """The input of a command, with a folder for its files where it needs one."""
-    if not options.template.used & _FILES:
-        yield CommandInput(options, trial, attempt, None)
+    if not program.template.used & _FILES:
+        yield CommandInput(program, question, None)
         return
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="evalcase-", ignore_cleanup_errors=True) as folder:
-        yield CommandInput(options, trial, attempt, folder)
+        yield CommandInput(program, question, folder)
 
 
-def conversation_text(trial: Trial) -> str:
+def write_conversation(question: Question) -> str:
     """All messages as one text, as AgentV writes it: with roles where there are several."""
-    messages, found = trial.case.input, files(trial)
-    texts = [(message.role, _text(message, found)) for message in messages]
+    texts = [(message.role, _text(message, question.files)) for message in question.messages]
     if len({role for role, _ in texts}) < 2:
         return "\n\n".join(text for _, text in texts)
     return "\n\n".join(f"@[{role.capitalize()}]:\n{text}" for role, text in texts)
