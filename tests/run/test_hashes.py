@@ -4,21 +4,23 @@ import json
 from typing import Any
 
 import pytest
-from evalcase.run.case_hash import hash_case
 
 import evalcase
+from evalcase.run.hashes import hash_grading, hash_question
 
 BASE: dict[str, Any] = {"id": "a", "input": "Hi", "expected_output": {"b": 1, "a": [1, "x"]}}
 
 
-def hashed(**changes: Any) -> str:
-    return hash_case(evalcase.parse_case(json.dumps({**BASE, **changes})))
+def hashed(**changes: Any) -> tuple[str, str]:
+    case = evalcase.parse_case(json.dumps({**BASE, **changes}))
+    return hash_question(case), hash_grading(case)
 
 
-def test_it_is_short_and_the_same_each_time() -> None:
-    assert hashed() == hashed()
-    assert len(hashed()) == 16
-    assert int(hashed(), 16) >= 0
+def test_they_are_short_and_the_same_each_time() -> None:
+    for first, again in zip(hashed(), hashed(), strict=True):
+        assert first == again
+        assert len(first) == 16
+        assert int(first, 16) >= 0
 
 
 @pytest.mark.parametrize(
@@ -26,6 +28,18 @@ def test_it_is_short_and_the_same_each_time() -> None:
     [
         {"input": "Hi!"},
         {"input": [{"role": "system", "content": "x"}, {"role": "user", "content": "Hi"}]},
+        {"metadata": {"k": 1}},
+        {"conversation_id": "c"},
+    ],
+)
+def test_what_a_target_is_given_changes_the_question(changes: dict[str, Any]) -> None:
+    assert hashed(**changes)[0] != hashed()[0]
+    assert hashed(**changes)[1] == hashed()[1]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
         {"expected_output": {"b": 1, "a": [1, "y"]}},
         {"expected_output": {"b": 1, "a": ["x", 1]}},
         {"expected_output": None},
@@ -33,13 +47,13 @@ def test_it_is_short_and_the_same_each_time() -> None:
         {"rubrics": ["short"]},
         {"graders": ["expected"]},
         {"threshold": 0.5},
-        {"timeout_s": 3},
-        {"metadata": {"k": 1}},
-        {"conversation_id": "c"},
     ],
 )
-def test_what_can_change_a_result_changes_it(changes: dict[str, Any]) -> None:
-    assert hashed(**changes) != hashed()
+def test_what_a_verdict_rests_on_changes_the_grading_and_asks_nobody(
+    changes: dict[str, Any],
+) -> None:
+    assert hashed(**changes)[0] == hashed()[0]
+    assert hashed(**changes)[1] != hashed()[1]
 
 
 @pytest.mark.parametrize(
@@ -49,12 +63,19 @@ def test_what_can_change_a_result_changes_it(changes: dict[str, Any]) -> None:
         {"tags": ["new"]},
         {"target": "other"},
         {"repeat": 7},
+        {"timeout_s": 3},
         {"expected_output": {"a": [1, "x"], "b": 1}},
         {"x-note": 1},
     ],
 )
-def test_what_can_not_does_not(changes: dict[str, Any]) -> None:
+def test_what_changes_neither_changes_neither(changes: dict[str, Any]) -> None:
     assert hashed(**changes) == hashed()
+
+
+def test_files_and_code_count() -> None:
+    case = evalcase.parse_case(json.dumps(BASE))
+    assert hash_question(case, {"a.txt": "1"}) != hash_question(case, {"a.txt": "2"})
+    assert hash_grading(case, ["1"]) != hash_grading(case, ["2"])
 
 
 def test_text_beyond_ascii() -> None:
