@@ -517,9 +517,9 @@ def test_a_share_of_the_trials_may_be_enough(project: Project) -> None:
     project.add_to_agent(
         """
 
-def second_time_right(case):
-    note("calls", case.id)
-    return "no" if calls_of(case.id) == 1 else "ok"
+def second_time_right(question: Question):
+    note("calls", question.case)
+    return "no" if calls_of(question.case) == 1 else "ok"
 """
     )
     target = ("--target", "python:agent:second_time_right", "--concurrency", "1")
@@ -552,8 +552,8 @@ class Slow:
             started.write(b"open\\n")
         await asyncio.Event().wait()
 
-    def answer(self, case):
-        return answer(case)
+    def answer(self, question: Question):
+        return answer(question)
 """
     )
     project.suite(case("one"))
@@ -618,7 +618,7 @@ def test_ctrl_c_after_fail_fast_lets_finish_what_is_running(project: Project, ga
 
 def test_ctrl_c_reaches_a_run_whose_event_loop_is_blocked(project: Project) -> None:
     project.add_to_agent(
-        "async def blocking(case):\n"
+        "async def blocking(question):\n"
         "    import time\n"
         "    print('blocked', flush=True)\n"
         "    time.sleep(1000)\n"
@@ -639,7 +639,7 @@ def test_ctrl_c_reaches_a_run_whose_event_loop_is_blocked(project: Project) -> N
 def test_what_an_agent_prints_is_not_in_the_way_of_json(project: Project) -> None:
     project.add_to_agent(
         """
-def loud(case):
+def loud(question: Question):
     print("hello")
     return "ok"
 """
@@ -652,8 +652,8 @@ def loud(case):
 def test_an_async_agent_that_interrupts_is_an_errored_trial(project: Project) -> None:
     project.add_to_agent(
         """
-async def odd(case):
-    if case.id == "odd":
+async def odd(question: Question):
+    if question.case == "odd":
         raise KeyboardInterrupt
     return "ok"
 """

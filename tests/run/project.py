@@ -31,7 +31,7 @@ import sys
 import threading
 from pathlib import Path
 
-from evalcase.errors import TargetError
+from evalcase import Question, TargetError
 
 HERE = Path(__file__).parent
 
@@ -53,11 +53,11 @@ def calls_of(case_id):
     return (HERE / "calls").read_text().split().count(case_id)
 
 
-def answer(case):
-    note("calls", case.id)
-    word, _, rest = case.input[-1].content.partition(" ")
+def answer(question: Question):
+    note("calls", question.case)
+    word, _, rest = question.text.partition(" ")
     if os.environ.get("GATED") or word == "gate":
-        gate(case.id)
+        gate(question.case)
     if word == "raise":
         raise ValueError(rest)
     if word == "exit":
@@ -67,25 +67,25 @@ def answer(case):
     if word == "cost":
         message = {"role": "assistant", "content": "ok"}
         return {"messages": [message], "cost_usd": float(rest)}
-    if word == "later" and calls_of(case.id) <= int(rest):
+    if word == "later" and calls_of(question.case) <= int(rest):
         raise TargetError("busy", kind="http", may_succeed_later=True, retry_after_s=0.0)
     if word == "never":
         raise TargetError("forbidden", kind="http", details={"status": 401})
-    if word == "once" and calls_of(case.id) == 1:
+    if word == "once" and calls_of(question.case) == 1:
         raise ValueError("the first time")
     if word == "env":
         return os.environ[rest]
     return rest if word == "say" else "ok"
 
 
-def other(case):
-    note("others", case.id)
+def other(question: Question):
+    note("others", question.case)
     return "ok"
 
 
-async def cancelling(case):
-    note("calls", case.id)
-    if case.input[-1].content == "cancel":
+async def cancelling(question: Question):
+    note("calls", question.case)
+    if question.text == "cancel":
         raise asyncio.CancelledError
     return "ok"
 
@@ -101,8 +101,8 @@ class Counted:
     def close(self):
         note("life", "close")
 
-    def answer(self, case):
-        return answer(case)
+    def answer(self, question: Question):
+        return answer(question)
 '''
 
 CONFIG = """

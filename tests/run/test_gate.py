@@ -10,12 +10,12 @@ import pytest
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.codec import encode
-from evalcase.model.trial import Trial
+from evalcase.model.question import Question
 from evalcase.run.attempt import Outcome, ask
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
 from evalcase.testing import HANGS, ScriptedTarget
-from tests.targets.trials import trial
+from tests.targets.questions import question
 
 OK = Answer.of_text("ok")
 
@@ -34,13 +34,14 @@ class Patient:
 
 
 def attempt(
-    target: ScriptedTarget, limits: Limits | None = None, given: Trial | None = None
+    target: ScriptedTarget, limits: Limits | None = None, timeout_s: float | None = None
 ) -> tuple[Outcome, list[float]]:
-    patient = Patient()
+    patient, limits = Patient(), limits or Limits()
 
     async def go() -> Outcome:
         pace = Pace(1)
-        return await ask(target, given or trial(), limits or Limits(), pace, patient, lambda: 1.0)
+        limit_s = limits.of_case(timeout_s)
+        return await ask(target, question(), limit_s, limits, pace, patient, lambda: 1.0)
 
     return asyncio.run(go()), patient.waits
 
@@ -89,7 +90,7 @@ def test_a_time_limit_for_each_attempt() -> None:
 
 
 def test_the_limit_of_the_case_wins() -> None:
-    outcome, _ = attempt(ScriptedTarget([HANGS]), Limits(timeout_s=999), trial(timeout_s=0.05))
+    outcome, _ = attempt(ScriptedTarget([HANGS]), Limits(timeout_s=999), 0.05)
     assert outcome.failure is not None
     assert outcome.failure.kind == "timeout"
 
@@ -103,9 +104,9 @@ def test_a_time_out_of_the_agents_own_is_an_exception() -> None:
 
 def test_an_attempt_over_its_time_is_a_time_out_whatever_it_says_when_cancelled() -> None:
     class Stubborn(ScriptedTarget):
-        async def answer(self, trial: Trial) -> Answer:
+        async def answer(self, question: Question) -> Answer:
             try:
-                return await super().answer(trial)
+                return await super().answer(question)
             except asyncio.CancelledError:
                 raise ConnectionError("cancelled") from None
 
@@ -147,9 +148,9 @@ def test_details_that_cannot_be_kept_don_t_take_the_message_with_them(
 class Odd(ScriptedTarget):
     """A target of a user's own, which returns and raises whatever it likes."""
 
-    async def answer(self, trial: Trial) -> Answer:
-        self.asked.append(trial)
-        step = self._step(trial.case.id)
+    async def answer(self, question: Question) -> Answer:
+        self.asked.append(question)
+        step = self._step(question.case)
         if isinstance(step, BaseException):
             raise step
         return step  # type: ignore[return-value]
@@ -187,6 +188,6 @@ def test_who_is_told_to_come_back_much_later_gives_up() -> None:
 
 def test_a_limit_that_a_person_typed_counts_more_than_that_of_a_case() -> None:
     limits = Limits(timeout_s=0.02, timeout_wins=True)
-    outcome, _ = attempt(ScriptedTarget([HANGS]), limits, trial(timeout_s=999))
+    outcome, _ = attempt(ScriptedTarget([HANGS]), limits, 999)
     assert outcome.failure is not None
     assert outcome.failure.kind == "timeout"

@@ -5,12 +5,12 @@ from collections.abc import Awaitable, Callable
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
-from evalcase.model.trial import Trial
+from evalcase.model.question import Question
 from evalcase.run.attempt import ask
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
 from evalcase.testing import ScriptedTarget
-from tests.targets.trials import trial
+from tests.targets.questions import question
 
 
 def run(test: Callable[[], Awaitable[None]]) -> None:
@@ -138,8 +138,8 @@ class Busy(ScriptedTarget):
         self.inside = 0
         self.most = 0
 
-    async def answer(self, trial: Trial) -> Answer:
-        self.asked.append(trial)
+    async def answer(self, question: Question) -> Answer:
+        self.asked.append(question)
         if self.inside >= self.room:
             raise TargetError("429", kind="http", may_succeed_later=True, overloaded=True)
         self.inside += 1
@@ -165,7 +165,9 @@ def test_many_trials_find_the_pace_of_a_target_that_can_do_two_at_once() -> None
     async def test() -> None:
         target, pace = Busy(2), Pace(16)
         limits = Limits(retries=50)
-        asked = [ask(target, trial(), limits, pace, Soon(), lambda: 0.5) for _ in range(200)]
+        asked = [
+            ask(target, question(), 120.0, limits, pace, Soon(), lambda: 0.5) for _ in range(200)
+        ]
         outcomes = await asyncio.gather(*asked)
         assert all(outcome.failure is None for outcome in outcomes)
         assert target.most == 2

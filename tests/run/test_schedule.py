@@ -6,26 +6,21 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from evalcase.model.answer import Answer
+from evalcase.model.question import Question
 from evalcase.model.result import Result, Verdict
+from evalcase.model.target import Target
 from evalcase.model.trial import Trial
-from evalcase.run.attempt import Target
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
 from evalcase.run.schedule import Engine
 from tests.targets.trials import trial
 
 
-class Idle:
+class Idle(Target):
     """A target of which only the name matters here."""
 
-    async def open(self) -> None:
-        pass
-
-    async def answer(self, trial: Trial) -> Answer:
-        raise AssertionError(f"the engine calls no target itself: {trial}")
-
-    async def close(self) -> None:
-        pass
+    async def answer(self, question: Question) -> Answer:
+        raise AssertionError(f"the engine calls no target itself: {question}")
 
 
 class Harness:

@@ -31,8 +31,8 @@ HANG = FAMILY + "ring_and_hang()\n"
 def command(tmp_path: Path, source: str, bell: Bell, **options: Any) -> CommandTarget:
     (tmp_path / "program.py").write_text(source)
     argv = [sys.executable, "-S", "-E", "program.py"]
-    return target_of(CommandTarget, command=argv, root=str(tmp_path), env={"BELL": bell.path}, **options
-    )  # fmt: skip
+    env = {"BELL": bell.path}
+    return target_of(CommandTarget, command=argv, root=str(tmp_path), env=env, **options)
 
 
 def zombies() -> list[int]:

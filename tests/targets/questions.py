@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, TypeVar
 
 from evalcase.model.answer import Answer
@@ -26,7 +27,7 @@ def question(
 ) -> Question:  # fmt: skip
     given = [{"role": "user", "content": input}] if isinstance(input, str) else input
     messages = tuple(Message(message) for message in given)
-    files = find_files(messages, os.path.dirname(os.path.realpath(suite)))
+    files = find_files(messages, str(Path(suite).resolve().parent))
     return Question(messages, case=id, suite=suite, files=files, **fields)
 
 
@@ -61,7 +62,7 @@ def carries_address(target: type[Target], value: str) -> bool:
 def _made(
     target: type[TargetType], options: dict[str, Any], surroundings: Surroundings
 ) -> TargetType:
-    made = build_target(target, _kind(target), options, surroundings)  # type: ignore[arg-type]
+    made = build_target(target, _kind(target), options, surroundings)
     assert isinstance(made, target)
     return made
 

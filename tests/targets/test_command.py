@@ -43,14 +43,11 @@ COPY = "import sys; sys.stdout.write(sys.stdin.read())"
 # What it is given.
 
 
-def test_the_case_is_on_stdin_without_what_is_expected(make: Make) -> None:
-    given = question(
-        LONG, id="x", repeat=2, metadata={"k": [1]}, conversation_id="c",
-        expected_output=[{"role": "assistant", "content": "secret"}], criteria="secret",
-    )  # fmt: skip
+def test_the_question_is_on_stdin(make: Make) -> None:
+    given = question(LONG, id="x", repeat=2, metadata={"k": [1]}, conversation_id="c")
     assert json.loads(ask(make(COPY), given).text) == {
-        "id": "x", "input": LONG, "metadata": {"k": [1]}, "conversation_id": "c", "repeat": 2,
-        "files": {},
+        "id": "x", "case": "x", "input": LONG, "metadata": {"k": [1]}, "conversation_id": "c",
+        "repeat": 2, "files": {},
     }  # fmt: skip
 
 
@@ -103,13 +100,10 @@ def test_files_of_a_trial_are_gone_afterwards(make: Make) -> None:
     assert not Path(path).parent.exists()
 
 
-def test_attempts_are_counted_until_one_succeeds(make: Make) -> None:
-    source = "import sys; sys.exit(int(sys.argv[1]) < 3) if sys.argv[1] < '3' else print('3rd')"
-    target = make(source, "{attempt}")
-    answers = asyncio.run(answer_all(target, [question()] * 4))
-    assert [getattr(answer, "text", type(answer).__name__) for answer in answers] == [
-        "TargetError", "TargetError", "3rd", "TargetError",
-    ]  # fmt: skip
+def test_the_attempt_is_that_of_the_question(make: Make) -> None:
+    target = make(SHOW, "{attempt}")
+    answers = asyncio.run(answer_all(target, [question(), question(attempt=3)]))
+    assert [getattr(answer, "text", answer) for answer in answers] == ['["1"]', '["3"]']
 
 
 def test_hidden_messages_are_warned_of_once(make: Make) -> None:
@@ -132,11 +126,10 @@ def test_cwd_and_env(make: Make, tmp_path: Path) -> None:
 
 def test_a_shell_only_where_it_is_asked_for(tmp_path: Path) -> None:
     line = 'printf %s {prompt} | tr a-z A-Z; echo " $HOME_SWEET"'
-    target = target_of(CommandTarget, command=line, shell=True, env={"HOME_SWEET": "home"}, root=str(tmp_path)
-    )  # fmt: skip
-    assert (
-        ask(target, question("a'b\"$(touch x)`touch y`;")).text == "A'B\"$(TOUCH X)`TOUCH Y`; home"
-    )
+    env = {"HOME_SWEET": "home"}
+    target = target_of(CommandTarget, command=line, shell=True, env=env, root=str(tmp_path))
+    answer = ask(target, question("a'b\"$(touch x)`touch y`;"))
+    assert answer.text == "A'B\"$(TOUCH X)`TOUCH Y`; home"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -249,17 +242,17 @@ def test_what_can_not_be_an_argument_is_an_error_that_says_so(make: Make) -> Non
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "`command` is a list of texts, not null"),
+        ({}, "needs `command`; for example command: ["),
         ({"command": "ls -l"}, "a shell line is one text, with shell = true"),
-        ({"command": ["ls", 3]}, "holds a number; quote it"),
-        ({"command": []}, "`command` is a list of texts"),
-        ({"command": ["ls"], "shell": True}, "`command` is text, not a list"),
+        ({"command": ["ls", 3]}, "item 2 of `command` is text, not 3: quote it"),
+        ({"command": []}, "`command` is an empty list"),
+        ({"command": ["ls"], "shell": True}, "`command` is one text with `shell`, not a list"),
         ({"command": ["ls"], "shell": "yes"}, "`shell` is true or false"),
-        ({"command": ["ls"], "env": {"A": 1}}, "`env.A` is text, not a number; quote it"),
+        ({"command": ["ls"], "env": {"A": 1}}, "`env.A` is text, not 1: quote it"),
         ({"command": ["ls"], "env": {"A=B": "1"}}, "`env` can't hold"),
         ({"command": ["ls"], "output": "xml"}, "`output` is one of auto, text, json"),
         ({"command": ["ls"], "max_output_bytes": 0}, "whole number of 1 or more"),
-        ({"command": ["ls"], "cmd": 1}, "`cmd` is not an option"),
+        ({"command": ["ls"], "cmd": 1}, "no option `cmd`: did you mean `command`?"),
         ({"command": ["ls"], "workers": 2}, "`workers` goes with mode"),
         ({"command": ["ls", "{prompt}"], "mode": "worker"}, "a worker is started once"),
         ({"command": ["ls"], "mode": "worker", "output": "json"}, "`output` does not go with mode"),

@@ -36,19 +36,16 @@ def text(body: bytes) -> Reply:
 # What is sent.
 
 
-def test_by_default_the_case_is_sent_as_programs_get_it() -> None:
-    given = question(
-        LONG, id="x", repeat=2, metadata={"k": [1]}, conversation_id="c",
-        expected_output=[{"role": "assistant", "content": "secret"}], criteria="secret",
-    )  # fmt: skip
+def test_by_default_the_question_is_sent_as_programs_get_it() -> None:
+    given = question(LONG, id="x", repeat=2, metadata={"k": [1]}, conversation_id="c")
     with serving(text(b"ok")) as server:
         assert ask(target_of(HttpTarget, url=server.url + "/answer?v=1"), given).text == "ok"
     assert server.request.path == "/answer?v=1"
     assert server.request.headers["content-type"] == "application/json"
     assert server.request.headers["user-agent"].startswith("evalcase/")
     assert server.request.json == {
-        "id": "x", "input": LONG, "metadata": {"k": [1]}, "conversation_id": "c", "repeat": 2,
-        "files": {},
+        "id": "x", "case": "x", "input": LONG, "metadata": {"k": [1]}, "conversation_id": "c",
+        "repeat": 2, "files": {},
     }  # fmt: skip
 
 
@@ -239,7 +236,7 @@ def test_json_that_was_cut_is_an_error_with_its_beginning() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "`url` is missing"),
+        ({}, "needs `url`; for example url: http://localhost:8000/answer"),
         ({"url": "ftp://x/y"}, "`url` is an address such as"),
         ({"url": "http://"}, "`url` is an address such as"),
         ({"url": "http://x:99999"}, "`url` is an address such as"),
@@ -274,8 +271,8 @@ def test_a_url_is_enough_on_the_command_line_and_is_an_address() -> None:
 
 
 def test_concurrency_is_told_to_the_engine() -> None:
-    assert target_of(HttpTarget, url="http://x", concurrency=3).concurrency == 3
-    assert target_of(HttpTarget, url="http://x").concurrency is None
+    assert target_of(HttpTarget, url="http://x", concurrency=3).traits.concurrency == 3
+    assert target_of(HttpTarget, url="http://x").traits.concurrency is None
 
 
 def test_the_cache_key_has_what_decides_and_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,8 +285,9 @@ def test_the_cache_key_has_what_decides_and_no_secrets(monkeypatch: pytest.Monke
     first = key(question())
     assert first == key(question(id="other", metadata={"a": 1}))
     different = [
-        key(question("Ho")), key(question(), url="http://x/y?v=2"), key(question(), headers={"a": "1"}),
-        key(question(), headers={"a": "2"}), key(question(), key_env="MY_KEY"),
+        key(question("Ho")), key(question(), url="http://x/y?v=2"),
+        key(question(), headers={"a": "1"}), key(question(), headers={"a": "2"}),
+        key(question(), key_env="MY_KEY"),
     ]  # fmt: skip
     assert len({first, *different}) == 6
     assert "hunter2" not in "".join(different)
@@ -297,10 +295,12 @@ def test_the_cache_key_has_what_decides_and_no_secrets(monkeypatch: pytest.Monke
 
 def test_the_client_is_imported_only_to_ask_something() -> None:
     script = (
-        "import sys; from evalcase.plugins.registry import find\n"
-        "find('targets', 'http')(url='http://x')\n"
-        "find('targets', 'openai')(model='m')\n"
-        "find('targets', 'anthropic')(model='m')\n"
+        "import sys; from evalcase.plugins.registry import find_target_kind\n"
+        "from evalcase.plugins.targets import make_target\n"
+        "from evalcase.project.config import Config\n"
+        "for name in ('http:http://x', 'openai:m', 'anthropic:m'):\n"
+        "    find_target_kind(name.partition(':')[0])\n"
+        "    make_target(name, Config('.'), print, {})\n"
         "assert not {'aiohttp', 'genai_prices'} & sys.modules.keys()\n"
     )
     done = subprocess.run(

@@ -518,17 +518,23 @@ def test_a_model_may_name_its_address(value: str, model: str, address: bool) -> 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "`model` is missing"),
+        ({}, "needs `model`; for example model: some-model"),
         ({"model": "m", "params": {"messages": []}}, "can't hold `messages`"),
         ({"model": "m", "params": {"model": "x"}}, "can't hold `model`"),
         ({"model": "m", "params": {"n": 2}}, "has `n` over 1: to ask more than once, use `repeat`"),
         ({"model": "m", "params": {"stream": "yes"}}, "`params.stream` is true or false"),
         ({"model": "m", "params": {"a": object()}}, "`params` can't be written as JSON"),
         ({"model": "m", "base_url": "localhost:80"}, "`base_url` is an address"),
-        ({"model": "m", "temperature": 1}, "`temperature` is not an option"),
+        ({"model": "m", "temperature": 1}, "no option `temperature`: did you mean `params`?"),
         ({"model": "m", "price": {"input": 1}}, "needs `output`"),
-        ({"model": "m", "price": {"input": 1, "outptu": 1}}, "has no `outptu`"),
-        ({"model": "m", "price": {"input": -1, "output": 1}}, "`price.input` is USD"),
+        (
+            {"model": "m", "price": {"input": 1, "outptu": 1}},
+            "`price` has no option `outptu`: did you mean `output`?",
+        ),
+        (
+            {"model": "m", "price": {"input": -1, "output": 1}},
+            "`price.input` is a number of 0 or more, not -1",
+        ),
     ],
 )
 def test_options_that_cannot_be_used_are_named(options: dict[str, Any], said: str) -> None:
@@ -545,8 +551,8 @@ def test_a_value_without_a_model_is_refused() -> None:
 
 def test_the_cache_key_knows_the_content_of_files(tmp_path: Path) -> None:
     target = target_of(OpenAITarget, model="m", root=str(tmp_path))
-    given = with_files(tmp_path, {"type": "file", "path": "a.txt"})
     (tmp_path / "a.txt").write_text("one")
+    given = with_files(tmp_path, {"type": "file", "path": "a.txt"})
     first = target.cache_key(given)
     assert json.dumps(first) == json.dumps(target.cache_key(given))
     (tmp_path / "a.txt").write_text("two")

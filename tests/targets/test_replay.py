@@ -57,8 +57,9 @@ def test_repeats_and_suites_are_told_apart(tmp_path: Path) -> None:
         {"case": "four", "suite": "a.yaml", "answer": "elsewhere"},
     ]
     given = [
-        question(repeat=2), question(), question(id="two", repeat=9), question(id="three", suite="b.yaml"),
-        question(id="four"), question(id="three"), question(repeat=3),
+        question(repeat=2), question(), question(id="two", repeat=9),
+        question(id="three", suite="b.yaml"), question(id="four"), question(id="three"),
+        question(repeat=3),
     ]  # fmt: skip
     found = asyncio.run(answer_all(replay(tmp_path, *rows), given))
     texts = [each.text for each in found if isinstance(each, Answer)]

@@ -11,6 +11,7 @@ import pytest
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer, Usage
+from evalcase.targets.asking.shown import describe_question
 from evalcase.targets.command import CommandTarget
 from tests.targets.bell import RING, Bell, is_there
 from tests.targets.questions import LIMIT_S, answer_all, ask, question, target_of
@@ -24,8 +25,8 @@ def reply(**fields):
     print(json.dumps(fields), flush=True)
 
 for line in sys.stdin:
-    case = json.loads(line)
-    id, text = case["id"], case["input"][-1]["content"]
+    given = json.loads(line)
+    id, text = given["id"], given["input"][-1]["content"]
 """
 
 
@@ -56,10 +57,11 @@ def test_one_process_answers_many_cases(make: Make) -> None:
 
 
 def test_it_is_given_the_same_as_a_command(make: Make) -> None:
-    given = question(expected_output=[{"role": "assistant", "content": "x"}])
-    assert ask(make("reply(id=id, answer=sorted(case))"), given).content == [
-        "conversation_id", "files", "id", "input", "metadata", "repeat",
-    ]  # fmt: skip
+    shown = describe_question(question(id="greeting"))
+    assert ask(make("reply(id=id, answer=[given])"), question(id="greeting")).content == [
+        {**shown, "id": "x1"}
+    ]
+    assert shown["case"] == "greeting"
 
 
 def test_answers_of_every_shape(make: Make) -> None:
@@ -135,11 +137,53 @@ def test_a_reply_that_makes_no_sense_is_an_error(make: Make, body: str, said: st
         assert error.kind == "protocol"
 
 
-def test_a_flood_of_replies_is_never_the_answer_to_the_next_case(make: Make) -> None:
-    body = "reply(id=id, answer=text); reply(id=id, answer='again')"
-    first, second = answers(make(body), "a", "b")
-    assert first == "a"
-    assert "has the id 'case 0', not 'case 1'" in str(second)
+# Lines that nobody waits for.
+
+SAME = [question("a", suite=suite, repeat=repeat) for suite in "ab" for repeat in (1, 2)]
+
+
+def test_every_exchange_has_an_id_of_its_own(make: Make) -> None:
+    """Of the same case in two suites, twice each, and once more after an error."""
+    given = [*SAME, question("a", attempt=2)]
+    found = asyncio.run(answer_all(make("reply(id=id, answer=id)", workers=2), given))
+    ids = {each.text for each in found if isinstance(each, Answer)}
+    assert len(ids) == len(given)
+
+
+def test_a_second_line_is_never_the_answer_to_the_next_question(make: Make) -> None:
+    """Both lines come at once, so that one is there before the next question is."""
+    body = "os.write(1, (json.dumps({'id': id, 'answer': os.getpid()}) + '\\n').encode() * 2)"
+    first, second, third, fourth = asyncio.run(answer_all(make(body), SAME))
+    assert isinstance(first, Answer)
+    assert isinstance(third, Answer)
+    assert first.content != third.content, "a process that did so is not asked again"
+    for error, id, pid in ((second, "x1", first.content), (fourth, "x3", third.content)):
+        assert isinstance(error, TargetError)
+        line = f'{{"id": "{id}", "answer": {pid}}}'
+        assert str(error) == f"the worker wrote a line before it was asked: {line}"
+        assert error.kind == "protocol"
+
+
+def test_a_late_line_is_never_the_answer_to_the_next_question(make: Make) -> None:
+    """It has the id of another question, whenever it comes."""
+    body = """
+        if "last" in globals(): reply(id=last, answer="late")
+        else: reply(id=id, answer=text)
+        last = id
+    """
+    first, second, third, _ = asyncio.run(answer_all(make(body), SAME))
+    assert isinstance(first, Answer)
+    line = '{"id": "x1", "answer": "late"}'
+    assert str(second) == f"the worker's reply has the id 'x1', not 'x2': {line}"
+    assert isinstance(third, Answer)
+
+
+def test_a_line_that_makes_no_sense_is_shown(make: Make) -> None:
+    error, again = answers(make("print('Loading the model' + '.' * 300, flush=True)"), "a", "b")
+    assert str(error).startswith("the worker's reply is not JSON (Expecting value")
+    assert str(error).endswith(f"logs go to stderr: Loading the model{'.' * 183}…")
+    assert error.details["output"] == f"Loading the model{'.' * 300}\n"
+    assert isinstance(again, TargetError)
 
 
 def test_over_its_time_it_is_ended_and_the_next_has_a_new_process(make: Make) -> None:

@@ -229,8 +229,9 @@ def test_keys_and_headers_are_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "k1")
     monkeypatch.setenv("OTHER", "k2")
     with serving(Reply(b"ok")) as server:
-        target = target_of(HttpTarget, url=server.url, key_env="MY_KEY", headers={"X-Plain": "p", "content-type": "a/b"},
-            header_env={"X-Other": "OTHER"},
+        target = target_of(
+            HttpTarget, url=server.url, key_env="MY_KEY",
+            headers={"X-Plain": "p", "content-type": "a/b"}, header_env={"X-Other": "OTHER"},
         )  # fmt: skip
         ask(target)
     sent = server.request.headers

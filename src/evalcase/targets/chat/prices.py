@@ -60,6 +60,10 @@ class Pricing:
 
 def prices_version() -> str | None:
     """The version of genai-prices, which its prices depend on; None where it isn't installed."""
+    from importlib.util import find_spec
+
+    if find_spec("genai_prices") is None:
+        return None  # quicker than to look for its version, and the usual case
     from importlib.metadata import PackageNotFoundError, version
 
     try:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from types import NoneType, UnionType
 from typing import Annotated, Any, ForwardRef, NamedTuple, Union, get_args, get_origin
 
-_OPTIONAL = re.compile(r"(?:typing\.)?Optional\[(.*)\]")
+_AROUND = re.compile(r"(?:typing\.)?(?:Optional\[(.*)|Annotated\[([^,]*),.*)\]")
 _NOTHING = object()
 
 
@@ -52,8 +52,9 @@ def _alternatives(annotation: object) -> Iterator[object]:
         annotation = annotation.__forward_arg__
     if isinstance(annotation, str):
         text = annotation.strip(" \"'")
-        inner = _OPTIONAL.fullmatch(text)
-        for each in (inner[1] if inner else text).split("|"):
+        around = _AROUND.fullmatch(text)
+        inner = text if around is None else around[1] or around[2]
+        for each in inner.split("|"):
             if each.strip() != "None":
                 yield each.strip(" \"'")
     elif get_origin(annotation) in (Union, UnionType):

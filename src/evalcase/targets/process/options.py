@@ -32,7 +32,7 @@ class CommandOptions(TargetOptions):
     """Which program, what it is given, and how its answer is read."""
 
     command: tuple[str, ...] | str | None = option(
-        OneOf((ListOf(Text(empty=True), "a list of texts"), Text())),
+        OneOf((ListOf(Text(empty=True), "a list of texts", least=0), Text())),
         "The program and its arguments, as a list; with `shell`, one text.",
         default=None,
         elsewhere=("cmd", "argv", "args", "program", "exec"),
@@ -120,7 +120,11 @@ class CommandOptions(TargetOptions):
                 yield Fault(("command",), what)
         elif self.command is None:
             example = 'for example command: ["./agent", "--fast"]'
-            yield Fault((), f"a command needs `command`; {example}", code="missing-option")
+            yield Fault(
+                (), f"a target of kind `command` needs `command`; {example}", code="missing-option"
+            )
+        elif not self.command:
+            yield Fault(("command",), "`command` is an empty list")
         elif self.shell and not isinstance(self.command, str):
             yield Fault(("command",), "`command` is one text with `shell`, not a list")
         elif not self.shell and isinstance(self.command, str):

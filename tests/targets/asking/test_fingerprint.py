@@ -3,7 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from evalcase.targets.fingerprint import program_files
+
+from evalcase.targets.asking.fingerprint import program_files
 
 
 @pytest.mark.parametrize(
