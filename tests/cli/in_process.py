@@ -26,6 +26,9 @@ from evalcase.cli.main import main
 LIMIT_S = 60.0
 """Nothing that is run this way takes nearly as long, on a machine however busy."""
 
+_PATH, _MODULES = sys.path[:], set(sys.modules)
+"""As they are before any test is run."""
+
 
 class Ended(NamedTuple):
     """What a process would have left: its exit code and what it wrote."""
@@ -94,28 +97,40 @@ def _own_logging() -> Iterator[None]:
 
 @contextmanager
 def _own_imports() -> Iterator[None]:
-    """Forget what was imported from folders that the run looked into, and evalcase's own caches,
-    so that the next run sees files as they are then."""
-    path, known = sys.path[:], set(sys.modules)
+    """Only what the tests themselves are made of can be seen at first, and what is imported from
+    elsewhere is forgotten: the next run sees files as they are then."""
+    path, outside = sys.path[:], _take_out_strangers()
+    sys.path[:] = _PATH
     _clear_caches()
     try:
         yield
     finally:
-        added = [folder for folder in sys.path if folder not in path]
+        _take_out_strangers()
         sys.path[:] = path
-        for name in set(sys.modules) - known:
-            if _is_below(sys.modules[name], added):
-                del sys.modules[name]
-        for folder in [folder for folder in sys.path_importer_cache if _is_any(folder, added)]:
-            del sys.path_importer_cache[folder]
+        sys.modules.update(outside)
 
 
-def _is_below(module: ModuleType, folders: Sequence[str]) -> bool:
-    places = [*getattr(module, "__path__", ()), getattr(module, "__file__", None)]
-    return any(place is not None and _is_any(place, folders) for place in places)
+def _take_out_strangers() -> dict[str, ModuleType]:
+    """Modules from folders in which those of the tests are not looked for."""
+    added = [folder for folder in sys.path if folder not in _PATH]
+    for folder in [each for each in sys.path_importer_cache if _is_below(each, added)]:
+        del sys.path_importer_cache[folder]
+    return {
+        name: sys.modules.pop(name)
+        for name in sys.modules.keys() - _MODULES
+        if any(
+            _is_below(place, added) or not _is_below(place, _PATH)
+            for place in _places(sys.modules[name])
+        )
+    }
 
 
-def _is_any(place: str, folders: Sequence[str]) -> bool:
+def _places(module: ModuleType) -> list[str]:
+    file = getattr(module, "__file__", None)
+    return [*getattr(module, "__path__", ()), *([file] if file else [])]
+
+
+def _is_below(place: str, folders: Sequence[str]) -> bool:
     return any(place == folder or place.startswith(folder + os.sep) for folder in folders)
 
 

@@ -64,7 +64,7 @@ def test_fault_01_an_agent_that_ends_the_whole_process_costs_its_own_trial_only(
         "def fatal(case):\n    os._exit(0) if case.id == 'x' else None\n    return 'ok'"
     )
     project.suite(*cases(3), case("x"))
-    project.run("run", "--target", "python:agent:fatal", "--concurrency", "1")
+    project.run_process("run", "--target", "python:agent:fatal", "--concurrency", "1")
     assert project.verdicts() == {"c0": "passed", "c1": "passed", "c2": "passed"}
     assert "incomplete" in project.run("list").out
 
