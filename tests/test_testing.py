@@ -11,7 +11,6 @@ from evalcase.model.question import Question
 from evalcase.testing import HANGS, FixedGrader, ScriptedTarget, crashes, fails, passes
 from tests.graders.expectation import context_of
 from tests.targets.questions import question
-from tests.targets.trials import trial
 
 
 def answers(target: ScriptedTarget, *questions: Question) -> list[str]:

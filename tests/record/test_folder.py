@@ -104,7 +104,10 @@ def test_a_folder_that_can_t_be_made(tmp_path: Path) -> None:
         ('{"version": 2, "id": 1, "created_at": "", "about": {}}', "must be strings"),
         ('{"version": 2, "id": "a", "created_at": "", "about": []}', "must be a mapping"),
         ('{"version": true}', "True is no version"),
-        ('{"version": 1}', "written before the first release of evalcase: its record has version 1"),
+        (
+            '{"version": 1}',
+            "before the first release of evalcase: its record has version 1",
+        ),
         ('{"version": 3}', "written by a newer evalcase: its record has version 3"),
     ],
 )

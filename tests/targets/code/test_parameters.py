@@ -216,7 +216,9 @@ def test_async_is_seen_through_partial_and_call() -> None:
         async def __call__(self, prompt: str) -> str:
             return prompt
 
-    assert all(map(is_async, (plain, partial(plain, k=2), Agent())))
+    assert is_async(plain)
+    assert is_async(partial(plain, k=2))
+    assert is_async(Agent())
     assert not is_async(str.upper)
 
 
