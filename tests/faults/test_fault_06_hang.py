@@ -50,7 +50,8 @@ def test_fault_06_a_function_that_hangs_is_timed_out_and_not_failed(
 ) -> None:
     project.add_to_agent(AGENT)
     project.suite(case("stuck", "hang"), *cases(3))
-    done = project.run("run", "--json", "--timeout", "0.5", "--target", f"python:agent:{target}")
+    target = f"python:agent:{target}"
+    done = project.run_process("run", "--json", "--timeout", "0.5", "--target", target)
     check(project, done)
 
 
@@ -94,6 +95,6 @@ class Slow:
 """
     )
     project.suite(case("one"))
-    done = project.run("run", "--target", "python:agent:Slow")
+    done = project.run_process("run", "--target", "python:agent:Slow")
     assert done.code == 0
     assert "tear-down took more than 0.2 s and was given up" in done.err

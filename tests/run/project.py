@@ -1,4 +1,5 @@
-"""A project of a user's: a folder with an agent, a configuration and suites, run as a process."""
+"""A project of a user's: a folder with an agent, a configuration and suites, and the command run
+in it: to its end in the process of the tests, or as a process of its own where that matters."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 
 from evalcase.record.reader import read_results
 from tests.cli.command import EVALCASE, environment
+from tests.cli.in_process import run_in_process
 
 LIMIT_S = 30.0
 """No run in these tests takes nearly as long."""
@@ -158,14 +160,21 @@ class Project:
     def start(
         self, *arguments: str, env: Mapping[str, str] | None = None, below: str = "."
     ) -> subprocess.Popen[bytes]:
-        """The command, under way, in the folder of the project or one below."""
+        """The command as a process, under way, in the folder of the project or one below."""
         return subprocess.Popen(
             [*EVALCASE, *arguments], cwd=self.path / below, env=environment(**(env or {})),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
 
     def run(self, *arguments: str, env: Mapping[str, str] | None = None, below: str = ".") -> Done:
-        """The command, to its end. It must neither hang nor crash."""
+        """The command, in this process, to its end. It must neither hang nor crash."""
+        ended = run_in_process(arguments, cwd=self.path / below, env=environment(**(env or {})))
+        return _done(*ended)
+
+    def run_process(
+        self, *arguments: str, env: Mapping[str, str] | None = None, below: str = "."
+    ) -> Done:
+        """The command as a process of its own, to its end."""
         return finish(self.start(*arguments, env=env, below=below))
 
     def calls(self, name: str = "calls") -> list[str]:
@@ -206,8 +215,12 @@ def finish(process: subprocess.Popen[bytes]) -> Done:
         process.kill()
         process.communicate()
         raise
+    return _done(process.returncode, out, err)
+
+
+def _done(code: int, out: bytes, err: bytes) -> Done:
     assert b"Traceback" not in err, err.decode(errors="replace")
-    return Done(process.returncode, out.decode(), err.decode())
+    return Done(code, out.decode(), err.decode())
 
 
 def await_notice(process: subprocess.Popen[bytes], text: str) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.question import Question
-from evalcase.run.attempt import ask
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
 from evalcase.testing import ScriptedTarget
+from tests.run.test_gate import gate_of
 from tests.targets.questions import question
 
 
@@ -163,12 +163,9 @@ class Soon:
 
 def test_many_trials_find_the_pace_of_a_target_that_can_do_two_at_once() -> None:
     async def test() -> None:
-        target, pace = Busy(2), Pace(16)
-        limits = Limits(retries=50)
-        asked = [
-            ask(target, question(), 120.0, limits, pace, Soon(), lambda: 0.5) for _ in range(200)
-        ]
-        outcomes = await asyncio.gather(*asked)
+        target, limits = Busy(2), Limits(16, retries=50)
+        gate = gate_of(target, limits, Soon())
+        outcomes = await asyncio.gather(*[gate.ask("it", question()) for _ in range(200)])
         assert all(outcome.failure is None for outcome in outcomes)
         assert target.most == 2
         # Without a pace, most of what is sent would be refused.

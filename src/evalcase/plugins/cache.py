@@ -8,20 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
-from hashlib import sha256
-from inspect import isawaitable
-from json import dumps
 
-from evalcase.errors import ConfigError
 from evalcase.model.answer import Answer
 from evalcase.model.codec import decode, encode
-from evalcase.model.question import Question
-from evalcase.model.target import Target
 from evalcase.record.row import decode_row, encode_row, fault_in
 from evalcase.text.secrets import Scrubber
 
-VERSION = 1
 FOLDER = os.path.join(".evalcase", "cache")
 
 
@@ -64,45 +56,3 @@ class AnswerStore:
 
     def _path(self, key: str) -> str:
         return os.path.join(self._folder, key[:2], f"{key}.json")
-
-
-class CachedTarget(Target):
-    """Answers from the store where it can, and else asks the target that it stands for."""
-
-    def __init__(self, target: Target, store: AnswerStore) -> None:
-        self.traits = target.traits
-        self._target = target
-        self._store = store
-
-    async def open(self) -> None:
-        await self._target.open()
-
-    async def answer(self, question: Question) -> Answer:
-        key = await self._key(question)
-        known = self._store.find(key)
-        if known is not None:
-            return replace(known, cached=True, cost_usd=0.0)
-        answer = await self._target.answer(question)
-        self._store.keep(key, answer)
-        return answer
-
-    async def close(self) -> None:
-        await self._target.close()
-
-    async def _key(self, question: Question) -> str:
-        described = self._target.cache_key(question)
-        if isawaitable(described):
-            described = await described
-        kind = type(self._target)
-        data = [VERSION, f"{kind.__module__}.{kind.__qualname__}", described, question.repeat]
-        return sha256(dumps(data, sort_keys=True).encode()).hexdigest()
-
-
-def cached(name: str, target: Target, store: AnswerStore) -> Target:
-    """A target with a cache before it, where it gains by one. Raise ConfigError if it can't."""
-    if target.traits.caching == "refused":
-        raise ConfigError(
-            f"target `{name}` can't be cached: by its traits, its `cache_key` doesn't know what "
-            "decides an answer; leave --cache out, or name other targets"
-        )
-    return CachedTarget(target, store) if target.traits.caching == "keyed" else target

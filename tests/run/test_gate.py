@@ -11,10 +11,14 @@ import pytest
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.codec import encode
+from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
-from evalcase.run.attempt import Outcome, ask
+from evalcase.model.target import Target, Traits
+from evalcase.run.budget import Budget
+from evalcase.run.gate import Asked, Gate, Patience
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
+from evalcase.system.timer import Timer
 from evalcase.testing import HANGS, ScriptedTarget
 from tests.targets.questions import question
 
@@ -36,15 +40,18 @@ class Patient:
 
 def attempt(
     target: ScriptedTarget, limits: Limits | None = None, timeout_s: float | None = None
-) -> tuple[Outcome, list[float]]:
+) -> tuple[Asked, list[float]]:
     patient, limits = Patient(), limits or Limits()
 
-    async def go() -> Outcome:
-        pace = Pace(1)
-        limit_s = limits.of_case(timeout_s)
-        return await ask(target, question(), limit_s, limits, pace, patient, lambda: 1.0)
+    async def go() -> Asked:
+        return await gate_of(target, limits, patient).ask("it", question(), timeout_s)
 
     return asyncio.run(go()), patient.waits
+
+
+def gate_of(target: Target, limits: Limits, patience: Patience, **more: Any) -> Gate:
+    budget = more.pop("budget", None) or Budget(None, 0.0, print)
+    return Gate({"it": target}, limits, patience, budget, Timer(), lambda: 1.0, **more)
 
 
 def busy() -> TargetError:
@@ -199,3 +206,103 @@ def test_a_limit_that_a_person_typed_counts_more_than_that_of_a_case() -> None:
     outcome, _ = attempt(ScriptedTarget([HANGS]), limits, 999)
     assert outcome.failure is not None
     assert outcome.failure.kind == "timeout"
+
+
+def test_a_coroutine_that_answers_after_its_limit_has_timed_out() -> None:
+    class Late(ScriptedTarget):
+        async def answer(self, question: Question) -> Answer:
+            self.asked.append(question)
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                return OK
+            return OK
+
+    asked, _ = attempt(Late([]), Limits(timeout_s=0.02))
+    assert asked.answer is None
+    assert asked.failure is not None
+    assert asked.failure.kind == "timeout"
+
+
+def test_retries_tell_the_target_which_attempt_it_is() -> None:
+    target = ScriptedTarget([busy(), OK])
+    attempt(target)
+    assert [each.attempt for each in target.asked] == [1, 2]
+
+
+class Kept:
+    """A cache in memory."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Answer] = {}
+
+    def find(self, key: str) -> Answer | None:
+        return self.answers.get(key)
+
+    def keep(self, key: str, answer: Answer) -> None:
+        self.answers[key] = answer
+
+
+class Keyed(ScriptedTarget):
+    traits = Traits(caching="keyed")
+
+    def cache_key(self, question: Question) -> Any:
+        return question.text
+
+
+def test_what_is_known_is_not_asked_again_and_costs_nothing() -> None:
+    target, stops = Keyed([replace(OK, cost_usd=0.3)]), list[str]()
+
+    async def go() -> list[Asked]:
+        budget = Budget(0.5, 0.0, stops.append)
+        gate = gate_of(target, Limits(), Patient(), budget=budget, store=Kept())
+        return [await gate.ask("it", question()) for _ in range(3)]
+
+    first, *others = asyncio.run(go())
+    assert first.answer is not None
+    assert not first.answer.cached
+    for asked in others:
+        assert asked.answer is not None
+        assert (asked.answer.cached, asked.answer.cost_usd) == (True, 0.0)
+    assert (len(target.asked), stops) == (1, [])
+
+
+def test_errors_are_never_known() -> None:
+    target = Keyed([ValueError("no"), OK])
+
+    async def go() -> list[Asked]:
+        gate = gate_of(target, Limits(), Patient(), store=Kept())
+        return [await gate.ask("it", question()) for _ in range(2)]
+
+    asyncio.run(go())
+    assert len(target.asked) == 2
+
+
+def test_what_graders_ask_counts_against_the_same_cap() -> None:
+    stops: list[str] = []
+    target = ScriptedTarget([replace(OK, cost_usd=0.3), replace(OK, cost_usd=0.3)])
+
+    async def go() -> list[str]:
+        gate = gate_of(target, Limits(), Patient(), budget=Budget(0.5, 0.0, stops.append))
+        await gate.ask("it", question())
+        assert stops == []
+        schema: JSON = {"type": "object"}
+        answer = await gate.ask_for_grader("it", question("Is it?").messages, schema, question())
+        return [answer.text]
+
+    assert asyncio.run(go()) == ["ok"]
+    assert len(stops) == 1
+    assert "0.5 USD" in stops[0]
+    assert target.asked[1].text == "Is it?"
+    assert target.asked[1].schema == {"type": "object"}
+
+
+def test_a_grader_hears_of_a_target_that_cannot_answer() -> None:
+    async def go(name: str) -> Answer:
+        gate = gate_of(ScriptedTarget([ValueError("no words")]), Limits(), Patient())
+        return await gate.ask_for_grader(name, question().messages, None, question())
+
+    with pytest.raises(TargetError, match="no words"):
+        asyncio.run(go("it"))
+    with pytest.raises(TargetError, match="no target `other`"):
+        asyncio.run(go("other"))
