@@ -271,7 +271,7 @@ def test_a_record_that_does_not_say_what_was_run(project: Project, request_: obj
     project.run("run", "--quiet")
     path = project.runs()[0] / "run.json"
     data = json.loads(path.read_text())
-    data["about"]["request"] = request_
+    data["about"]["options"] = request_
     path.write_text(json.dumps(data))
     project.forget_calls()
     done = project.run("resume", project.runs()[0].name)
@@ -322,7 +322,7 @@ def test_a_record_whose_options_make_no_sense(project: Project, change: dict[str
     project.run("run", "--json")
     path = project.runs()[0] / "run.json"
     data = json.loads(path.read_text())
-    data["about"]["request"] |= change
+    data["about"]["options"] |= change
     path.write_text(json.dumps(data))
     done = project.run("resume", project.runs()[0].name)
     assert (done.code, "does not say what was run" in done.err) == (3, True)
