@@ -60,8 +60,9 @@ def say(reply):
     print(json.dumps(reply), flush=True)
 
 for line in sys.stdin:
-    id = json.loads(line)["id"]
-    exec(REPLIES.get(id, "say({'id': id, 'answer': 'ok'})"))
+    asked = json.loads(line)
+    id = asked["id"]
+    exec(REPLIES.get(asked["case"], "say({'id': id, 'answer': 'ok'})"))
 """
 
 

@@ -134,9 +134,17 @@ class Done(NamedTuple):
         return data
 
     def counts(self) -> dict[str, int]:
-        """The verdicts that there are."""
-        words = ("passed", "failed", "errored", "ungraded", "skipped")
-        return {word: self.json[word] for word in words if self.json[word]}
+        """The verdicts of cases that there are."""
+        return _some(self.json)
+
+    def trials(self) -> dict[str, int]:
+        """The verdicts of trials that there are."""
+        return _some(self.json["trials"])
+
+
+def _some(counts: dict[str, int]) -> dict[str, int]:
+    words = ("passed", "failed", "errored", "ungraded", "skipped")
+    return {word: counts[word] for word in words if counts[word]}
 
 
 class Project:
