@@ -1,6 +1,6 @@
-"""Shapes of options that name something else: a function, a file, or other graders.
+"""Shapes of options that name something else: a function, or other graders.
 
-None of them is looked up here: nothing is imported or opened for a check of its syntax.
+None of them is looked up here: nothing is imported for a check of its syntax.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from evalcase.model.finding import Path
 from evalcase.model.json_value import JSON
-from evalcase.model.shape import Fault, Plain, Text, mismatch
+from evalcase.model.shape import Fault, Plain, mismatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,6 @@ def _reference_hint(module: str, name: str) -> str:
         stem = module.removeprefix("./").removesuffix(".py").replace("/", ".")
         return f"it names a file, not a module: did you mean `{stem}:{name or 'answer'}`?"
     return "write module:function, for example my_agent:answer"
-
-
-@dataclass(frozen=True, slots=True)
-class FilePath(Text):
-    """A file or a folder, seen from the project's root. A suite may only name one inside of it."""
-
-    what: str = "a path"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 from evalcase.errors import ConfigError
 from evalcase.model.finding import Unfit
-from evalcase.plugins.registry import names, search
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evalcase.model.grader_options import DeclaredGrader
     from evalcase.model.known import What
-    from evalcase.project.config import ConfigFile
+    from evalcase.project.config import Config
 
 
 class Installed:
@@ -37,6 +36,7 @@ class Installed:
 
     def _declared(self, name: str) -> DeclaredGrader | None:
         from evalcase.model.grader_options import declared_grader
+        from evalcase.plugins.registry import search
 
         try:
             made_by = search("graders", name)
@@ -64,14 +64,14 @@ class Existing(Installed):
 class InProject(Existing):
     """The same for a project with its configuration: targets and a judge, too."""
 
-    def __init__(self, file: Callable[[], ConfigFile]) -> None:
+    def __init__(self, read_config: Callable[[], Config]) -> None:
         super().__init__()
-        self._read = file
+        self._read_config = read_config
         self._targets: dict[str, Unfit | None] = {}
 
     @cached_property
-    def file(self) -> ConfigFile:
-        return self._read()
+    def config(self) -> Config:
+        return self._read_config()
 
     def object_to(self, what: What, name: str) -> Unfit | None:
         if what == "grader":
@@ -81,11 +81,11 @@ class InProject(Existing):
         if name not in self._targets:
             from evalcase.plugins.target_names import object_to_target
 
-            self._targets[name] = object_to_target(name, self.file.config, of_suite=True)
+            self._targets[name] = object_to_target(name, self.config, of_suite=True)
         return self._targets[name]
 
     def _object_to_judge(self, field: str) -> Unfit | None:
-        if self.file.config.judge is not None:
+        if self.config.judge is not None:
             return None
         hint = 'add [judge] to evalcase.toml, with target = "NAME"'
         return Unfit("no-judge", f"`{field}` is graded by a judge, and none is configured", hint)
@@ -110,6 +110,8 @@ _JUDGES = (
 
 def _grader_hint(name: str) -> str:
     from difflib import get_close_matches
+
+    from evalcase.plugins.registry import names
 
     known = names("graders")
     plain = name.strip().lower().replace("-", "_")

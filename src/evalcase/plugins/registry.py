@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from evalcase.errors import ConfigError
+from evalcase.model.target import TargetKind
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -54,13 +55,24 @@ def search(plural: Plural, name: str) -> Any:  # noqa: ANN401 - a class of any k
         raise ConfigError(f"the {plural[:-1]} `{name}` can't be imported: {what}") from error
 
 
+def find_target_kind(name: str) -> TargetKind:
+    """What is known of a kind of target before one is made. Raise ConfigError if there is none."""
+    target_class = find("targets", name)
+    kind = getattr(target_class, "kind", None)
+    if not isinstance(kind, TargetKind):
+        what = f"its class {target_class!r:.80} says nothing of itself by a `kind`"
+        raise ConfigError(f"there is no target kind `{name}` that can be used: {what}")
+    return kind
+
+
 def names(plural: Plural) -> list[str]:
     """Every name that `find` knows, built-in ones first."""
-    return [*built_in_names(plural), *sorted(_installed(plural).keys() - _BUILT_IN[plural].keys())]
+    return [*_BUILT_IN[plural], *sorted(_installed(plural).keys() - _BUILT_IN[plural].keys())]
 
 
-def built_in_names(plural: Plural) -> list[str]:
-    return list(_BUILT_IN[plural])
+def is_known(plural: Plural, name: str) -> bool:
+    """Whether there is a plug-in of a name, found out without importing it."""
+    return name in _BUILT_IN[plural] or name in _installed(plural)
 
 
 @lru_cache

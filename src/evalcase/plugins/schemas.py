@@ -8,8 +8,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.option import Option, options_of, properties_of
 from evalcase.model.target import TargetKind
 from evalcase.plugins.known import Installed
-from evalcase.plugins.registry import names
-from evalcase.plugins.target_names import find_kind
+from evalcase.plugins.registry import find_target_kind, names
 from evalcase.project.config import Config
 from evalcase.resolve.schema import schema
 
@@ -57,16 +56,15 @@ def _kinds() -> list[TargetKind]:
     found = []
     for name in names("targets"):
         try:
-            kind = find_kind(name)
+            found.append(find_target_kind(name))
         except ConfigError:
             continue
-        if kind is not None:
-            found.append(kind)
     return found
 
 
 def _options(kind: TargetKind) -> Schema:
-    options = options_of(kind.options)
+    declared: type = kind.options
+    options = options_of(declared)
     properties = properties_of(options)
     properties["kind"] = {"description": kind.about}
     needed: list[JSON] = [name for name, each in options.items() if each.needed]

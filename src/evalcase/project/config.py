@@ -7,19 +7,20 @@ is known only above, where kinds of targets are.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.errors import ConfigError
 from evalcase.model.finding import Finding, Path
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.option import Record, faults_of, fields_of, option, options_of
-from evalcase.model.shape import Choice, Fault, Flag, ListOf, MapOf, Number, Plain, Text
+from evalcase.model.problem import Problem, in_order
+from evalcase.model.shape import Flag, ListOf, Number, Text
 from evalcase.project.root import project_root
+from evalcase.project.settings import Judge, TargetTables
 
 if TYPE_CHECKING:
-    from evalcase.model.problem import Problem
     from evalcase.read.document import Document
 
 FILE = "evalcase.toml"
@@ -27,52 +28,14 @@ PYPROJECT = "pyproject.toml"
 _TABLES: dict[str, Path] = {FILE: (), PYPROJECT: ("tool", "evalcase")}
 
 
-@dataclass(frozen=True, slots=True)
-class TargetTables(Plain):
-    """Targets by their names. What else than its kind a target has is the kind's business."""
+class Source(NamedTuple):
+    """The file of a configuration, and what is wrong with the settings in it."""
 
-    words: str = "a table of targets"
-
-    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
-        if not isinstance(value, dict):
-            yield from MapOf(Text(), self.words).faults(value, path)
-            return
-        for name, table in value.items():
-            if not isinstance(table, dict):
-                hint = f'write [targets.{name}] and kind = "…" below it'
-                message = f"target `{name}` is a table, not {kind(table)}"
-                yield Fault((*path, name), message, hint, code="wrong-type")
-            elif "kind" not in table:
-                message = f"target `{name}` needs `kind`"
-                yield Fault((*path, name), message, 'for example kind = "python"', "key", _MISSING)
-            else:
-                yield from Text("the name of a kind").faults(table["kind"], (*path, name, "kind"))
-
-    def schema(self) -> dict[str, JSON]:
-        return {"type": "object", "additionalProperties": {"type": "object", "required": ["kind"]}}
-
-
-_MISSING = "missing-option"
-
-
-@dataclass(frozen=True, slots=True)
-class Judge:
-    """Who grades `criteria` and `rubrics`, and how."""
-
-    target: str = option(
-        Text("the name of a target"), "The target that is asked for verdicts.", example="judge"
-    )
-    votes: int = option(
-        Number(1, whole=True), "How often it is asked; an odd number.", default=1, example=3
-    )
-    unsure: Literal["error", "fail"] = option(
-        Choice(("error", "fail")), "What a verdict that it can't give counts as.", default="error"
-    )
-
-    def conflicts(self) -> Iterator[Fault]:
-        if self.votes % 2 == 0:
-            message = f"`votes` is an odd number, not {self.votes}"
-            yield Fault(("votes",), message, "with an odd number there is always a majority")
+    document: Document | None
+    table: Path = ()
+    """Where in the document the settings are."""
+    findings: tuple[Finding, ...] = ()
+    unreadable: Problem | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,41 +75,27 @@ class Config:
     runs_dir: str | None = option(
         Text("a path"), "Where records are kept; without it in `.evalcase/runs`.", default=None
     )
-    cache: bool = option(
-        Flag(), "Whether answers are taken from the cache, and kept there.", default=False
-    )
     grader_timeout_s: float = option(
         Number(0, above=True), "How many seconds a grader may take that says nothing else.",
         default=120.0,
     )  # fmt: skip
+    cache: bool = option(
+        Flag(), "Whether answers are taken from the cache, and kept there.", default=False
+    )
     judge: Judge | None = option(
         Record(Judge, "a table"), "Who grades `criteria` and `rubrics`.", default=None
     )
-
-
-class ConfigFile(NamedTuple):
-    """A configuration, the file it was read from, and what is wrong with its settings.
-
-    A setting that is wrong has its default in `config`, so that all the rest can be looked at.
-    """
-
-    config: Config
-    document: Document | None = None
-    table: Path = ()
-    """Where in the document the settings are."""
-    findings: tuple[Finding, ...] = ()
-    unreadable: Problem | None = None
+    source: Source | None = field(default=None, compare=False, repr=False)
 
     def problems(self, more: Iterable[Finding] = ()) -> list[Problem]:
-        """What is wrong with the file, with places; `more` is found by whoever knows targets."""
-        from evalcase.model.problem import in_order
-
-        if self.unreadable is not None:
-            return [self.unreadable]
-        if self.document is None:
+        """What is wrong with its file, with places; `more` is found by whoever knows targets."""
+        if self.source is None:
             return []
-        found = [each._replace(path=(*self.table, *each.path)) for each in (*self.findings, *more)]
-        return in_order(self.document.problems + self.document.place(found))
+        document, table, findings, unreadable = self.source
+        if document is None:
+            return [unreadable] if unreadable is not None else []
+        found = [each._replace(path=(*table, *each.path)) for each in (*findings, *more)]
+        return in_order(document.problems + document.place(found))
 
 
 def load_config(start: str, seen_from: str | None = None) -> Config:
@@ -154,68 +103,69 @@ def load_config(start: str, seen_from: str | None = None) -> Config:
 
     Raise ConfigError, with all problems, if a setting is wrong.
     """
-    file = read_config(start, seen_from)
-    problems = file.problems()
+    config = read_config(start, seen_from)
+    problems = config.problems()
     if problems:
         raise ConfigError.of(problems)
-    return file.config
+    return config
 
 
-def read_config(start: str, seen_from: str | None = None) -> ConfigFile:
-    """The same, and what is wrong with it. From `seen_from` on, its path is shown as relative."""
+def read_config(start: str, seen_from: str | None = None) -> Config:
+    """The same, whatever is wrong with it: such a setting has its default, and is told by
+    `problems`. From `seen_from` on, the path of its file is shown as relative."""
     root = project_root(os.path.realpath(start))
     for name in _TABLES:
         path = os.path.join(root, name)
         if os.path.isfile(path):
-            file = _read_file(root, path, _shown(path, root, seen_from))
-            if file is not None:
-                return file
-    return ConfigFile(Config(root))
+            config = _read_file(root, path, _shown(path, root, seen_from))
+            if config is not None:
+                return config
+    return Config(root)
 
 
-def config_of_text(text: bytes, path: str, root: str, shown: str) -> ConfigFile | None:
+def config_of_text(text: bytes, path: str, root: str, shown: str) -> Config | None:
     """The configuration in a text; None for a `pyproject.toml` that has no part for evalcase."""
     table = _TABLES.get(os.path.basename(path), ())
     if table and b"evalcase" not in text:
         return None
     if not text.strip():
-        return ConfigFile(Config(root, path))
+        return Config(root, path)
     from evalcase.read.toml import parse_toml
 
     document = parse_toml(text, shown)
-    data: Any = document.value if document.readable else {}
+    if not document.readable:
+        return Config(root, path, source=Source(document))
+    data: Any = document.value
     for key in table:
         data = data.get(key) if isinstance(data, dict) else None
-    if data is None and document.readable:
+    if data is None:
         return None
-    return _read_settings(Config(root, path), document, table, data or {})
+    return _read_settings(root, path, document, data)
 
 
-def _read_file(root: str, path: str, shown: str) -> ConfigFile | None:
+def _read_file(root: str, path: str, shown: str) -> Config | None:
     from evalcase.read.source import UnreadableError, read_source
 
     try:
         text = read_source(path)
     except UnreadableError as error:
-        from dataclasses import replace
-
         problem = replace(error.problem, path=shown)
-        return ConfigFile(Config(root, path), unreadable=problem)
+        return Config(root, path, source=Source(None, unreadable=problem))
     return config_of_text(text, path, root, shown)
 
 
-def _read_settings(nothing: Config, document: Document, table: Path, data: JSON) -> ConfigFile:
+def _read_settings(root: str, path: str, document: Document, data: JSON) -> Config:
+    table = _TABLES.get(os.path.basename(path), ())
     if not isinstance(data, dict):
         wrong = Finding("wrong-type", (), f"`tool.evalcase` is a table, not {kind(data)}")
-        return ConfigFile(nothing, document, table, (wrong,))
+        return Config(root, path, source=Source(document, table, (wrong,)))
     faults = list(faults_of(Config, data, "the configuration"))
     findings = [Finding(each.code, each.path, each.message, each.hint, each.at) for each in faults]
     at_fault = {each.path[0] for each in faults}
-    sound = {
-        name: data[name] for name in options_of(Config) if name in data and name not in at_fault
-    }
-    config = Config(nothing.root, nothing.path, **fields_of(Config, sound | _names_in(data)))
-    return ConfigFile(config, document, table, tuple(findings))
+    names = [name for name in options_of(Config) if name in data and name not in at_fault]
+    sound = {name: data[name] for name in names} | _names_in(data)
+    source = Source(document, table, tuple(findings))
+    return Config(root, path, **fields_of(Config, sound), source=source)
 
 
 def _names_in(data: dict[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from evalcase.suites.load import Loaded, load_file, load_text
 if TYPE_CHECKING:
     from evalcase.model.finding import Unfit
     from evalcase.model.known import What
-    from evalcase.project.config import ConfigFile
+    from evalcase.project.config import Config
 
 
 class Project:
@@ -33,7 +33,7 @@ class Project:
         self._seen_from = seen_from
         self.known = InProject(self._read)
 
-    def _read(self) -> ConfigFile:
+    def _read(self) -> Config:
         from evalcase.project.config import read_config
 
         return read_config(self._folder, self._seen_from)
@@ -42,7 +42,7 @@ class Project:
         """What is wrong with the configuration, if there is one: settings and targets."""
         if not holds_config(project_root(os.path.realpath(self._folder))):
             return []
-        return _config_problems(self.known.file)
+        return _config_problems(self.known.config)
 
 
 def check_project(
@@ -74,16 +74,16 @@ def check_config_text(text: str, path: str) -> list[Problem]:
     except UnreadableError as error:
         return [error.problem]
     folder = os.path.dirname(os.path.realpath(path))
-    file = config_of_text(data, os.path.realpath(path), folder, path)
-    return _config_problems(file) if file is not None else []
+    config = config_of_text(data, os.path.realpath(path), folder, path)
+    return _config_problems(config) if config is not None else []
 
 
-def _config_problems(file: ConfigFile, used: frozenset[str] | None = None) -> list[Problem]:
-    if file.document is None:
-        return file.problems()
+def _config_problems(config: Config, used: frozenset[str] | None = None) -> list[Problem]:
+    if config.source is None:
+        return []
     from evalcase.plugins.target_names import find_wrong_targets
 
-    return file.problems(find_wrong_targets(file.config, used))
+    return config.problems(find_wrong_targets(config, used))
 
 
 class Used(NamedTuple):
@@ -106,15 +106,15 @@ class Plan(NamedTuple):
     """Who named them."""
 
 
-def check_plan(file: ConfigFile, plan: Plan, errors: Sequence[Problem] = ()) -> list[Problem]:
+def check_plan(config: Config, plan: Plan, errors: Sequence[Problem] = ()) -> list[Problem]:
     """Everything that keeps a run from asking, at the places where `check` finds it.
 
     `errors` are those of the suites themselves. Nothing is read again where all is well.
     """
-    problems = _config_problems(file, _names_in_use(file, plan))
-    problems += _object_to_named(file, plan)
+    problems = _config_problems(config, _names_in_use(config, plan))
+    problems += _object_to_named(config, plan)
     for path, used in plan.suites.items():
-        known = _InUse(file, used)
+        known = _InUse(config, used)
         if known.objects:
             found = load_file(path, keep=False, known=known).problems
             problems += [problem for problem in found if known.concerns(problem)]
@@ -123,19 +123,21 @@ def check_plan(file: ConfigFile, plan: Plan, errors: Sequence[Problem] = ()) -> 
     return in_order([replace(problem, stops=True) for problem in problems])
 
 
-def _names_in_use(file: ConfigFile, plan: Plan) -> frozenset[str]:
+def _names_in_use(config: Config, plan: Plan) -> frozenset[str]:
     names = frozenset(plan.targets).union(*(used.targets for used in plan.suites.values()))
-    judge = file.config.judge
+    judge = config.judge
     if judge is not None and any(used.judged for used in plan.suites.values()):
         names |= {judge.target}
     return names
 
 
-def refuse(problems: Sequence[Problem], file: ConfigFile) -> None:
-    """Raise what a run is refused with, if there is anything."""
+def refuse(problems: Sequence[Problem], config: Config) -> None:
+    """Raise what a run is refused with, if there is anything: ConfigError where no suite is at
+    fault."""
     if not problems:
         return
-    shown = file.document.path if file.document is not None else None
+    document = config.source.document if config.source is not None else None
+    shown = document.path if document is not None else None
     if all(problem.span is None or problem.path == shown for problem in problems):
         raise ConfigError.of(problems)
     raise SuiteError(problems)
@@ -144,8 +146,8 @@ def refuse(problems: Sequence[Problem], file: ConfigFile) -> None:
 class _InUse(InProject):
     """The same knowledge, for what a run uses of one suite: the rest is objected to by nobody."""
 
-    def __init__(self, file: ConfigFile, used: Used) -> None:
-        super().__init__(lambda: file)
+    def __init__(self, config: Config, used: Used) -> None:
+        super().__init__(lambda: config)
         self._used = used
 
     @property
@@ -166,13 +168,13 @@ class _InUse(InProject):
         return problem.severity == "error" or problem.code == "undefined-target"
 
 
-def _object_to_named(file: ConfigFile, plan: Plan) -> Iterator[Problem]:
+def _object_to_named(config: Config, plan: Plan) -> Iterator[Problem]:
     if not plan.targets:
         return
     from evalcase.plugins.target_names import object_to_target
 
     for name in plan.targets:
-        unfit = object_to_target(name, file.config, of_suite=False)
+        unfit = object_to_target(name, config, of_suite=False)
         if unfit is not None:
             where = f"{plan.named_by} {name}"
             yield Problem(unfit.code, unfit.message, where, hint=unfit.hint)
