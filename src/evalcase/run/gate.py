@@ -82,7 +82,10 @@ class Gate:
         target = self._targets[name]
         if self._store is None or target.traits.caching != "keyed":
             return await self._ask(name, target, question, timeout_s)
-        key = await _cache_key(target, question)
+        try:
+            key = await _cache_key(target, question)
+        except Exception:  # noqa: BLE001 - a question that can't be asked has no key, either
+            return await self._ask(name, target, question, timeout_s)
         known = self._store.find(key)
         if known is not None:
             return Asked(replace(known, cached=True, cost_usd=0.0), None, 1, 0.0)
