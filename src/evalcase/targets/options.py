@@ -13,6 +13,7 @@ from evalcase.errors import ConfigError
 from evalcase.model.json_value import JSON
 from evalcase.model.json_value import kind as kind_of
 from evalcase.text.plain_json import NotJsonError, plain
+from evalcase.text.suggest import did_you_mean
 
 
 class Options:
@@ -122,10 +123,8 @@ class Options:
         raise ConfigError(f"{self._kind} target: `{name}` {why}")
 
     def _nearest(self, name: str) -> str:
-        from difflib import get_close_matches
-
-        close = get_close_matches(name, self._known, 1, 0.6)
-        return f": did you mean `{close[0]}`?" if close else f"; it has {self._all()}"
+        hint = did_you_mean(name, self._known)
+        return f": {hint}" if hint else f"; it has {self._all()}"
 
     def _all(self) -> str:
         return ", ".join(sorted(self._known)) or "none"
