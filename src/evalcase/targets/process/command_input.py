@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from evalcase.model.message import Message, is_part
+from evalcase.model.message import Message, file_name, parts_of
 from evalcase.model.trial import Trial
 from evalcase.targets.process.command_options import CommandOptions
 from evalcase.targets.shown import content_text, files, last_user_content, request
@@ -49,11 +49,11 @@ class CommandInput:
         template = self._options.template
         values = {name: self._value(name) for name in template.used}
         if not self._options.shell:
-            return template.fill(values)
+            return template.fill_texts(values)
         words = {name: self._as_word(name, value) for name, value in values.items()}
         if "FILES" in words:
             words["FILES"] = self._file_words()
-        return ["/bin/sh", "-c", *template.fill(words)]
+        return ["/bin/sh", "-c", *template.fill_texts(words)]
 
     def _as_word(self, name: str, value: str) -> str:
         variable = f"EVALCASE_{name.upper()}"
@@ -134,14 +134,13 @@ def conversation_text(trial: Trial) -> str:
 
 
 def _text(message: Message, found: dict[str, str]) -> str:
-    content = message.content
-    if not isinstance(content, list) or not content or not all(map(is_part, content)):
-        return content_text(content)
+    parts = parts_of(message.content)
+    if not parts:
+        return content_text(message.content)
     texts = []
-    for part in content:
-        assert isinstance(part, dict)
-        name = part.get("path", part.get("value"))
-        if part["type"] == "file" and isinstance(name, str):
+    for part in parts:
+        name = file_name(part)
+        if part["type"] == "file" and name is not None:
             texts.append(f"<file: {found.get(name, name)}>")
         else:
             texts.append(content_text([part]))

@@ -11,8 +11,22 @@
 | `max_output_bytes` | how much of the output is kept, by default 10,000,000 |
 | `mode` | `once` per trial, or `worker`: see `worker` |
 | `workers` | how many processes a worker has at most, by default 1 |
-| `command_template` | in place of `command`: a command of AgentV, see `template` |
+| `command_template` | in place of `command`: a command of AgentV, see below |
 | `files_format` | for `command_template`: how each of `{FILES}` is written, by default `{path}` |
+
+| placeholder | value |
+|---|---|
+| `{prompt}` | the last user text; data as JSON |
+| `{case_id}`, `{conversation_id}` | as in the case; empty where there is none |
+| `{repeat}` | which trial of the case this is, from 1 |
+| `{attempt}` | which try of the trial this is, from 1 |
+| `{input_file}` | a file with the JSON object that else is on stdin |
+| `{prompt_file}` | a file with the prompt |
+| `{output_file}` | a file that the command writes its answer to, in place of stdout |
+
+Commands of AgentV have `{PROMPT}`, `{EVAL_ID}`, `{ATTEMPT}` (from 0), `{FILES}`, `{GUIDELINES}`
+(always empty), `{PROMPT_FILE}` and `{OUTPUT_FILE}`. How they are filled in is said in
+`placeholders`.
 """  # noqa: E501 - rows of a table can't be broken
 
 from __future__ import annotations
@@ -24,7 +38,15 @@ from typing import Literal, cast
 from evalcase.errors import ConfigError
 from evalcase.targets.options import Options
 from evalcase.targets.reading.outputs import How
-from evalcase.text.placeholders import AGENTV_NAMES, NAMES, Template
+from evalcase.text.placeholders import Template
+
+NAMES = (
+    "prompt", "case_id", "conversation_id", "repeat", "attempt",
+    "input_file", "prompt_file", "output_file",
+)  # fmt: skip
+AGENTV_NAMES = (
+    "PROMPT", "EVAL_ID", "ATTEMPT", "FILES", "GUIDELINES", "PROMPT_FILE", "OUTPUT_FILE"
+)  # fmt: skip
 
 Stdin = Literal["json", "text", "none"]
 _INPUTS = frozenset({"prompt", "prompt_file", "input_file"})
@@ -69,7 +91,9 @@ def read_command_options(values: dict[str, object], root: str) -> CommandOptions
     agentv = read.has("command_template")
     shell = read.flag("shell") or agentv
     texts = _texts(read, agentv, shell)
-    template = Template(texts, AGENTV_NAMES if agentv else NAMES)
+    template = Template([*texts], AGENTV_NAMES if agentv else NAMES)
+    for fault in template.faults():
+        raise ConfigError(f"command target: {fault}")
     if agentv and "OUTPUT_FILE" not in template.used:
         read.refuse("command_template", "has no {OUTPUT_FILE}, where the answer is read from")
     options = CommandOptions(

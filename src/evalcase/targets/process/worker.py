@@ -72,7 +72,7 @@ class Workers:
             if not process.has_ended:
                 return process
             await process.end()
-        argv = self._options.template.fill({})
+        argv = self._options.template.fill_texts({})
         if self._options.shell:
             argv = ["/bin/sh", "-c", *argv]
         env = {**os.environ, **self._options.env}

@@ -8,93 +8,48 @@
 | `{repeat}` | which trial of the case this is, from 1 |
 | `{files}` | the files that messages refer to, by their names: `{media_type, text}`, or `base64` |
 
-A text that is one placeholder becomes the value itself. In a longer text the value stands as text,
-JSON where it is none. All is filled in at once: what is put in is never looked at again. `{{name}}`
-is the literal `{name}`; braces around anything but a name stay as they are.
+How they are filled in is said in `placeholders`.
 """
 
 from __future__ import annotations
-
-import json
-import re
-from collections.abc import Iterator
-from difflib import get_close_matches
 
 from evalcase.model.json_value import JSON
 from evalcase.model.trial import Trial
 from evalcase.targets.files import sent_files
 from evalcase.targets.options import Options
 from evalcase.targets.shown import content_text, last_user_content
+from evalcase.text.placeholders import Template
 
 NAMES = (
     "prompt", "messages", "case_id", "conversation_id", "metadata", "repeat", "files"
 )  # fmt: skip
-_PLACEHOLDER = re.compile(r"\{\{([A-Za-z_]\w*)\}\}|\{([A-Za-z_]\w*)\}")
 
 
 class BodyTemplate:
     """A template whose placeholders are known to exist."""
 
     def __init__(self, read: Options, name: str) -> None:
-        self._template = read.json(name)
-        self.used = {found for text in _texts(self._template) for found in _names(text)}
-        for used in sorted(self.used - set(NAMES)):
-            near = get_close_matches(used, NAMES, 1, 0.6)
-            known = ", ".join(f"{{{each}}}" for each in NAMES)
-            hint = f"did you mean {{{near[0]}}}?" if near else f"there are {known};"
-            literal = f"write {{{{{used}}}}} if it is meant literally"
-            read.refuse(name, f"has no placeholder {{{used}}}: {hint} {literal}")
+        self._template = Template(read.json(name), NAMES, strict=True)
+        self.used = self._template.used
+        for fault in self._template.faults():
+            read.refuse(name, f"can't be filled: {fault}")
         if not self.used:
             read.refuse(name, "has no placeholder, so every case would be asked the same")
 
-    def fill(self, trial: Trial, root: str) -> JSON:
-        values = {name: _value(name, trial, root) for name in self.used}
-        return _filled(self._template, values)
+    def fill(self, trial: Trial) -> JSON:
+        return self._template.fill({name: _value(name, trial) for name in self.used})
 
 
-def _names(text: str) -> Iterator[str]:
-    return (match[2] for match in _PLACEHOLDER.finditer(text) if match[2] is not None)
-
-
-def _texts(template: JSON) -> Iterator[str]:
-    if isinstance(template, str):
-        yield template
-    elif isinstance(template, dict | list):
-        for item in template.values() if isinstance(template, dict) else template:
-            yield from _texts(item)
-
-
-def _filled(template: JSON, values: dict[str, JSON]) -> JSON:
-    if isinstance(template, dict):
-        return {key: _filled(item, values) for key, item in template.items()}
-    if isinstance(template, list):
-        return [_filled(item, values) for item in template]
-    if not isinstance(template, str):
-        return template
-    whole = _PLACEHOLDER.fullmatch(template)
-    if whole is not None and whole[2] is not None:
-        return values[whole[2]]
-    return _PLACEHOLDER.sub(
-        lambda match: match[0][1:-1] if match[2] is None else _as_text(values[match[2]]), template
-    )
-
-
-def _value(name: str, trial: Trial, root: str) -> JSON:
+def _value(name: str, trial: Trial) -> JSON:
     case = trial.case
     if name == "prompt":
         return content_text(last_user_content(case))
     if name == "messages":
         return [message.to_dict() for message in case.input]
     if name == "files":
-        return sent_files(trial, root)
+        return sent_files(trial)
     if name == "repeat":
         return trial.repeat
     if name == "metadata":
         return case.metadata
     return case.id if name == "case_id" else case.conversation_id
-
-
-def _as_text(value: JSON) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
