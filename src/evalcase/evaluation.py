@@ -20,6 +20,7 @@ from evalcase.grade.apply import grade_answer
 from evalcase.grade.score import decide_case_verdict
 from evalcase.model.case import Case
 from evalcase.model.failure import Failure
+from evalcase.model.finding import Unfit
 from evalcase.model.result import Result, Verdict
 from evalcase.model.trial import Trial, TrialKey
 from evalcase.plugins.cache import FOLDER as CACHE_FOLDER
@@ -42,8 +43,9 @@ from evalcase.run.pace import Pace
 from evalcase.run.plan import plan_trials, times_of
 from evalcase.run.schedule import Engine, Watcher
 from evalcase.suites.collection import Suites
+from evalcase.system.attachments import find_attachments
+from evalcase.system.digests import FileDigests
 from evalcase.targets.chat.prices import prices_version
-from evalcase.targets.fingerprint import FileDigests
 from evalcase.text.secrets import Scrubber
 
 MAX_ANSWER_BYTES = 10_000_000
@@ -316,7 +318,11 @@ class Evaluation:
             self.engine.cancel()
 
     def _hash(self, trial: Trial) -> str:
-        files = self._files.of(trial) if trial.case.has_parts else None
+        if not trial.case.has_parts:
+            return hash_case(trial.case, None)
+        found = find_attachments(trial.suite, trial.case.input)
+        # One that was replaced since the check: whoever opens it will say so.
+        files = {found.code: found.message} if isinstance(found, Unfit) else self._files.of(found)
         return hash_case(trial.case, files)
 
     def trials_of(self, name: str) -> Iterator[Trial]:

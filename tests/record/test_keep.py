@@ -11,10 +11,10 @@ import pytest
 from evalcase.errors import RecordError
 from evalcase.model.grade import Grade
 from evalcase.model.result import Result
-from evalcase.record.disk import Disk, LocalDisk
 from evalcase.record.journal import open_journal
 from evalcase.record.keep import Keeper, rows_ahead
 from evalcase.record.reader import read_results
+from evalcase.system.disk import Disk, LocalDisk
 from evalcase.text.secrets import Scrubber
 from tests.record.faults import SmallDisk
 from tests.record.samples import result

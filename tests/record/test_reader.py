@@ -194,7 +194,7 @@ def test_fault_23_a_line_without_end_is_refused_without_being_read_whole(tmp_pat
 def test_fault_23_a_pipe_or_a_folder_is_no_journal(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path):
-        with pytest.raises(RecordError, match="not a file"):
+        with pytest.raises(RecordError, match="not a regular file"):
             totals(str(path))
     with pytest.raises(RecordError, match="No such file"):
         totals(str(tmp_path / "missing"))

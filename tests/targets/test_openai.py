@@ -170,6 +170,7 @@ def test_extra_keys_that_the_api_knows_are_sent_and_others_warned_of() -> None:
 
 def with_files(tmp_path: Path, *parts: Any) -> Trial:
     (tmp_path / "suites").mkdir(exist_ok=True)
+    (tmp_path / "evalcase.toml").touch()
     return trial([user(*parts)], suite=str(tmp_path / "suites" / "s.yaml"))
 
 
@@ -233,7 +234,7 @@ def test_images_by_address_and_as_data(tmp_path: Path) -> None:
     ("part", "said"),
     [
         ({"type": "file", "path": "x.bin"}, "`x.bin` can't be sent to a model: it is neither text"),
-        ({"type": "file", "path": "none.txt"}, "`none.txt` can't be read: No such file"),
+        ({"type": "file", "path": "none.txt"}, "there is no file `none.txt`"),
         ({"type": "file", "path": "pipe"}, "`pipe` is not a regular file"),
         ({"type": "file", "path": "big.txt"}, "`big.txt` is larger than 20,000,000 bytes"),
         ({"type": "image", "path": "a.txt"}, "`a.txt` is no PNG, JPEG, GIF or WebP image"),

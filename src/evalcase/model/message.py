@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from evalcase.model.json_value import JSON, fresh, same
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
+_ROLES = frozenset(ROLES)
+_WITH_FILES = frozenset({"file", "image"})
 
 
 class ReadOnly(dict[str, Any]):
@@ -119,9 +121,55 @@ class Message(ReadOnly):
         return text_of(self.get("content"))
 
 
+def is_message(value: object) -> bool:
+    """Whether a value is meant as a message, be it a correct one or not."""
+    if not isinstance(value, dict) or "role" not in value:
+        return False
+    if "content" in value or value.get("tool_calls") is not None:
+        return True
+    role = value["role"]
+    return isinstance(role, str) and role in _ROLES
+
+
 def is_part(value: object) -> bool:
     """Whether an item of a content list is a content part."""
     return isinstance(value, dict) and isinstance(value.get("type"), str)
+
+
+def is_lone_part(content: object) -> bool:
+    """Whether content that is no list is plainly a part all the same: a file or an image."""
+    if not isinstance(content, dict) or not isinstance(content.get("path"), str):
+        return False
+    kind = content.get("type")
+    return isinstance(kind, str) and kind in _WITH_FILES
+
+
+def parts_of(content: JSON) -> list[dict[str, JSON]]:
+    """The content parts: of a list of nothing else, or of one file or image that is in no list."""
+    if isinstance(content, list):
+        parts = [part for part in content if isinstance(part, dict) and is_part(part)]
+        return parts if len(parts) == len(content) else []
+    return [content] if isinstance(content, dict) and is_lone_part(content) else []
+
+
+def file_name(part: Mapping[str, JSON]) -> str | None:
+    """The name of the file that a part refers to; None where it refers to none.
+
+    What an image has as its `value` is no name: it may be an address, or the picture itself.
+    """
+    if part.get("type") not in _WITH_FILES:
+        return None
+    name = part.get("path", part.get("value") if part["type"] == "file" else None)
+    return name if isinstance(name, str) and name else None
+
+
+def file_names(messages: Iterable[Message]) -> Iterator[str]:
+    """The names of all files that messages refer to, in their order."""
+    for message in messages:
+        for part in parts_of(message.content):
+            name = file_name(part)
+            if name is not None:
+                yield name
 
 
 def text_of(content: JSON) -> str | None:

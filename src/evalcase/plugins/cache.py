@@ -18,8 +18,9 @@ from evalcase.errors import ConfigError
 from evalcase.model.answer import Answer
 from evalcase.model.codec import decode, encode
 from evalcase.model.trial import Trial
-from evalcase.record.row import decode_row, encode_row, fault_in
+from evalcase.record.row import MAX_LINE, decode_row, encode_row, fault_in
 from evalcase.run.attempt import Target
+from evalcase.system.files import read_file
 from evalcase.text.secrets import Scrubber
 
 VERSION = 1
@@ -36,8 +37,7 @@ class AnswerStore:
 
     def find(self, key: str) -> Answer | None:
         try:
-            with open(self._path(key), "rb") as file:
-                line = file.read()
+            line = read_file(self._path(key), MAX_LINE)
             if fault_in(line) is not None:
                 return None
             row = decode_row(line)

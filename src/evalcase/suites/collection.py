@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from hashlib import sha256
 
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.model.case import Case
@@ -13,6 +12,7 @@ from evalcase.read.discover import discover, format_of, nothing_there
 from evalcase.read.source import STDIN
 from evalcase.suites.load import load_file
 from evalcase.suites.stream import stream_cases
+from evalcase.system.files import hash_file
 
 HELD_BYTES = 4_000_000
 """How much JSONL is held in memory, over all files. More than that is read again each time, so
@@ -87,7 +87,7 @@ class Suites:
 
     def hashes(self) -> dict[str, str]:
         """A hash of each file, to see later which has changed."""
-        return {path: _hash_file(path) for path in self._files}
+        return {path: hash_file(path) for path in self._files}
 
 
 def _again(path: str) -> Iterator[Case]:
@@ -97,11 +97,3 @@ def _again(path: str) -> Iterator[Case]:
             yield item
         elif isinstance(item, Problem) and item.severity == "error":
             raise SuiteError([item])
-
-
-def _hash_file(path: str) -> str:
-    digest = sha256()
-    with open(path, "rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()

@@ -81,7 +81,7 @@ class AnthropicTarget:
 
     def cache_key(self, trial: Trial) -> JSON:
         """All that decides the answer, without secrets. It reads the files of the case."""
-        return self._options.http.cache_key(self._body(trial, load_files(trial, self._root)))
+        return self._options.http.cache_key(self._body(trial, load_files(trial)))
 
     def _body(self, trial: Trial, files: Files) -> JSON:
         return {

@@ -1,19 +1,18 @@
 """Any program as a target: started once per trial, or kept as a worker.
 
 The program and its arguments are a list, and no shell is involved unless it is asked for. Options
-are in `command_options`, placeholders in `template`, the reading of answers in `outputs`. An exit
-code other than 0 is an error of the trial, and is not tried again.
+and placeholders are in `command_options`, the reading of answers in `outputs`. An exit code other
+than 0 is an error of the trial, and is not tried again.
 """
 
 from __future__ import annotations
 
-import os
-import stat
 from typing import Any
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.trial import Trial, TrialKey
+from evalcase.system.files import read_start
 from evalcase.system.processes import tree
 from evalcase.system.processes.pipes import Output
 from evalcase.system.processes.process import Process
@@ -76,7 +75,8 @@ class CommandTarget:
     def cache_key(self, trial: Trial) -> dict[str, Any]:
         """What decides an answer: the command with its files, and what it is given."""
         if self._words is None:
-            self._words = program_files(self._options.template.texts, self._options.cwd, self._root)
+            texts = self._options.template.texts
+            self._words = program_files(texts, self._options.cwd, self._root)
         return {"options": self._shown, "files": self._words, "asked": asked(trial)}
 
     async def close(self) -> None:
@@ -95,7 +95,7 @@ class CommandTarget:
         if given.output_file is None:
             return stdout
         try:
-            return read_file(given.output_file, self._options.max_output_bytes)
+            return Output(*read_start(given.output_file, self._options.max_output_bytes))
         except OSError as error:
             message = f"the command left no answer in its output file: {error.strerror}"
             raise TargetError(message, kind="protocol", details=process.details()) from None
@@ -121,14 +121,3 @@ def sees_last_only(options: CommandOptions) -> bool:
     return (
         not options.agentv and options.stdin != "json" and "input_file" not in options.template.used
     )
-
-
-def read_file(path: str, most_bytes: int) -> Output:
-    """What a file holds, up to a bound. Raise OSError unless it is a regular file."""
-    # Without blocking: a pipe in its place could be waited for without end.
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(0, "it is not a regular file")
-        data = file.read(most_bytes + 1)
-    return Output(data[:most_bytes], len(data) > most_bytes)

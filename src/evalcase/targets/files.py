@@ -7,16 +7,17 @@ sent no other.
 from __future__ import annotations
 
 import os
-import stat
 from base64 import b64encode
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from evalcase.errors import TargetError
+from evalcase.model.finding import Unfit
 from evalcase.model.json_value import JSON
-from evalcase.model.message import is_part
+from evalcase.model.message import file_name, parts_of
 from evalcase.model.trial import Trial
-from evalcase.targets.shown import find_file
+from evalcase.system.attachments import Attachments, attachments_in
+from evalcase.system.files import IrregularError, OversizeError, read_file
 
 MAX_BYTES = 20_000_000
 _STARTS = (
@@ -44,14 +45,18 @@ def file_names(trial: Trial) -> list[str]:
     return list(dict.fromkeys(name for name in names if name is not None))
 
 
-def load_files(trial: Trial, root: str, *, any_kind: bool = False) -> Files:
+def load_files(trial: Trial, *, any_kind: bool = False) -> Files:
     """Every file of a case. Raise TargetError for one that can't be sent."""
-    return {name: _load(name, trial, root, any_kind) for name in file_names(trial)}
+    names = file_names(trial)
+    if not names:
+        return {}
+    attachments = attachments_in(os.path.dirname(trial.suite))
+    return {name: _load(name, attachments, any_kind) for name in names}
 
 
-def sent_files(trial: Trial, root: str) -> JSON:
+def sent_files(trial: Trial) -> JSON:
     """The files of a case for a service that can't read them from this disk."""
-    files = load_files(trial, root, any_kind=True).values()
+    files = load_files(trial, any_kind=True).values()
     return {
         file.name: {
             "media_type": file.media_type,
@@ -75,27 +80,20 @@ def is_address(text: str) -> bool:
 
 def _parts(trial: Trial) -> Iterator[dict[str, JSON]]:
     for message in trial.case.input:
-        content = message.content
-        if isinstance(content, list) and all(map(is_part, content)):
-            yield from (part for part in content if isinstance(part, dict))
+        yield from parts_of(message.content)
 
 
 def _name(part: dict[str, JSON]) -> str | None:
-    if part["type"] not in ("file", "image"):
-        return None
-    name = part.get("path", part.get("value"))
-    if not isinstance(name, str) or not name:
-        return None
-    return None if part["type"] == "image" and is_address(name) else name
+    name = file_name(part)
+    if name is None and part["type"] == "image" and "path" not in part:
+        # Nobody knows what the value of an image is before it is to be sent.
+        value = part.get("value")
+        return value if isinstance(value, str) and value and not is_address(value) else None
+    return name
 
 
-def _load(name: str, trial: Trial, root: str, any_kind: bool) -> ContentFile:
-    folder = os.path.dirname(os.path.realpath(trial.suite))
-    path = os.path.realpath(find_file(name, folder))
-    # The loader looks after the paths of files, but not after those of images.
-    if not any(_contains(each, path) for each in (folder, os.path.realpath(root))):
-        raise TargetError(f"`{name}` lies outside the project, so it is not sent")
-    data = _read(name, path)
+def _load(name: str, attachments: Attachments, any_kind: bool) -> ContentFile:
+    data = _read(name, attachments)
     kind = image_type(data[:16])
     if kind is None and data.startswith(b"%PDF-"):
         kind = "application/pdf"
@@ -110,20 +108,16 @@ def _load(name: str, trial: Trial, root: str, any_kind: bool) -> ContentFile:
         raise TargetError(f"`{name}` can't be sent to a model: {what}") from None
 
 
-def _contains(folder: str, path: str) -> bool:
-    return path.startswith(os.path.join(folder, ""))
-
-
-def _read(name: str, path: str) -> bytes:
+def _read(name: str, attachments: Attachments) -> bytes:
+    path = attachments.find(name)
+    if isinstance(path, Unfit):
+        raise TargetError(path.message)
     try:
-        # Without blocking: a pipe in its place could be waited for without end.
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        with open(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise TargetError(f"`{name}` is not a regular file")
-            data = file.read(MAX_BYTES + 1)
+        return read_file(path, MAX_BYTES, inside=attachments.root)
+    except IrregularError:
+        raise TargetError(f"`{name}` is not a regular file") from None
+    except OversizeError:
+        text = f"`{name}` is larger than {MAX_BYTES:,} bytes, so it is not sent"
+        raise TargetError(text) from None
     except OSError as error:
         raise TargetError(f"`{name}` can't be read: {error.strerror}") from None
-    if len(data) > MAX_BYTES:
-        raise TargetError(f"`{name}` is larger than {MAX_BYTES:,} bytes, so it is not sent")
-    return data

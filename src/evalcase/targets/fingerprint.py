@@ -11,43 +11,22 @@ import os
 import re
 import sys
 from collections.abc import Iterable
-from hashlib import sha256
 from typing import Any
 
 from evalcase.model.trial import Trial
-from evalcase.targets.shown import files, request
+from evalcase.system.digests import digest_of
+from evalcase.targets.shown import request
 
-_UNREADABLE = "unreadable"
 _BETWEEN_WORDS = re.compile(r"""[\s;|&=,'"()<>]+""")
 
 
 def asked(trial: Trial, *, whole: bool = False) -> dict[str, Any]:
     """What a target is shown of a trial; with `whole`, of all that the case says."""
     shown = request(trial)
-    shown["files"] = {name: _digest(path) for name, path in shown["files"].items()}
+    shown["files"] = {name: digest_of(path) for name, path in shown["files"].items()}
     if whole:
         shown["case"] = trial.case.to_dict()
     return shown
-
-
-class FileDigests:
-    """The hashes of the files that cases name. One that many cases share is read once."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[int, int, str]] = {}
-
-    def of(self, trial: Trial) -> dict[str, str]:
-        return {name: self._digest(path) for name, path in files(trial).items()}
-
-    def _digest(self, path: str) -> str:
-        try:
-            about = os.stat(path)
-        except OSError:
-            return _UNREADABLE
-        known = self._known.get(path)
-        if known is None or known[:2] != (about.st_mtime_ns, about.st_size):
-            known = self._known[path] = about.st_mtime_ns, about.st_size, _digest(path)
-        return known[2]
 
 
 def project_sources(root: str) -> dict[str, str]:
@@ -57,7 +36,7 @@ def project_sources(root: str) -> dict[str, str]:
     for module in list(sys.modules.values()):
         path = os.path.realpath(getattr(module, "__file__", None) or os.devnull)
         if path.startswith(inside) and "site-packages" not in path:
-            sources[path.removeprefix(inside)] = _digest(path)
+            sources[path.removeprefix(inside)] = digest_of(path)
     return sources
 
 
@@ -71,16 +50,5 @@ def program_files(texts: Iterable[str], folder: str, root: str) -> dict[str, str
             for name in (word, f"{word.replace('.', '/')}.py"):
                 path = os.path.realpath(os.path.join(folder, name))
                 if word and path.startswith(inside) and os.path.isfile(path):
-                    found[name] = _digest(path)
+                    found[name] = digest_of(path)
     return found
-
-
-def _digest(path: str) -> str:
-    digest = sha256()
-    try:
-        with open(path, "rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
-    except OSError:
-        return _UNREADABLE
-    return digest.hexdigest()

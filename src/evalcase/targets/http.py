@@ -41,7 +41,7 @@ class HttpTarget:
     """Posts each case to an address."""
 
     def __init__(self, *, root: str = ".", warn: Warn = ignore, **options: object) -> None:
-        self._root = root
+        del root
         read = Options("http", options)
         url = check_url(read, "url", read.required_text("url", '"http://localhost:8000/answer"'))
         self._http = read_http_options("http", read, url, KeyRule())
@@ -93,8 +93,8 @@ class HttpTarget:
 
     def _request(self, trial: Trial) -> JSON:
         if self._body is not None:
-            return self._body.fill(trial, self._root)
-        return {**request(trial), "files": sent_files(trial, self._root)}
+            return self._body.fill(trial)
+        return {**request(trial), "files": sent_files(trial)}
 
     def _read(self, output: Output) -> Answer:
         value = self._json(output)

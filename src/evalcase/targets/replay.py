@@ -12,13 +12,13 @@ answer is an error.
 from __future__ import annotations
 
 import os
-import stat
 from dataclasses import replace
 from typing import Any, BinaryIO
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.trial import Trial
+from evalcase.system.files import open_file
 from evalcase.targets import Warn, ignore
 from evalcase.targets.options import Options
 from evalcase.targets.reading.answers import read_json, with_extras
@@ -57,11 +57,7 @@ class ReplayTarget:
             path = os.path.join(path, JOURNAL)
         self._index = ReplayIndex(path, is_journal=os.path.basename(path) == JOURNAL)
         try:
-            # Without blocking: a pipe in its place could be waited for without end.
-            descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-            self._file = open(descriptor, "rb")  # noqa: SIM115 - held until close()
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise OSError(0, "it is not a regular file")
+            self._file = open_file(path)
             self._index.read(self._file, self._target)
         except OSError as error:
             raise ConfigError(f"replay target: {path} can't be read: {error.strerror}") from None

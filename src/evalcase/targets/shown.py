@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from evalcase.errors import TargetError
 from evalcase.model.case import Case
+from evalcase.model.finding import Unfit
 from evalcase.model.json_value import JSON
-from evalcase.model.message import Message, is_part, text_of
+from evalcase.model.message import Message, text_of
 from evalcase.model.trial import Trial
+from evalcase.system.attachments import find_attachments
 
 
 def last_user_content(case: Case) -> JSON:
@@ -57,30 +57,12 @@ def request(trial: Trial) -> dict[str, Any]:
 
 
 def files(trial: Trial) -> dict[str, str]:
-    """The files that content refers to: where they are, by the names they were given."""
-    folder = os.path.dirname(os.path.realpath(trial.suite))
-    return {name: find_file(name, folder) for name in _file_names(trial.case.input)}
+    """The files that content refers to: where they are, by the names they were given.
 
-
-def _file_names(messages: Iterable[Message]) -> Iterator[str]:
-    for message in messages:
-        content = message.content
-        if not isinstance(content, list) or not all(map(is_part, content)):
-            continue
-        for part in content:
-            if isinstance(part, dict) and part["type"] in ("file", "image"):
-                # What an image has as its value may be the picture itself.
-                value = part.get("value") if part["type"] == "file" else None
-                name = part.get("path", value)
-                if isinstance(name, str) and name:
-                    yield name
-
-
-def find_file(name: str, folder: str) -> str:
-    """The nearest file of that name upwards. That it lies in the project was checked before."""
-    nearest = os.path.join(folder, name)
-    while not os.path.lexists(os.path.join(folder, name)):
-        if folder == os.path.dirname(folder):
-            return nearest
-        folder = os.path.dirname(folder)
-    return os.path.join(folder, name)
+    That they are there was checked before the run; one that has changed since is an error of the
+    trial.
+    """
+    found = find_attachments(trial.suite, trial.case.input)
+    if isinstance(found, Unfit):
+        raise TargetError(found.message)
+    return found

@@ -61,7 +61,7 @@ class ChatClient:
         if not file_names(trial):
             return {}
         assert self._client is not None, "open() comes first"
-        return cast(Files, await self._client.in_thread(load_files, trial, self._root))
+        return cast(Files, await self._client.in_thread(load_files, trial))
 
     async def ask(self, body: JSON, assembler: Assembler | None) -> dict[str, Any]:
         """The answer, which is no error of the service. Raise TargetError."""
