@@ -25,13 +25,14 @@ from evalcase.targets import Warn, ignore
 from evalcase.targets.files import sent_files
 from evalcase.targets.options import Options
 from evalcase.targets.reading.answers import read_json
-from evalcase.targets.reading.outputs import How, parse_json, read_output
+from evalcase.targets.reading.outputs import How, read_output
 from evalcase.targets.reading.usage import read_cost, read_usage
 from evalcase.targets.shown import hidden, request
 from evalcase.targets.web.body import BodyTemplate
 from evalcase.targets.web.errors import protocol_error
 from evalcase.targets.web.options import KeyRule, check_url, read_http_options
 from evalcase.text.json_path import JsonPath, MissingError
+from evalcase.text.strict_json import BadJsonError, parse_json
 
 if TYPE_CHECKING:
     from evalcase.targets.web.client import HttpClient
@@ -118,9 +119,9 @@ class HttpTarget:
             return None
         try:
             if output.truncated:
-                raise ValueError("it is larger than `max_output_bytes`")
+                raise BadJsonError("it is larger than `max_output_bytes`")
             return parse_json(output.data)
-        except ValueError as error:
+        except BadJsonError as error:
             if self._answer is None:
                 return None
             raise protocol_error(f"the answer is not JSON: {error}", output.data) from None

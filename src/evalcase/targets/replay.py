@@ -23,8 +23,8 @@ from evalcase.targets import Warn, ignore
 from evalcase.targets.options import Options
 from evalcase.targets.reading.answers import read_json, with_extras
 from evalcase.targets.reading.messages import read_messages
-from evalcase.targets.reading.outputs import parse_json
 from evalcase.targets.replay_index import ReplayIndex
+from evalcase.text.strict_json import DEEPEST_ROW, parse_object
 
 JOURNAL = "journal.jsonl"
 
@@ -66,9 +66,7 @@ class ReplayTarget:
         assert self._file is not None, "open() comes first"
         offset = self._index.find(trial)
         self._file.seek(offset)
-        row = parse_json(self._file.readline())
-        assert isinstance(row, dict)
-        return self._read_row(row)
+        return self._read_row(parse_object(self._file.readline(), DEEPEST_ROW))
 
     async def close(self) -> None:
         if self._file is not None:

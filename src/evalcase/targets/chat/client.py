@@ -12,10 +12,11 @@ from evalcase.model.json_value import JSON
 from evalcase.model.trial import Trial
 from evalcase.system.processes.pipes import Output
 from evalcase.targets.files import Files, file_names, load_files
-from evalcase.targets.reading.outputs import EXCERPT_CHARACTERS, parse_json
+from evalcase.targets.reading.outputs import EXCERPT_CHARACTERS
 from evalcase.targets.web.errors import error_message, protocol_error
 from evalcase.targets.web.event_stream import Event, EventReader
 from evalcase.targets.web.options import HttpOptions
+from evalcase.text.strict_json import parse_json
 
 if TYPE_CHECKING:
     from evalcase.targets.web.client import HttpClient

@@ -26,8 +26,9 @@ from evalcase.system.processes.process import Process
 from evalcase.targets import Warn
 from evalcase.targets.process.command_options import CommandOptions
 from evalcase.targets.reading.answers import read_json, with_extras
-from evalcase.targets.reading.outputs import excerpt, parse_json
+from evalcase.targets.reading.outputs import excerpt
 from evalcase.targets.shown import request
+from evalcase.text.strict_json import BadJsonError, parse_json
 
 _CLOSE_S = 1.0
 
@@ -91,7 +92,7 @@ async def _ask(process: Process, question: dict[str, object]) -> dict[str, JSON]
         raise process.failure("the worker ended without an answer: it", data)
     try:
         reply = parse_json(data)
-    except ValueError as error:
+    except BadJsonError as error:
         raise _odd(process, f"is not JSON ({error}); logs go to stderr", data) from None
     if not isinstance(reply, dict) or ("answer" in reply) == ("error" in reply):
         raise _odd(process, "has not one of `answer` and `error`", data)
