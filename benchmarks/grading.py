@@ -36,17 +36,20 @@ def grading_job(project: Path, function: str) -> Callable[[], int]:
     from evalcase import parse_case
     from evalcase.grade.apply import grade_answer
     from evalcase.model.answer import Answer
-    from evalcase.model.trial import Trial
+    from evalcase.model.grader import Context
+    from evalcase.model.question import Question
     from evalcase.plugins.make import graders_of
+    from evalcase.system.timer import Timer
 
     sys.path.insert(0, str(project))
     text = {"input": "x", "expected_output": "3", "graders": [f"python:adding:{function}"]}
     case = parse_case(json.dumps(text))
-    trial, answer = Trial("", case, ""), Answer.of_text("3")
+    context = Context(case, Question(case.input, case.id), Answer.of_text("3"))
     graders = [grader for grader in graders_of(case) if grader.name != "expected"]
 
     async def grade_often(times: int) -> int:
-        verdicts = [(await grade_answer(trial, answer, graders))[0] for _ in range(times)]
+        timer = Timer()
+        verdicts = [(await grade_answer(context, graders, timer)).verdict for _ in range(times)]
         return verdicts.count("passed")
 
     asyncio.run(grade_often(1))  # what is imported on first use

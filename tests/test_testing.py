@@ -6,8 +6,10 @@ import pytest
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
+from evalcase.model.grade import Score
 from evalcase.model.trial import Trial
 from evalcase.testing import HANGS, FixedGrader, ScriptedTarget, crashes, fails, passes
+from tests.graders.expectation import context_of
 from tests.targets.trials import trial
 
 
@@ -53,9 +55,8 @@ def test_a_script_that_has_come_to_its_end_says_so() -> None:
 
 def test_fixed_grades() -> None:
     answer = Answer.of_text("anything")
-    assert FixedGrader().grade(trial(), answer).passed
-    grade = FixedGrader(0.5, "half").grade(trial(), answer)
-    assert (grade.score, grade.passed, grade.reason) == (0.5, False, "half")
+    assert FixedGrader().grade(context_of(answer)) == Score(1.0, "fixed")
+    assert FixedGrader(0.5, "half").grade(context_of(answer)) == Score(0.5, "half")
     assert (passes(answer), fails(answer)) == (True, False)
     with pytest.raises(RuntimeError, match="anything"):
         crashes(answer)

@@ -47,7 +47,7 @@ _HOMES = {
     "Case": "model.case",
     "ConfigError": "errors",
     "EvalcaseError": "errors",
-    "Evaluated": "evaluated",
+    "Evaluated": "record.evaluated",
     "Message": "model.message",
     "Problem": "model.problem",
     "RecordError": "errors",

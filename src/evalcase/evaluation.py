@@ -21,6 +21,8 @@ from evalcase.grade.score import decide_case_verdict
 from evalcase.model.case import Case
 from evalcase.model.failure import Failure
 from evalcase.model.finding import Unfit
+from evalcase.model.grader import Context
+from evalcase.model.question import Question
 from evalcase.model.result import Result, Verdict
 from evalcase.model.trial import Trial, TrialKey
 from evalcase.plugins.cache import FOLDER as CACHE_FOLDER
@@ -45,6 +47,7 @@ from evalcase.run.schedule import Engine, Watcher
 from evalcase.suites.collection import Suites
 from evalcase.system.attachments import find_attachments
 from evalcase.system.digests import FileDigests
+from evalcase.system.timer import Timer
 from evalcase.targets.chat.prices import prices_version
 from evalcase.text.secrets import Scrubber
 
@@ -146,11 +149,9 @@ class Evaluation:
         """Find out now, and not after the first answers, that a grader can't be used."""
         try:
             for named in graders_of(case):
-                load = getattr(named.grader, "load", None)
-                if load is not None:
-                    if self.request.no_exec:
-                        raise ConfigError(f"grader `{named.name}` would run code (--no-exec)")
-                    load()
+                if named.grader.kind.runs_code and self.request.no_exec:
+                    raise ConfigError(f"grader `{named.name}` would run code (--no-exec)")
+                named.grader.load()
         except ConfigError as error:
             raise ConfigError(f"{suite}: case `{case.id}`: {error}") from error
 
@@ -299,6 +300,7 @@ class Evaluation:
         ahead, scrubber = rows_ahead(limits.concurrency), self.scrubber if self.secret else None
         keep = Keeper(journal, self.watcher.finished, ahead, scrubber).keep
         paces = {name: Pace(limits.of_target(name)) for name in self.targets}
+        self.timer = Timer()
         engine = self.engine = Engine(limits, partial(self._try, limits, paces), keep, self.watcher)
         work = {
             name: (target, self._open_trials(name, done, again))
@@ -377,7 +379,8 @@ class Evaluation:
             return Result(trial.key, case_hash, "errored", None, (), self._scrubbed(why), *rest)
         if limits.max_cost_usd is not None and answer.cost_usd is None:
             self.warn(f"answers of `{trial.target}` come without a cost: --max-cost can't hold")
-        verdict, grades = await grade_answer(trial, answer, graders_of(trial.case))
+        context = Context(trial.case, Question(trial.case.input, trial.case.id), answer)
+        verdict, grades = await grade_answer(context, graders_of(trial.case), self.timer)
         return Result(trial.key, case_hash, verdict, answer, grades, None, *rest)
 
 

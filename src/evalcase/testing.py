@@ -6,10 +6,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
-from evalcase.model.grade import Grade
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, Grader, GraderKind
+from evalcase.model.option import option
+from evalcase.model.shape import Number, Text
 from evalcase.model.trial import Trial
 from evalcase.targets.reading.answers import read_answer
 
@@ -70,15 +74,17 @@ class ScriptedTarget:
 
 
 @dataclass(frozen=True, slots=True)
-class FixedGrader:
-    """Gives the same grade to every answer."""
+class FixedGrader(Grader):
+    """Gives the same score to every answer: `evaluate(…, graders=[FixedGrader(0.5)])`."""
 
-    score: float = 1.0
-    reason: str = "fixed"
+    kind: ClassVar[GraderKind] = GraderKind("fixed", "The score that it was told.", "score")
 
-    def grade(self, trial: Trial, answer: Answer) -> Grade:
-        del trial, answer
-        return Grade("fixed", self.score, self.score >= 1.0, self.reason)
+    score: float = option(Number(0, 1), "The score.", default=1.0)
+    reason: str = option(Text(), "What it says of it.", default="fixed")
+
+    def grade(self, context: Context) -> Score:
+        del context
+        return Score(self.score, self.reason)
 
 
 def passes(answer: Answer) -> bool:

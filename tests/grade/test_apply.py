@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, ClassVar
@@ -9,36 +10,40 @@ from typing import Any, ClassVar
 import pytest
 
 from evalcase.grade.apply import grade_answer, needs_expected
-from evalcase.graders import NamedGrader
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.graders.python import PythonGrader
+from evalcase.model.answer import Answer
 from evalcase.model.codec import decode, encode
-from evalcase.model.grade import Grade
+from evalcase.model.grade import Grade, Score
+from evalcase.model.grader import Context, Grader, GraderKind, NamedGrader
 from evalcase.model.result import Verdict
-from evalcase.model.trial import Trial
-from tests.graders.expectation import answer_of, trial_of
+from evalcase.system.timer import Timer
+from tests.graders.expectation import answer_of, context_of
 
 HERE = "tests.graders.functions"
 
 
 @dataclass(frozen=True)
-class Fixed:
+class Fixed(Grader):
     """Returns what it is told to, or raises it."""
+
+    kind: ClassVar[GraderKind] = GraderKind("fixed", "As it is told.")
 
     outcome: Any
 
-    def grade(self, *_: object) -> Any:
+    def grade(self, context: Context) -> Any:
+        del context
         if isinstance(self.outcome, BaseException):
             raise self.outcome
         return self.outcome() if callable(self.outcome) else self.outcome
 
 
 class Judge(Fixed):
-    judges: ClassVar[bool] = True
+    kind: ClassVar[GraderKind] = GraderKind("judge", "As it is told.", judges=True)
 
 
-PASSED = Grade("p", 1.0, True, "good")
-FAILED = Grade("f", 0.25, False, "bad")
+PASSED = Score(1.0, "good")
+FAILED = Score(0.25, "bad")
 EXPECTED = NamedGrader("expected", ExpectedGrader())
 
 
@@ -53,7 +58,13 @@ def python(function: str) -> NamedGrader:
 def grade(
     *graders: NamedGrader, text: str = "4", timeout_s: float = 5.0, **fields: Any
 ) -> tuple[Verdict, tuple[Grade, ...]]:
-    return asyncio.run(grade_answer(trial_of(**fields), answer_of(text), graders, timeout_s))
+    return asyncio.run(apply(graders, answer_of(text), timeout_s, **fields))
+
+
+async def apply(
+    graders: Sequence[NamedGrader], answer: Answer, timeout_s: float = 5.0, **fields: Any
+) -> tuple[Verdict, tuple[Grade, ...]]:
+    return await grade_answer(context_of(answer, **fields), graders, Timer(), timeout_s)
 
 
 def test_graders_are_applied_in_order_under_their_names_with_their_weights() -> None:
@@ -75,7 +86,7 @@ def test_no_graders_mean_ungraded() -> None:
 
 
 def test_a_grade_may_be_waited_for() -> None:
-    async def later() -> Grade:
+    async def later() -> Score:
         await asyncio.sleep(0)
         return PASSED
 
@@ -131,16 +142,16 @@ def test_messages_and_tracebacks_of_crashes_are_cut() -> None:
 @pytest.mark.parametrize(
     ("outcome", "said"),
     [
-        (3, "returned a int, which is not a Grade"),
+        (3, "returned a int, which is not a Score"),
         (None, "returned a NoneType"),
-        (Grade("a", 1.5, True, ""), "the score 1.5"),
-        (Grade("a", float("nan"), True, ""), "the score nan"),
-        (Grade("a", True, True, ""), "the score True"),
-        (Grade("a", None, True, ""), "passed without a score"),
-        (Grade("a", 1.0, 1, ""), "returned 1 as `passed`"),  # type: ignore[arg-type]
-        (Grade("a", 1.0, True, None), "as the reason"),  # type: ignore[arg-type]
-        (Grade("a", 1.0, True, "", {"n": object()}), "details that are not JSON"),
-        (Grade("a", 1.0, True, "", {"n": float("inf")}), "details that are not JSON"),
+        (Score(1.5), "the score 1.5"),
+        (Score(float("nan")), "the score nan"),
+        (Score(True), "the score True"),
+        (Score(None, passed=True), "passed, without a score"),
+        (Score(1.0, passed=1), "returned 1 as `passed`"),  # type: ignore[arg-type]
+        (Score(1.0, None), "as the reason"),  # type: ignore[arg-type]
+        (Score(1.0, "", {"n": object()}), "details that are not JSON"),
+        (Score(1.0, "", {"n": float("inf")}), "details that are not JSON"),
     ],
 )
 def test_a_grade_that_cannot_be_counted_or_recorded_is_errored(outcome: Any, said: str) -> None:
@@ -159,9 +170,8 @@ def test_fault_11_a_grader_that_hangs_is_given_up() -> None:
 
 def test_fault_11_graders_that_hang_do_not_keep_others_from_being_heard() -> None:
     async def both() -> list[tuple[Verdict, tuple[Grade, ...]]]:
-        trial, hung = trial_of(), answer_of("hang")
-        stuck = [grade_answer(trial, hung, [python("hangs")], 1.0) for _ in range(8)]
-        fine = [grade_answer(trial, answer_of("x"), [python("hangs")], 1.0) for _ in range(8)]
+        stuck = [apply([python("hangs")], answer_of("hang"), 1.0) for _ in range(8)]
+        fine = [apply([python("hangs")], answer_of("x"), 1.0) for _ in range(8)]
         return await asyncio.gather(*stuck, *fine)
 
     verdicts = [verdict for verdict, _ in asyncio.run(both())]
@@ -176,7 +186,7 @@ def test_a_timeout_of_the_grader_itself_is_told_as_such() -> None:
 def test_a_trial_that_is_given_up_stops_its_grader() -> None:
     async def give_up() -> None:
         async with asyncio.timeout(0.05):
-            await grade_answer(trial_of(), answer_of("hang"), [python("hangs")])
+            await apply([python("hangs")], answer_of("hang"))
 
     with pytest.raises(TimeoutError):
         asyncio.run(give_up())
@@ -184,7 +194,7 @@ def test_a_trial_that_is_given_up_stops_its_grader() -> None:
 
 def test_fault_09_an_answer_that_was_cut_does_not_pass_as_equal() -> None:
     answer = answer_of("4", truncated=True)
-    verdict, _ = asyncio.run(grade_answer(trial_of(expected_output="4"), answer, [EXPECTED]))
+    verdict, _ = asyncio.run(apply([EXPECTED], answer, expected_output="4"))
     assert verdict == "failed"
 
 
@@ -207,7 +217,7 @@ def test_fault_09_an_answer_that_was_cut_does_not_pass_as_equal() -> None:
 def test_the_built_in_comparison_is_added_unless_something_compares_or_judges(
     fields: dict[str, Any], graders: list[NamedGrader], needed: bool
 ) -> None:
-    assert needs_expected(trial_of(**fields).case, graders) is needed
+    assert needs_expected(context_of(answer_of(""), **fields).case, graders) is needed
 
 
 def test_an_expected_output_with_nothing_to_compare_is_ungraded_and_says_so() -> None:
@@ -236,7 +246,7 @@ def test_a_judge_grades_criteria_beside_the_other_graders() -> None:
 
 
 def test_a_grade_is_json_all_through() -> None:
-    trial: Trial = trial_of(expected_output={"a": 1})
-    _, grades = asyncio.run(grade_answer(trial, answer_of("no"), [EXPECTED, python("raises")]))
+    graders = [EXPECTED, python("raises")]
+    _, grades = asyncio.run(apply(graders, answer_of("no"), expected_output={"a": 1}))
     for each in grades:
         assert decode(Grade, json.loads(json.dumps(encode(each)))) == each

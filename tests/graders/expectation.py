@@ -6,15 +6,19 @@ import json
 from typing import Any
 
 from evalcase import parse_case
+from evalcase.grade.apply import grade_of
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.model.answer import Answer
 from evalcase.model.grade import Grade
+from evalcase.model.grader import Context, NamedGrader
 from evalcase.model.message import Message
-from evalcase.model.trial import Trial
+from evalcase.model.question import Question
 
 
-def trial_of(**fields: Any) -> Trial:
-    return Trial("a.eval.yaml", parse_case(json.dumps({"id": "a", "input": "?", **fields})), "echo")
+def context_of(answer: Answer, **fields: Any) -> Context:
+    """An answer as a grader sees it, to a case with some fields."""
+    case = parse_case(json.dumps({"id": "a", "input": "?", **fields}))
+    return Context(case, Question(case.input, case.id), answer)
 
 
 def answer_of(*messages: Any, **fields: Any) -> Answer:
@@ -33,4 +37,11 @@ def calls(*written: Any, content: Any = None) -> dict[str, Any]:
 
 
 def compare(expected: Any, *answer: Any, **fields: Any) -> Grade:
-    return ExpectedGrader().grade(trial_of(expected_output=expected), answer_of(*answer, **fields))
+    return grade_expected(context_of(answer_of(*answer, **fields), expected_output=expected))
+
+
+def grade_expected(context: Context) -> Grade:
+    return grade_of(_EXPECTED, ExpectedGrader().grade(context))
+
+
+_EXPECTED = NamedGrader("expected", ExpectedGrader())

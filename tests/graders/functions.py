@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-import time
 from dataclasses import dataclass
 from typing import Any
 
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
-from evalcase.model.grade import Grade
+from evalcase.model.grade import Score
 from evalcase.model.message import Message
 
 seen: dict[str, Any] = {}
@@ -19,7 +18,8 @@ seen: dict[str, Any] = {}
 
 def takes_all(
     answer: Any, text: Any, output: Any, /, messages: Any, case: Any,
-    *, input: Any, expected: Any, trial: Any, odd: int = 3, **more: Any,
+    *, input: Any, expected: Any, metadata: Any, tool_calls: Any, question: Any, context: Any,
+    odd: int = 3, **more: Any,
 ) -> bool:  # fmt: skip
     seen.update(locals())
     return True
@@ -59,9 +59,9 @@ def returns(output: Any) -> Any:
 RETURNED: dict[str, Any] = {}
 
 
-def compares(answer: Answer, case: Case, expected: tuple[Message, ...]) -> Grade:
+def compares(answer: Answer, case: Case, expected: tuple[Message, ...]) -> Score:
     passed = answer.text == expected[0].text
-    return Grade("mine", float(passed), passed, f"{case.id} compared", {"n": 1})
+    return Score(float(passed), f"{case.id} compared", {"n": 1})
 
 
 def raises(text: str) -> bool:
@@ -86,8 +86,13 @@ def hangs(text: str) -> bool:
     return True
 
 
-def sleeps() -> bool:
-    time.sleep(0.05)
+PARTIES = 20
+_meeting = threading.Barrier(PARTIES)
+
+
+def meets_others() -> bool:
+    """Comes to its end only when all others have begun."""
+    _meeting.wait(30)
     return True
 
 

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.graders.compare.text_difference import first_difference
-from evalcase.graders.expected import ExpectedGrader
 from evalcase.model.case import Case
 from evalcase.model.codec import encode
 from evalcase.model.grade import Grade
-from evalcase.model.trial import Trial
-from tests.graders.expectation import answer_of, calls, compare, trial_of
+from evalcase.model.grader import Context
+from evalcase.model.question import Question
+from tests.graders.expectation import answer_of, calls, compare, context_of, grade_expected
 
 SEARCH = {"tool": "search", "input": {"from": "OSL", "to": "LIS"}}
 BOOK = {"tool": "book", "input": {"flight": "TP 751"}}
@@ -304,7 +304,7 @@ def test_where_nothing_can_be_compared_there_is_no_score(expected: Any) -> None:
 
 
 def test_a_case_without_expected_output_is_said_to_have_none() -> None:
-    grade = ExpectedGrader().grade(trial_of(), answer_of("x"))
+    grade = grade_expected(context_of(answer_of("x")))
     assert grade.reason == "there is nothing to compare: the case has no `expected_output`"
 
 
@@ -334,7 +334,7 @@ def graded(expected: Any, got: Any) -> Grade:
     message = {"role": "assistant", "content": expected}
     case = Case({"id": "a", "input": [], "expected_output": [message]})
     answer = answer_of({"role": "assistant", "content": got})
-    return ExpectedGrader().grade(Trial("s", case, "t"), answer)
+    return grade_expected(Context(case, Question((), "a"), answer))
 
 
 @given(json_values, json_values)

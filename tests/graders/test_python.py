@@ -8,24 +8,26 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError
+from evalcase.grade.apply import grade_answer
 from evalcase.graders.python import PythonGrader
-from evalcase.model.answer import Answer
 from evalcase.model.grade import Grade
-from evalcase.model.trial import Trial
+from evalcase.model.grader import Context, NamedGrader
+from evalcase.model.option import faults_of
+from evalcase.system.timer import Timer
 from tests.graders import functions
-from tests.graders.expectation import answer_of, trial_of
+from tests.graders.expectation import answer_of, context_of
 
 HERE = "tests.graders.functions"
 
 
 def call(name: str, answer: str = "four", threshold: float = 1.0, **fields: Any) -> Grade:
-    grader = PythonGrader(f"{HERE}:{name}", threshold)
-    return asyncio.run(_grade(grader, trial_of(**fields), answer_of(answer)))
+    grader = NamedGrader("python", PythonGrader(f"{HERE}:{name}"), threshold=threshold)
+    return asyncio.run(_grade(grader, context_of(answer_of(answer), **fields)))
 
 
-async def _grade(grader: PythonGrader, trial: Trial, answer: Answer) -> Grade:
-    grade = grader.grade(trial, answer)
-    return grade if isinstance(grade, Grade) else await grade
+async def _grade(grader: NamedGrader, context: Context) -> Grade:
+    graded = await grade_answer(context, [grader], Timer())
+    return graded.grades[0]
 
 
 def returning(value: Any, threshold: float = 1.0) -> Grade:
@@ -34,14 +36,17 @@ def returning(value: Any, threshold: float = 1.0) -> Grade:
 
 
 def test_a_function_gets_what_its_parameters_name() -> None:
-    call("takes_all", "four", expected_output="4")
+    call("takes_all", "four", expected_output="4", metadata={"k": 1})
     seen = functions.seen
     assert seen["text"] == seen["output"] == seen["answer"].text == "four"
     assert seen["messages"] == seen["answer"].messages
     assert seen["case"].id == "a"
     assert seen["input"] == seen["case"].input
     assert seen["expected"][0].content == "4"
-    assert seen["trial"].target == "echo"
+    assert seen["metadata"] == {"k": 1}
+    assert [call.name for call in seen["tool_calls"]] == []
+    assert seen["question"].text == "?"
+    assert seen["context"].answer.text == "four"
     assert (seen["odd"], seen["more"]) == (3, {})
 
 
@@ -74,7 +79,8 @@ def test_a_number_passes_from_the_threshold_on(number: Any, threshold: float, pa
 
 def test_a_function_may_return_a_score_and_a_reason() -> None:
     grade = returning((0.5, "half of it"))
-    assert (grade.score, grade.passed, grade.reason) == (0.5, False, "half of it")
+    said = "half of it (scored 0.5, and 1 passes)"
+    assert (grade.score, grade.passed, grade.reason) == (0.5, False, said)
     assert returning((True, "fine")).passed
 
 
@@ -95,16 +101,23 @@ def test_a_function_may_return_a_mapping(mapping: Any, score: float, passed: boo
     assert grade.details == mapping.get("details", {})
 
 
-def test_a_function_may_return_a_grade() -> None:
+def test_a_function_may_return_a_score() -> None:
     grade = call("compares", "4", expected_output="4")
-    assert grade == Grade("mine", 1.0, True, "a compared", {"n": 1})
+    assert grade == Grade("python", 1.0, True, "a compared", {"n": 1})
+
+
+def test_a_function_may_return_text_that_says_what_is_wrong() -> None:
+    grade = returning("it never says hello")
+    assert (grade.score, grade.passed, grade.reason) == (0.0, False, "it never says hello")
 
 
 @pytest.mark.parametrize(
     ("value", "said"),
     [
         (None, "returned nothing"),
-        ("good", "returned a str"),
+        ("", "returned a str"),
+        (" \n", "returned a str"),
+        (Grade("g", 1.0, True, ""), "returned a Grade"),
         (1.5, "returned 1.5"),
         (-1, "returned -1"),
         (float("nan"), "returned nan"),
@@ -143,16 +156,10 @@ def test_what_cannot_be_called_is_found_before_anything_runs(value: str, said: s
         PythonGrader(value).load()
 
 
-@pytest.mark.parametrize("value", ["", "module", ":grade", "module:", 3])
+@pytest.mark.parametrize("value", ["", "module", ":grade", "module:", "a b:c", 3])
 def test_a_python_grader_names_a_module_and_a_function(value: Any) -> None:
-    with pytest.raises(ConfigError, match="python:module:function"):
-        PythonGrader(value)
-
-
-@pytest.mark.parametrize("threshold", [-1, 2, "1", True, float("nan")])
-def test_the_threshold_is_a_share(threshold: Any) -> None:
-    with pytest.raises(ConfigError, match="from 0 to 1"):
-        PythonGrader("a:b", threshold)
+    (fault,) = faults_of(PythonGrader, {"value": value}, "a python grader")
+    assert "module:function" in f"{fault.message} {fault.hint}"
 
 
 @pytest.mark.parametrize(
@@ -177,17 +184,13 @@ def test_an_error_in_the_users_module_is_told_with_its_place(
 
 
 async def _many(name: str, count: int) -> list[Grade]:
-    grader = PythonGrader(f"{HERE}:{name}")
-    trial, answer = trial_of(), answer_of("x")
-    return await asyncio.gather(*[_grade(grader, trial, answer) for _ in range(count)])
+    grader, context = (
+        NamedGrader("python", PythonGrader(f"{HERE}:{name}")),
+        context_of(answer_of("x")),
+    )
+    return await asyncio.gather(*[_grade(grader, context) for _ in range(count)])
 
 
 def test_slow_functions_do_not_wait_for_each_other() -> None:
-    loop_time = asyncio.run(_timed("sleeps", 20))
-    assert loop_time < 0.8, "one after the other would be a second"
-
-
-async def _timed(name: str, count: int) -> float:
-    started = asyncio.get_running_loop().time()
-    assert all(grade.passed for grade in await _many(name, count))
-    return asyncio.get_running_loop().time() - started
+    grades = asyncio.run(_many("meets_others", functions.PARTIES))
+    assert all(grade.passed for grade in grades), "each waits until all of them are there"

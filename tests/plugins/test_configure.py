@@ -1,26 +1,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from evalcase.errors import ConfigError
 from evalcase.graders.expected import ExpectedGrader
-from evalcase.graders.python import PythonGrader
-from evalcase.model.answer import Answer
-from evalcase.model.grade import Grade
-from evalcase.model.trial import Trial
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.plugins.configure import configure
 
 
 @dataclass(frozen=True)
-class Shorter:
+class Shorter(Grader):
+    kind: ClassVar[GraderKind] = GraderKind("shorter", "It is shorter.", "value")
+
     value: int
 
-    def grade(self, _trial: Trial, answer: Answer) -> Grade:
-        passed = len(answer.text) < self.value
-        return Grade("shorter", float(passed), passed, "measured")
+    def grade(self, context: Context) -> Score:
+        return Score(float(len(context.answer.text) < self.value), "measured")
 
 
 def test_the_options_of_a_grader_are_its_fields() -> None:
@@ -53,7 +52,6 @@ def test_options_that_are_null_are_absent() -> None:
         (ExpectedGrader, {"weight": "2"}, "`weight` is a number, not a string"),
         (ExpectedGrader, {"weight": True}, "`weight` is a number, not a boolean"),
         (ExpectedGrader, {"weight": 10**400}, "`weight` is between"),
-        (PythonGrader, {"value": "grade"}, "python:module:function"),
     ],
 )
 def test_a_wrong_option_is_an_error_that_says_what_is_right(

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Sequence
+from dataclasses import replace
 from inspect import isawaitable
-from traceback import TracebackException
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from evalcase.errors import EvalcaseError
-from evalcase.grade.checked import checked
+from evalcase.grade.asked import Asking
+from evalcase.grade.checked import check_score
+from evalcase.grade.crash import failure_of_grader
 from evalcase.grade.score import decide_verdict
-from evalcase.model.answer import Answer
 from evalcase.model.case import Case
 from evalcase.model.failure import Failure
-from evalcase.model.grade import Grade
+from evalcase.model.grade import Grade, Score
+from evalcase.model.grader import Context, NamedGrader
 from evalcase.model.result import Verdict
-from evalcase.model.trial import Trial
-
-if TYPE_CHECKING:
-    from evalcase.graders import NamedGrader
+from evalcase.system.timer import Timer
 
 TIMEOUT_S = 120.0
+"""How long a grader may take that says nothing else."""
 
-_LONGEST_MESSAGE = 2000
-_TRACEBACK_LINES = 20
+
+class Graded(NamedTuple):
+    verdict: Verdict
+    grades: tuple[Grade, ...]
 
 
 def needs_expected(case: Case, graders: Sequence[NamedGrader]) -> bool:
@@ -35,30 +37,76 @@ def needs_expected(case: Case, graders: Sequence[NamedGrader]) -> bool:
 
 
 async def grade_answer(
-    trial: Trial, answer: Answer, graders: Sequence[NamedGrader], timeout_s: float = TIMEOUT_S
-) -> tuple[Verdict, tuple[Grade, ...]]:
+    context: Context, graders: Sequence[NamedGrader], timer: Timer, timeout_s: float = TIMEOUT_S
+) -> Graded:
     """The verdict on an answer, with the grade of every grader, in their order.
 
-    A grader that has to be waited for gets `timeout_s`.
+    Those that have to be waited for are waited for together, each for its own time.
     """
-    grades = [await _apply(grader, trial, answer, timeout_s) for grader in graders]
-    if trial.case.needs_judge and not any(grader.judges for grader in graders):
-        grades.append(_without_judge(trial.case))
-    return decide_verdict(grades, trial.case.threshold), tuple(grades)
+    grades: list[Grade | None] = []
+    waiting: dict[int, Awaitable[Grade]] = {}
+    for number, named in enumerate(graders):
+        known = tuple([grade for grade in grades if grade is not None]) if grades else ()
+        begun = _begin(named, context, known, timer, timeout_s)
+        if isinstance(begun, Grade):
+            grades.append(begun)
+        else:
+            grades.append(None)
+            waiting[number] = begun
+    if len(waiting) == 1:
+        ((number, only),) = waiting.items()
+        grades[number] = await only
+    elif waiting:
+        several = await asyncio.gather(*waiting.values())
+        for number, grade in zip(waiting, several, strict=True):
+            grades[number] = grade
+    if context.case.needs_judge and not any(named.judges for named in graders):
+        grades.append(_without_judge(context.case))
+    all_grades = tuple([grade for grade in grades if grade is not None])
+    return Graded(decide_verdict(all_grades, context.case.threshold), all_grades)
 
 
-async def _apply(named: NamedGrader, trial: Trial, answer: Answer, timeout_s: float) -> Grade:
+def _begin(
+    named: NamedGrader, context: Context, known: tuple[Grade, ...], timer: Timer, timeout_s: float
+) -> Grade | Awaitable[Grade]:
+    """The grade, if it is there at once."""
+    asking = None
+    if context.asker is not None and not named.grader.kind.compares_expected:
+        asking = Asking(context.asker)
+        context = replace(context, grades=known, asker=asking.ask)
     try:
-        outcome: object = named.grader.grade(trial, answer)
-        if not isinstance(outcome, Grade) and isawaitable(outcome):
-            outcome = await _wait_for(outcome, timeout_s)
-        return _named(named, checked(outcome))
+        outcome: object = named.grader.grade(context)
+        if isinstance(outcome, Score):
+            return grade_of(named, check_score(outcome))
+        if not isawaitable(outcome):
+            check_score(outcome)
+        assert isawaitable(outcome)
+    except BaseException as error:  # noqa: BLE001 - the boundary: a grader may raise anything
+        return _broken(named, failure_of_grader(error))
+    return _wait(named, outcome, asking, timer, named.timeout_s or timeout_s)
+
+
+async def _wait(
+    named: NamedGrader,
+    outcome: Awaitable[object],
+    asking: Asking | None,
+    timer: Timer,
+    timeout_s: float,
+) -> Grade:
+    limit = timer.limit(timeout_s)
+    try:
+        with limit:
+            score = check_score(await outcome)
+        grade = grade_of(named, score)
     except BaseException as error:
         # It may raise anything, also what would end the engine: only a person may do that. But
         # when this trial is being given up, what comes is not the grader's.
         if _is_given_up() or isinstance(error, GeneratorExit):
             raise
-        return _broken(named, _failure(error))
+        if isinstance(error, TimeoutError) and limit.expired:
+            error = EvalcaseError(f"gave no grade within {timeout_s:g} s")
+        grade = _broken(named, failure_of_grader(error))
+    return asking.put_on(grade) if asking is not None else grade
 
 
 def _is_given_up() -> bool:
@@ -66,48 +114,33 @@ def _is_given_up() -> bool:
     return task is None or task.cancelling() > 0
 
 
-async def _wait_for(outcome: Awaitable[object], timeout_s: float) -> object:
-    try:
-        async with asyncio.timeout(timeout_s) as limit:
-            return await outcome
-    except TimeoutError:
-        if limit.expired():
-            raise EvalcaseError(f"gave no grade within {timeout_s:g} s") from None
-        raise
+def grade_of(named: NamedGrader, score: Score) -> Grade:
+    value, passed, reason = score.value, score.passed, score.reason
+    if value is None:
+        passed = False
+    elif passed is None:
+        passed = value >= named.threshold
+        reason = _reason(named, value, passed, reason)
+    if named.negated and value is not None:
+        value, passed = 1.0 - value, not passed
+    return Grade(named.name, value, passed, reason, score.details, named.weight, named.required)
 
 
-def _named(named: NamedGrader, grade: Grade) -> Grade:
-    said = named.name, named.weight, named.required
-    if said == (grade.grader, grade.weight, grade.required):
-        return grade
-    return Grade(
-        named.name, grade.score, grade.passed, grade.reason, grade.details,
-        named.weight, named.required, grade.failure,
-    )  # fmt: skip
+def _reason(named: NamedGrader, value: float, passed: bool, reason: str) -> str:
+    """Why, with the arithmetic where a part of the score was not enough."""
+    if passed or named.grader.kind.compares_expected:
+        return reason or f"scored {value:g}"
+    needed = f"scored {value:g}, and {named.threshold:g} passes"
+    return needed if not reason else f"{reason} ({needed})" if value else reason
+
+
+def _without_judge(case: Case) -> Grade:
+    """A case that only a judge can grade is never passed by the others alone."""
+    what = "`criteria`" if case.criteria is not None else "`rubrics`"
+    message = f"{what} can be graded by a judge only, and no judge is configured in evalcase.toml"
+    return Grade("judge", None, False, message, failure=Failure("grader", message))
 
 
 def _broken(named: NamedGrader, failure: Failure) -> Grade:
     reason = failure.message
     return Grade(named.name, None, False, reason, {}, named.weight, named.required, failure)
-
-
-def _failure(error: BaseException) -> Failure:
-    """What is known about a crash. An exception may not even be able to say what it is."""
-    told = TracebackException.from_exception(error)
-    text = str(told)[:_LONGEST_MESSAGE]
-    if isinstance(error, EvalcaseError):
-        return Failure("grader", text)
-    lines = "".join(told.format()).splitlines()[-_TRACEBACK_LINES:]
-    name = type(error).__name__
-    traceback = [line[:_LONGEST_MESSAGE] for line in lines]
-    return Failure("grader", f"{name}: {text}" if text else name, {"traceback": traceback})
-
-
-def _without_judge(case: Case) -> Grade:
-    what = "`criteria`" if case.criteria is not None else "`rubrics`"
-    message = (
-        f"no judge is configured, and {what} can be graded by a judge only. This release has none "
-        "to name in evalcase.toml: until then, say what is expected by `expected_output` or "
-        "`graders`, and leave it out"
-    )
-    return Grade("judge", None, False, message, failure=Failure("grader", message))

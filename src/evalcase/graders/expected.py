@@ -15,10 +15,10 @@ from evalcase.graders.compare.content import Comparison, compare_content, is_com
 from evalcase.graders.compare.excerpt import cap, count
 from evalcase.graders.compare.json_difference import list_differences
 from evalcase.model.answer import Answer
-from evalcase.model.grade import Grade
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
-from evalcase.model.trial import Trial
 
 _NOTHING = (
     "there is nothing to compare: `expected_output` has neither tool calls nor content of the "
@@ -34,18 +34,22 @@ class _Expectation(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ExpectedGrader:
+class ExpectedGrader(Grader):
     """Whether the answer is what `expected_output` says."""
 
-    compares_expected: ClassVar[bool] = True
+    kind: ClassVar[GraderKind] = GraderKind(
+        "expected",
+        "The answer is what `expected_output` says: equal text, equal JSON, or the same calls.",
+        compares_expected=True,
+    )
 
-    def grade(self, trial: Trial, answer: Answer) -> Grade:
-        messages = trial.case.expected_output
+    def grade(self, context: Context) -> Score:
+        messages, answer = context.case.expected_output, context.answer
         calls, content = _read(messages)
         if calls:
             return _grade_steps(calls, content, answer)
         if not is_comparable(content):
-            return Grade("expected", None, False, _NOTHING if messages else _ABSENT)
+            return Score(None, _NOTHING if messages else _ABSENT)
         return _grade_content(compare_content(content, answer))
 
 
@@ -56,13 +60,13 @@ def _read(messages: Sequence[Message]) -> _Expectation:
     return _Expectation(read_calls(calls), contents[-1] if contents else None)
 
 
-def _grade_content(comparison: Comparison) -> Grade:
+def _grade_content(comparison: Comparison) -> Score:
     equal, reason, expected, got = comparison
     details = {} if equal else {"expected": expected, "got": got}
-    return Grade("expected", float(equal), equal, reason, details)
+    return Score(float(equal), reason, details)
 
 
-def _grade_steps(calls: list[Call], content: JSON, answer: Answer) -> Grade:
+def _grade_steps(calls: list[Call], content: JSON, answer: Answer) -> Score:
     """Every call is a step, and so is the content: the score is the share of steps that match."""
     made = read_calls(answer.tool_calls)
     found = match_calls(calls, made)
@@ -78,7 +82,7 @@ def _grade_steps(calls: list[Call], content: JSON, answer: Answer) -> Grade:
         expected.append(comparison.expected)
         got.append(comparison.got)
     if right == steps:
-        return Grade("expected", 1.0, True, "; ".join(reasons))
+        return Score(1.0, "; ".join(reasons))
     arithmetic = f"{right} of {count(steps, 'step')} right ({right}/{steps} = {right / steps:.2f})"
     details = {"expected": cap("\n".join(expected)), "got": cap("\n".join(got))}
-    return Grade("expected", right / steps, False, "; ".join([arithmetic, *reasons]), details)
+    return Score(right / steps, "; ".join([arithmetic, *reasons]), details)

@@ -9,15 +9,18 @@ from functools import lru_cache, partial
 from importlib import import_module
 from inspect import Parameter, isawaitable, iscoroutinefunction, signature
 from traceback import extract_tb
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from evalcase.errors import ConfigError
 from evalcase.graders.returned import read_returned
 from evalcase.model.answer import Answer
-from evalcase.model.grade import Grade
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import fresh
 from evalcase.model.message import Message
-from evalcase.model.trial import Trial
+from evalcase.model.option import option
+from evalcase.model.shape import Reference
+from evalcase.system.digests import digest_file
 from evalcase.system.threads import Threads
 
 
@@ -28,35 +31,35 @@ def _own(answer: Answer) -> Answer:
     return replace(answer, messages=tuple(Message(fresh(each)) for each in answer.messages))
 
 
-GIVEN: dict[str, Callable[[Trial, Answer], object]] = {
-    "answer": lambda _, answer: _own(answer),
-    "text": lambda _, answer: answer.text,
-    "output": lambda _, answer: fresh(answer.content),
-    "messages": lambda _, answer: _own(answer).messages,
-    "case": lambda trial, _: trial.case,
-    "input": lambda trial, _: trial.case.input,
-    "expected": lambda trial, _: trial.case.expected_output,
-    "trial": lambda trial, _: trial,
+GIVEN: dict[str, Callable[[Context], object]] = {
+    "answer": lambda context: _own(context.answer),
+    "text": lambda context: context.answer.text,
+    "output": lambda context: fresh(context.answer.content),
+    "messages": lambda context: _own(context.answer).messages,
+    "tool_calls": lambda context: context.answer.tool_calls,
+    "case": lambda context: context.case,
+    "input": lambda context: context.case.input,
+    "expected": lambda context: context.case.expected_output,
+    "metadata": lambda context: context.case.metadata,
+    "question": lambda context: context.question,
+    "context": lambda context: context,
 }
 """What a function may ask for, by the names of its parameters."""
 
 
 @dataclass(frozen=True, slots=True)
-class PythonGrader:
+class PythonGrader(Grader):
     """Calls a function with what its parameters name, and reads what it returns.
 
     A plain function runs in a thread, so that a slow one holds up nobody else and one that hangs
     can be given up. An async one runs in the event loop, which is quicker.
     """
 
-    value: str
-    """`module:function`."""
-    threshold: float = 1.0
-    """The score from which a function that returns only a number counts as passed."""
+    kind: ClassVar[GraderKind] = GraderKind(
+        "python", "A Python function says so.", "value", runs_code=True
+    )
 
-    def __post_init__(self) -> None:
-        _check_place(self.value)
-        _check_threshold(self.threshold)
+    value: str = option(Reference(), "The function, as `module:function`.")
 
     def load(self) -> None:
         """Import the function now. Raise ConfigError if there is none that can be called."""
@@ -69,13 +72,18 @@ class PythonGrader:
             raise ConfigError(f"`{self.value}` is not a function")
         return function
 
-    def grade(self, trial: Trial, answer: Answer) -> Grade | Awaitable[Grade]:
+    def fingerprint(self) -> str:
+        module = sys.modules.get(self.value.partition(":")[0])
+        path = module.__file__ if module is not None else None
+        return "" if path is None else digest_file(path)
+
+    def grade(self, context: Context) -> Score | Awaitable[Score]:
         function = self._function()
         manner = _manner(function)
         call = partial(
             function,
-            *[GIVEN[name](trial, answer) for name in manner.by_place],
-            **{name: GIVEN[name](trial, answer) for name in manner.by_name},
+            *[GIVEN[name](context) for name in manner.by_place],
+            **{name: GIVEN[name](context) for name in manner.by_name},
         )
         if manner.is_async:
             return self._read_later(call())
@@ -83,25 +91,12 @@ class PythonGrader:
         if not begun.is_over:
             return self._read_later(_THREADS.wait_for(begun))
         returned = begun.outcome()
-        return self._read_later(returned) if isawaitable(returned) else self._read(returned)
+        return self._read_later(returned) if isawaitable(returned) else read_returned(returned)
 
-    def _read(self, returned: object) -> Grade:
-        return read_returned(returned, self.threshold)
-
-    async def _read_later(self, returned: object) -> Grade:
+    async def _read_later(self, returned: object) -> Score:
         while isawaitable(returned):
             returned = await returned
-        return self._read(returned)
-
-
-def _check_place(value: object) -> None:
-    if not isinstance(value, str) or not all(value.partition(":")):
-        raise ConfigError(f"a Python grader is `python:module:function`, not `{value}`")
-
-
-def _check_threshold(value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise ConfigError(f"grader `python`: `threshold` is a number from 0 to 1, not {value}")
+        return read_returned(returned)
 
 
 def _import(module: str, name: str) -> object:

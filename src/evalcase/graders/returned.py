@@ -1,68 +1,62 @@
-"""What a Python grader returned, to a grade. A value that has no clear meaning is an error."""
+"""What a Python grader returned, to a score. A value that has no clear meaning is an error."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Real
 
-from evalcase.model.failure import Failure
-from evalcase.model.grade import Grade
+from evalcase.errors import EvalcaseError
+from evalcase.model.grade import Score
 
 _FIELDS = ("score", "passed", "reason", "details")
 _MEANINGS = (
-    "return True or False, a number from 0 to 1, (score, reason), "
-    "{score, passed, reason}, or a Grade"
+    "return True or False, a number from 0 to 1, text that says what is wrong, (score, reason), "
+    "{score, passed, reason}, or a Score"
 )
 
 
-def read_returned(value: object, threshold: float) -> Grade:
-    """A grade; one with a failure if the value isn't one of those that mean something."""
-    if isinstance(value, Grade):
+def read_returned(value: object) -> Score:
+    """A score. Raise EvalcaseError if the value isn't one of those that mean something."""
+    if isinstance(value, Score):
         return value
     if isinstance(value, int | float):
         # Most do, and to ask for a mapping or another kind of number takes longer than to grade.
-        return _grade(value, None, "", {}, threshold)
+        return _score(value, None, "", {})
+    if isinstance(value, str) and value.strip():
+        return Score(0.0, value, passed=False)
     if isinstance(value, tuple) and len(value) == 2:
         value = {"score": value[0], "reason": value[1]}
     if isinstance(value, Mapping):
-        return _read_mapping(value, threshold)
-    return _grade(value, None, "", {}, threshold)
+        return _read_mapping(value)
+    return _score(value, None, "", {})
 
 
-def _read_mapping(value: Mapping[object, object], threshold: float) -> Grade:
+def _read_mapping(value: Mapping[object, object]) -> Score:
     odd = [key for key in value if key not in _FIELDS]
     if odd:
-        return _broken(f"returned a mapping with the key {odd[0]!r:.60}")
+        raise _unclear(f"returned a mapping with the key {odd[0]!r:.60}")
     score, passed = value.get("score"), value.get("passed")
     reason, details = value.get("reason"), value.get("details")
     if score is None and passed is None:
-        return _broken("returned neither a score nor whether it passed")
+        raise _unclear("returned neither a score nor whether it passed")
     if passed is not None and not isinstance(passed, bool):
-        return _broken(f"returned {passed!r:.60} as `passed`")
+        raise _unclear(f"returned {passed!r:.60} as `passed`")
     if reason is not None and not isinstance(reason, str):
-        return _broken(f"returned {type(reason).__name__} as the reason")
+        raise _unclear(f"returned {type(reason).__name__} as the reason")
     if details is not None and not isinstance(details, dict):
-        return _broken(f"returned {type(details).__name__} as the details")
-    score = passed if score is None else score
-    return _grade(score, passed, reason or "", details or {}, threshold)
+        raise _unclear(f"returned {type(details).__name__} as the details")
+    return _score(passed if score is None else score, passed, reason or "", details or {})
 
 
-def _grade(
-    score: object, passed: bool | None, reason: str, details: dict[str, object], threshold: float
-) -> Grade:
+def _score(score: object, passed: bool | None, reason: str, details: dict[str, object]) -> Score:
     if isinstance(score, bool):
-        default, number = score, float(score)
         said = "the function said yes" if score else "the function said no"
-    elif isinstance(score, int | float | Real) and 0 <= float(score) <= 1:
-        number = float(score)
-        default = number >= threshold
-        said = f"scored {number:g}" if default else f"scored {number:g}, and {threshold:g} passes"
-    else:
-        shown = repr(score) if isinstance(score, Real) else f"a {type(score).__name__}"
-        return _broken("returned nothing" if score is None else f"returned {shown}")
-    return Grade("python", number, default if passed is None else passed, reason or said, details)
+        return Score(float(score), reason or said, details, score if passed is None else passed)
+    if isinstance(score, int | float | Real) and 0 <= float(score) <= 1:
+        return Score(float(score), reason, details, passed)
+    shown = repr(score) if isinstance(score, Real) else f"a {type(score).__name__}"
+    raise _unclear("returned nothing" if score is None else f"returned {shown}")
 
 
-def _broken(what: str) -> Grade:
-    message = f"the function {what}: {_MEANINGS}"
-    return Grade("python", None, False, message, failure=Failure("grader", message))
+def _unclear(what: str) -> EvalcaseError:
+    return EvalcaseError(f"the function {what}: {_MEANINGS}")

@@ -77,7 +77,36 @@ class Grader(Protocol):
 
     def load(self) -> None:
         """Get ready, before the first answer: import what it names. Raise ConfigError."""
+        return
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         """A score, or something to wait for: plain graders stay plain, and quick."""
         ...
+
+    def fingerprint(self) -> str:
+        """What else than its options decides a score, such as the code of a function, as a hash:
+        where it changes, answers are graded again."""
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedGrader:
+    """A grader as a case uses it: what it is called there, how much it counts, when it passes."""
+
+    name: str
+    grader: Grader
+    weight: float = 1.0
+    required: bool = False
+    threshold: float = 1.0
+    """The score at which it passes, unless the grader says so itself."""
+    negated: bool = False
+    """`not: true`: passed and failed change places, and the score becomes 1 - score."""
+    timeout_s: float | None = None
+
+    @property
+    def compares_expected(self) -> bool:
+        return self.grader.kind.compares_expected
+
+    @property
+    def judges(self) -> bool:
+        return self.grader.kind.judges

@@ -65,6 +65,7 @@ class Target(Protocol):
 
     async def open(self) -> None:
         """Set up, once per run. Raise ConfigError or TargetError where that can't be done."""
+        return
 
     async def answer(self, question: Question) -> Answer:
         """Answer one question. Raise TargetError; code of the user may raise anything."""
@@ -72,6 +73,7 @@ class Target(Protocol):
 
     async def close(self) -> None:
         """Tear down, once, also after a failed `open` or a cancellation; in bounded time."""
+        return
 
     def cache_key(self, question: Question) -> JSON | Awaitable[JSON]:
         """All that decides an answer, as JSON without secrets; for `keyed` targets only."""

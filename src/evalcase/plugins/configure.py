@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from inspect import Parameter, signature
 
 from evalcase.errors import ConfigError
-from evalcase.graders import Grader, NamedGrader
+from evalcase.model.grader import Grader, NamedGrader
 from evalcase.model.json_value import JSON, kind
 from evalcase.text.suggest import did_you_mean
 
-_COMMON = ("name", "weight", "required")
+_COMMON = ("name", "weight", "required", "threshold", "timeout_s", "not")
 
 
 def configure(grader_class: Callable[..., Grader], spec: Mapping[str, JSON]) -> NamedGrader:
@@ -21,10 +21,12 @@ def configure(grader_class: Callable[..., Grader], spec: Mapping[str, JSON]) -> 
     type_ = str(spec["type"])
     options = {key: spec[key] for key in spec if key != "type" and key not in _COMMON}
     _check_names(grader_class, type_, options)
-    name, weight, required = (spec.get(option) for option in _COMMON)
+    name, weight, required, threshold, timeout_s, negated = (spec.get(each) for each in _COMMON)
     return NamedGrader(
-        _name(type_, name), grader_class(**options), _weight(type_, weight), required is True
-    )
+        _name(type_, name), grader_class(**options), _weight(type_, weight), required is True,
+        _threshold(type_, threshold), negated is True,
+        float(timeout_s) if isinstance(timeout_s, int | float) else None,
+    )  # fmt: skip
 
 
 def _name(type_: str, name: JSON) -> str:
@@ -43,6 +45,14 @@ def _weight(type_: str, weight: JSON) -> float:
     if not 0 <= weight <= 1e100:
         raise ConfigError(f"grader `{type_}`: `weight` is between 0 and 1e100")
     return float(weight)
+
+
+def _threshold(type_: str, value: JSON) -> float:
+    if value is None:
+        return 1.0
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ConfigError(f"grader `{type_}`: `threshold` is a number from 0 to 1, not {value}")
+    return float(value)
 
 
 def _check_names(

@@ -9,9 +9,9 @@ from typing import Any
 
 from evalcase.errors import ConfigError
 from evalcase.grade.apply import needs_expected
-from evalcase.graders import NamedGrader
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.model.case import Case
+from evalcase.model.grader import NamedGrader
 from evalcase.plugins.configure import configure
 from evalcase.plugins.registry import find
 from evalcase.project.config import Config

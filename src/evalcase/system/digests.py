@@ -11,7 +11,7 @@ UNREADABLE = "unreadable"
 """In place of a hash, for what can't be opened or is no regular file."""
 
 
-def digest_of(path: str) -> str:
+def digest_file(path: str) -> str:
     """The hash of a file; that it can't be read is no error here."""
     try:
         return hash_file(path)
@@ -36,5 +36,5 @@ class FileDigests:
             return UNREADABLE
         known = self._known.get(path)
         if known is None or known[:2] != (about.st_mtime_ns, about.st_size):
-            known = self._known[path] = about.st_mtime_ns, about.st_size, digest_of(path)
+            known = self._known[path] = about.st_mtime_ns, about.st_size, digest_file(path)
         return known[2]

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from evalcase.model.trial import Trial
-from evalcase.system.digests import digest_of
+from evalcase.system.digests import digest_file
 from evalcase.targets.shown import request
 
 _BETWEEN_WORDS = re.compile(r"""[\s;|&=,'"()<>]+""")
@@ -23,7 +23,7 @@ _BETWEEN_WORDS = re.compile(r"""[\s;|&=,'"()<>]+""")
 def asked(trial: Trial, *, whole: bool = False) -> dict[str, Any]:
     """What a target is shown of a trial; with `whole`, of all that the case says."""
     shown = request(trial)
-    shown["files"] = {name: digest_of(path) for name, path in shown["files"].items()}
+    shown["files"] = {name: digest_file(path) for name, path in shown["files"].items()}
     if whole:
         shown["case"] = trial.case.to_dict()
     return shown
@@ -36,7 +36,7 @@ def project_sources(root: str) -> dict[str, str]:
     for module in list(sys.modules.values()):
         path = os.path.realpath(getattr(module, "__file__", None) or os.devnull)
         if path.startswith(inside) and "site-packages" not in path:
-            sources[path.removeprefix(inside)] = digest_of(path)
+            sources[path.removeprefix(inside)] = digest_file(path)
     return sources
 
 
@@ -50,5 +50,5 @@ def program_files(texts: Iterable[str], folder: str, root: str) -> dict[str, str
             for name in (word, f"{word.replace('.', '/')}.py"):
                 path = os.path.realpath(os.path.join(folder, name))
                 if word and path.startswith(inside) and os.path.isfile(path):
-                    found[name] = digest_of(path)
+                    found[name] = digest_file(path)
     return found

@@ -1,0 +1,55 @@
+"""What a grader asks of targets, counted apart from what the trial itself asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import fsum
+
+from evalcase.model.answer import Answer, Usage
+from evalcase.model.grade import Grade
+from evalcase.model.grader import Asker
+from evalcase.model.json_value import JSON
+from evalcase.model.message import Message
+
+
+class Asking:
+    """Passes questions on, and remembers what their answers took."""
+
+    def __init__(self, asker: Asker) -> None:
+        self._asker = asker
+        self._answers: list[Answer] = []
+
+    async def ask(self, target: str, messages: Sequence[Message], schema: JSON) -> Answer:
+        answer = await self._asker(target, messages, schema)
+        self._answers.append(answer)
+        return answer
+
+    def put_on(self, grade: Grade) -> Grade:
+        """The grade, with what it took."""
+        if not self._answers:
+            return grade
+        costs = [answer.cost_usd for answer in self._answers]
+        known = [cost for cost in costs if cost is not None]
+        return replace(
+            grade,
+            asked=len(costs),
+            usage=_sum_usage([answer.usage for answer in self._answers]),
+            cost_usd=fsum(known) if len(known) == len(costs) else None,
+        )
+
+
+def _sum_usage(several: list[Usage | None]) -> Usage | None:
+    """Tokens of all answers; None for a kind of which some answer didn't say."""
+    if any(usage is None for usage in several):
+        return None
+    usages = [usage for usage in several if usage is not None]
+    return Usage(
+        _sum([usage.input_tokens for usage in usages]),
+        _sum([usage.output_tokens for usage in usages]),
+        _sum([usage.cached_tokens for usage in usages]),
+    )
+
+
+def _sum(counts: list[int | None]) -> int | None:
+    return None if any(count is None for count in counts) else sum(filter(None, counts))
