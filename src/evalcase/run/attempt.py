@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from json import dumps
 from time import perf_counter
-from traceback import TracebackException
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
@@ -16,10 +14,7 @@ from evalcase.model.trial import Trial
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
 from evalcase.run.retry import wait_before_retry
-
-_LONGEST_MESSAGE = 2000
-_LARGEST_DETAILS = 200_000
-_TRACEBACK_LINES = 20
+from evalcase.text.crash import failure_of
 
 
 class OverTimeError(TimeoutError):
@@ -69,7 +64,8 @@ async def ask(
         number = len(retried) + 1
         if error is None:
             return Outcome(answer, None, number, duration_s, tuple(retried))
-        failure = _failure(error)
+        over = isinstance(error, OverTimeError)
+        failure = Failure("timeout", str(error)) if over else failure_of(error)
         wait_s = wait_before_retry(error, number, limits.retries, limits.retry_timeouts, random)
         if wait_s is None:
             by_hand = isinstance(error.__cause__, KeyboardInterrupt)
@@ -119,33 +115,3 @@ def _as_exception(error: BaseException) -> Exception:
         return error
     wrapped = RuntimeError(f"{type(error).__name__}: {error}")
     return wrapped.with_traceback(error.__traceback__)
-
-
-def _failure(error: Exception) -> Failure:
-    """What is known about an attempt. An exception may not even be able to say what it is."""
-    if isinstance(error, OverTimeError):
-        return Failure("timeout", str(error))
-    told = TracebackException.from_exception(error)
-    message = _capped(str(told))
-    if isinstance(error, TargetError):
-        return Failure(error.kind, message, _recordable(error.details))
-    lines = "".join(told.format()).splitlines()[-_TRACEBACK_LINES:]
-    name = type(error).__name__
-    traceback = [_capped(line) for line in lines]
-    return Failure("exception", f"{name}: {message}" if message else name, {"traceback": traceback})
-
-
-def _capped(text: str) -> str:
-    cut = len(text) - _LONGEST_MESSAGE
-    return text if cut <= 0 else f"{text[:_LONGEST_MESSAGE]} [{cut:,} more characters were cut]"
-
-
-def _recordable(details: dict[str, Any]) -> dict[str, Any]:
-    """Details as they are, unless they can't be kept: then the failure itself still must be."""
-    try:
-        size = len(dumps(details, allow_nan=False))
-    except (TypeError, ValueError, RecursionError) as error:
-        return {"dropped": f"the details can't be written as JSON: {error}"}
-    if size > _LARGEST_DETAILS:
-        return {"dropped": f"the details were {size:,} characters long"}
-    return details
