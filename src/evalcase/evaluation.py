@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import platform
-import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, suppress
@@ -47,6 +46,7 @@ from evalcase.run.schedule import Engine, Watcher
 from evalcase.suites.collection import Suites
 from evalcase.system.attachments import find_attachments
 from evalcase.system.digests import FileDigests
+from evalcase.system.imports import make_importable
 from evalcase.system.timer import Timer
 from evalcase.targets.chat.prices import prices_version
 from evalcase.text.secrets import Scrubber
@@ -81,9 +81,9 @@ class Evaluation:
             set_missing(os.environ, read_env_file(request.env_file))
         self.scrubber = Scrubber(_values(key_names(config, ())))
         self.warn = _once(lambda text: warn(self.scrubber.text(text)))
-        if not request.no_exec and config.root not in sys.path:
+        if not request.no_exec:
             # A project's own modules are importable, as they are for its tests.
-            sys.path.insert(0, config.root)
+            make_importable(config.root)
         self.suites = Suites(request.paths)
         self.trials: dict[str, int] = {}
         self.shares: dict[tuple[str, str], float] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from evalcase.model.json_value import JSON, fresh, same
 
@@ -152,26 +152,6 @@ def parts_of(content: JSON) -> list[dict[str, JSON]]:
     return [content] if isinstance(content, dict) and is_lone_part(content) else []
 
 
-def file_name(part: Mapping[str, JSON]) -> str | None:
-    """The name of the file that a part refers to; None where it refers to none.
-
-    What an image has as its `value` is no name: it may be an address, or the picture itself.
-    """
-    if part.get("type") not in _WITH_FILES:
-        return None
-    name = part.get("path", part.get("value") if part["type"] == "file" else None)
-    return name if isinstance(name, str) and name else None
-
-
-def file_names(messages: Iterable[Message]) -> Iterator[str]:
-    """The names of all files that messages refer to, in their order."""
-    for message in messages:
-        for part in parts_of(message.content):
-            name = file_name(part)
-            if name is not None:
-                yield name
-
-
 def text_of(content: JSON) -> str | None:
     if isinstance(content, str):
         return content
@@ -187,3 +167,36 @@ def part_text(part: Mapping[str, JSON]) -> str | None:
         return None
     text = part.get("text", part.get("value"))
     return text if isinstance(text, str) else None
+
+
+class NamedFile(NamedTuple):
+    """A file as a content part names it."""
+
+    name: str
+    is_certain: bool
+    """Whether nothing else can be meant: the value of an image may be the picture itself."""
+
+
+def named_files(messages: Iterable[Message]) -> Iterator[NamedFile]:
+    """The files that content parts name, in order, the same perhaps several times."""
+    for message in messages:
+        for part in parts_of(message.get("content")):
+            found = named_file(part)
+            if found is not None:
+                yield found
+
+
+def named_file(part: Mapping[str, JSON]) -> NamedFile | None:
+    """The file that a part names, if it names one."""
+    if part.get("type") not in _WITH_FILES:
+        return None
+    is_certain = part["type"] == "file" or "path" in part
+    name = part.get("path", part.get("value"))
+    if not isinstance(name, str) or not name or (not is_certain and is_address(name)):
+        return None
+    return NamedFile(name, is_certain)
+
+
+def is_address(text: str) -> bool:
+    """Whether a text says where an image is on the web, or holds the image itself."""
+    return text.startswith(("http://", "https://", "data:"))

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterable
 
 from evalcase.model.finding import Unfit
-from evalcase.model.message import Message, file_names
+from evalcase.model.message import Message, is_address, named_files
 from evalcase.system.project_root import is_inside, project_root
 
 MAX_BYTES = 100 << 20
@@ -44,11 +44,12 @@ class Attachments:
     def find_all(self, messages: Iterable[Message]) -> dict[str, str] | Unfit:
         """Every file that messages refer to: its real path by the name as it was written."""
         found = {}
-        for name in file_names(messages):
+        for name, is_certain in named_files(messages):
             path = self.find(name)
-            if isinstance(path, Unfit):
+            if not isinstance(path, Unfit):
+                found[name] = path
+            elif is_certain:
                 return path
-            found[name] = path
         return found
 
     def _folders(self) -> list[str]:
@@ -100,7 +101,7 @@ def _shown(name: str) -> str:
 
 
 def _hint(name: str) -> str:
-    if "://" in name or name.startswith("data:"):
+    if is_address(name):
         return "`path` names a file; the address of an image is written as its `url`"
     where = "next to the suite and in its parent folders up to the project root"
     return f"it is looked for {where}"

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from evalcase.errors import TargetError
 from evalcase.model.finding import Unfit
 from evalcase.model.json_value import JSON
-from evalcase.model.message import file_name, parts_of
+from evalcase.model.message import named_files
 from evalcase.model.trial import Trial
 from evalcase.system.attachments import Attachments, attachments_in
 from evalcase.system.files import IrregularError, OversizeError, read_file
@@ -41,8 +40,7 @@ Files = dict[str, ContentFile]
 
 def file_names(trial: Trial) -> list[str]:
     """The files that messages of a case refer to."""
-    names = (_name(part) for part in _parts(trial))
-    return list(dict.fromkeys(name for name in names if name is not None))
+    return list(dict.fromkeys(file.name for file in named_files(trial.case.input)))
 
 
 def load_files(trial: Trial, *, any_kind: bool = False) -> Files:
@@ -72,24 +70,6 @@ def image_type(start: bytes) -> str | None:
         return "image/webp"
     found = next((kind for mark, kind in _STARTS if start.startswith(mark)), None)
     return found if found != "application/pdf" else None
-
-
-def is_address(text: str) -> bool:
-    return text.startswith(("http://", "https://", "data:"))
-
-
-def _parts(trial: Trial) -> Iterator[dict[str, JSON]]:
-    for message in trial.case.input:
-        yield from parts_of(message.content)
-
-
-def _name(part: dict[str, JSON]) -> str | None:
-    name = file_name(part)
-    if name is None and part["type"] == "image" and "path" not in part:
-        # Nobody knows what the value of an image is before it is to be sent.
-        value = part.get("value")
-        return value if isinstance(value, str) and value and not is_address(value) else None
-    return name
 
 
 def _load(name: str, attachments: Attachments, any_kind: bool) -> ContentFile:

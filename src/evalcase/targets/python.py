@@ -28,7 +28,7 @@ from typing import Any
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.trial import Trial
-from evalcase.system.imports import import_object, place_of
+from evalcase.system.imports import import_object, make_importable, place_of
 from evalcase.system.threads import Threads
 from evalcase.targets import Warn, ignore
 from evalcase.targets.fingerprint import asked, project_sources
@@ -78,7 +78,8 @@ class PythonTarget:
     async def open(self) -> None:
         found = self._found
         if found is None:
-            found = import_object(self.name, self._root)
+            make_importable(self._root)
+            found = import_object(self.name, "python target")
         self._threads = Threads("evalcase-call")
         try:
             found = await self._enter(await self._made(found))

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from evalcase.model.message import Message, file_name, parts_of
+from evalcase.model.message import Message, named_file, parts_of
 from evalcase.model.trial import Trial
 from evalcase.targets.process.command_options import CommandOptions
 from evalcase.targets.shown import content_text, files, last_user_content, request
@@ -139,9 +139,9 @@ def _text(message: Message, found: dict[str, str]) -> str:
         return content_text(message.content)
     texts = []
     for part in parts:
-        name = file_name(part)
-        if part["type"] == "file" and name is not None:
-            texts.append(f"<file: {found.get(name, name)}>")
+        file = named_file(part)
+        if part["type"] == "file" and file is not None:
+            texts.append(f"<file: {found.get(file.name, file.name)}>")
         else:
             texts.append(content_text([part]))
     return "\n\n".join(text for text in texts if text)
