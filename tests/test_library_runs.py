@@ -53,7 +53,7 @@ def test_a_function_is_a_target(folder: Path, evaluate: Evaluate) -> None:
 
     done = evaluate(".", agent)
     assert (done.status, done.complete, done.ok, done.pass_rate) == ("completed", True, False, 0.5)
-    assert (done.totals.passed, done.totals.failed) == (1, 1)
+    assert (done.totals.cases.passed, done.totals.cases.failed) == (1, 1)
     assert {result.key.case: result.verdict for result in done.results} == {
         "a": "passed",
         "b": "failed",
@@ -68,9 +68,13 @@ def test_it_is_the_same_run_as_that_of_the_command(folder: Path, evaluate: Evalu
         [*command, "--json"], cwd=folder, env=environment(), capture_output=True, check=False
     )
     other = json.loads(told.stdout)
-    assert (done.totals.total, done.totals.failed) == (other["total"], other["failed"]) == (2, 2)
+    assert (
+        (done.totals.cases.total, done.totals.cases.failed)
+        == (other["total"], other["failed"])
+        == (2, 2)
+    )
     first, second = (
-        [(each["key"], each["verdict"], each["case_hash"]) for each in map(_row, results)]
+        [(each["key"], each["verdict"], each["question_hash"]) for each in map(_row, results)]
         for results in (
             done.results,
             evalcase.evaluate("s.eval.yaml", "echo", cases="a", repeat=2).results,
@@ -80,7 +84,7 @@ def test_it_is_the_same_run_as_that_of_the_command(folder: Path, evaluate: Evalu
 
 
 def _row(result: evalcase.Result) -> dict[str, Any]:
-    return {"key": result.key, "verdict": result.verdict, "case_hash": result.case_hash}
+    return {"key": result.key, "verdict": result.verdict, "question_hash": result.question_hash}
 
 
 @pytest.mark.usefixtures("folder")
@@ -94,7 +98,7 @@ def test_async_functions_and_objects_and_names_together(evaluate: Evaluate) -> N
     assert len(targets) == 3
     assert {"echo", "ScriptedTarget"} < targets
     assert (scripted.opened, scripted.closed, len(scripted.asked)) == (1, 1, 2)
-    assert done.totals.errored == 1
+    assert done.totals.cases.errored == 1
 
 
 def test_the_target_of_the_configuration(folder: Path, evaluate: Evaluate) -> None:
@@ -234,7 +238,7 @@ def test_functions_that_no_name_leads_to_are_not_cached(evaluate: Evaluate) -> N
         return lambda _: word
 
     assert evaluate(".", make("ok"), cache=True).ok
-    assert evaluate(".", make("no"), cache=True).totals.failed == 2
+    assert evaluate(".", make("no"), cache=True).totals.cases.failed == 2
 
 
 def test_an_exception_of_who_is_told_ends_the_run_and_is_raised(
@@ -339,4 +343,4 @@ def test_a_cap_that_cannot_hold_is_said(folder: Path, evaluate: Evaluate) -> Non
 def test_targets_may_come_from_any_iterable(folder: Path, evaluate: Evaluate) -> None:
     suite(folder, case("a"))
     done = evaluate(iter(["s.eval.yaml"]), (name for name in ["echo", "echo"]))
-    assert done.totals.total == 1
+    assert done.totals.cases.total == 1

@@ -1,4 +1,5 @@
-"""The command as people run it: a process of its own, which must neither hang nor crash."""
+"""The command as people run it, which must neither hang nor crash: in the process of the tests,
+or in one of its own where that matters."""
 
 from __future__ import annotations
 
@@ -6,9 +7,11 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from tests.cli.in_process import run_in_process
 
 EVALCASE = (sys.executable, "-m", "evalcase")
 
@@ -48,10 +51,25 @@ def evalcase(
     cwd: Path | None = None,
     stdin: bytes = b"",
     env: Mapping[str, str] | None = None,
+) -> Result:
+    """Run the command, in this process. A hang or a traceback fails the test, whatever it is about.
+
+    Only what it writes by `sys.stdout` and `sys.stderr` is seen."""
+    ended = run_in_process(
+        [*map(str, arguments)], cwd=cwd, stdin=stdin, env=environment(**(env or {}))
+    )
+    return _checked(Result(*ended))
+
+
+def evalcase_process(
+    *arguments: str | Path,
+    cwd: Path | None = None,
+    stdin: bytes = b"",
+    env: Mapping[str, str] | None = None,
     timeout: float = 30,
     prefix: tuple[str, ...] = (),
 ) -> Result:
-    """Run the command. A hang or a traceback fails the test, whatever it is about."""
+    """Run the command as a process of its own; with a prefix, one that another program starts."""
     done = subprocess.run(
         [*prefix, *EVALCASE, *map(str, arguments)],
         cwd=cwd,
@@ -61,9 +79,13 @@ def evalcase(
         timeout=timeout,
         check=False,
     )
-    assert b"Traceback" not in done.stderr, done.stderr.decode(errors="replace")
-    assert done.returncode in (0, 1, 2), (done.returncode, done.stderr)
-    return Result(done.returncode, done.stdout, done.stderr)
+    return _checked(Result(done.returncode, done.stdout, done.stderr))
+
+
+def _checked(result: Result) -> Result:
+    assert b"Traceback" not in result.stderr, result.stderr.decode(errors="replace")
+    assert result.code in (0, 1, 2), (result.code, result.stderr)
+    return result
 
 
 def shell(script: str, *, cwd: Path, env: Mapping[str, str] | None = None) -> Result:
@@ -83,7 +105,7 @@ def shell(script: str, *, cwd: Path, env: Mapping[str, str] | None = None) -> Re
 
 def unprivileged(*arguments: str | Path, cwd: Path | None = None) -> Result:
     """Run the command so that permissions hold even for root."""
-    return evalcase(*arguments, cwd=cwd, prefix=(sys.executable, "-c", _WITHOUT_PRIVILEGE))
+    return evalcase_process(*arguments, cwd=cwd, prefix=(sys.executable, "-c", _WITHOUT_PRIVILEGE))
 
 
 def limited(kibibytes: int) -> tuple[str, ...]:
@@ -91,9 +113,18 @@ def limited(kibibytes: int) -> tuple[str, ...]:
     return ("bash", "-c", f'ulimit -v {kibibytes}; exec "$0" "$@"')
 
 
-def check(path: Path, *, timeout: float = 30, prefix: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+def check(path: Path) -> list[dict[str, Any]]:
     """The problems of a file, as `check --format json` tells them; its exit code must fit."""
-    result = evalcase("check", "--format", "json", path, timeout=timeout, prefix=prefix)
+    return _problems(evalcase("check", "--format", "json", path))
+
+
+def check_limited(paths: Sequence[Path], kibibytes: int) -> list[dict[str, Any]]:
+    """The same of several, by a process of its own that gets no more memory than this."""
+    prefix = ("bash", "-c", f'ulimit -v {kibibytes}; exec "$0" "$@"')
+    return _problems(evalcase_process("check", "--format", "json", *paths, prefix=prefix))
+
+
+def _problems(result: Result) -> list[dict[str, Any]]:
     assert result.stderr == b""
     problems: list[dict[str, Any]] = json.loads(result.stdout)
     failed = any(problem["severity"] == "error" for problem in problems)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.record.reader import finished
+from evalcase.record.reader import read_results
 from tests.run.project import (
     CONFIG,
     Gate,
@@ -36,7 +36,7 @@ def kill_after(project: Project, gate: Gate, command: str, calls: int) -> set[st
 
 def on_disk(project: Project) -> set[str]:
     journal = project.runs()[-1] / "journal.jsonl"
-    return {key.case for key in finished(str(journal))} if journal.exists() else set()
+    return {each.key.case for each in read_results(str(journal))} if journal.exists() else set()
 
 
 @pytest.mark.parametrize("calls", [0, 1, 4, 9])

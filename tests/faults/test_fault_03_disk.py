@@ -98,7 +98,7 @@ def test_fault_03_a_failed_sync_poisons_the_run_and_is_never_tried_again(
 ) -> None:
     project.suite(*MANY)
     env = sabotaged(tmp_path, EIO.format(left=SECOND_GROUP))
-    done = project.run("run", "--concurrency", "2", env=env)
+    done = project.run_process("run", "--concurrency", "2", env=env)
     check_stop(project, done, "Input/output error")
 
 
@@ -106,7 +106,7 @@ def test_fault_03_a_sync_that_fails_at_once_means_that_nothing_runs(
     project: Project, tmp_path: Path
 ) -> None:
     project.suite(*MANY)
-    done = project.run("run", env=sabotaged(tmp_path, EIO.format(left=1)))
+    done = project.run_process("run", env=sabotaged(tmp_path, EIO.format(left=1)))
     assert (done.code, project.calls()) == (3, [])
     assert "Input/output error" in done.err
 
@@ -120,7 +120,7 @@ os.write = lambda fd, data: real(fd, bytes(data)[:7])
 
 def test_fault_03_short_writes_are_completed(project: Project, tmp_path: Path) -> None:
     project.suite(*cases(5))
-    done = project.run("run", "--json", env=sabotaged(tmp_path, SHORT))
+    done = project.run_process("run", "--json", env=sabotaged(tmp_path, SHORT))
     assert (done.code, done.counts()) == (0, {"passed": 5})
     assert len(project.verdicts()) == 5
 
@@ -141,7 +141,7 @@ def test_fault_03_a_read_only_folder_means_that_nothing_runs(project: Project, p
 
 def test_fault_03_json_says_that_the_run_failed(project: Project, tmp_path: Path) -> None:
     project.suite(*MANY)
-    done = project.run(
+    done = project.run_process(
         "run",
         "--json",
         "--concurrency",

@@ -78,7 +78,7 @@ def test_fault_05_a_file_that_a_case_refers_to_is_edited(
     project: Project, part: dict[str, str]
 ) -> None:
     content = [{"type": "text", "text": "say ok"}, part]
-    project.add_to_agent("def reads(case):\n    note('calls', case.id)\n    return 'ok'\n")
+    project.add_to_agent("def reads(q: Question):\n    note('calls', q.case)\n    return 'ok'\n")
     project.suite(
         {"id": "a", "input": [{"role": "user", "content": content}], "expected_output": "ok"},
         case("b"),

@@ -10,14 +10,14 @@ from tests.faults.programs import program
 from tests.run.project import Done, Project, case, cases
 
 AGENT = """
-async def stuck(case):
-    if case.id == "stuck":
+async def stuck(question: Question):
+    if question.case == "stuck":
         await asyncio.Event().wait()
     return "ok"
 
 
-async def stubborn(case):
-    while case.id == "stuck":
+async def stubborn(question: Question):
+    while question.case == "stuck":
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
@@ -50,7 +50,8 @@ def test_fault_06_a_function_that_hangs_is_timed_out_and_not_failed(
 ) -> None:
     project.add_to_agent(AGENT)
     project.suite(case("stuck", "hang"), *cases(3))
-    done = project.run("run", "--json", "--timeout", "0.5", "--target", f"python:agent:{target}")
+    target = f"python:agent:{target}"
+    done = project.run_process("run", "--json", "--timeout", "0.5", "--target", target)
     check(project, done)
 
 
@@ -86,7 +87,7 @@ import evalcase.targets.python
 evalcase.targets.python._CLOSE_S = 0.2
 
 class Slow:
-    def answer(self, case):
+    def answer(self, question):
         return "ok"
 
     def close(self):
@@ -94,6 +95,6 @@ class Slow:
 """
     )
     project.suite(case("one"))
-    done = project.run("run", "--target", "python:agent:Slow")
+    done = project.run_process("run", "--target", "python:agent:Slow")
     assert done.code == 0
     assert "tear-down took more than 0.2 s and was given up" in done.err

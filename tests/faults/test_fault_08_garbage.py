@@ -99,7 +99,7 @@ def test_fault_08_a_program_that_fails_after_a_good_answer_has_given_none(
 
 def test_fault_08_what_a_function_returns_and_is_no_answer_is_an_error(project: Project) -> None:
     values = ("None", "object()", "{1: 2}", "float('nan')", "[{'role': 'assistant'}]", "b'ok'")
-    project.add_to_agent("def odd(case):\n    return eval(case.id)\n")
+    project.add_to_agent("def odd(question: Question):\n    return eval(question.case)\n")
     project.suite(*[case(value) for value in values])
     done = project.run("run", "--json", "--target", "python:agent:odd")
     assert done.counts() == {"errored": len(values)}

@@ -64,7 +64,7 @@ def test_fault_12_what_a_program_leaves_behind_is_ended_and_its_answer_kept(
     daemon = "start(os.setsid, lambda: start(lambda: os.close(1), lambda: os.close(2), live))"
     name = program(project, f"{START}\n{daemon}\nos.wait()\ntime.sleep(0.2)\nprint('ok')")
     project.suite(case("one"))
-    assert project.run("run", "--json", "--target", name).counts() == {"passed": 1}
+    assert project.run_process("run", "--json", "--target", name).counts() == {"passed": 1}
     alive.await_none()
 
 
@@ -88,7 +88,7 @@ def test_fault_12_a_fork_bomb_is_ended_whole(project: Project, tmp_path: Path) -
     alive = Alive(tmp_path)
     name = program(project, BOMB)
     project.suite(case("bomb", timeout_s=1.0))
-    assert project.run("run", "--json", "--target", name).counts() == {"errored": 1}
+    assert project.run_process("run", "--json", "--target", name).counts() == {"errored": 1}
     alive.await_number(1)
     alive.await_none()
 
@@ -114,7 +114,7 @@ print("ok" if found < 7 else f"{found} zombies")
     )
     name = program(project, code)
     project.suite(case("one", repeat=12))
-    done = project.run("run", "--json", "--target", name, "--concurrency", "1")
+    done = project.run_process("run", "--json", "--target", name, "--concurrency", "1")
     assert done.counts() == {"passed": 12}
 
 
@@ -122,5 +122,5 @@ def test_fault_12_programs_do_not_inherit_what_evalcase_has_open(project: Projec
     """Neither the journal, whose lock they would hold on to, nor the pipe of the guard."""
     name = program(project, "import os\nprint(len(os.listdir('/proc/self/fd')))")
     project.suite({"id": "one", "input": "x", "expected_output": "4"})
-    done = project.run("run", "--json", "--target", name)
+    done = project.run_process("run", "--json", "--target", name)
     assert done.counts() == {"passed": 1}

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import resource
-
 import pytest
 
 from tests.run.project import Project
@@ -26,9 +24,7 @@ def test_fault_17_a_hostile_file_is_refused_with_its_place_before_anything_runs(
     project: Project, text: str, code: str
 ) -> None:
     (project.path / "s.eval.yaml").write_text(text)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     done = project.run("run")
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 10
     assert (done.code, project.calls()) == (2, [])
     assert f"error[{code}]" in done.err
     assert not (project.path / "pwned").exists()

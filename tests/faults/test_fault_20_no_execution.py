@@ -49,10 +49,10 @@ def watched(project: Project, tmp_path: Path) -> dict[str, str]:
 
 
 def test_fault_20_the_alarm_works(project: Project, watched: dict[str, str]) -> None:
-    done = project.run("run", env=watched)
+    done = project.run_process("run", env=watched)
     assert (done.code, "ALARM exec" in done.err) == (99, True)
     project.suite(case("one"))
-    done = project.run("run", "--target", "command:touch pwned", env=watched)
+    done = project.run_process("run", "--target", "command:touch pwned", env=watched)
     assert (done.code, "ALARM exec" in done.err) == (99, False)
 
 
@@ -69,7 +69,7 @@ def test_fault_20_reading_a_stranger_s_suite_executes_imports_and_connects_nothi
 ) -> None:
     for name in ("conftest", "evalcase", "yaml", "click", "json"):
         (project.path / f"{name}.py").write_text(TRAP)
-    done = project.run(*command, env=watched)
+    done = project.run_process(*command, env=watched)
     assert done.code == (2 if "--no-exec" in command else 0), done.err
     assert "ALARM" not in done.err
     assert not (project.path / "pwned").exists()
@@ -89,7 +89,7 @@ def test_fault_20_no_exec_refuses_whatever_would_start_a_process_or_import_code(
     project: Project, watched: dict[str, str], fields: dict[str, object]
 ) -> None:
     project.suite({**case("one"), **fields})
-    done = project.run("run", "--no-exec", env=watched)
+    done = project.run_process("run", "--no-exec", env=watched)
     assert (done.code, "--no-exec" in done.err, project.runs()) == (2, True, [])
 
 
@@ -97,6 +97,6 @@ def test_fault_20_no_exec_runs_what_executes_nothing(
     project: Project, watched: dict[str, str]
 ) -> None:
     project.suite({"id": "one", "input": "ok", "expected_output": "ok", "target": "echo"})
-    done = project.run("run", "--no-exec", "--json", env=watched)
+    done = project.run_process("run", "--no-exec", "--json", env=watched)
     assert (done.code, done.counts()) == (0, {"passed": 1})
-    assert project.run("list", env=watched).code == 0
+    assert project.run_process("list", env=watched).code == 0

@@ -12,7 +12,7 @@ from evalcase.record.row import MAX_LINE, encode_row
 from tests.run.project import Done, Project, cases
 
 ESCAPE = "\x1b]0;mine\x07"
-KEYS = ("suite", "case", "target", "repeat", "case_hash", "verdict")
+KEYS = ("suite", "case", "target", "repeat", "question_hash", "verdict")
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def signed(body: bytes) -> bytes:
 def row(**changes: Any) -> dict[str, Any]:
     return {
         "type": "result", "suite": "s.eval.yaml", "case": "c9", "target": "agent", "repeat": 1,
-        "case_hash": "0", "verdict": "passed", "attempts": 1, "started_at": "", "duration_s": 0,
+        "question_hash": "0", "verdict": "passed", "attempts": 1, "started_at": "", "duration_s": 0,
         **changes,
     }  # fmt: skip
 

@@ -33,28 +33,28 @@ def test_fault_25_a_clock_that_jumps_back_disturbs_no_limit_and_no_record(
 ) -> None:
     env = sabotaged(tmp_path, BACKWARDS)
     project.suite(*cases(4), case("stuck", "hang"), case("later", "later 1"))
-    done = project.run("run", "--json", "--timeout", "0.5", env=env)
+    done = project.run_process("run", "--json", "--timeout", "0.5", env=env)
     assert (done.code, done.counts()) == (3, {"passed": 5, "errored": 1})
     assert 0.4 < done.json["duration_s"] < 20
     for line in (project.runs()[0] / "journal.jsonl").read_text().splitlines():
         assert 0 <= json.loads(line).get("duration_s", 0) < 20
-    before = project.run("run", "--json", "--case", "c0", env={**env, "JUMP": "100000"})
+    before = project.run_process("run", "--json", "--case", "c0", env={**env, "JUMP": "100000"})
     assert (before.code, before.json["run"] < done.json["run"]) == (0, True)
-    listed = project.run("list", env=env)
+    listed = project.run_process("list", env=env)
     assert (listed.code, len(listed.out.splitlines())) == (0, 1 + 2)
 
 
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "nonsense"])
 def test_fault_25_times_are_utc_in_any_zone(project: Project, zone: str) -> None:
     project.suite(case("one"))
-    project.run("run", "--quiet", env={"TZ": zone})
+    project.run_process("run", "--quiet", env={"TZ": zone})
     (run,) = project.runs()
     created = json.loads((run / "run.json").read_text())["created_at"]
     row = json.loads((run / "journal.jsonl").read_text().splitlines()[0])
     assert re.sub(r"[-:]", "", created[:19]).replace("T", "-") == run.name[:15]
     assert (created[-1], row["started_at"][-6:]) == ("Z", "+00:00")
     assert created[:13] == row["started_at"][:13] or created[14:16] == "59"
-    assert f"{run.name}  now " in project.run("list", env={"TZ": "UTC"}).out
+    assert f"{run.name}  now " in project.run_process("list", env={"TZ": "UTC"}).out
 
 
 WORDS = "Grüße, 世界 ☕"
@@ -74,13 +74,13 @@ def test_fault_25_a_locale_without_utf_8_changes_no_byte(
     path.write_text(text, encoding="utf-8")
     echoed = ["echo", name, "command:printf %s {prompt}"]
     for target in echoed:
-        done = project.run("run", "--target", target, env=locale)
+        done = project.run_process("run", "--target", target, env=locale)
         assert done.code == 0, done
     project.suite(case("odd", f"raise {WORDS}"))
-    done = project.run("run", "s.eval.yaml", env=locale)
+    done = project.run_process("run", "s.eval.yaml", env=locale)
     assert (done.code, WORDS in done.out) == (3, True)
     assert WORDS in (project.runs()[-1] / "journal.jsonl").read_text(encoding="utf-8")
-    assert project.run("list", env=locale).code == 0
+    assert project.run_process("list", env=locale).code == 0
 
 
 NAMES = ["two words ☕".encode(), b"-new\nline", b"caf\xe9 $(x)'\""]

@@ -1,4 +1,5 @@
-"""A project of a user's: a folder with an agent, a configuration and suites, run as a process."""
+"""A project of a user's: a folder with an agent, a configuration and suites, and the command run
+in it: to its end in the process of the tests, or as a process of its own where that matters."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 
 from evalcase.record.reader import read_results
 from tests.cli.command import EVALCASE, environment
+from tests.cli.in_process import run_in_process
 
 LIMIT_S = 30.0
 """No run in these tests takes nearly as long."""
@@ -31,7 +33,7 @@ import sys
 import threading
 from pathlib import Path
 
-from evalcase.errors import TargetError
+from evalcase import Question, TargetError
 
 HERE = Path(__file__).parent
 
@@ -53,11 +55,11 @@ def calls_of(case_id):
     return (HERE / "calls").read_text().split().count(case_id)
 
 
-def answer(case):
-    note("calls", case.id)
-    word, _, rest = case.input[-1].content.partition(" ")
+def answer(question: Question):
+    note("calls", question.case)
+    word, _, rest = question.text.partition(" ")
     if os.environ.get("GATED") or word == "gate":
-        gate(case.id)
+        gate(question.case)
     if word == "raise":
         raise ValueError(rest)
     if word == "exit":
@@ -67,25 +69,25 @@ def answer(case):
     if word == "cost":
         message = {"role": "assistant", "content": "ok"}
         return {"messages": [message], "cost_usd": float(rest)}
-    if word == "later" and calls_of(case.id) <= int(rest):
+    if word == "later" and calls_of(question.case) <= int(rest):
         raise TargetError("busy", kind="http", may_succeed_later=True, retry_after_s=0.0)
     if word == "never":
         raise TargetError("forbidden", kind="http", details={"status": 401})
-    if word == "once" and calls_of(case.id) == 1:
+    if word == "once" and calls_of(question.case) == 1:
         raise ValueError("the first time")
     if word == "env":
         return os.environ[rest]
     return rest if word == "say" else "ok"
 
 
-def other(case):
-    note("others", case.id)
+def other(question: Question):
+    note("others", question.case)
     return "ok"
 
 
-async def cancelling(case):
-    note("calls", case.id)
-    if case.input[-1].content == "cancel":
+async def cancelling(question: Question):
+    note("calls", question.case)
+    if question.text == "cancel":
         raise asyncio.CancelledError
     return "ok"
 
@@ -101,8 +103,8 @@ class Counted:
     def close(self):
         note("life", "close")
 
-    def answer(self, case):
-        return answer(case)
+    def answer(self, question: Question):
+        return answer(question)
 '''
 
 CONFIG = """
@@ -158,14 +160,21 @@ class Project:
     def start(
         self, *arguments: str, env: Mapping[str, str] | None = None, below: str = "."
     ) -> subprocess.Popen[bytes]:
-        """The command, under way, in the folder of the project or one below."""
+        """The command as a process, under way, in the folder of the project or one below."""
         return subprocess.Popen(
             [*EVALCASE, *arguments], cwd=self.path / below, env=environment(**(env or {})),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
 
     def run(self, *arguments: str, env: Mapping[str, str] | None = None, below: str = ".") -> Done:
-        """The command, to its end. It must neither hang nor crash."""
+        """The command, in this process, to its end. It must neither hang nor crash."""
+        ended = run_in_process(arguments, cwd=self.path / below, env=environment(**(env or {})))
+        return _done(*ended)
+
+    def run_process(
+        self, *arguments: str, env: Mapping[str, str] | None = None, below: str = "."
+    ) -> Done:
+        """The command as a process of its own, to its end."""
         return finish(self.start(*arguments, env=env, below=below))
 
     def calls(self, name: str = "calls") -> list[str]:
@@ -206,8 +215,12 @@ def finish(process: subprocess.Popen[bytes]) -> Done:
         process.kill()
         process.communicate()
         raise
+    return _done(process.returncode, out, err)
+
+
+def _done(code: int, out: bytes, err: bytes) -> Done:
     assert b"Traceback" not in err, err.decode(errors="replace")
-    return Done(process.returncode, out.decode(), err.decode())
+    return Done(code, out.decode(), err.decode())
 
 
 def await_notice(process: subprocess.Popen[bytes], text: str) -> None:

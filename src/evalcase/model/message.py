@@ -177,7 +177,7 @@ class NamedFile(NamedTuple):
     """Whether nothing else can be meant: the value of an image may be the picture itself."""
 
 
-def named_files(messages: Iterable[Message]) -> Iterator[NamedFile]:
+def named_files(messages: Iterable[Mapping[str, Any]]) -> Iterator[NamedFile]:
     """The files that content parts name, in order, the same perhaps several times."""
     for message in messages:
         for part in parts_of(message.get("content")):

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from evalcase.model.finding import Unfit
-from evalcase.model.message import Message, is_address, named_files
+from evalcase.model.message import is_address, named_files
 from evalcase.system.project_root import is_inside, project_root
 
 MAX_BYTES = 100 << 20
@@ -41,7 +42,7 @@ class Attachments:
             return _outside(name)
         return Unfit("missing-file", f"there is no file `{_shown(name)}`", _hint(name))
 
-    def find_all(self, messages: Iterable[Message]) -> dict[str, str] | Unfit:
+    def find_all(self, messages: Iterable[Mapping[str, Any]]) -> dict[str, str] | Unfit:
         """Every file that messages refer to: its real path by the name as it was written."""
         found = {}
         for name, is_certain in named_files(messages):
@@ -85,7 +86,7 @@ def attachments_in(folder: str, root: str | None = None) -> Attachments:
 
 
 def find_attachments(
-    suite: str, messages: Iterable[Message], root: str | None = None
+    suite: str, messages: Iterable[Mapping[str, Any]], root: str | None = None
 ) -> dict[str, str] | Unfit:
     """Every file that messages of a suite refer to: its real path by the name as it was written."""
     return attachments_in(os.path.dirname(suite), root).find_all(messages)

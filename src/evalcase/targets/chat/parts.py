@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
 from evalcase.model.message import is_address, part_text, parts_of
-from evalcase.targets.files import ContentFile, Files, image_type
+from evalcase.targets.asking.files import ContentFile, Files, image_type
 
 
 class TextPart(NamedTuple):

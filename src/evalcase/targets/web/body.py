@@ -13,11 +13,13 @@ How they are filled in is said in `placeholders`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from evalcase.model.json_value import JSON
-from evalcase.model.trial import Trial
-from evalcase.targets.files import sent_files
-from evalcase.targets.options import Options
-from evalcase.targets.shown import content_text, last_user_content
+from evalcase.model.question import Question
+from evalcase.model.shape import Fault
+from evalcase.targets.asking.files import describe_files
+from evalcase.targets.asking.shown import content_text, last_user_content
 from evalcase.text.placeholders import Template
 
 NAMES = (
@@ -26,30 +28,35 @@ NAMES = (
 
 
 class BodyTemplate:
-    """A template whose placeholders are known to exist."""
+    """A template, and the placeholders that stand in it."""
 
-    def __init__(self, read: Options, name: str) -> None:
-        self._template = Template(read.json(name), NAMES, strict=True)
+    def __init__(self, template: JSON) -> None:
+        self._template = Template(template, NAMES, strict=True)
         self.used = self._template.used
-        for fault in self._template.faults():
-            read.refuse(name, f"can't be filled: {fault}")
-        if not self.used:
-            read.refuse(name, "has no placeholder, so every case would be asked the same")
 
-    def fill(self, trial: Trial) -> JSON:
-        return self._template.fill({name: _value(name, trial) for name in self.used})
+    def faults(self, name: str) -> Iterator[Fault]:
+        """What is wrong with its placeholders; `name` is the option that it is of."""
+        faults = list(self._template.faults())
+        for fault in faults:
+            yield Fault((name,), f"`{name}`: {fault}")
+        if not self.used and not faults:
+            what = "has no placeholder, so every case would be asked the same"
+            yield Fault((name,), f"`{name}` {what}")
+
+    def fill(self, question: Question, root: str) -> JSON:
+        """The body of a question."""
+        return self._template.fill({name: _value(name, question, root) for name in self.used})
 
 
-def _value(name: str, trial: Trial) -> JSON:
-    case = trial.case
+def _value(name: str, question: Question, root: str) -> JSON:
     if name == "prompt":
-        return content_text(last_user_content(case))
+        return content_text(last_user_content(question))
     if name == "messages":
-        return [message.to_dict() for message in case.input]
+        return [message.to_dict() for message in question.messages]
     if name == "files":
-        return sent_files(trial)
+        return describe_files(question, root)
     if name == "repeat":
-        return trial.repeat
+        return question.repeat
     if name == "metadata":
-        return case.metadata
-    return case.id if name == "case_id" else case.conversation_id
+        return question.metadata
+    return question.case if name == "case_id" else question.conversation_id

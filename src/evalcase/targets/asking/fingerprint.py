@@ -1,0 +1,55 @@
+"""What decides an answer, as a JSON value: the cache knows an answer again by it.
+
+What is asked is part of it, with the content of its files; and so is who is asked: the sources of
+a Python agent, the program of a command. What neither shows (a database, a model behind an API)
+can't be part of it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from evalcase.model.question import Question
+from evalcase.system.digests import digest_file
+from evalcase.targets.asking.shown import describe_question
+
+_BETWEEN_WORDS = re.compile(r"""[\s;|&=,'"()<>]+""")
+
+
+def describe_asked(question: Question, *, whole: bool = False) -> dict[str, Any]:
+    """What a target is shown of a question; with `whole`, all that may decide its answer."""
+    shown = describe_question(question)
+    shown["files"] = {name: digest_file(path) for name, path in question.files.items()}
+    if whole:
+        shown["suite"], shown["turn"] = question.suite, question.turn
+        shown["schema"] = question.schema
+    return shown
+
+
+def project_sources(root: str) -> dict[str, str]:
+    """The modules of a project that are imported by now, with the hash of each source."""
+    inside = os.path.join(os.path.realpath(root), "")
+    sources = {}
+    for module in list(sys.modules.values()):
+        path = os.path.realpath(getattr(module, "__file__", None) or os.devnull)
+        if path.startswith(inside) and "site-packages" not in path:
+            sources[path.removeprefix(inside)] = digest_file(path)
+    return sources
+
+
+def program_files(texts: Iterable[str], folder: str, root: str) -> dict[str, str]:
+    """What a command line names of the project's files, with the hash of each: as a word, as the
+    value of an option, or as a module after `-m`."""
+    inside = os.path.join(os.path.realpath(root), "")
+    found = {}
+    for text in texts:
+        for word in (text, *_BETWEEN_WORDS.split(text)):
+            for name in (word, f"{word.replace('.', '/')}.py"):
+                path = os.path.realpath(os.path.join(folder, name))
+                if word and path.startswith(inside) and os.path.isfile(path):
+                    found[name] = digest_file(path)
+    return found

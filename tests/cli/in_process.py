@@ -1,0 +1,165 @@
+"""The command without a process of its own: arguments, folder, environment and standard input go
+in, exit code and output come out, and nothing of it stays behind in the process of the tests.
+
+Starting Python and importing evalcase takes ten times as long as most of what a test asks of it.
+Whatever a process is needed for (signals, terminals, locales, kills, how it ends) is tested in one:
+see `evalcase_process` and `Project.start`. A warning of Python's is an error here, as in all tests.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, chdir, contextmanager
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import NamedTuple
+from unittest import mock
+
+from evalcase.cli.main import main
+
+LIMIT_S = 60.0
+"""Nothing that is run this way takes nearly as long, on a machine however busy."""
+
+_PATH, _MODULES = sys.path[:], set(sys.modules)
+"""As they are before any test is run."""
+
+
+class Ended(NamedTuple):
+    """What a process would have left: its exit code and what it wrote."""
+
+    code: int
+    stdout: bytes
+    stderr: bytes
+
+
+def run_in_process(
+    arguments: Sequence[str], *, cwd: Path | None, env: Mapping[str, str], stdin: bytes = b""
+) -> Ended:
+    """Run the command, as if it was alone in a new process."""
+    stdout, stderr = io.BytesIO(), io.BytesIO()
+    with ExitStack() as stack:
+        stack.enter_context(chdir(cwd or Path.cwd()))
+        stack.enter_context(mock.patch.dict(os.environ, env, clear=True))
+        stack.enter_context(_streams(stdin, stdout, stderr))
+        stack.enter_context(mock.patch.object(sys, "argv", ["evalcase", *arguments]))
+        stack.enter_context(_own_logging())
+        stack.enter_context(_own_imports())
+        hangs = stack.enter_context(_own_signals())
+        code = _exit_code()
+        assert not hangs, f"it did not end in {LIMIT_S:g} s, but was here:\n{hangs[0]}"
+        return Ended(code, stdout.getvalue(), stderr.getvalue())
+
+
+def _exit_code() -> int:
+    """Leave as the interpreter would: what nobody caught is a traceback, and 1."""
+    try:
+        main()
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            return end.code or 0
+        sys.stderr.write(f"{end.code}\n")
+        return 1
+    except (Exception, KeyboardInterrupt):  # noqa: BLE001 - what it is, the test will see
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+@contextmanager
+def _streams(stdin: bytes, stdout: io.BytesIO, stderr: io.BytesIO) -> Iterator[None]:
+    """Text streams over bytes, as those of a process whose output goes to a file."""
+    out = io.TextIOWrapper(stdout, encoding="utf-8", write_through=True)
+    err = io.TextIOWrapper(stderr, "utf-8", "backslashreplace", write_through=True)
+    given = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
+    with mock.patch.multiple(sys, stdin=given, stdout=out, stderr=err):
+        yield
+
+
+@contextmanager
+def _own_logging() -> Iterator[None]:
+    """Without the handlers of pytest: a warning for the log goes to standard error, and user code
+    may set up its own."""
+    root, state = logging.root, (logging.root.handlers[:], logging.root.level)
+    root.handlers[:] = []
+    root.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        root.handlers[:] = state[0]
+        root.setLevel(state[1])
+
+
+@contextmanager
+def _own_imports() -> Iterator[None]:
+    """Only what the tests themselves are made of can be seen at first, and what is imported from
+    elsewhere is forgotten: the next run sees files as they are then."""
+    path, outside = sys.path[:], _take_out_strangers()
+    sys.path[:] = _PATH
+    _clear_caches()
+    try:
+        yield
+    finally:
+        _take_out_strangers()
+        sys.path[:] = path
+        sys.modules.update(outside)
+
+
+def _take_out_strangers() -> dict[str, ModuleType]:
+    """Modules from folders in which those of the tests are not looked for."""
+    added = [folder for folder in sys.path if folder not in _PATH]
+    for folder in [each for each in sys.path_importer_cache if _is_below(each, added)]:
+        del sys.path_importer_cache[folder]
+    return {
+        name: sys.modules.pop(name)
+        for name in sys.modules.keys() - _MODULES
+        if any(
+            _is_below(place, added) or not _is_below(place, _PATH)
+            for place in _places(sys.modules[name])
+        )
+    }
+
+
+def _places(module: ModuleType) -> list[str]:
+    file = getattr(module, "__file__", None)
+    return [*getattr(module, "__path__", ()), *([file] if file else [])]
+
+
+def _is_below(place: str, folders: Sequence[str]) -> bool:
+    return any(place == folder or place.startswith(folder + os.sep) for folder in folders)
+
+
+def _clear_caches() -> None:
+    """What evalcase remembers of earlier calls, in whichever module."""
+    for name, module in list(sys.modules.items()):
+        if name == "evalcase" or name.startswith("evalcase."):
+            for value in vars(module).values():
+                if clear := getattr(value, "cache_clear", None):
+                    clear()
+
+
+@contextmanager
+def _own_signals() -> Iterator[list[str]]:
+    """The handlers as they are, whatever becomes of them, and an alarm in case that it hangs: then
+    it is interrupted, and where it was is in the list."""
+    hangs: list[str] = []
+
+    def interrupt(_: int, frame: FrameType | None) -> None:
+        hangs.append("".join(traceback.format_stack(frame)))
+        raise KeyboardInterrupt
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
+    before = {number: signal.getsignal(number) for number in numbers}
+    signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, LIMIT_S, LIMIT_S)
+    try:
+        yield hangs
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
