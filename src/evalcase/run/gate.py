@@ -16,13 +16,13 @@ from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.question import Question
 from evalcase.model.target import Target
-from evalcase.run.attempt import Attempted, attempt
+from evalcase.run.attempt import Attempted, OverTimeError, attempt
 from evalcase.run.budget import Budget
-from evalcase.run.crash import failure_of
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
 from evalcase.run.retry import wait_before_retry
 from evalcase.system.timer import Timer
+from evalcase.text.crash import failure_of
 
 CACHE_VERSION = 2
 
@@ -118,7 +118,7 @@ class Gate:
             number = len(retried) + 1
             if tried.error is None:
                 return Asked(tried.answer, None, number, tried.duration_s, tuple(retried))
-            failure = failure_of(tried.error)
+            failure = _failure(tried.error)
             wait_s = self._wait(tried.error, number)
             if wait_s is None:
                 by_hand = isinstance(tried.error.__cause__, KeyboardInterrupt)
@@ -156,6 +156,12 @@ class Gate:
         if pace is None:
             pace = self._paces[name] = Pace(self._limits.of_target(name))
         return pace
+
+
+def _failure(error: Exception) -> Failure:
+    if isinstance(error, OverTimeError):
+        return Failure("timeout", str(error))
+    return failure_of(error)
 
 
 async def _cache_key(target: Target, question: Question) -> str:
