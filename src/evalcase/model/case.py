@@ -49,8 +49,8 @@ class Case:
 
     @property
     def has_parts(self) -> bool:
-        """Whether some content is a list, and so may name files."""
-        return any(isinstance(each.get("content"), list) for each in self._data["input"])
+        """Whether some content is more than text, and so may name files."""
+        return any(isinstance(each.get("content"), list | dict) for each in self._data["input"])
 
     @property
     def description(self) -> str | None:

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from evalcase.model.finding import Path
 from evalcase.model.json_value import JSON
+from evalcase.model.nearest import nearest_meaning
 from evalcase.model.shape import Anything, Fault, MapOf, Shape
 
 _KEY = "option"
@@ -157,14 +158,11 @@ def _or_null(schema: dict[str, JSON]) -> dict[str, JSON]:
 
 
 def _unknown(name: str, known: Mapping[str, Option], what: str, path: Path) -> Fault:
-    from difflib import get_close_matches
-
     meant = {other: each.name for each in known.values() for other in each.elsewhere}
     meant |= {each: each for each in known}
-    plain = name.strip().lower().replace("-", "_")
-    close = [plain] if plain in meant else get_close_matches(plain, meant, 1, 0.6)
-    if close:
-        hint = f"did you mean `{meant[close[0]]}`?"
+    close = nearest_meaning(name, meant)
+    if close is not None:
+        hint = f"did you mean `{close}`?"
     else:
         hint = f"it has {', '.join(f'`{each}`' for each in known)}" if known else "it has none"
     message = f"{what} has no option `{name}`"

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from evalcase.model.finding import At, Path
 from evalcase.model.json_value import JSON, kind
+from evalcase.model.nearest import nearest
 
 
 class Fault(NamedTuple):
@@ -153,13 +154,6 @@ _LARGEST = 1.7976931348623157e308
 """The largest number that a float can hold; a whole number may be larger."""
 
 
-def _nearest(value: str, choices: tuple[str, ...]) -> str | None:
-    from difflib import get_close_matches
-
-    close = get_close_matches(value.lower(), choices, 1, 0.6)
-    return f"did you mean `{close[0]}`?" if close else None
-
-
 @dataclass(frozen=True, slots=True)
 class Choice(Plain):
     """One of some words."""
@@ -172,7 +166,8 @@ class Choice(Plain):
 
     def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
         if value not in self.choices:
-            hint = _nearest(value, self.choices) if isinstance(value, str) else None
+            close = nearest(value.lower(), self.choices) if isinstance(value, str) else None
+            hint = None if close is None else f"did you mean `{close}`?"
             yield mismatch(self, value, path, hint, "bad-value")
 
     def schema(self) -> dict[str, JSON]:

@@ -96,33 +96,20 @@ _ELSEWHERE = {
     "code": "python", "code_judge": "python", "function": "python", "callable": "python",
 }  # fmt: skip
 """What other tools call graders that do the same."""
-_JUDGES = (
-    "llm",
-    "judge",
-    "rubric",
-    "geval",
-    "g_eval",
-    "model_graded",
-    "model_grader",
-    "score_model",
-)
+_JUDGES = ("llm", "judge", "rubric", "geval", "g_eval", "model_grade", "score_model")
 
 
 def _grader_hint(name: str) -> str:
-    from difflib import get_close_matches
-
+    from evalcase.model.nearest import nearest_meaning
     from evalcase.plugins.registry import names
 
     known = names("graders")
-    plain = name.strip().lower().replace("-", "_")
-    if plain in _ELSEWHERE:
-        return f"did you mean `{_ELSEWHERE[plain]}`?"
-    close = [plain] if plain in known else get_close_matches(plain, known, 1, 0.6)
-    if close:
-        return f"did you mean `{close[0]}`?"
-    if any(word in plain for word in _JUDGES):
+    word, _, value = name.partition(":")
+    if value and word in known:
+        return f"write {{{word}: {value}}}"
+    close = nearest_meaning(name, {**_ELSEWHERE, **{each: each for each in known}})
+    if close is not None:
+        return f"did you mean `{close}`?"
+    if any(word in name.lower().replace("-", "_") for word in _JUDGES):
         return "a judge grades what `criteria` and `rubrics` say"
-    if ":" in name and name.partition(":")[0] in known:
-        kind, _, value = name.partition(":")
-        return f"write {{{kind}: {value}}}"
     return f"there are {', '.join(known)}"

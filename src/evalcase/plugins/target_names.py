@@ -8,8 +8,9 @@ from evalcase.errors import ConfigError
 from evalcase.model.finding import Finding, Path, Unfit
 from evalcase.model.target import TargetKind
 from evalcase.plugins.registry import find_target_kind, is_known, names
-from evalcase.plugins.targets import is_inside, read_value, target_faults
+from evalcase.plugins.targets import leads_inside, read_value, target_faults
 from evalcase.project.config import Config
+from evalcase.text.suggest import did_you_mean
 
 _CONFIGURE_IT = "add [targets.NAME] to evalcase.toml, and name that here"
 
@@ -40,27 +41,20 @@ def object_to_target(name: str, config: Config, *, of_suite: bool) -> Unfit | No
 
 
 def _unknown_kind(name: str) -> Unfit:
-    from difflib import get_close_matches
-
     known = names("targets")
-    close = get_close_matches(name.lower(), known, 1, 0.6)
-    hint = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(known)}"
+    hint = did_you_mean(name.lower(), known) or f"there are {', '.join(known)}"
     return Unfit("unknown-target", f"there is no target kind `{name}`", hint)
 
 
 def _undefined(name: str, config: Config) -> Unfit:
-    from difflib import get_close_matches
-
     plain = name if name.isidentifier() else f'"{name}"'
     hint = f"add [targets.{plain}] to evalcase.toml, or write kind:value"
     if config.path is None:
         message = f"no configuration says what the target `{name}` is"
         return Unfit("undefined-target", message, hint)
-    close = get_close_matches(name, [*config.targets, "echo"], 1, 0.6)
-    if close:
-        hint = f"did you mean `{close[0]}`?"
-    elif config.targets:
+    if config.targets:
         hint = f"it has {', '.join(config.targets)}; any other is kind:value"
+    hint = did_you_mean(name, [*config.targets, "echo"]) or hint
     message = f"there is no target `{name}` in the configuration"
     return Unfit("unknown-target", message, hint)
 
@@ -69,7 +63,7 @@ def _object_to_reach(kind: TargetKind, value: str, root: str) -> Unfit | None:
     if not kind.runs_code and kind.carries_address(value):
         message = "the target of a suite carries an address, which only the configuration may"
         return Unfit("address-in-suite", message, _CONFIGURE_IT)
-    if kind.value_is_path and not is_inside(value, root):
+    if kind.value_is_path and not leads_inside(value, root):
         message = f"`{value}` lies outside the project, and a suite may not leave it"
         return Unfit("file-outside-project", message, _CONFIGURE_IT)
     return None

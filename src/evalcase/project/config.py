@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.errors import ConfigError
@@ -17,15 +17,13 @@ from evalcase.model.json_value import JSON, kind
 from evalcase.model.option import Record, faults_of, fields_of, option, options_of
 from evalcase.model.problem import Problem, in_order
 from evalcase.model.shape import Flag, ListOf, Number, Text
-from evalcase.project.root import project_root
+from evalcase.project.config_file import MOST_BYTES, TABLES, has_settings
 from evalcase.project.settings import Judge, TargetTables
+from evalcase.system.files import read_file
+from evalcase.system.project_root import is_inside, project_root
 
 if TYPE_CHECKING:
     from evalcase.read.document import Document
-
-FILE = "evalcase.toml"
-PYPROJECT = "pyproject.toml"
-_TABLES: dict[str, Path] = {FILE: (), PYPROJECT: ("tool", "evalcase")}
 
 
 class Source(NamedTuple):
@@ -114,7 +112,7 @@ def read_config(start: str, seen_from: str | None = None) -> Config:
     """The same, whatever is wrong with it: such a setting has its default, and is told by
     `problems`. From `seen_from` on, the path of its file is shown as relative."""
     root = project_root(os.path.realpath(start))
-    for name in _TABLES:
+    for name in TABLES:
         path = os.path.join(root, name)
         if os.path.isfile(path):
             config = _read_file(root, path, _shown(path, root, seen_from))
@@ -125,8 +123,8 @@ def read_config(start: str, seen_from: str | None = None) -> Config:
 
 def config_of_text(text: bytes, path: str, root: str, shown: str) -> Config | None:
     """The configuration in a text; None for a `pyproject.toml` that has no part for evalcase."""
-    table = _TABLES.get(os.path.basename(path), ())
-    if table and b"evalcase" not in text:
+    name = os.path.basename(path)
+    if not has_settings(name, text):
         return None
     if not text.strip():
         return Config(root, path)
@@ -136,7 +134,7 @@ def config_of_text(text: bytes, path: str, root: str, shown: str) -> Config | No
     if not document.readable:
         return Config(root, path, source=Source(document))
     data: Any = document.value
-    for key in table:
+    for key in TABLES.get(name, ()):
         data = data.get(key) if isinstance(data, dict) else None
     if data is None:
         return None
@@ -144,18 +142,22 @@ def config_of_text(text: bytes, path: str, root: str, shown: str) -> Config | No
 
 
 def _read_file(root: str, path: str, shown: str) -> Config | None:
-    from evalcase.read.source import UnreadableError, read_source
+    from evalcase.read.source import BOM, undecodable, unreadable
 
     try:
-        text = read_source(path)
-    except UnreadableError as error:
-        problem = replace(error.problem, path=shown)
-        return Config(root, path, source=Source(None, unreadable=problem))
-    return config_of_text(text, path, root, shown)
+        text = read_file(path, MOST_BYTES).removeprefix(BOM)
+        text.decode()
+    except OSError as error:
+        problem = unreadable(shown, error)
+    except UnicodeDecodeError:
+        problem = undecodable(text, shown)
+    else:
+        return config_of_text(text, path, root, shown)
+    return Config(root, path, source=Source(None, unreadable=problem))
 
 
 def _read_settings(root: str, path: str, document: Document, data: JSON) -> Config:
-    table = _TABLES.get(os.path.basename(path), ())
+    table = TABLES.get(os.path.basename(path), ())
     if not isinstance(data, dict):
         wrong = Finding("wrong-type", (), f"`tool.evalcase` is a table, not {kind(data)}")
         return Config(root, path, source=Source(document, table, (wrong,)))
@@ -185,5 +187,4 @@ def _shown(path: str, root: str, seen_from: str | None) -> str:
     if seen_from is None:
         return path
     folder = os.path.realpath(seen_from)
-    is_inside = folder == root or folder.startswith(os.path.join(root, ""))
-    return os.path.relpath(path, folder) if is_inside else path
+    return os.path.relpath(path, folder) if is_inside(folder, root) else path

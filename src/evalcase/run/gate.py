@@ -16,13 +16,13 @@ from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.question import Question
 from evalcase.model.target import Target
-from evalcase.run.attempt import Attempted, attempt
+from evalcase.run.attempt import Attempted, OverTimeError, attempt
 from evalcase.run.budget import Budget
-from evalcase.run.crash import failure_of
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
 from evalcase.run.retry import wait_before_retry
 from evalcase.system.timer import Timer
+from evalcase.text.crash import failure_of
 
 CACHE_VERSION = 2
 
@@ -82,7 +82,10 @@ class Gate:
         target = self._targets[name]
         if self._store is None or target.traits.caching != "keyed":
             return await self._ask(name, target, question, timeout_s)
-        key = await _cache_key(target, question)
+        try:
+            key = await _cache_key(target, question)
+        except Exception:  # noqa: BLE001 - a question that can't be asked has no key, either
+            return await self._ask(name, target, question, timeout_s)
         known = self._store.find(key)
         if known is not None:
             return Asked(replace(known, cached=True, cost_usd=0.0), None, 1, 0.0)
@@ -115,7 +118,7 @@ class Gate:
             number = len(retried) + 1
             if tried.error is None:
                 return Asked(tried.answer, None, number, tried.duration_s, tuple(retried))
-            failure = failure_of(tried.error)
+            failure = _failure(tried.error)
             wait_s = self._wait(tried.error, number)
             if wait_s is None:
                 by_hand = isinstance(tried.error.__cause__, KeyboardInterrupt)
@@ -153,6 +156,12 @@ class Gate:
         if pace is None:
             pace = self._paces[name] = Pace(self._limits.of_target(name))
         return pace
+
+
+def _failure(error: Exception) -> Failure:
+    if isinstance(error, OverTimeError):
+        return Failure("timeout", str(error))
+    return failure_of(error)
 
 
 async def _cache_key(target: Target, question: Question) -> str:

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.model.problem import Problem, in_order
 from evalcase.plugins.known import InProject
-from evalcase.project.root import holds_config, project_root
+from evalcase.project.config_file import holds_config
 from evalcase.read.discover import discover
 from evalcase.read.document import Format
 from evalcase.suites.load import Loaded, load_file, load_text
+from evalcase.system.project_root import project_root
 
 if TYPE_CHECKING:
     from evalcase.model.finding import Unfit
