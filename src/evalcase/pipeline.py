@@ -169,13 +169,13 @@ async def evaluate_async(
     from evalcase.evaluation.plan import Given, prepare
     from evalcase.model.target import Surroundings
     from evalcase.plugins.given import name_graders, name_targets
-    from evalcase.project.config import load_config
+    from evalcase.project.config import read_config
     from evalcase.project.options import read_keywords, runs_folder
     from evalcase.suites.collection import hold_suites
     from evalcase.system.world import this_world
 
     world = this_world()
-    config = load_config(os.fspath(root) if root is not None else world.cwd)
+    config = read_config(os.fspath(root) if root is not None else world.cwd, world.cwd)
     warn = options.get("on_warning", log_warning)
     targets = name_targets(target, Surroundings(config.root, world.environment, warn))
     made = {name: each for name, each in targets.items() if each is not None}

@@ -65,7 +65,7 @@ def command(
     """
     again: tuple[Verdict, ...] = ("errored",) if retry_errored else ()
     manner = Manner(quiet, as_json)
-    config = load_config(os.getcwd())
+    config = load_config(os.getcwd(), os.getcwd())
     folder = os.path.abspath(runs_folder(runs_dir, config))
     chosen = _find(run, folder)
     if chosen is None:

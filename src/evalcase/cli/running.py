@@ -8,7 +8,7 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict, dataclass, field
 from functools import partial, wraps
@@ -22,6 +22,7 @@ import click
 from evalcase.cli.terminal import columns_of, is_live, seen_from, style_for
 from evalcase.errors import ConfigError, RecordError, SuiteError, TargetError
 from evalcase.evaluation.conduct import Evaluation
+from evalcase.model.problem import Problem
 from evalcase.project.config import Config
 from evalcase.project.options import runs_folder
 from evalcase.record.evaluated import Evaluated
@@ -80,9 +81,9 @@ def explained(action: Callable[Arguments, int]) -> Callable[Arguments, int]:
     def explaining(*args: Arguments.args, **kwargs: Arguments.kwargs) -> int:
         try:
             return action(*args, **kwargs)
-        except SuiteError as error:
-            return _complain(error)
-        except (ConfigError, TargetError) as error:
+        except (SuiteError, ConfigError, TargetError) as error:
+            if not isinstance(error, TargetError) and error.problems:
+                return _complain(error.problems)
             sys.stderr.write(f"evalcase: {visible(str(error))}\n")
             return 2
         except RecordError as error:
@@ -92,9 +93,9 @@ def explained(action: Callable[Arguments, int]) -> Callable[Arguments, int]:
     return explaining
 
 
-def _complain(error: SuiteError) -> int:
-    """Print the problems that keep a suite from being run."""
-    for problem in error.problems:
+def _complain(problems: Sequence[Problem]) -> int:
+    """Print the problems that keep suites from being run."""
+    for problem in problems:
         if problem.severity == "error":
             for line in problem_lines(problem, style=style_for(sys.stderr)):
                 sys.stderr.write(line + "\n")

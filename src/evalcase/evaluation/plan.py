@@ -13,6 +13,7 @@ from evalcase.plugins.targets import key_names, make_target
 from evalcase.project.config import Config
 from evalcase.project.env_file import read_env_file, set_missing
 from evalcase.project.options import RunOptions
+from evalcase.suites.check import Needs, check_plan, refuse
 from evalcase.suites.collection import SomeSuites, Suites
 from evalcase.suites.survey import survey_cases
 from evalcase.system.world import World
@@ -70,7 +71,7 @@ def prepare(
     tell = warn_once(lambda text: warn(Scrubber(secrets).text(text)))
     suites = given.suites if given.suites is not None else Suites(options.paths)
     graders = Graders(given.graders, no_exec=options.no_exec)
-    trials = survey_cases(suites, options, config, graders, tell)
+    trials = _survey(suites, options, config, graders, given, tell)
     targets = _make_targets(trials, options, config, world, given, tell)
     if options.caches(config):
         _check_caching(targets)
@@ -80,6 +81,26 @@ def prepare(
     return Plan(
         options, config, world, suites, trials, targets, graders, scrubber, bool(secrets), tell
     )
+
+
+def _survey(
+    suites: SomeSuites,
+    options: RunOptions,
+    config: Config,
+    graders: Graders,
+    given: Given,
+    warn: Warn,
+) -> dict[str, int]:
+    """How many trials there are of each target. All that keeps a run from asking is told at once,
+    before anything of the project is imported."""
+    found = survey_cases(suites, options, config, graders, warn)
+    named = [name for name in options.targets if name not in (given.targets or {})]
+    needs = Needs(found.needs, named, held=given.suites is not None)
+    refuse(check_plan(config, needs, found.errors), config)
+    if found.fault is not None:
+        raise found.fault
+    graders.make_ready()
+    return found.trials
 
 
 def _make_targets(

@@ -119,12 +119,12 @@ def faults_of(
             yield fault._replace(path=(*path, *fault.path))
 
 
-def made_of(declared: type, values: Mapping[str, JSON]) -> Any:  # noqa: ANN401 - of that type
+def made_of(declared: type, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of that type
     """The dataclass of values that have no faults. Null means that nobody says."""
     return declared(**fields_of(declared, values))
 
 
-def fields_of(declared: type, values: Mapping[str, JSON]) -> dict[str, Any]:
+def fields_of(declared: type, values: Mapping[str, Any]) -> dict[str, Any]:
     """Values that have no faults, as the fields of the dataclass hold them."""
     known, names = options_of(declared), _field_names(declared)
     return {

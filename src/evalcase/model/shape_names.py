@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from evalcase.model.finding import Path
 from evalcase.model.json_value import JSON
@@ -45,8 +46,10 @@ def _reference_hint(module: str, name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class GraderList(Plain):
-    """A list of graders in any spelling. Whoever knows graders looks at what is in it."""
+class GraderList:
+    """A list of graders in any spelling, held as a tuple of graders.
+
+    Whoever knows graders looks at what is in it, and makes them before it is read."""
 
     @property
     def words(self) -> str:
@@ -57,6 +60,10 @@ class GraderList(Plain):
             yield mismatch(self, value, path)
         elif not value:
             yield Fault(path, f"`{path[-1]}` is an empty list", code="empty-list")
+
+    def read(self, value: JSON) -> Any:  # noqa: ANN401 - graders that have been made
+        assert isinstance(value, list)
+        return tuple(value)
 
     def schema(self) -> dict[str, JSON]:
         return {"type": "array", "items": {"$ref": "#/$defs/grader"}, "minItems": 1}

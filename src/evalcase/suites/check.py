@@ -87,36 +87,40 @@ def _config_problems(config: Config, used: frozenset[str] | None = None) -> list
     return config.problems(find_wrong_targets(config, used))
 
 
-class Used(NamedTuple):
-    """What a run uses of one suite."""
+class SuiteNeeds(NamedTuple):
+    """What a run needs of what one suite mentions."""
 
-    targets: frozenset[str] = frozenset()
+    targets: set[str]
     """The names that its cases are asked under, where the command line doesn't name others."""
-    judged: frozenset[str] = frozenset()
-    """The ids of cases that a judge grades."""
+    judged: set[str]
+    """The ids of cases that only a judge can grade, while there is none."""
 
 
-class Plan(NamedTuple):
-    """What a run would use."""
+class Needs(NamedTuple):
+    """What has to be there for a run."""
 
-    suites: Mapping[str, Used]
+    suites: Mapping[str, SuiteNeeds]
     """By the path of each."""
     targets: Sequence[str] = ()
     """Those that take the place of what suites name."""
     named_by: str = "--target"
     """Who named them."""
+    held: bool = False
+    """Whether the suites come from a program, and have no text to point into."""
 
 
-def check_plan(config: Config, plan: Plan, errors: Sequence[Problem] = ()) -> list[Problem]:
+def check_plan(config: Config, needs: Needs, errors: Sequence[Problem] = ()) -> list[Problem]:
     """Everything that keeps a run from asking, at the places where `check` finds it.
 
     `errors` are those of the suites themselves. Nothing is read again where all is well.
     """
-    problems = _config_problems(config, _names_in_use(config, plan))
-    problems += _object_to_named(config, plan)
-    for path, used in plan.suites.items():
-        known = _InUse(config, used)
-        if known.objects:
+    problems = _config_problems(config, _names_in(config, needs))
+    problems += _object_to_named(config, needs)
+    for path, needed in needs.suites.items():
+        known = _Needed(config, needed)
+        if needs.held:
+            problems += known.objections(path)
+        elif any(known.objections(path)):
             found = load_file(path, keep=False, known=known).problems
             problems += [problem for problem in found if known.concerns(problem)]
     seen = set(problems)
@@ -124,12 +128,9 @@ def check_plan(config: Config, plan: Plan, errors: Sequence[Problem] = ()) -> li
     return in_order([replace(problem, stops=True) for problem in problems])
 
 
-def _names_in_use(config: Config, plan: Plan) -> frozenset[str]:
-    names = frozenset(plan.targets).union(*(used.targets for used in plan.suites.values()))
-    judge = config.judge
-    if judge is not None and any(used.judged for used in plan.suites.values()):
-        names |= {judge.target}
-    return names
+def _names_in(config: Config, needs: Needs) -> frozenset[str]:
+    names = frozenset(needs.targets).union(*(each.targets for each in needs.suites.values()))
+    return names if config.judge is None else names | {config.judge.target}
 
 
 def refuse(problems: Sequence[Problem], config: Config) -> None:
@@ -144,38 +145,43 @@ def refuse(problems: Sequence[Problem], config: Config) -> None:
     raise SuiteError(problems)
 
 
-class _InUse(InProject):
-    """The same knowledge, for what a run uses of one suite: the rest is objected to by nobody."""
+class _Needed(InProject):
+    """The same knowledge, for what a run needs of one suite: nobody objects to the rest."""
 
-    def __init__(self, config: Config, used: Used) -> None:
+    def __init__(self, config: Config, needs: SuiteNeeds) -> None:
         super().__init__(lambda: config)
-        self._used = used
+        self._needs = needs
 
-    @property
-    def objects(self) -> bool:
-        """Whether there is anything to object to, found out without reading the suite again."""
-        judged = bool(self._used.judged) and self.object_to("judge", "criteria") is not None
-        return judged or any(self.object_to("target", name) for name in self._used.targets)
+    def objections(self, path: str) -> Iterator[Problem]:
+        """What speaks against the suite, found out without reading it again, so without places."""
+        for name in sorted(self._needs.targets):
+            unfit = self.object_to("target", name)
+            if unfit is not None:
+                yield Problem(unfit.code, unfit.message, path, hint=unfit.hint)
+        for case in sorted(self._needs.judged):
+            unfit = self.object_to("judge", "criteria")
+            if unfit is not None:
+                yield Problem(unfit.code, unfit.message, path, hint=unfit.hint, case=case)
 
     def object_to(self, what: What, name: str) -> Unfit | None:
-        if what == "target" and name not in self._used.targets:
+        if what == "target" and name not in self._needs.targets:
             return None
         return super().object_to(what, name)
 
     def concerns(self, problem: Problem) -> bool:
         """Whether it keeps the run from asking; what else is found only warns."""
         if problem.code == "no-judge":
-            return problem.case in self._used.judged
+            return problem.case in self._needs.judged
         return problem.severity == "error" or problem.code == "undefined-target"
 
 
-def _object_to_named(config: Config, plan: Plan) -> Iterator[Problem]:
-    if not plan.targets:
+def _object_to_named(config: Config, needs: Needs) -> Iterator[Problem]:
+    if not needs.targets:
         return
     from evalcase.plugins.target_names import object_to_target
 
-    for name in plan.targets:
+    for name in needs.targets:
         unfit = object_to_target(name, config, of_suite=False)
         if unfit is not None:
-            where = f"{plan.named_by} {name}"
+            where = f"{needs.named_by} {name}"
             yield Problem(unfit.code, unfit.message, where, hint=unfit.hint)
