@@ -133,7 +133,7 @@ class Number:
     def _hint(self, value: JSON) -> str | None:
         """What was meant by `80` or `80%` where a share is wanted."""
         text = str(value).removesuffix("%").strip()
-        if self.most != 1 or self.whole or not text.isdecimal() or not 1 < int(text[:4]) <= 100:
+        if self.most != 1 or self.whole or not text.isdecimal() or not 9 < int(text[:4]) <= 100:
             return None
         return f"did you mean {int(text) / 100:g}?"
 

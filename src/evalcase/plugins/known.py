@@ -85,7 +85,7 @@ class InProject(Existing):
         return self._targets[name]
 
     def _object_to_judge(self, field: str) -> Unfit | None:
-        if self.config.judge is not None:
+        if self.config.judge is not None or not self.config.is_read:
             return None
         hint = 'add [judge] to evalcase.toml, with target = "NAME"'
         return Unfit("no-judge", f"`{field}` is graded by a judge, and none is configured", hint)

@@ -24,6 +24,8 @@ def object_to_target(name: str, config: Config, *, of_suite: bool) -> Unfit | No
         return None
     word, colon, value = name.partition(":")
     if not is_known("targets", word):
+        if not colon and not config.is_read:
+            return None
         return _unknown_kind(word) if colon else _undefined(name, config)
     try:
         kind = find_target_kind(word)

@@ -85,6 +85,12 @@ class Config:
     )
     source: Source | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def is_read(self) -> bool:
+        """Whether its file could be read: else nobody knows what it defines."""
+        document = self.source.document if self.source is not None else None
+        return self.source is None or (document is not None and document.readable)
+
     def problems(self, more: Iterable[Finding] = ()) -> list[Problem]:
         """What is wrong with its file, with places; `more` is found by whoever knows targets."""
         if self.source is None:
