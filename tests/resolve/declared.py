@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from evalcase.model.finding import Unfit
-from evalcase.model.grader import Grader, GraderKind
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.grader_options import DeclaredGrader, declared_grader
 from evalcase.model.known import What
 from evalcase.model.option import option
@@ -16,8 +17,15 @@ from evalcase.plugins.known import Existing
 from evalcase.plugins.schemas import declared_graders
 
 
+class NeverAsked(Grader):
+    """What is only declared, and grades nothing."""
+
+    def grade(self, context: Context) -> Score:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class Equals(Grader):
+class Equals(NeverAsked):
     kind: ClassVar[GraderKind] = GraderKind(
         "equals", "The answer is a value.", "value", takes_mapping=True
     )
@@ -26,7 +34,7 @@ class Equals(Grader):
 
 
 @dataclass(frozen=True)
-class Has(Grader):
+class Has(NeverAsked):
     kind: ClassVar[GraderKind] = GraderKind(
         "has", "The answer has a text.", "value", example="- has: Lima"
     )
@@ -37,7 +45,7 @@ class Has(Grader):
 
 
 @dataclass(frozen=True)
-class Size(Grader):
+class Size(NeverAsked):
     kind: ClassVar[GraderKind] = GraderKind("size", "The answer is that long.")
 
     min: int = option(Number(0, whole=True), "The least.", default=0, elsewhere=("at_least",))
@@ -45,14 +53,14 @@ class Size(Grader):
 
 
 @dataclass(frozen=True)
-class Every(Grader):
+class Every(NeverAsked):
     kind: ClassVar[GraderKind] = GraderKind("every", "All pass.", "value")
 
     value: Any = option(GraderList(), "The graders.")
 
 
 @dataclass(frozen=True)
-class AtLeast(Grader):
+class AtLeast(NeverAsked):
     kind: ClassVar[GraderKind] = GraderKind("some", "Enough of them pass.")
 
     count: int = option(Number(1, whole=True), "How many.")
@@ -60,7 +68,7 @@ class AtLeast(Grader):
 
 
 @dataclass(frozen=True)
-class Mean(Grader):
+class Mean(NeverAsked):
     kind: ClassVar[GraderKind] = GraderKind(
         "mean", "The weighted mean is enough.", "value", needs=("threshold",)
     )

@@ -315,7 +315,8 @@ def test_mapping_that_only_looks_like_a_file_part_is_data(project: Path) -> None
         "- input: {a: {type: file, path: gone}}\n"
         "  expected_output: {a: [{type: file, path: gone}]}\n"
         "- {input: {type: folder, path: gone}, expected_output: {type: file, path: gone}}\n"
-        "- {input: {type: file, path: [gone]}, metadata: {type: file, path: gone}, expected_output: c}\n"
+        "- {input: {type: file, path: [gone]}, expected_output: c,\n"
+        "   metadata: {type: file, path: gone}}\n"
         "- input: {type: file, value: gone}\n"
         "  expected_output: {role: assistant, content: {type: image, path: gone}}\n"
     )
@@ -327,7 +328,8 @@ def test_file_that_is_all_of_the_content_needs_no_list_around_it(project: Path, 
     """Written as the content of a message, or in short."""
     path = project / "a.yaml"
     path.write_text(
-        f"- input: [{{role: user, content: {{type: {kind}, path: gone-1}}}}]\n  expected_output: c\n"
+        f"- input: [{{role: user, content: {{type: {kind}, path: gone-1}}}}]\n"
+        "  expected_output: c\n"
         f"- input: {{role: user, content: {{type: {kind}, path: here}}}}\n  expected_output: c\n"
         f"- input: {{type: {kind}, path: gone-2}}\n  expected_output: c\n"
     )

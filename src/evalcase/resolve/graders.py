@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalcase.model.finding import Path
+from evalcase.model.finding import At, Path
 from evalcase.model.json_value import kind
 from evalcase.resolve.report import Report
 
@@ -35,6 +35,7 @@ class _Written(NamedTuple):
     """The option that is written as the argument, which has the place of the name."""
     name_at: Path = ()
     """Where the name is written, as a key or as a value."""
+    argument_at: At = "value"
 
 
 def read_graders(value: Any, path: Path, report: Report) -> list[dict[str, Any]] | None:
@@ -108,7 +109,9 @@ def _with_value(written: _Written, report: Report) -> _Written:
     option = declared.in_name if declared is not None else None
     if option is None or option in written.options:
         return written
-    return written._replace(name=name, options={option: value, **written.options}, argument=option)
+    options = {option: value, **written.options}
+    at: At = "key" if written.below else "value"
+    return written._replace(name=name, options=options, argument=option, argument_at=at)
 
 
 def _with_inner(written: _Written, declared: DeclaredGrader, report: Report) -> _Written:
@@ -146,7 +149,7 @@ def _report_fault(
 ) -> None:
     message, hint, at = fault.message, fault.hint, fault.at
     if written.argument is not None and fault.path[:1] == (written.argument,):
-        at = "value"
+        at = written.argument_at
         message = message.replace(f"`{written.argument}`", f"the argument of `{written.name}`", 1)
         if fault.code == "unknown-option":
             message, hint = f"the grader `{written.name}` takes no argument", None
