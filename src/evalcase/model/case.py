@@ -52,7 +52,7 @@ class Case:
     @property
     def needs_judge(self) -> bool:
         """Whether it has `criteria` or `rubrics`, which only a judge can grade."""
-        return self.criteria is not None or bool(self._data.get("rubrics"))
+        return "criteria" in self._data or "rubrics" in self._data
 
     @property
     def has_parts(self) -> bool:
