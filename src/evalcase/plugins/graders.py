@@ -85,10 +85,17 @@ class Graders:
         """Make them, and have them ready."""
         made = tuple([make_grader(spec) for spec in specs])
         for named in made:
-            if named.grader.kind.runs_code and self._no_exec:
-                raise ConfigError(f"grader `{named.name}` would run code (--no-exec)")
+            if self._no_exec:
+                _forbid_code(named)
             named.grader.load()
         return made
+
+
+def _forbid_code(named: NamedGrader) -> None:
+    if named.grader.kind.runs_code:
+        raise ConfigError(f"grader `{named.name}` would run code (--no-exec)")
+    for each in named.grader.inner():
+        _forbid_code(each)
 
 
 def make_grader(spec: Mapping[str, JSON]) -> NamedGrader:

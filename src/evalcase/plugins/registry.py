@@ -31,6 +31,10 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
     "graders": {
         "expected": "evalcase.graders.expected:ExpectedGrader",
         "python": "evalcase.graders.python:PythonGrader",
+        "all": "evalcase.graders.combine:AllGrader",
+        "any": "evalcase.graders.combine:AnyGrader",
+        "at_least": "evalcase.graders.combine:AtLeastGrader",
+        "weighted": "evalcase.graders.combine:WeightedGrader",
     },
 }
 
