@@ -154,6 +154,7 @@ def _report_fault(
         if fault.code == "unknown-option":
             message, hint = f"the grader `{written.name}` takes no argument", None
     if fault.code == "missing-option" and declared is not None and declared.kind.example:
+        message = message.partition("; for example")[0]
         hint = f"for example: {declared.kind.example}"
     report.add(fault.code, _place(fault.path, written), message, hint, at)
 
