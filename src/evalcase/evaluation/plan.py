@@ -14,8 +14,8 @@ from evalcase.plugins.targets import key_names, make_target
 from evalcase.project.config import Config
 from evalcase.project.env_file import read_env_file, set_missing
 from evalcase.project.options import RunOptions
-from evalcase.suites.check import Needs, check_plan, refuse
 from evalcase.suites.collection import SomeSuites, Suites
+from evalcase.suites.refusal import Needs, check_plan, refuse
 from evalcase.suites.survey import survey_cases
 from evalcase.system.world import World
 from evalcase.text.secrets import Scrubber

@@ -7,9 +7,7 @@ from typing import Any
 
 from evalcase.model.finding import QUOTE_IT, Path
 from evalcase.model.json_value import kind
-from evalcase.resolve.graders import read_graders
 from evalcase.resolve.report import Report
-from evalcase.resolve.rubrics import read_rubrics
 
 Reader = Callable[[Any, Path, Report], Any]
 
@@ -147,6 +145,19 @@ def _read_times(value: Any, path: Path, report: Report) -> int | None:
     else:
         return value
     return None
+
+
+def read_graders(value: Any, path: Path, report: Report) -> list[dict[str, Any]] | None:
+    # Most suites name none, and need not wait for what it takes to read them.
+    from evalcase.resolve.graders import read_graders as read
+
+    return read(value, path, report)
+
+
+def read_rubrics(value: Any, path: Path, report: Report) -> list[dict[str, Any]] | None:
+    from evalcase.resolve.rubrics import read_rubrics as read
+
+    return read(value, path, report)
 
 
 READERS: dict[str, tuple[str, Reader]] = {

@@ -13,8 +13,8 @@ from evalcase.plugins.graders import Graders
 from evalcase.project.config import Config
 from evalcase.project.options import RunOptions
 from evalcase.run.plan import times_of
-from evalcase.suites.check import SuiteNeeds
 from evalcase.suites.collection import SomeSuites
+from evalcase.suites.refusal import SuiteNeeds
 
 
 class Survey(NamedTuple):
