@@ -27,7 +27,7 @@ class SlowDisk(LocalDisk):
     go: threading.Event = field(default_factory=threading.Event)
 
     def fsync(self, fd: int) -> None:
-        assert self.go.wait(15)
+        assert self.go.wait(60)
         super().fsync(fd)
 
 

@@ -14,11 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalcase.record.reader import read_results
-from tests.cli.command import EVALCASE, environment
+from tests.cli.command import EVALCASE, LIMIT_S, environment
 from tests.cli.in_process import run_in_process
-
-LIMIT_S = 30.0
-"""No run in these tests takes nearly as long."""
 
 KEYS = {
     "run", "path", "status", "total", "passed", "failed", "errored", "ungraded", "skipped",
@@ -162,7 +159,8 @@ class Project:
     ) -> subprocess.Popen[bytes]:
         """The command as a process, under way, in the folder of the project or one below."""
         return subprocess.Popen(
-            [*EVALCASE, *arguments], cwd=self.path / below, env=environment(**(env or {})),
+            [*EVALCASE, *arguments], cwd=self.path / below,
+            env=environment(PYTHONFAULTHANDLER="1", **(env or {})),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
 
@@ -211,6 +209,10 @@ def _begun(run: Path) -> str:
 def finish(process: subprocess.Popen[bytes]) -> Done:
     try:
         out, err = process.communicate(timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGABRT)  # it says where it is
+        out, err = process.communicate()
+        raise AssertionError(f"it hangs:\n{out.decode()}{err.decode()}") from None
     except BaseException:
         process.kill()
         process.communicate()
