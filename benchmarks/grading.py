@@ -38,14 +38,14 @@ def grading_job(project: Path, function: str) -> Callable[[], int]:
     from evalcase.model.answer import Answer
     from evalcase.model.grader import Context
     from evalcase.model.question import Question
-    from evalcase.plugins.make import graders_of
+    from evalcase.plugins.graders import Graders
     from evalcase.system.timer import Timer
 
     sys.path.insert(0, str(project))
     text = {"input": "x", "expected_output": "3", "graders": [f"python:adding:{function}"]}
     case = parse_case(json.dumps(text))
     context = Context(case, Question(case.input, case.id), Answer.of_text("3"))
-    graders = [grader for grader in graders_of(case) if grader.name != "expected"]
+    graders = [grader for grader in Graders().of(case) if grader.name != "expected"]
 
     async def grade_often(times: int) -> int:
         timer = Timer()

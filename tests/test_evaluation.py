@@ -7,15 +7,18 @@ from pathlib import Path
 import pytest
 
 from evalcase.errors import ConfigError, SuiteError
-from evalcase.evaluation import Evaluation
+from evalcase.evaluation.conduct import Evaluation
+from evalcase.evaluation.plan import prepare
 from evalcase.model.result import Result
+from evalcase.model.totals import Counts
 from evalcase.model.trial import Trial
 from evalcase.project.config import Config, load_config
-from evalcase.project.options import Request
+from evalcase.project.options import RunOptions
 from evalcase.record.evaluated import Evaluated
-from evalcase.record.reader import finished
+from evalcase.record.index import read_index
 from evalcase.run.plan import Selection, Shard
 from evalcase.suites.collection import Suites
+from evalcase.system.world import this_world
 
 
 class Watched:
@@ -34,13 +37,14 @@ class Watched:
     def finished(self, result: Result) -> None:
         self.ended.append((result.key.case, result.verdict))
         journals = list(self.journal.glob("*/journal.jsonl")) if self.journal else []
-        if not any(result.key in finished(str(path)) for path in journals):
+        if not any(read_index(str(path)).find(result.key) for path in journals):
             self.early.append(result.key.case)
 
 
-def evaluation(folder: Path, watched: Watched, request: Request | None = None) -> Evaluation:
-    request = request or Request((str(folder),), ("echo",))
-    return Evaluation(request, load_config(str(folder)), watched, lambda _: None)
+def evaluation(folder: Path, watched: Watched, request: RunOptions | None = None) -> Evaluation:
+    request = request or RunOptions((str(folder),), ("echo",))
+    plan = prepare(request, load_config(str(folder)), this_world(), lambda _: None)
+    return Evaluation(plan, watched)
 
 
 def write(folder: Path, *texts: str) -> None:
@@ -51,7 +55,7 @@ def write(folder: Path, *texts: str) -> None:
 
 def go(folder: Path, watched: Watched) -> Evaluated:
     watched.journal = folder / "runs"
-    return asyncio.run(evaluation(folder, watched).go(str(folder / "runs")))
+    return asyncio.run(evaluation(folder, watched).carry_out(str(folder / "runs")))
 
 
 def test_from_beginning_to_end(tmp_path: Path) -> None:
@@ -59,7 +63,7 @@ def test_from_beginning_to_end(tmp_path: Path) -> None:
     watched = Watched()
     done = go(tmp_path, watched)
     assert (done.status, done.notice) == ("completed", None)
-    assert (done.totals.total, done.totals.passed, done.totals.failed) == (2, 1, 1)
+    assert done.totals.cases == Counts(2, 1, 1)
     assert sorted(watched.begun) == ["a", "b"]
     assert sorted(watched.ended) == [("a", "passed"), ("b", "failed")]
 
@@ -76,7 +80,7 @@ def test_what_was_run_is_written_down(tmp_path: Path) -> None:
     write(tmp_path, "a")
     done = go(tmp_path, Watched())
     about = json.loads((Path(done.run.path) / "run.json").read_text())["about"]
-    assert Request.from_dict(about["request"]) == Request((str(tmp_path),), ("echo",))
+    assert RunOptions.from_dict(about["options"]) == RunOptions((str(tmp_path),), ("echo",))
     assert (about["targets"], about["trials"]) == (["echo"], 1)
     (digest,) = about["suites"].values()
     assert len(digest) == 64
@@ -88,12 +92,9 @@ def test_going_on_runs_only_what_is_left(tmp_path: Path) -> None:
     write(tmp_path, "a", "b", "c")
     watched = Watched()
     again = evaluation(tmp_path, watched)
-    done = asyncio.run(again.go(str(tmp_path / "runs"), first.run))
+    done = asyncio.run(again.carry_out(str(tmp_path / "runs"), first.run))
     assert watched.begun == ["c"]
-    assert done.totals.total == 3
-    watched = Watched()
-    asyncio.run(evaluation(tmp_path, watched).go(str(tmp_path / "runs"), first.run, ("failed",)))
-    assert sorted(watched.begun) == ["b", "c"]
+    assert done.totals.trials.total == 3
 
 
 def test_an_invalid_suite_is_raised_with_every_problem(tmp_path: Path) -> None:
@@ -106,12 +107,12 @@ def test_an_invalid_suite_is_raised_with_every_problem(tmp_path: Path) -> None:
 def test_no_target_at_all(tmp_path: Path) -> None:
     write(tmp_path, "a")
     with pytest.raises(ConfigError, match="case `a` names no target"):
-        evaluation(tmp_path, Watched(), Request((str(tmp_path),)))
+        evaluation(tmp_path, Watched(), RunOptions((str(tmp_path),)))
 
 
 def test_nothing_left_to_run(tmp_path: Path) -> None:
     write(tmp_path, "a")
-    request = Request((str(tmp_path),), ("echo",), Selection(globs=("z*",)))
+    request = RunOptions((str(tmp_path),), ("echo",), Selection(globs=("z*",)))
     with pytest.raises(ConfigError, match="no case is left"):
         evaluation(tmp_path, Watched(), request)
 
@@ -119,25 +120,25 @@ def test_nothing_left_to_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "request_",
     [
-        Request(),
-        Request(
+        RunOptions(),
+        RunOptions(
             ("a", "b"), ("t",),
-            Selection(("g*",), ("tag",), Shard(2, 5), 10, 3, 7),
+            Selection(("g*",), (("s", "c"),), ("tag",), Shard(2, 5), 10, 3, 7),
             3, 4, 5.5, 0, True, 1.25, True, True,
         ),
     ],
     ids=["defaults", "everything"],
 )  # fmt: skip
-def test_a_request_survives_its_record(request_: Request) -> None:
-    assert Request.from_dict(json.loads(json.dumps(request_.to_dict()))) == request_
+def test_options_survive_their_record(request_: RunOptions) -> None:
+    assert RunOptions.from_dict(json.loads(json.dumps(request_.to_dict()))) == request_
 
 
 def test_limits_come_from_the_request_and_else_from_the_configuration() -> None:
     config = Config(".", concurrency=3, timeout_s=9.0, retries=4)
-    limits = Request().limits(config, {"t": 2})
+    limits = RunOptions().limits(config, {"t": 2})
     assert (limits.concurrency, limits.timeout_s, limits.retries) == (3, 9.0, 4)
     assert limits.of_target("t") == 2
-    limits = Request(concurrency=7, timeout_s=1.0, retries=0).limits(config, {})
+    limits = RunOptions(concurrency=7, timeout_s=1.0, retries=0).limits(config, {})
     assert (limits.concurrency, limits.timeout_s, limits.retries) == (7, 1.0, 0)
 
 

@@ -6,14 +6,25 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from evalcase.errors import ConfigError, EvalcaseError, RecordError, SuiteError, TargetError
-    from evalcase.library import evaluate, evaluate_async
     from evalcase.model.answer import Answer, Usage
     from evalcase.model.case import Case
+    from evalcase.model.grade import Grade, Score
+    from evalcase.model.grader import Context, Grader
     from evalcase.model.message import Message, ToolCall
     from evalcase.model.problem import Problem
+    from evalcase.model.question import Question
     from evalcase.model.result import Result
     from evalcase.model.suite import Suite
-    from evalcase.pipeline import check, iter_cases, load, loads, parse_case
+    from evalcase.model.target import Target, Traits
+    from evalcase.pipeline import (
+        check,
+        evaluate,
+        evaluate_async,
+        iter_cases,
+        load,
+        loads,
+        parse_case,
+    )
     from evalcase.record.evaluated import Evaluated
 
 __version__ = "0.1.0"
@@ -22,16 +33,23 @@ __all__ = [
     "Answer",
     "Case",
     "ConfigError",
+    "Context",
     "EvalcaseError",
     "Evaluated",
+    "Grade",
+    "Grader",
     "Message",
     "Problem",
+    "Question",
     "RecordError",
     "Result",
+    "Score",
     "Suite",
     "SuiteError",
+    "Target",
     "TargetError",
     "ToolCall",
+    "Traits",
     "Usage",
     "check",
     "evaluate",
@@ -46,20 +64,27 @@ _HOMES = {
     "Answer": "model.answer",
     "Case": "model.case",
     "ConfigError": "errors",
+    "Context": "model.grader",
     "EvalcaseError": "errors",
     "Evaluated": "record.evaluated",
+    "Grade": "model.grade",
+    "Grader": "model.grader",
     "Message": "model.message",
     "Problem": "model.problem",
+    "Question": "model.question",
     "RecordError": "errors",
     "Result": "model.result",
+    "Score": "model.grade",
     "Suite": "model.suite",
     "SuiteError": "errors",
+    "Target": "model.target",
     "TargetError": "errors",
     "ToolCall": "model.message",
+    "Traits": "model.target",
     "Usage": "model.answer",
     "check": "pipeline",
-    "evaluate": "library",
-    "evaluate_async": "library",
+    "evaluate": "pipeline",
+    "evaluate_async": "pipeline",
     "iter_cases": "pipeline",
     "load": "pipeline",
     "loads": "pipeline",

@@ -1,15 +1,17 @@
-"""The stages wired together: the file to read first.
+"""load, check and evaluate: the stages wired together. The file to read first.
 
-    path → read → document → resolve → suite
+    path →read→ document →resolve→ suite →plan→ trials →ask→ answers →grade→ results →record→ run
 
-A document knows values and places, resolving knows the format. `loading.py` brings the two
-together for one file; this file is what the library and the command are made of.
+A document knows values and places, resolving knows the format: `suites` brings the two together.
+To evaluate is to prepare a plan (suites checked, targets and graders made), to open targets and
+record, to send each trial that is left through ask, grade and keep, and to conclude.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 from evalcase.errors import SuiteError
 from evalcase.model.case import Case
@@ -18,7 +20,17 @@ from evalcase.model.suite import Suite
 from evalcase.read.discover import discover, format_of
 from evalcase.read.document import Format
 from evalcase.suites.load import Loaded, has_errors, load_case, load_file, load_text
+from evalcase.suites.logged import LoggedWarnings, log_warnings
 from evalcase.suites.stream import stream_cases
+
+if TYPE_CHECKING:
+    from evalcase.plugins.given import GivenGrader, GivenTarget
+    from evalcase.project.options import Keywords
+    from evalcase.record.evaluated import Evaluated
+
+Path: TypeAlias = str | os.PathLike[str]
+Evaluable: TypeAlias = "Path | Iterable[Path] | Suite | Iterable[Suite] | Iterable[Case]"
+"""What can be evaluated: files and folders by their paths, or suites and cases made in Python."""
 
 
 def load(path: str | os.PathLike[str]) -> Suite:
@@ -42,7 +54,7 @@ def parse_case(text: str) -> Case:
     problems = [problem for problem in problems if problem.code != "nothing-to-grade"]
     if case is None or has_errors(problems):
         raise SuiteError(in_order(problems))
-    _log(problems)
+    log_warnings(problems)
     return case
 
 
@@ -56,7 +68,7 @@ def iter_cases(path: str | os.PathLike[str]) -> Iterator[Case]:
     if format_of(name) != "jsonl":
         yield from load(name)
         return
-    warnings = _Warnings()
+    warnings = LoggedWarnings()
     for item in stream_cases(name):
         if type(item) is Case:
             yield item
@@ -90,40 +102,69 @@ def load_each(
 def _valid(loaded: Loaded) -> Suite:
     if loaded.suite is None:
         raise SuiteError(loaded.problems)
-    _log(loaded.problems)
+    log_warnings(loaded.problems)
     return loaded.suite
 
 
-def _log(problems: Iterable[Problem]) -> None:
-    warnings = _Warnings()
-    for problem in problems:
-        warnings.add(problem)
-    warnings.log()
+def evaluate(
+    what: Evaluable = ".",
+    target: GivenTarget | Iterable[GivenTarget] | None = None,
+    *,
+    graders: Iterable[GivenGrader] = (),
+    root: Path | None = None,
+    **options: Unpack[Keywords],
+) -> Evaluated:
+    """Run cases against a target, grade the answers and keep every result.
+
+    Raise SuiteError if a case is invalid, ConfigError or TargetError if a target can't be used,
+    RecordError if nothing can be kept. Failures and errors of trials are results, and not raised.
+    """
+    import asyncio
+
+    if _is_in_loop():
+        raise RuntimeError("an event loop is running: `await evalcase.evaluate_async(…)` there")
+    return asyncio.run(evaluate_async(what, target, graders=graders, root=root, **options))
 
 
-class _Warnings:
-    """Warnings for the log: each kind is kept once, however often it comes."""
+async def evaluate_async(
+    what: Evaluable = ".",
+    target: GivenTarget | Iterable[GivenTarget] | None = None,
+    *,
+    graders: Iterable[GivenGrader] = (),
+    root: Path | None = None,
+    **options: Unpack[Keywords],
+) -> Evaluated:
+    """The same as `evaluate`, for code that is async itself. `root` is the project's folder, by
+    default that of the working folder."""
+    # Who only loads or checks need not wait for all this.
+    from evalcase.evaluation.conduct import Evaluation
+    from evalcase.evaluation.listener import Listener, log_warning
+    from evalcase.evaluation.plan import Given, prepare
+    from evalcase.model.target import Surroundings
+    from evalcase.plugins.given import name_graders, name_targets
+    from evalcase.project.config import load_config
+    from evalcase.project.options import read_keywords, runs_folder
+    from evalcase.suites.collection import hold_suites
+    from evalcase.system.world import this_world
 
-    def __init__(self) -> None:
-        self.first: dict[tuple[str, str], Problem] = {}
-        self.count: dict[tuple[str, str], int] = {}
+    world = this_world()
+    config = load_config(os.fspath(root) if root is not None else world.cwd)
+    warn = options.get("on_warning", log_warning)
+    targets = name_targets(target, Surroundings(config.root, world.environment, warn))
+    made = {name: each for name, each in targets.items() if each is not None}
+    paths, suites = hold_suites(what)
+    chosen = read_keywords(paths, tuple(targets), options)
+    given = Given(suites, made, name_graders(graders))
+    plan = prepare(chosen, config, world, warn, given)
+    evaluation = Evaluation(plan, Listener(options.get("on_result")))
+    return await evaluation.carry_out(runs_folder(options.get("runs_dir"), config))
 
-    def add(self, problem: Problem) -> None:
-        if problem.severity == "warning":
-            kind = problem.code, problem.message
-            if kind in self.count:
-                self.count[kind] += 1
-            else:
-                self.first[kind], self.count[kind] = problem, 1
 
-    def log(self) -> None:
-        """One line for each deprecated name, or other kind of warning, with its first place."""
-        if not self.first:
-            return
-        from logging import getLogger
+def _is_in_loop() -> bool:
+    import asyncio
 
-        for kind, problem in self.first.items():
-            more = f" (and {self.count[kind] - 1} more)" if self.count[kind] > 1 else ""
-            getLogger("evalcase").warning(
-                "%s: %s: %s%s", problem.place, problem.code, problem.message, more
-            )
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

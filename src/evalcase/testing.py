@@ -13,8 +13,9 @@ from evalcase.model.answer import Answer
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.option import option
+from evalcase.model.question import Question
 from evalcase.model.shape import Number, Text
-from evalcase.model.trial import Trial
+from evalcase.model.target import Target
 from evalcase.targets.reading.answers import read_answer
 
 __all__ = ["HANGS", "FixedGrader", "ScriptedTarget", "crashes", "fails", "passes"]
@@ -23,7 +24,7 @@ HANGS = object()
 """A step of a script that never comes to its end, so that the time limit has to."""
 
 
-class ScriptedTarget:
+class ScriptedTarget(Target):
     """Answers as it is told to, one step for each time it is asked.
 
     A step is an answer, in any form that a Python target may return; an exception, which is
@@ -35,8 +36,8 @@ class ScriptedTarget:
     """
 
     def __init__(self, script: Sequence[object] | Mapping[str, object]) -> None:
-        self.asked: list[Trial] = []
-        """Every trial it was asked about, in order."""
+        self.asked: list[Question] = []
+        """Every question it was asked, in order."""
         self.opened = 0
         self.closed = 0
         self._by_case = dict(script) if isinstance(script, Mapping) else None
@@ -45,9 +46,9 @@ class ScriptedTarget:
     async def open(self) -> None:
         self.opened += 1
 
-    async def answer(self, trial: Trial) -> Answer:
-        self.asked.append(trial)
-        step = self._step(trial.case.id)
+    async def answer(self, question: Question) -> Answer:
+        self.asked.append(question)
+        step = self._step(question.case)
         if step is HANGS:
             await asyncio.Event().wait()
         if isinstance(step, BaseException):
@@ -66,7 +67,7 @@ class ScriptedTarget:
             found = self._by_case[case]
             if not isinstance(found, list):
                 return found
-            place, steps = sum(each.case.id == case for each in self.asked) - 1, found
+            place, steps = sum(each.case == case for each in self.asked) - 1, found
         if place >= len(steps):
             message = f"the script ends after {len(steps)} steps, and case `{case}` came next"
             raise TargetError(message, kind="protocol")

@@ -139,12 +139,12 @@ def test_what_an_agent_prints_does_not_tear_the_line(project: Project, gate: Gat
 import logging
 logging.basicConfig(format="%(message)s")
 
-def loud(case):
+def loud(question: Question):
     print("to standard output")
     print("to standard error", file=sys.stderr)
     logging.getLogger("agent").warning("to the log")
     print("no end", end="")
-    gate(case.id)
+    gate(question.case)
     return "ok"
 """
     )
@@ -211,7 +211,9 @@ def test_a_resumed_run_counts_what_is_left(project: Project, gate: Gate) -> None
     gate.let_go()
     assert project.run("run", "--quiet").code == 3
     (project.path / "agent.py").write_text(
-        (project.path / "agent.py").read_text().replace("raise ValueError(rest)", "gate(case.id)")
+        (project.path / "agent.py")
+        .read_text()
+        .replace("raise ValueError(rest)", "gate(question.case)")
     )
     terminal = PseudoTerminal(project.path, "resume", project.runs()[0].name, "--retry-errored")
     gate.await_calls(2)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.record.reader import finished
+from evalcase.record.reader import read_results
 from tests.cli.command import LIMIT_S
 from tests.faults.pipes import Alive
 from tests.run.project import CONFIG, Project, case, cases, finish
@@ -35,7 +35,12 @@ def run_until(project: Project, command: str, announced: int) -> set[str]:
 
 def on_disk(project: Project) -> set[str]:
     journals = [run / "journal.jsonl" for run in project.runs()]
-    return {key.case for journal in journals if journal.exists() for key in finished(str(journal))}
+    return {
+        each.key.case
+        for journal in journals
+        if journal.exists()
+        for each in read_results(str(journal))
+    }
 
 
 @pytest.mark.parametrize("announced", [1, 4, 11, 23])
@@ -62,7 +67,7 @@ def test_fault_01_an_agent_that_ends_the_whole_process_costs_its_own_trial_only(
     project: Project,
 ) -> None:
     project.add_to_agent(
-        "def fatal(case):\n    os._exit(0) if case.id == 'x' else None\n    return 'ok'"
+        "def fatal(q: Question):\n    os._exit(0) if q.case == 'x' else None\n    return 'ok'"
     )
     project.suite(*cases(3), case("x"))
     project.run_process("run", "--target", "python:agent:fatal", "--concurrency", "1")

@@ -9,11 +9,11 @@ from tests.faults.pipes import Alive
 from tests.run.project import Gate, Project, await_notice, case, cases, finish, interrupt
 
 BUSY = """
-def busy(case):
-    note("calls", case.id)
-    if case.id == "busy":
+def busy(question: Question):
+    note("calls", question.case)
+    if question.case == "busy":
         raise TargetError("come back", kind="http", may_succeed_later=True, retry_after_s=250.0)
-    gate(case.id)
+    gate(question.case)
     return "ok"
 """
 

@@ -10,14 +10,14 @@ from tests.faults.programs import program
 from tests.run.project import Done, Project, case, cases
 
 AGENT = """
-async def stuck(case):
-    if case.id == "stuck":
+async def stuck(question: Question):
+    if question.case == "stuck":
         await asyncio.Event().wait()
     return "ok"
 
 
-async def stubborn(case):
-    while case.id == "stuck":
+async def stubborn(question: Question):
+    while question.case == "stuck":
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
@@ -29,7 +29,7 @@ PROGRAM = """
 import json, os, sys, time
 for line in sys.stdin:
     case = json.loads(line)
-    if case["id"] == "stuck":
+    if case["case"] == "stuck":
         os.write(os.open("alive", os.O_WRONLY), b".")
         time.sleep(600)
     print(json.dumps({"id": case["id"], "answer": "ok"}) if WORKER else "ok", flush=True)
@@ -85,7 +85,7 @@ import evalcase.targets.python
 evalcase.targets.python._CLOSE_S = 0.2
 
 class Slow:
-    def answer(self, case):
+    def answer(self, question):
         return "ok"
 
     def close(self):

@@ -16,10 +16,10 @@ def raise_status(status, **more):
     raise TargetError(f"HTTP {status}", kind="http", details={"status": status}, **more)
 
 
-def server(case):
-    note("calls", case.id)
-    word, _, rest = case.input[-1].content.partition(" ")
-    calls = calls_of(case.id)
+def server(question: Question):
+    note("calls", question.case)
+    word, _, rest = question.text.partition(" ")
+    calls = calls_of(question.case)
     if word == "busy" and calls < 3:
         raise_status(429, may_succeed_later=True, retry_after_s=0.0, overloaded=True)
     if word == "down":
@@ -27,10 +27,10 @@ def server(case):
     if word == "wrong":
         raise_status(401)
     if word == "later":
-        times.setdefault(case.id, []).append(time.monotonic())
+        times.setdefault(question.case, []).append(time.monotonic())
         if calls == 1:
             raise_status(529, may_succeed_later=True, retry_after_s=0.4, overloaded=True)
-        before, now = times[case.id]
+        before, now = times[question.case]
         return f"{now - before >= 0.4}"
     return "ok"
 
@@ -85,9 +85,9 @@ def test_fault_07_a_time_to_come_back_that_makes_no_sense_hangs_nobody(
 ) -> None:
     project.add_to_agent(
         f"""
-def odd(case):
-    note("calls", case.id)
-    if calls_of(case.id) == 1:
+def odd(question: Question):
+    note("calls", question.case)
+    if calls_of(question.case) == 1:
         raise TargetError("busy", may_succeed_later=True, retry_after_s={odd}, overloaded=True)
     return "ok"
 """

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from tests.faults.http_targets import http
@@ -21,8 +20,7 @@ GARBAGE = {
 
 
 def failure(project: Project, id: str) -> dict[str, Any]:
-    lines = (project.runs()[-1] / "journal.jsonl").read_text().splitlines()
-    (row,) = [row for row in map(json.loads, lines) if row.get("case") == id]
+    (row,) = [row for row in project.rows() if row["case"] == id]
     assert (row["verdict"], "answer" in row, "grades" in row) == ("errored", False, False)
     found: dict[str, Any] = row["failure"]
     return found
@@ -62,8 +60,9 @@ def say(reply):
     print(json.dumps(reply), flush=True)
 
 for line in sys.stdin:
-    id = json.loads(line)["id"]
-    exec(REPLIES.get(id, "say({'id': id, 'answer': 'ok'})"))
+    asked = json.loads(line)
+    id = asked["id"]
+    exec(REPLIES.get(asked["case"], "say({'id': id, 'answer': 'ok'})"))
 """
 
 
@@ -99,7 +98,7 @@ def test_fault_08_a_program_that_fails_after_a_good_answer_has_given_none(
 
 def test_fault_08_what_a_function_returns_and_is_no_answer_is_an_error(project: Project) -> None:
     values = ("None", "object()", "{1: 2}", "float('nan')", "[{'role': 'assistant'}]", "b'ok'")
-    project.add_to_agent("def odd(case):\n    return eval(case.id)\n")
+    project.add_to_agent("def odd(question: Question):\n    return eval(question.case)\n")
     project.suite(*[case(value) for value in values])
     done = project.run("run", "--json", "--target", "python:agent:odd")
     assert done.counts() == {"errored": len(values)}

@@ -31,9 +31,7 @@ def run(project: Project, *arguments: str) -> tuple[int, int]:
 
 
 def row(project: Project) -> dict[str, Any]:
-    lines = (project.runs()[-1] / "journal.jsonl").read_bytes().splitlines()
-    found: dict[str, Any] = json.loads(lines[0])
-    return found
+    return project.rows()[0]
 
 
 @pytest.fixture
@@ -91,7 +89,7 @@ def short(answer):
 
 
 def test_fault_09_a_function_that_returns_too_much_is_cut_and_marked(project: Project) -> None:
-    project.add_to_agent("def big(case):\n    return 'é' * 20_000_000\n")
+    project.add_to_agent("def big(question):\n    return 'é' * 20_000_000\n")
     project.suite(case("one"))
     run(project, "--target", "python:agent:big")
     answer = row(project)["answer"]
@@ -101,7 +99,7 @@ def test_fault_09_a_function_that_returns_too_much_is_cut_and_marked(project: Pr
 
 
 def test_fault_09_an_exception_with_a_huge_message_keeps_its_beginning(project: Project) -> None:
-    project.add_to_agent("def loud(case):\n    raise ValueError('no ' + 'x' * 50_000_000)\n")
+    project.add_to_agent("def loud(question):\n    raise ValueError('no ' + 'x' * 50_000_000)\n")
     project.suite(case("one"))
     run(project, "--target", "python:agent:loud")
     assert row(project)["failure"]["message"].startswith("ValueError: no xxx")
@@ -111,7 +109,8 @@ def test_fault_09_an_exception_with_a_huge_message_keeps_its_beginning(project: 
 def test_fault_09_what_can_not_be_cut_is_an_error_of_its_trial(project: Project) -> None:
     """Data that is cut would be other data."""
     project.add_to_agent(
-        "def big(case):\n    return {'a': ['x' * 1_000_000] * 70} if case.id == 'big' else 'ok'\n"
+        "def big(q: Question):\n"
+        "    return {'a': ['x' * 1_000_000] * 70} if q.case == 'big' else 'ok'\n"
     )
     project.suite(case("big"), case("good"))
     assert run(project, "--target", "python:agent:big")[0] == 3

@@ -49,7 +49,7 @@ ODD = {
 def test_fault_10_odd_text_of_a_function_is_recorded_without_loss_and_can_not_steer(
     project: Project,
 ) -> None:
-    project.add_to_agent(f"def odd(case):\n    return {ODD!a}[case.id]\n")
+    project.add_to_agent(f"def odd(question: Question):\n    return {ODD!a}[question.case]\n")
     project.suite(*map(case, ODD))
     done = project.run("run", "--target", "python:agent:odd")
     assert done.code == 1
@@ -70,20 +70,20 @@ def test_fault_10_bytes_of_a_program_that_are_not_utf_8_are_kept(project: Projec
 
 
 PLACES = {
-    "an exception": "def odd(case):\n    raise ValueError(TEXT)\n",
-    "a target error": "def odd(case):\n    raise TargetError(TEXT, details={'a': TEXT})\n",
+    "an exception": "def odd(question):\n    raise ValueError(TEXT)\n",
+    "a target error": "def odd(question):\n    raise TargetError(TEXT, details={'a': TEXT})\n",
     "set-up": "class odd:\n    def __init__(self):\n        raise ValueError(TEXT)\n",
     "tear-down": (
-        "class odd:\n    def answer(self, case): return 'no'\n"
+        "class odd:\n    def answer(self, question): return 'no'\n"
         "    def close(self): raise ValueError(TEXT)\n"
     ),
     "a warning": (
-        "def odd(case):\n    return {'messages': [{'role': 'assistant', 'content': 'no'}],"
+        "def odd(question):\n    return {'messages': [{'role': 'assistant', 'content': 'no'}],"
         " 'usage': TEXT}\n"
     ),
     "the name of an exception": (
         "odd_type = type(TEXT.replace(chr(0), '')[:9], (Exception,), {})\n"
-        "def odd(case):\n    raise odd_type\n"
+        "def odd(question):\n    raise odd_type\n"
     ),
 }
 

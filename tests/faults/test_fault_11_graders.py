@@ -98,7 +98,7 @@ def test_fault_11_a_grader_that_can_not_be_imported_is_found_before_anything_run
 def test_fault_11_a_grader_that_spoils_the_answer_spoils_it_for_nobody(project: Project) -> None:
     project.add_to_agent(
         "def spoil(output, messages):\n    output.clear()\n    return 1\n"
-        "def data(case):\n    return {'a': [1]}\n"
+        "def data(question):\n    return {'a': [1]}\n"
     )
     graders = ["python:agent:spoil", "expected"]
     project.suite({"id": "x", "input": "x", "expected_output": {"a": [1]}, "graders": graders})

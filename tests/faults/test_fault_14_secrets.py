@@ -19,7 +19,7 @@ import base64, json, urllib.parse
 TOKEN = os.environ.get("TOKEN", "")
 
 
-def leak(case):
+def leak(question: Question):
     forms = {
         "plain": TOKEN,
         "json": json.dumps({"authorization": "Bearer " + TOKEN}),
@@ -27,14 +27,14 @@ def leak(case):
         "base64": base64.b64encode(f"user:{TOKEN}".encode()).decode(),
         "data": {TOKEN: [TOKEN]},
     }
-    if case.id == "raise":
+    if question.case == "raise":
         raise ValueError("401 for " + TOKEN)
-    if case.id == "details":
+    if question.case == "details":
         raise TargetError("no", details={TOKEN: {"header": TOKEN}})
-    if case.id == "call":
+    if question.case == "call":
         call = {"tool": "get", "input": {"key": TOKEN}}
         return [{"role": "assistant", "content": "x", "tool_calls": [call]}]
-    return forms[case.id]
+    return forms[question.case]
 
 
 def judge(text):
@@ -47,7 +47,7 @@ class Setup:
 
 
 class Teardown:
-    def answer(self, case):
+    def answer(self, question):
         return "ok"
 
     def close(self):

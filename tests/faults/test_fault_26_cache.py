@@ -5,9 +5,9 @@ from pathlib import Path
 from tests.run.project import CONFIG, Project, case, cases
 
 COUNTED = """
-def counted(case):
-    note("calls", case.id)
-    if case.id == "broken":
+def counted(question: Question):
+    note("calls", question.case)
+    if question.case == "broken":
         raise ValueError("no")
     return str(len((HERE / "calls").read_text().split()))
 """

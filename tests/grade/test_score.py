@@ -4,10 +4,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evalcase.grade.score import decide_case_verdict, decide_verdict, mean_score
+from evalcase.grade.score import decide_verdict, mean_score
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.result import Verdict
+from evalcase.model.totals import decide_case_verdict
 
 PASSED = Grade("a", 1.0, True, "")
 FAILED = Grade("b", 0.0, False, "")

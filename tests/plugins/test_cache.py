@@ -6,14 +6,19 @@ from typing import Any
 
 import pytest
 
+import evalcase
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer, Usage
-from evalcase.model.trial import Trial
-from evalcase.plugins.cache import AnswerStore, CachedTarget, cached
+from evalcase.model.question import Question
+from evalcase.model.target import Target, Traits
+from evalcase.plugins.cache import AnswerStore
+from evalcase.run.gate import Asked
+from evalcase.run.limits import Limits
 from evalcase.testing import ScriptedTarget
 from evalcase.text.secrets import Scrubber
 from tests.run.project import Project, case
-from tests.targets.trials import trial
+from tests.run.test_gate import Patient, gate_of
+from tests.targets.questions import question
 
 KEY = "ab" * 32
 
@@ -21,25 +26,34 @@ KEY = "ab" * 32
 class Known(ScriptedTarget):
     """A scripted target that can be cached: what decides its answer is the input."""
 
-    def cache_key(self, trial: Trial) -> Any:
-        return [message.to_dict() for message in trial.case.input]
+    traits = Traits(caching="keyed")
+
+    def cache_key(self, question: Question) -> Any:
+        return [message.to_dict() for message in question.messages]
 
 
 def store(folder: Path, **secrets: str) -> AnswerStore:
     return AnswerStore(str(folder), Scrubber(secrets), lambda _: None)
 
 
-def ask(target: CachedTarget, *trials: Trial) -> list[Answer]:
-    async def go() -> list[Answer]:
-        return [await target.answer(each) for each in trials]
+def ask_all(target: Target, kept: AnswerStore, *questions: Question) -> list[Asked]:
+    async def go() -> list[Asked]:
+        gate = gate_of(target, Limits(), Patient(), store=kept)
+        return [await gate.ask("it", each) for each in questions]
 
     return asyncio.run(go())
+
+
+def ask(target: Target, kept: AnswerStore, *questions: Question) -> list[Answer]:
+    answers = [asked.answer for asked in ask_all(target, kept, *questions)]
+    assert None not in answers
+    return [answer for answer in answers if answer is not None]
 
 
 def test_the_same_is_asked_once(tmp_path: Path) -> None:
     first = Answer(Answer.of_text("4").messages, Usage(1, 2), 0.5)
     target = Known([first])
-    answers = ask(CachedTarget(target, store(tmp_path)), trial("2+2"), trial("2+2"))
+    answers = ask(target, store(tmp_path), question("2+2"), question("2+2"))
     assert len(target.asked) == 1
     assert answers[0] == first
     assert (answers[1].messages, answers[1].usage) == (first.messages, first.usage)
@@ -47,8 +61,8 @@ def test_the_same_is_asked_once(tmp_path: Path) -> None:
 
 
 def test_another_run_finds_it(tmp_path: Path) -> None:
-    ask(CachedTarget(Known(["4"]), store(tmp_path)), trial("2+2"))
-    (answer,) = ask(CachedTarget(Known([]), store(tmp_path)), trial("2+2"))
+    ask(Known(["4"]), store(tmp_path), question("2+2"))
+    (answer,) = ask(Known([]), store(tmp_path), question("2+2"))
     assert (answer.text, answer.cached) == ("4", True)
 
 
@@ -56,19 +70,19 @@ def test_another_question_or_repeat_or_kind_is_asked(tmp_path: Path) -> None:
     class Other(Known):
         pass
 
-    ask(CachedTarget(Known(["4"]), store(tmp_path)), trial("2+2"))
+    ask(Known(["4"]), store(tmp_path), question("2+2"))
     again = Known(["a", "b"])
-    ask(CachedTarget(again, store(tmp_path)), trial("2+3"), trial("2+2", repeat=2))
+    ask(again, store(tmp_path), question("2+3"), question("2+2", repeat=2))
     other = Other(["c"])
-    ask(CachedTarget(other, store(tmp_path)), trial("2+2"))
+    ask(other, store(tmp_path), question("2+2"))
     assert (len(again.asked), len(other.asked)) == (2, 1)
 
 
 def test_an_error_is_not_kept(tmp_path: Path) -> None:
-    target = CachedTarget(Known([TargetError("busy"), "4"]), store(tmp_path))
-    with pytest.raises(TargetError):
-        ask(target, trial("2+2"))
-    (answer,) = ask(target, trial("2+2"))
+    target = Known([TargetError("busy"), "4"])
+    (asked,) = ask_all(target, store(tmp_path), question("2+2"))
+    assert asked.answer is None
+    (answer,) = ask(target, store(tmp_path), question("2+2"))
     assert not answer.cached
 
 
@@ -106,14 +120,16 @@ def test_a_folder_that_cannot_be_written_is_said_and_keeps_nobody_from_an_answer
     (tmp_path / "cache").write_text("a file in the way")
     said: list[str] = []
     blocked = AnswerStore(str(tmp_path / "cache"), Scrubber({}), said.append)
-    (answer,) = ask(CachedTarget(Known(["4"]), blocked), trial())
+    (answer,) = ask(Known(["4"]), blocked, question())
     assert answer.text == "4"
     assert "the cache can't be written" in said[0]
 
 
-def test_a_kind_that_cannot_say_what_decides_its_answers_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="`cache_key`"):
-        cached("agent", ScriptedTarget([]), store(tmp_path))
+def test_a_target_that_cannot_say_what_decides_its_answers_is_refused(tmp_path: Path) -> None:
+    suite = tmp_path / "a.eval.yaml"
+    suite.write_text("- {id: a, input: x, expected_output: x}")
+    with pytest.raises(ConfigError, match="can't be cached"):
+        evalcase.evaluate(suite, ScriptedTarget(["x"]), cache=True, root=tmp_path)
 
 
 @pytest.fixture

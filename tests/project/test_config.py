@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from evalcase.errors import ConfigError
-from evalcase.evaluation import runs_folder
 from evalcase.project.config import Config, load_config
+from evalcase.project.options import runs_folder
 
 
 def load(folder: Path, text: str, name: str = "evalcase.toml") -> Config:

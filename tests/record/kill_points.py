@@ -16,10 +16,11 @@ from pathlib import Path
 
 from evalcase.record.disk import Disk, LocalDisk
 from evalcase.record.folder import Run, create_run
+from evalcase.record.index import read_index, read_totals
 from evalcase.record.journal import open_journal
 from evalcase.record.lines import Lines
 from evalcase.record.listing import list_runs, newest_incomplete
-from evalcase.record.reader import finished, read_results, totals
+from evalcase.record.reader import read_results
 from tests.record.faults import LethalDisk
 from tests.record.samples import result, row
 
@@ -31,10 +32,10 @@ def live(runs: str, disk: Disk, said: int) -> None:
     """Begin the run, or go on with it, and do what is left to do."""
     run = newest_incomplete(runs) or begin(runs, disk)
     with open_journal(run.journal, disk=disk) as journal:
-        over = finished(run.journal)
+        over = read_index(run.journal)
         free = threading.Semaphore(AT_ONCE)
         for number in range(TRIALS):
-            if result(number).key in over:
+            if over.find(result(number).key) is not None:
                 continue
             free.acquire()
 
@@ -82,7 +83,7 @@ def check(runs: str, acknowledged: list[int]) -> None:
     found = {each.key.case: each for each in read_results(journal)}
     for number in acknowledged:
         assert found[f"case-{number}"] == result(number)
-    assert totals(journal).total == len(found) == len(finished(journal))
+    assert read_totals(journal).trials.total == len(found) == len(read_index(journal))
 
 
 def main(folder: str) -> None:
@@ -103,7 +104,7 @@ def main(folder: str) -> None:
                 if any(each.status == "completed" for each in list_runs(runs)):
                     break  # killed or not, it had said so
             [whole] = [each for each in list_runs(runs) if each.status == "completed"]
-            assert totals(str(Path(whole.path, "journal.jsonl"))).total == TRIALS
+            assert read_totals(str(Path(whole.path, "journal.jsonl"))).trials.total == TRIALS
     sys.stdout.write(json.dumps({"killed": killed, "torn": torn}))
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from evalcase.model.answer import Answer, Usage
+from evalcase.model.case import Case
 from evalcase.model.codec import encode
 from evalcase.model.grade import Grade
 from evalcase.model.message import Message
 from evalcase.model.result import Result, Verdict
-from evalcase.model.trial import TrialKey
+from evalcase.model.trial import Trial, TrialKey
 from evalcase.record.journal import open_journal
 from evalcase.record.lines import read_rows
 
@@ -25,7 +26,7 @@ def result(number: int, *, text: str = "", **changes: Any) -> Result:
     message = Message({"role": "assistant", "content": text or f"The answer is {number}."})
     values: dict[str, Any] = {
         "key": TrialKey("evals/math.eval.yaml", f"case-{number}", "python:agent:answer", 1),
-        "case_hash": f"{number:016x}",
+        "question_hash": f"{number:016x}",
         "verdict": VERDICTS[number % 5],
         "answer": Answer((message,), Usage(12, 44), 0.1 * number),
         "grades": (Grade("expected", 0.0, False, "expected 4, got 5", {"at": "content"}),),
@@ -33,6 +34,12 @@ def result(number: int, *, text: str = "", **changes: Any) -> Result:
         "duration_s": 0.25,
     }
     return Result(**values | changes)
+
+
+def trial(number: int, **fields: Any) -> Trial:
+    """The trial whose result `result` is."""
+    case = Case({"id": f"case-{number}", "input": [{"role": "user", "content": "?"}], **fields})
+    return Trial("evals/math.eval.yaml", case, "python:agent:answer", number=number)
 
 
 def row(number: int, **changes: Any) -> dict[str, Any]:

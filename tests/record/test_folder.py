@@ -39,7 +39,7 @@ def test_a_run_is_read_as_it_was_created(tmp_path: Path) -> None:
     assert run.path == str(tmp_path / "a" / "runs" / run.id)
     assert read_run(run.path) == run
     assert [each.name for each in Path(run.path).iterdir()] == ["run.json"]
-    assert json.loads(Path(run.path, "run.json").read_bytes())["version"] == 1
+    assert json.loads(Path(run.path, "run.json").read_bytes())["version"] == 2
 
 
 def test_fault_25_ids_are_in_utc(tmp_path: Path) -> None:
@@ -100,11 +100,15 @@ def test_a_folder_that_can_t_be_made(tmp_path: Path) -> None:
         ("[]", "is damaged: not a JSON object"),
         ("[" * 100_000, "is damaged: too deeply nested"),
         ('{"id": "a"}', "is damaged: it has no 'version'"),
-        ('{"version": 1, "id": "a"}', "is damaged: it has no 'created_at'"),
-        ('{"version": 1, "id": 1, "created_at": "", "about": {}}', "must be strings"),
-        ('{"version": 1, "id": "a", "created_at": "", "about": []}', "must be a mapping"),
+        ('{"version": 2, "id": "a"}', "is damaged: it has no 'created_at'"),
+        ('{"version": 2, "id": 1, "created_at": "", "about": {}}', "must be strings"),
+        ('{"version": 2, "id": "a", "created_at": "", "about": []}', "must be a mapping"),
         ('{"version": true}', "True is no version"),
-        ('{"version": 2}', "written by a newer evalcase: its record has version 2"),
+        (
+            '{"version": 1}',
+            "before the first release of evalcase: its record has version 1",
+        ),
+        ('{"version": 3}', "written by a newer evalcase: its record has version 3"),
     ],
 )
 def test_a_run_json_that_can_t_be_used(tmp_path: Path, text: str, message: str) -> None:

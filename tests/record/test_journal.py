@@ -166,9 +166,9 @@ def test_a_forked_child_that_lives_on_does_not_hold_the_lock(tmp_path: Path) -> 
         "journal = open_journal(sys.argv[1])\n"
         "pid = os.fork()\n"
         "if not pid:\n"
-        "    print('the child runs', flush=True)\n"
+        "    os.write(1, b'the child runs\\n')\n"
         "    signal.pause()\n"
-        "print(pid, flush=True)\n"
+        "os.write(1, b'%d\\n' % pid)\n"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     command = python("-W", "ignore", "-c", script, str(path))

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from evalcase.model.result import Result
+from evalcase.record.index import read_index, read_totals
 from evalcase.record.journal import open_journal
-from evalcase.record.reader import finished, read_results, totals
+from evalcase.record.reader import read_results
 from tests.record.samples import python, result
 
 
@@ -52,7 +53,7 @@ def check(path: Path, acknowledged: list[int]) -> None:
     assert [
         number for number in acknowledged if found[result(number).key] != expected(number)
     ] == []
-    assert totals(str(path)).total == len(found) == len(finished(str(path)))
+    assert read_totals(str(path)).trials.total == len(found) == len(read_index(str(path)))
 
 
 def expected(number: int) -> Result:

@@ -14,10 +14,13 @@ from hypothesis import strategies as st
 from evalcase.errors import RecordError
 from evalcase.model.codec import encode
 from evalcase.model.failure import Failure
+from evalcase.model.totals import Counts
 from evalcase.record import lines
+from evalcase.record.index import read_index, read_totals
 from evalcase.record.lines import Lines
-from evalcase.record.reader import finished, read_results, totals
+from evalcase.record.reader import read_results
 from evalcase.record.row import MAX_LINE, encode_row, fault_in
+from evalcase.record.table import mark_of
 from tests.effort import count_steps
 from tests.record.samples import result, row, rows_of, write
 
@@ -41,16 +44,17 @@ def test_results_come_back_whole_and_in_order(tmp_path: Path) -> None:
 
 def test_the_last_result_of_a_trial_counts(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
-    again = {"verdict": "passed", "case_hash": "changed"}
+    again = {"verdict": "passed", "question_hash": "changed"}
     write(path, [row(1), row(2), row(3), END, row(2, **again), row(1, **again), row(2)])
     assert [each.key.case for each in read_results(str(path))] == ["case-3", "case-1", "case-2"]
-    over = finished(str(path))
-    assert dict(over) == {
-        result(1).key: ("passed", "changed"),
-        result(2).key: ("errored", f"{2:016x}"),
-        result(3).key: ("ungraded", f"{3:016x}"),
-    }
-    assert result(4).key not in over
+    index = read_index(str(path))
+    hashes = {1: ("passed", "changed"), 2: ("errored", f"{2:016x}"), 3: ("ungraded", f"{3:016x}")}
+    for number, (verdict, question) in hashes.items():
+        known = index.find(result(number).key)
+        assert known is not None
+        assert (known.verdict, known.question) == (verdict, mark_of(question))
+    assert index.find(result(4).key) is None
+    assert len(index) == 3
 
 
 def test_totals(tmp_path: Path) -> None:
@@ -59,9 +63,8 @@ def test_totals(tmp_path: Path) -> None:
     del free["answer"]["cost_usd"]
     without = row(8, answer=None)
     write(path, [row(number) for number in range(5)] + [free, without, row(3, verdict="passed")])
-    counted = totals(str(path))
-    assert (counted.total, counted.passed, counted.failed) == (7, 2, 1)
-    assert (counted.errored, counted.ungraded, counted.skipped) == (2, 1, 1)
+    counted = read_totals(str(path))
+    assert counted.trials == counted.cases == Counts(7, 2, 1, 2, 1, 1)
     assert counted.cost_usd == 1.0
     assert counted.spent_usd == 1.3
     assert counted.unpriced == 1
@@ -72,15 +75,15 @@ def test_the_cost_does_not_depend_on_the_order(tmp_path: Path) -> None:
     sums = []
     for number, order in enumerate(orders):
         write(tmp_path / f"{number}.jsonl", [row(each) for each in order])
-        sums.append(totals(str(tmp_path / f"{number}.jsonl")))
+        sums.append(read_totals(str(tmp_path / f"{number}.jsonl")))
     assert sums[0] == sums[1]
 
 
 def test_no_price_is_not_zero(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     write(path, [row(1, answer=None), END])
-    assert totals(str(path)).cost_usd is None
-    assert totals(str(path)).spent_usd is None
+    assert read_totals(str(path)).cost_usd is None
+    assert read_totals(str(path)).spent_usd is None
 
 
 @settings(deadline=None)
@@ -132,13 +135,16 @@ def test_a_last_line_with_a_wrong_checksum_is_torn(tmp_path: Path) -> None:
         (encode_row(row(9) | {"verdict": ["great"]}), "is no result"),
         (encode_row(row(9) | {"answer": "text"}), "is no result"),
         (encode_row(row(9) | {"answer": {"cost_usd": "1"}}), "no amount of money"),
+        (encode_row(row(9) | {"repeats": 0}), "repeats is no count"),
+        (encode_row(row(9) | {"grading": "2"}), "grading is no count"),
+        (encode_row(row(9) | {"pass_rate": 2}), "pass_rate is no share"),
         (encode_row(row(9) | {"answer": {"cost_usd": 10**400}}), "no amount of money"),
     ],
 )
 def test_fault_23_a_damaged_line_is_named(tmp_path: Path, line: bytes, fault: str) -> None:
     path = tmp_path / "journal.jsonl"
     path.write_bytes(encode_row(row(1)) + line + encode_row(row(2)))
-    for read in (totals, finished, lambda path: list(read_results(path))):
+    for read in (read_totals, read_index, lambda path: list(read_results(path))):
         with pytest.raises(RecordError, match=rf"journal\.jsonl:2: .*{fault}"):
             read(str(path))
 
@@ -195,9 +201,9 @@ def test_fault_23_a_pipe_or_a_folder_is_no_journal(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path):
         with pytest.raises(RecordError, match="not a file"):
-            totals(str(path))
+            read_totals(str(path))
     with pytest.raises(RecordError, match="No such file"):
-        totals(str(tmp_path / "missing"))
+        read_totals(str(tmp_path / "missing"))
 
 
 def test_a_journal_can_be_read_while_it_grows(
@@ -229,18 +235,18 @@ def long_journal(path: Path, count: int) -> str:
 def test_many_rows_are_read_in_linear_time(tmp_path: Path) -> None:
     few = long_journal(tmp_path / "few", 500)
     many = long_journal(tmp_path / "many", 5_000)
-    assert totals(many).total == 5_000
-    assert count_steps(lambda: totals(many)) < 11 * count_steps(lambda: totals(few))
+    assert read_totals(many).trials.total == 5_000
+    assert count_steps(lambda: read_totals(many)) < 11 * count_steps(lambda: read_totals(few))
 
 
 def test_little_is_kept_in_memory_for_each_trial(tmp_path: Path) -> None:
     path = long_journal(tmp_path / "journal.jsonl", 5_000)
     tracemalloc.start()
     try:
-        totals(path)
-        assert tracemalloc.get_traced_memory()[1] / 5_000 < 100
-        over = finished(path)
-        assert len(over) == 5_000
-        assert tracemalloc.get_traced_memory()[0] / 5_000 < 250
+        read_totals(path)
+        assert tracemalloc.get_traced_memory()[1] / 5_000 < 200
+        index = read_index(path)
+        assert len(index) == 5_000
+        assert tracemalloc.get_traced_memory()[0] / 5_000 < 100
     finally:
         tracemalloc.stop()

@@ -13,13 +13,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from evalcase.record.lines import read_rows
 from evalcase.record.reader import read_results
 from tests.cli.command import EVALCASE, LIMIT_S, environment
 from tests.cli.in_process import run_in_process
 
 KEYS = {
     "run", "path", "status", "total", "passed", "failed", "errored", "ungraded", "skipped",
-    "pass_rate", "cost_usd", "duration_s",
+    "pass_rate", "unfinished", "trials", "cost_usd", "grading_usd", "duration_s",
 }  # fmt: skip
 
 # What it does is in the text of each case. Every call is noted in a file, one write for each.
@@ -30,7 +31,7 @@ import sys
 import threading
 from pathlib import Path
 
-from evalcase.errors import TargetError
+from evalcase import Question, TargetError
 
 HERE = Path(__file__).parent
 
@@ -52,11 +53,11 @@ def calls_of(case_id):
     return (HERE / "calls").read_text().split().count(case_id)
 
 
-def answer(case):
-    note("calls", case.id)
-    word, _, rest = case.input[-1].content.partition(" ")
+def answer(question: Question):
+    note("calls", question.case)
+    word, _, rest = question.text.partition(" ")
     if os.environ.get("GATED") or word == "gate":
-        gate(case.id)
+        gate(question.case)
     if word == "raise":
         raise ValueError(rest)
     if word == "exit":
@@ -66,25 +67,25 @@ def answer(case):
     if word == "cost":
         message = {"role": "assistant", "content": "ok"}
         return {"messages": [message], "cost_usd": float(rest)}
-    if word == "later" and calls_of(case.id) <= int(rest):
+    if word == "later" and calls_of(question.case) <= int(rest):
         raise TargetError("busy", kind="http", may_succeed_later=True, retry_after_s=0.0)
     if word == "never":
         raise TargetError("forbidden", kind="http", details={"status": 401})
-    if word == "once" and calls_of(case.id) == 1:
+    if word == "once" and calls_of(question.case) == 1:
         raise ValueError("the first time")
     if word == "env":
         return os.environ[rest]
     return rest if word == "say" else "ok"
 
 
-def other(case):
-    note("others", case.id)
+def other(question: Question):
+    note("others", question.case)
     return "ok"
 
 
-async def cancelling(case):
-    note("calls", case.id)
-    if case.input[-1].content == "cancel":
+async def cancelling(question: Question):
+    note("calls", question.case)
+    if question.text == "cancel":
         raise asyncio.CancelledError
     return "ok"
 
@@ -100,8 +101,8 @@ class Counted:
     def close(self):
         note("life", "close")
 
-    def answer(self, case):
-        return answer(case)
+    def answer(self, question: Question):
+        return answer(question)
 '''
 
 CONFIG = """
@@ -130,9 +131,17 @@ class Done(NamedTuple):
         return data
 
     def counts(self) -> dict[str, int]:
-        """The verdicts that there are."""
-        words = ("passed", "failed", "errored", "ungraded", "skipped")
-        return {word: self.json[word] for word in words if self.json[word]}
+        """The verdicts of cases that there are."""
+        return _some(self.json)
+
+    def trials(self) -> dict[str, int]:
+        """The verdicts of trials that there are."""
+        return _some(self.json["trials"])
+
+
+def _some(counts: dict[str, int]) -> dict[str, int]:
+    words = ("passed", "failed", "errored", "ungraded", "skipped")
+    return {word: counts[word] for word in words if counts[word]}
 
 
 class Project:
@@ -191,6 +200,18 @@ class Project:
         """The folders of all runs, oldest first; ids of one second are in no order."""
         folders = (self.path / ".evalcase" / "runs").glob("*-*")
         return sorted(folders, key=_begun)
+
+    def rows(self, run: Path | str | None = None) -> list[dict[str, Any]]:
+        """The results of a run, as its journal has them."""
+        journal = Path(run or self.runs()[-1]) / "journal.jsonl"
+        return [row for _, row in read_rows(str(journal)) if row["type"] == "result"]
+
+    def keep_only(self, count: int) -> None:
+        """Make the newest run one of which only so many trials are finished."""
+        journal = self.runs()[-1] / "journal.jsonl"
+        lines = journal.read_bytes().splitlines(keepends=True)
+        ends = [number for number, line in enumerate(lines) if b'"type":"result"' in line]
+        journal.write_bytes(b"".join(lines[: ends[count - 1] + 1]))
 
     def verdicts(self, run: Path | str | None = None) -> dict[str, str]:
         """What the record of a run says of each case."""

@@ -5,12 +5,12 @@ from collections.abc import Awaitable, Callable
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
-from evalcase.model.trial import Trial
-from evalcase.run.attempt import ask
+from evalcase.model.question import Question
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
 from evalcase.testing import ScriptedTarget
-from tests.targets.trials import trial
+from tests.run.test_gate import gate_of
+from tests.targets.questions import question
 
 
 def run(test: Callable[[], Awaitable[None]]) -> None:
@@ -138,8 +138,8 @@ class Busy(ScriptedTarget):
         self.inside = 0
         self.most = 0
 
-    async def answer(self, trial: Trial) -> Answer:
-        self.asked.append(trial)
+    async def answer(self, question: Question) -> Answer:
+        self.asked.append(question)
         if self.inside >= self.room:
             raise TargetError("429", kind="http", may_succeed_later=True, overloaded=True)
         self.inside += 1
@@ -163,10 +163,9 @@ class Soon:
 
 def test_many_trials_find_the_pace_of_a_target_that_can_do_two_at_once() -> None:
     async def test() -> None:
-        target, pace = Busy(2), Pace(16)
-        limits = Limits(retries=50)
-        asked = [ask(target, trial(), limits, pace, Soon(), lambda: 0.5) for _ in range(200)]
-        outcomes = await asyncio.gather(*asked)
+        target, limits = Busy(2), Limits(16, retries=50)
+        gate = gate_of(target, limits, Soon())
+        outcomes = await asyncio.gather(*[gate.ask("it", question()) for _ in range(200)])
         assert all(outcome.failure is None for outcome in outcomes)
         assert target.most == 2
         # Without a pace, most of what is sent would be refused.

@@ -1,39 +1,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
 
-from evalcase.model.answer import Answer
 from evalcase.model.result import Result, Verdict
 from evalcase.model.trial import Trial
-from evalcase.run.attempt import Target
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
 from evalcase.run.schedule import Engine
 from tests.targets.trials import trial
 
 
-class Idle:
-    """A target of which only the name matters here."""
-
-    async def open(self) -> None:
-        pass
-
-    async def answer(self, trial: Trial) -> Answer:
-        raise AssertionError(f"the engine calls no target itself: {trial}")
-
-    async def close(self) -> None:
-        pass
-
-
 class Harness:
     """An engine whose trials take some turns of the event loop, and what it did."""
 
-    def __init__(self, limits: Limits, *, cost: float | None = None) -> None:
-        self.engine = Engine(limits, self.try_one, self.keep, self)
-        self.cost = cost
+    def __init__(self, limits: Limits) -> None:
+        self.engine = Engine(limits, self)
+        self.trying: Callable[[Trial], Awaitable[Result]] = self.try_one
         self.verdicts: dict[str, Verdict] = {}
         self.waiting: dict[str, asyncio.Event] = {}
         self.events: list[str] = []
@@ -49,8 +34,7 @@ class Harness:
     def finished(self, result: Result) -> None:
         raise AssertionError(result)
 
-    async def try_one(self, target: Target, trial: Trial) -> Result:
-        del target
+    async def try_one(self, trial: Trial) -> Result:
         for name in (trial.target, "all"):
             self.under_way[name] = self.under_way.get(name, 0) + 1
             self.most[name] = max(self.most.get(name, 0), self.under_way[name])
@@ -62,10 +46,9 @@ class Harness:
         finally:
             for name in (trial.target, "all"):
                 self.under_way[name] -= 1
-        answer = Answer((), cost_usd=self.cost)
-        return Result(trial.key, "hash", self.verdicts.get(trial.case.id, "passed"), answer)
+        return Result(trial.key, "hash", self.verdicts.get(trial.case.id, "passed"))
 
-    async def keep(self, result: Result) -> None:
+    async def keep(self, _: Trial, result: Result) -> None:
         await asyncio.sleep(0)
         self.kept.append(result.key.case)
         self.changed.set()
@@ -78,7 +61,8 @@ class Harness:
 
     async def run(self, **counts: int) -> None:
         async with asyncio.timeout(20):
-            await self.engine.run({name: (Idle(), trials(name, n)) for name, n in counts.items()})
+            work = {name: trials(name, count) for name, count in counts.items()}
+            await self.engine.run(work, self.trying, self.keep)
 
 
 def trials(target: str, count: int) -> Iterator[Trial]:
@@ -159,16 +143,16 @@ def test_stop_gives_up_trials_that_only_wait_for_their_next_attempt() -> None:
         harness = Harness(Limits(3))
         engine = harness.engine
 
-        async def try_one(target: Target, trial: Trial) -> Result:
+        async def try_one(trial: Trial) -> Result:
             if trial.case.id == "a0":
                 await engine.sleep(1000)
             if trial.case.id == "a1":
                 pace = Pace(1)
                 await pace.begin()
                 await engine.turn(pace)
-            return await harness.try_one(target, trial)
+            return await harness.try_one(trial)
 
-        engine.try_one = try_one
+        harness.trying = try_one
         harness.waiting["a2"] = asyncio.Event()
         run = asyncio.create_task(harness.run(a=10))
         await harness.until(lambda: len(harness.events) == 3)
@@ -186,14 +170,14 @@ def test_a_target_that_only_waits_takes_no_place_from_the_others() -> None:
         engine = harness.engine
         over = asyncio.Event()
 
-        async def try_one(target: Target, trial: Trial) -> Result:
+        async def try_one(trial: Trial) -> Result:
             if trial.target == "busy":
                 waiting = asyncio.create_task(over.wait())
                 async with engine._aside():
                     await waiting
-            return await harness.try_one(target, trial)
+            return await harness.try_one(trial)
 
-        engine.try_one = try_one
+        harness.trying = try_one
         run = asyncio.create_task(harness.run(busy=5, quick=30))
         await harness.until(lambda: len(harness.kept) == 30)
         over.set()
@@ -216,18 +200,5 @@ def test_fail_fast(verdict: Verdict) -> None:
 def test_fail_fast_does_not_mind_skipped_cases() -> None:
     harness = Harness(Limits(1, fail_fast=True))
     harness.verdicts["a2"] = "skipped"
-    asyncio.run(harness.run(a=10))
-    assert len(harness.kept) == 10
-
-
-def test_the_spending_cap() -> None:
-    harness = Harness(Limits(1, max_cost_usd=0.5), cost=0.2)
-    asyncio.run(harness.run(a=10))
-    assert len(harness.kept) == 3
-    assert "0.5 USD" in (harness.engine.stop_reason or "")
-
-
-def test_unknown_cost_reaches_no_cap() -> None:
-    harness = Harness(Limits(1, max_cost_usd=0.5))
     asyncio.run(harness.run(a=10))
     assert len(harness.kept) == 10

@@ -13,7 +13,7 @@ from evalcase.errors import TargetError
 from evalcase.system.processes import tree
 from evalcase.targets.command import CommandTarget
 from tests.targets.bell import RING, Bell, is_there
-from tests.targets.trials import LIMIT_S, trial
+from tests.targets.questions import LIMIT_S, question, target_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere only groups are ended")
 
@@ -31,9 +31,8 @@ HANG = FAMILY + "ring_and_hang()\n"
 def command(tmp_path: Path, source: str, bell: Bell, **options: Any) -> CommandTarget:
     (tmp_path / "program.py").write_text(source)
     argv = [sys.executable, "-S", "-E", "program.py"]
-    return CommandTarget(
-        command=argv, root=str(tmp_path), env={"BELL": bell.path}, **options
-    )  # fmt: skip
+    env = {"BELL": bell.path}
+    return target_of(CommandTarget, command=argv, root=str(tmp_path), env=env, **options)
 
 
 def zombies() -> list[int]:
@@ -55,7 +54,7 @@ def test_fault_12_a_hung_command_is_gone_with_all_its_descendants(
         async with Bell(tmp_path) as bell:
             target = command(tmp_path, HANG, bell, **options)
             await target.open()
-            answering = asyncio.create_task(target.answer(trial()))
+            answering = asyncio.create_task(target.answer(question()))
             pids = await bell.wait_for(4)
             answering.cancel()
             async with asyncio.timeout(LIMIT_S):
@@ -79,7 +78,7 @@ def test_a_time_out_from_outside_ends_the_family(tmp_path: Path) -> None:
                 async with asyncio.timeout(None) as limit:
                     now = asyncio.get_running_loop().time()
                     ringing.add_done_callback(lambda _: limit.reschedule(now))
-                    await target.answer(trial())
+                    await target.answer(question())
 
             with pytest.raises(TimeoutError):
                 await answer_until_they_are_up()
@@ -108,7 +107,7 @@ print("done")
             await target.open()
             try:
                 async with asyncio.timeout(LIMIT_S):
-                    answer = await target.answer(trial())
+                    answer = await target.answer(question())
             finally:
                 await target.close()
             # What was ended before it could ring never will; what did ring is gone.
@@ -131,7 +130,7 @@ def test_other_children_are_left_alone(tmp_path: Path) -> None:
                 await bell.wait_for(1)
                 target = command(tmp_path, HANG, bell)
                 await target.open()
-                answering = [asyncio.create_task(target.answer(trial())) for _ in range(2)]
+                answering = [asyncio.create_task(target.answer(question())) for _ in range(2)]
                 pids = await bell.wait_for(8)
                 answering[0].cancel()
                 await asyncio.wait(answering[:1])
@@ -166,7 +165,7 @@ grow(5)
         async with Bell(tmp_path) as bell:
             target = command(tmp_path, source, bell)
             await target.open()
-            answering = asyncio.create_task(target.answer(trial()))
+            answering = asyncio.create_task(target.answer(question()))
             pids = await bell.wait_for(10)
             answering.cancel()
             await asyncio.wait([answering])
@@ -186,7 +185,7 @@ def test_cancelling_at_any_moment_leaves_nothing(tmp_path: Path) -> None:
             target = command(tmp_path, RING + "ring_and_hang()\n", bell)
             await target.open()
             for turns in range(12):
-                answering = asyncio.create_task(target.answer(trial()))
+                answering = asyncio.create_task(target.answer(question()))
                 for _ in range(turns):
                     await asyncio.sleep(0)
                 answering.cancel()
@@ -201,7 +200,7 @@ def test_cancelling_at_any_moment_leaves_nothing(tmp_path: Path) -> None:
 
 def test_the_property_of_adopting_orphans_is_given_back() -> None:
     async def run() -> list[int]:
-        target = CommandTarget(command=["true"])
+        target = target_of(CommandTarget, command=["true"])
         states = [subreaper()]
         await target.open()
         states.append(subreaper())
@@ -255,7 +254,7 @@ os.read(is_up, 1)
         async with Bell(tmp_path) as bell:
             target = command(tmp_path, source, bell)
             await target.open()
-            answering = asyncio.create_task(target.answer(trial()))
+            answering = asyncio.create_task(target.answer(question()))
             (pid,) = await bell.wait_for(1)
             try:
                 with pytest.raises(TargetError, match="stays open"):

@@ -10,10 +10,10 @@ import pytest
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer, Usage
-from evalcase.model.trial import Trial
+from evalcase.model.question import Question
 from evalcase.targets.anthropic import AnthropicTarget
+from tests.targets.questions import answer_all, ask, carries_address, of_value, question, target_of
 from tests.targets.server import Reply, Server, serving
-from tests.targets.trials import answer_all, ask, trial
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
 
@@ -28,10 +28,10 @@ def reply(*blocks: dict[str, Any], **fields: Any) -> dict[str, Any]:
 
 
 def make(server: Server, **options: Any) -> AnthropicTarget:
-    return AnthropicTarget(**{"model": "some-model", "base_url": server.url, **options})
+    return target_of(AnthropicTarget, **{"model": "some-model", "base_url": server.url, **options})
 
 
-def sent(given: Trial, **options: Any) -> Any:
+def sent(given: Question, **options: Any) -> Any:
     """The body of the request that a trial becomes."""
     with serving(reply()) as server:
         ask(make(server, **options), given)
@@ -39,7 +39,7 @@ def sent(given: Trial, **options: Any) -> Any:
 
 
 def body(*input: dict[str, Any], **options: Any) -> Any:
-    return sent(trial(list(input)), **options)
+    return sent(question(list(input)), **options)
 
 
 def answer(given: Any, **options: Any) -> Answer:
@@ -78,6 +78,16 @@ def test_parameters_and_the_version_can_be_set() -> None:
         ask(make(server, params={"max_tokens": 9, "top_k": 1}, version="2030-01-01"))
     assert server.request.headers["anthropic-version"] == "2030-01-01"
     assert (server.request.json["max_tokens"], server.request.json["top_k"]) == (9, 1)
+
+
+def test_a_schema_of_the_question_is_sent_beside_other_output_config() -> None:
+    schema = {"type": "object"}
+    wanted = {"type": "json_schema", "schema": schema}
+    given = question(schema=schema)
+    assert sent(given)["output_config"] == {"format": wanted}
+    params = {"output_config": {"effort": "low", "format": {"type": "text"}}}
+    assert sent(given, params=params)["output_config"] == {"effort": "low", "format": wanted}
+    assert "output_config" not in sent(question())
 
 
 def test_system_messages_at_the_beginning_are_the_system() -> None:
@@ -178,7 +188,7 @@ def test_files_and_images_are_sent_as_what_they_are(tmp_path: Path) -> None:
         {"type": "image", "source": url},
         {"type": "search_result", "x": 1},
     ]
-    given = trial([user(parts)], suite=str(tmp_path / "s.yaml"))
+    given = question([user(parts)], suite=str(tmp_path / "s.yaml"))
     got = sent(given, root=str(tmp_path), warn=said.append)["messages"][0]["content"]
     image = {"type": "base64", "media_type": "image/png", "data": png}
     assert got == [
@@ -376,37 +386,39 @@ def test_the_default_key_is_for_the_default_host_only(monkeypatch: pytest.Monkey
         target = make(server)
         ask(target)
     assert "x-api-key" not in server.request.headers
-    assert target.key_names == ()
-    assert AnthropicTarget(model="m").key_names == ("ANTHROPIC_API_KEY",)
+    assert target.traits.key_names == ()
+    assert target_of(AnthropicTarget, model="m").traits.key_names == ("ANTHROPIC_API_KEY",)
 
 
 def test_a_missing_default_key_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     with pytest.raises(ConfigError, match="ANTHROPIC_API_KEY is not set: export it, or name"):
-        asyncio.run(AnthropicTarget(model="m").open())
+        asyncio.run(target_of(AnthropicTarget, model="m").open())
 
 
 @pytest.mark.parametrize("name", ["model", "messages", "system"])
 def test_what_evalcase_sends_itself_is_no_parameter(name: str) -> None:
     with pytest.raises(ConfigError, match=f"`params` can't hold `{name}`"):
-        AnthropicTarget(model="m", params={name: "x"})
+        target_of(AnthropicTarget, model="m", params={name: "x"})
 
 
 def test_a_model_may_name_its_address() -> None:
-    assert not AnthropicTarget.carries_address("claude-x")
-    assert AnthropicTarget.carries_address("claude-x@https://host")
+    assert not carries_address(AnthropicTarget, "claude-x")
+    assert carries_address(AnthropicTarget, "claude-x@https://host")
     with serving(reply()) as server:
-        asyncio.run(answer_all(AnthropicTarget.from_value(f"m@{server.url}"), [trial()]))
+        asyncio.run(answer_all(of_value(AnthropicTarget, f"m@{server.url}"), [question()]))
     assert (server.request.json["model"], server.request.path) == ("m", "/v1/messages")
 
 
 def test_the_cache_key_has_the_body_and_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "hunter2")
-    key = json.dumps(AnthropicTarget(model="m").cache_key(trial()))
+    key = json.dumps(target_of(AnthropicTarget, model="m").cache_key(question()))
     assert "Hi" in key
     assert "x-api-key" in key
     assert "hunter2" not in key
-    assert key != json.dumps(AnthropicTarget(model="m", version="x").cache_key(trial()))
+    assert key != json.dumps(
+        target_of(AnthropicTarget, model="m", version="x").cache_key(question())
+    )
 
 
 def test_a_block_of_text_without_text_is_no_answer() -> None:

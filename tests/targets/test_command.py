@@ -14,7 +14,7 @@ import pytest
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Usage
 from evalcase.targets.command import CommandTarget
-from tests.targets.trials import answer_all, ask, trial
+from tests.targets.questions import answer_all, ask, of_value, question, target_of
 
 Make = Callable[..., CommandTarget]
 
@@ -31,7 +31,7 @@ def make(tmp_path: Path) -> Make:
     def make(source: str, *arguments: str, **options: Any) -> CommandTarget:
         (tmp_path / "program.py").write_text(dedent(source))
         argv = [sys.executable, "-S", "-E", "program.py", *arguments]
-        return CommandTarget(command=argv, root=str(tmp_path), **options)
+        return target_of(CommandTarget, command=argv, root=str(tmp_path), **options)
 
     return make
 
@@ -43,14 +43,11 @@ COPY = "import sys; sys.stdout.write(sys.stdin.read())"
 # What it is given.
 
 
-def test_the_case_is_on_stdin_without_what_is_expected(make: Make) -> None:
-    given = trial(
-        LONG, id="x", repeat=2, metadata={"k": [1]}, conversation_id="c",
-        expected_output=[{"role": "assistant", "content": "secret"}], criteria="secret",
-    )  # fmt: skip
+def test_the_question_is_on_stdin(make: Make) -> None:
+    given = question(LONG, id="x", repeat=2, metadata={"k": [1]}, conversation_id="c")
     assert json.loads(ask(make(COPY), given).text) == {
-        "id": "x", "input": LONG, "metadata": {"k": [1]}, "conversation_id": "c", "repeat": 2,
-        "files": {},
+        "id": "x", "case": "x", "input": LONG, "metadata": {"k": [1]}, "conversation_id": "c",
+        "repeat": 2, "files": {},
     }  # fmt: skip
 
 
@@ -59,20 +56,20 @@ def test_files_are_named_with_their_place(make: Make, tmp_path: Path) -> None:
     (tmp_path / "suites").mkdir()
     (tmp_path / "docs" / "a.txt").write_text("x")
     content = [{"type": "file", "path": "docs/a.txt"}, {"type": "text", "text": "Sum it up."}]
-    given = trial([{"role": "user", "content": content}], suite=str(tmp_path / "suites/s.yaml"))
+    given = question([{"role": "user", "content": content}], suite=str(tmp_path / "suites/s.yaml"))
     files = json.loads(ask(make(COPY), given).text)["files"]
     assert files == {"docs/a.txt": str(tmp_path / "docs" / "a.txt")}
 
 
 def test_stdin_may_be_the_prompt_or_nothing(make: Make) -> None:
-    assert ask(make(COPY, stdin="text"), trial("héllo")).text == "héllo"
+    assert ask(make(COPY, stdin="text"), question("héllo")).text == "héllo"
     assert ask(make(COPY, stdin="none")).text == ""
 
 
 def test_placeholders_are_filled_in_once_and_never_seen_by_a_shell(make: Make) -> None:
     target = make(SHOW, "{prompt}", "--id={case_id}", "{repeat}/{attempt}", "[{conversation_id}]")
     text = "$(touch x) '\"; {case_id} \\ ünï\n*"
-    answer = ask(target, trial(text, id="c1", repeat=3))
+    answer = ask(target, question(text, id="c1", repeat=3))
     assert json.loads(answer.text) == [text, "--id=c1", "3/1", "[]"]
 
 
@@ -93,7 +90,7 @@ def test_the_input_may_come_in_a_file_and_stdin_is_empty_then(make: Make) -> Non
         import sys
         sys.stdout.write(open(sys.argv[1]).read() + open(sys.argv[2]).read() + sys.stdin.read())
     """
-    answer = ask(make(source, "{input_file}", "{prompt_file}", output="text"), trial(LONG))
+    answer = ask(make(source, "{input_file}", "{prompt_file}", output="text"), question(LONG))
     data, prompt = answer.text.split("\n")
     assert (json.loads(data)["input"], prompt) == (LONG, "Hi")
 
@@ -103,22 +100,19 @@ def test_files_of_a_trial_are_gone_afterwards(make: Make) -> None:
     assert not Path(path).parent.exists()
 
 
-def test_attempts_are_counted_until_one_succeeds(make: Make) -> None:
-    source = "import sys; sys.exit(int(sys.argv[1]) < 3) if sys.argv[1] < '3' else print('3rd')"
-    target = make(source, "{attempt}")
-    answers = asyncio.run(answer_all(target, [trial()] * 4))
-    assert [getattr(answer, "text", type(answer).__name__) for answer in answers] == [
-        "TargetError", "TargetError", "3rd", "TargetError",
-    ]  # fmt: skip
+def test_the_attempt_is_that_of_the_question(make: Make) -> None:
+    target = make(SHOW, "{attempt}")
+    answers = asyncio.run(answer_all(target, [question(), question(attempt=3)]))
+    assert [getattr(answer, "text", answer) for answer in answers] == ['["1"]', '["3"]']
 
 
 def test_hidden_messages_are_warned_of_once(make: Make) -> None:
     said: list[str] = []
     target = make(SHOW, "{prompt}", warn=said.append)
-    asyncio.run(answer_all(target, [trial(), trial(LONG), trial(LONG)]))
+    asyncio.run(answer_all(target, [question(), question(LONG), question(LONG)]))
     assert len(said) == 1
     assert "sees the last user message only; case `one` has 2 messages" in said[0]
-    ask(make(COPY, warn=said.append), trial(LONG))
+    ask(make(COPY, warn=said.append), question(LONG))
     assert len(said) == 1
 
 
@@ -132,23 +126,23 @@ def test_cwd_and_env(make: Make, tmp_path: Path) -> None:
 
 def test_a_shell_only_where_it_is_asked_for(tmp_path: Path) -> None:
     line = 'printf %s {prompt} | tr a-z A-Z; echo " $HOME_SWEET"'
-    target = CommandTarget(
-        command=line, shell=True, env={"HOME_SWEET": "home"}, root=str(tmp_path)
-    )  # fmt: skip
-    assert ask(target, trial("a'b\"$(touch x)`touch y`;")).text == "A'B\"$(TOUCH X)`TOUCH Y`; home"
+    env = {"HOME_SWEET": "home"}
+    target = target_of(CommandTarget, command=line, shell=True, env=env, root=str(tmp_path))
+    answer = ask(target, question("a'b\"$(touch x)`touch y`;"))
+    assert answer.text == "A'B\"$(TOUCH X)`TOUCH Y`; home"
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("quote", ["{prompt}", '"{prompt}"', "'{prompt}'", "\\{prompt}"])
 def test_no_text_of_a_case_becomes_a_part_of_a_shell_line(tmp_path: Path, quote: str) -> None:
-    target = CommandTarget(command=f"echo {quote}", shell=True, root=str(tmp_path))
+    target = target_of(CommandTarget, command=f"echo {quote}", shell=True, root=str(tmp_path))
     texts = ("$(touch x)", "'; touch x; '", '"; touch x; "', "`touch x`")
-    asyncio.run(answer_all(target, map(trial, texts)))
+    asyncio.run(answer_all(target, map(question, texts)))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_program_that_does_not_read_its_input_answers_all_the_same(make: Make) -> None:
-    assert ask(make("print('ok')"), trial("x" * 3_000_000)).text == "ok"
+    assert ask(make("print('ok')"), question("x" * 3_000_000)).text == "ok"
 
 
 # What it answers.
@@ -233,6 +227,27 @@ def test_an_exit_code_is_an_error_with_the_tail_of_stderr(make: Make) -> None:
     assert error.details["stderr"].endswith("x\nno such model\n")
 
 
+NODE = """
+    import sys
+    sys.stderr.write("/app/agent.js:3\\n  throw new Error('no key')\\n  ^\\n\\nError: no key\\n")
+    sys.stderr.write("    at main (/app/agent.js:3:9)\\n\\nNode.js v20.20.2\\n")
+    sys.exit(1)
+"""
+
+
+def test_the_line_that_says_why_is_shown_and_not_just_the_last(make: Make) -> None:
+    with pytest.raises(TargetError) as caught:
+        ask(make(NODE))
+    assert str(caught.value) == "the command exited with code 1: Error: no key"
+    with pytest.raises(TargetError, match=r"exited with code 1: ValueError: no key$"):
+        ask(
+            make(
+                "import sys, atexit\natexit.register(print, 'bye', file=sys.stderr)\n"
+                "raise ValueError('no key')"
+            )
+        )
+
+
 def test_a_signal_is_named(make: Make) -> None:
     with pytest.raises(TargetError, match="was ended by SIGKILL"):
         ask(make("import os, signal; os.kill(os.getpid(), signal.SIGKILL)"))
@@ -240,25 +255,25 @@ def test_a_signal_is_named(make: Make) -> None:
 
 def test_what_can_not_be_an_argument_is_an_error_that_says_so(make: Make) -> None:
     with pytest.raises(TargetError, match="NUL"):
-        ask(make(SHOW, "{prompt}"), trial("a\0b"))
+        ask(make(SHOW, "{prompt}"), question("a\0b"))
     with pytest.raises(TargetError, match="too long; give long texts on stdin"):
-        ask(make(SHOW, "{prompt}"), trial("x" * 3_000_000))
+        ask(make(SHOW, "{prompt}"), question("x" * 3_000_000))
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "`command` is a list of texts, not null"),
+        ({}, "needs `command`; for example command: ["),
         ({"command": "ls -l"}, "a shell line is one text, with shell = true"),
-        ({"command": ["ls", 3]}, "holds a number; quote it"),
-        ({"command": []}, "`command` is a list of texts"),
-        ({"command": ["ls"], "shell": True}, "`command` is text, not a list"),
+        ({"command": ["ls", 3]}, "item 2 of `command` is text, not 3: quote it"),
+        ({"command": []}, "`command` is an empty list"),
+        ({"command": ["ls"], "shell": True}, "`command` is one text with `shell`, not a list"),
         ({"command": ["ls"], "shell": "yes"}, "`shell` is true or false"),
-        ({"command": ["ls"], "env": {"A": 1}}, "`env.A` is text, not a number; quote it"),
+        ({"command": ["ls"], "env": {"A": 1}}, "`env.A` is text, not 1: quote it"),
         ({"command": ["ls"], "env": {"A=B": "1"}}, "`env` can't hold"),
         ({"command": ["ls"], "output": "xml"}, "`output` is one of auto, text, json"),
         ({"command": ["ls"], "max_output_bytes": 0}, "whole number of 1 or more"),
-        ({"command": ["ls"], "cmd": 1}, "`cmd` is not an option"),
+        ({"command": ["ls"], "cmd": 1}, "no option `cmd`: did you mean `command`?"),
         ({"command": ["ls"], "workers": 2}, "`workers` goes with mode"),
         ({"command": ["ls", "{prompt}"], "mode": "worker"}, "a worker is started once"),
         ({"command": ["ls"], "mode": "worker", "output": "json"}, "`output` does not go with mode"),
@@ -270,7 +285,7 @@ def test_what_can_not_be_an_argument_is_an_error_that_says_so(make: Make) -> Non
 )
 def test_options_are_checked(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        CommandTarget(**options)
+        target_of(CommandTarget, **options)
     assert said in str(caught.value)
 
 
@@ -286,15 +301,15 @@ def test_a_missing_program_or_folder_is_found_before_the_first_trial(
     tmp_path: Path, options: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
-        ask(CommandTarget(root=str(tmp_path), **options))
+        ask(target_of(CommandTarget, root=str(tmp_path), **options))
     assert said in str(caught.value)
 
 
 def test_from_value_splits_words_and_starts_no_shell(tmp_path: Path) -> None:
-    target = CommandTarget.from_value("echo 'two  words' $HOME ;", root=str(tmp_path))
+    target = of_value(CommandTarget, "echo 'two  words' $HOME ;", root=str(tmp_path))
     assert ask(target).text == "two  words $HOME ;"
     with pytest.raises(ConfigError, match="No closing quotation"):
-        CommandTarget.from_value("echo 'x")
+        of_value(CommandTarget, "echo 'x")
 
 
 # AgentV's protocol.
@@ -318,11 +333,12 @@ def test_agentv_templates_work(tmp_path: Path) -> None:
     (tmp_path / "cli.py").write_text(dedent(AGENTV))
     (tmp_path / "a b.txt").write_text("x")
     content = [{"type": "text", "value": "It's $HOME"}, {"type": "file", "value": "a b.txt"}]
-    given = trial(
+    given = question(
         [{"role": "system", "content": "Be brief."}, {"role": "user", "content": content}],
         id="the case", suite=str(tmp_path / "s.yaml"),
     )  # fmt: skip
-    target = CommandTarget(
+    target = target_of(
+        CommandTarget,
         command_template=f"{sys.executable} cli.py {{PROMPT}} {{EVAL_ID}} {{ATTEMPT}} "
         "{OUTPUT_FILE} {FILES}",
         files_format="--file {path} --name={basename}",
@@ -338,16 +354,18 @@ def test_agentv_templates_work(tmp_path: Path) -> None:
 
 def test_agentv_prompt_files_and_unknown_placeholders(tmp_path: Path) -> None:
     template = "cat {PROMPT_FILE} > {OUTPUT_FILE}; echo {GUIDELINES} {OTHER} >> {OUTPUT_FILE}"
-    target = CommandTarget(command_template=template, root=str(tmp_path))
-    assert ask(target, trial("Hi\n")).text == "Hi\n {OTHER}"
+    target = target_of(CommandTarget, command_template=template, root=str(tmp_path))
+    assert ask(target, question("Hi\n")).text == "Hi\n {OTHER}"
 
 
 def test_agentv_failures(tmp_path: Path) -> None:
     with pytest.raises(TargetError, match="exited with code 4: oops"):
         ask(
-            CommandTarget(
-                command_template="echo oops >&2; exit 4 {OUTPUT_FILE}", root=str(tmp_path)
+            target_of(
+                CommandTarget,
+                command_template="echo oops >&2; exit 4 {OUTPUT_FILE}",
+                root=str(tmp_path),
             )
         )
     with pytest.raises(TargetError, match="left no answer"):
-        ask(CommandTarget(command_template=": {OUTPUT_FILE}", root=str(tmp_path)))
+        ask(target_of(CommandTarget, command_template=": {OUTPUT_FILE}", root=str(tmp_path)))

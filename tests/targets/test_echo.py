@@ -6,7 +6,7 @@ import pytest
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.targets.echo import EchoTarget
-from tests.targets.trials import ask, trial
+from tests.targets.questions import ask, of_value, question, target_of
 
 
 @pytest.mark.parametrize(
@@ -20,18 +20,20 @@ from tests.targets.trials import ask, trial
 )
 def test_it_says_what_the_user_said_last(content: Any, echoed: Any) -> None:
     messages = [{"role": "user", "content": "before"}, {"role": "user", "content": content}]
-    answer = ask(EchoTarget(), trial([*messages, {"role": "assistant", "content": "no"}]))
+    answer = ask(
+        target_of(EchoTarget), question([*messages, {"role": "assistant", "content": "no"}])
+    )
     assert answer.messages == ({"role": "assistant", "content": echoed},)
 
 
 def test_without_a_user_there_is_nothing_to_say() -> None:
     with pytest.raises(TargetError, match="no user message"):
-        ask(EchoTarget(), trial([{"role": "system", "content": "x"}]))
+        ask(target_of(EchoTarget), question([{"role": "system", "content": "x"}]))
 
 
 def test_it_takes_no_options_and_no_value() -> None:
-    with pytest.raises(ConfigError, match="`loud` is not an option of it; it has none"):
-        EchoTarget(loud=True)
+    with pytest.raises(ConfigError, match="no option `loud`: it has `kind`, `concurrency`"):
+        target_of(EchoTarget, loud=True)
     with pytest.raises(ConfigError, match="takes no value"):
-        EchoTarget.from_value("x")
-    assert ask(EchoTarget.from_value("")).text == "Hi"
+        of_value(EchoTarget, "x")
+    assert ask(of_value(EchoTarget, "")).text == "Hi"

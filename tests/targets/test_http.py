@@ -12,10 +12,19 @@ import pytest
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Usage
-from evalcase.targets.http import HttpTarget
+from evalcase.model.target import Surroundings
+from evalcase.targets.http import HttpOptions, HttpTarget
 from tests.cli.command import environment
+from tests.targets.questions import (
+    answer_all,
+    ask,
+    carries_address,
+    ignore,
+    of_value,
+    question,
+    target_of,
+)
 from tests.targets.server import Reply, serving
-from tests.targets.trials import answer_all, ask, trial
 
 LONG = [
     {"role": "system", "content": "Be brief."},
@@ -36,19 +45,16 @@ def text(body: bytes) -> Reply:
 # What is sent.
 
 
-def test_by_default_the_case_is_sent_as_programs_get_it() -> None:
-    given = trial(
-        LONG, id="x", repeat=2, metadata={"k": [1]}, conversation_id="c",
-        expected_output=[{"role": "assistant", "content": "secret"}], criteria="secret",
-    )  # fmt: skip
+def test_by_default_the_question_is_sent_as_programs_get_it() -> None:
+    given = question(LONG, id="x", repeat=2, metadata={"k": [1]}, conversation_id="c")
     with serving(text(b"ok")) as server:
-        assert ask(HttpTarget(url=server.url + "/answer?v=1"), given).text == "ok"
+        assert ask(target_of(HttpTarget, url=server.url + "/answer?v=1"), given).text == "ok"
     assert server.request.path == "/answer?v=1"
     assert server.request.headers["content-type"] == "application/json"
     assert server.request.headers["user-agent"].startswith("evalcase/")
     assert server.request.json == {
-        "id": "x", "input": LONG, "metadata": {"k": [1]}, "conversation_id": "c", "repeat": 2,
-        "files": {},
+        "id": "x", "case": "x", "input": LONG, "metadata": {"k": [1]}, "conversation_id": "c",
+        "repeat": 2, "files": {},
     }  # fmt: skip
 
 
@@ -58,7 +64,10 @@ def test_a_text_that_is_one_placeholder_becomes_the_value_itself() -> None:
         "id": "{case_id}", "talk": "{conversation_id}", "files": "{files}", "k": 3, "no": None,
     }  # fmt: skip
     with serving(text(b"ok")) as server:
-        ask(HttpTarget(url=server.url, body=body), trial(LONG, repeat=4, metadata={"a": 1}))
+        ask(
+            target_of(HttpTarget, url=server.url, body=body),
+            question(LONG, repeat=4, metadata={"a": 1}),
+        )
     assert server.request.json == {
         "q": "Hi", "all": [LONG], "n": 4, "meta": {"a": 1}, "id": "one", "talk": None, "files": {},
         "k": 3, "no": None,
@@ -68,15 +77,18 @@ def test_a_text_that_is_one_placeholder_becomes_the_value_itself() -> None:
 def test_placeholders_in_a_longer_text_are_filled_in_once() -> None:
     body = "[{prompt}] {repeat} {metadata} {conversation_id}. {{prompt}} {{other}} {} {0}"
     with serving(text(b"ok")) as server:
-        ask(HttpTarget(url=server.url, body=body), trial("{case_id} {{prompt}}", metadata={"é": 1}))
+        ask(
+            target_of(HttpTarget, url=server.url, body=body),
+            question("{case_id} {{prompt}}", metadata={"é": 1}),
+        )
     expected = '[{case_id} {{prompt}}] 1 {"é": 1} . {prompt} {other} {} {0}'
     assert server.request.json == expected
 
 
 def test_data_as_prompt_is_json() -> None:
     with serving(text(b"ok")) as server:
-        given = trial([{"role": "user", "content": {"a": [1]}}])
-        ask(HttpTarget(url=server.url, body={"q": "{prompt}"}), given)
+        given = question([{"role": "user", "content": {"a": [1]}}])
+        ask(target_of(HttpTarget, url=server.url, body={"q": "{prompt}"}), given)
     assert server.request.json == {"q": '{"a": [1]}'}
 
 
@@ -87,10 +99,10 @@ def test_files_are_sent_with_their_content(tmp_path: Path, body: Any) -> None:
     (tmp_path / "c.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     parts = [{"type": "file", "path": name} for name in ("a.txt", "b.bin")]
     parts.append({"type": "image", "path": "c.png"})
-    given = trial([{"role": "user", "content": parts}], suite=str(tmp_path / "s.yaml"))
+    given = question([{"role": "user", "content": parts}], suite=str(tmp_path / "s.yaml"))
     options = {} if body is None else {"body": body}
     with serving({"text": "ok"}) as server:
-        ask(HttpTarget(url=server.url, root=str(tmp_path), **options), given)
+        ask(target_of(HttpTarget, url=server.url, root=str(tmp_path), **options), given)
     assert server.request.json["files"] == {
         "a.txt": {"media_type": "text/plain", "text": "text \u00e9"},
         "b.bin": {"media_type": "application/octet-stream", "base64": "/wA="},
@@ -100,18 +112,18 @@ def test_files_are_sent_with_their_content(tmp_path: Path, body: Any) -> None:
 
 def test_an_unknown_placeholder_is_refused_with_the_nearest() -> None:
     with pytest.raises(ConfigError, match=r"no placeholder \{promt\}: did you mean \{prompt\}\?"):
-        HttpTarget(url="http://x", body={"a": ["{promt}"]})
+        target_of(HttpTarget, url="http://x", body={"a": ["{promt}"]})
     with pytest.raises(ConfigError, match=r"there are \{prompt\}, .*write \{\{zzz\}\} if"):
-        HttpTarget(url="http://x", body="{zzz}")
+        target_of(HttpTarget, url="http://x", body="{zzz}")
     with pytest.raises(ConfigError, match="every case would be asked the same"):
-        HttpTarget(url="http://x", body={"q": "Hi"})
+        target_of(HttpTarget, url="http://x", body={"q": "Hi"})
 
 
 def test_hidden_messages_are_warned_of_once() -> None:
     said: list[str] = []
     with serving(text(b"ok")) as server:
-        target = HttpTarget(url=server.url, body={"q": "{prompt}"}, warn=said.append)
-        asyncio.run(answer_all(target, [trial(), trial(LONG), trial(LONG, id="two")]))
+        target = target_of(HttpTarget, url=server.url, body={"q": "{prompt}"}, warn=said.append)
+        asyncio.run(answer_all(target, [question(), question(LONG), question(LONG, id="two")]))
     assert len(said) == 1
     assert "sends the last user message only; case `one` has 2 messages" in said[0]
 
@@ -122,17 +134,19 @@ def test_hidden_messages_are_warned_of_once() -> None:
 def test_without_a_path_the_body_is_read_as_output_of_a_program_is() -> None:
     shaped = {"text": "4", "usage": {"input_tokens": 3}, "cost_usd": 0.5}
     with serving(shaped, {"a": 1}, {"a": 1}, shaped) as server:
-        answer = ask(HttpTarget(url=server.url))
+        answer = ask(target_of(HttpTarget, url=server.url))
         assert (answer.text, answer.usage, answer.cost_usd) == ("4", Usage(3), 0.5)
-        assert ask(HttpTarget(url=server.url)).content == '{"a": 1}'
-        assert ask(HttpTarget(url=server.url, output="json")).content == {"a": 1}
-        assert ask(HttpTarget(url=server.url, output="text")).content == json.dumps(shaped)
+        assert ask(target_of(HttpTarget, url=server.url)).content == '{"a": 1}'
+        assert ask(target_of(HttpTarget, url=server.url, output="json")).content == {"a": 1}
+        assert ask(target_of(HttpTarget, url=server.url, output="text")).content == json.dumps(
+            shaped
+        )
 
 
 @pytest.mark.parametrize("path", ["out.0.text", "/out/0/text", "out.-1.text"])
 def test_the_answer_is_picked_by_a_path(path: str) -> None:
     with serving({"out": [{"text": "4"}], "id": 7}) as server:
-        assert ask(HttpTarget(url=server.url, answer=path)).content == "4"
+        assert ask(target_of(HttpTarget, url=server.url, answer=path)).content == "4"
 
 
 @pytest.mark.parametrize(
@@ -140,13 +154,13 @@ def test_the_answer_is_picked_by_a_path(path: str) -> None:
 )
 def test_the_answer_at_a_path_may_be_any_value(found: Any, content: Any) -> None:
     with serving({"a": found}) as server:
-        assert ask(HttpTarget(url=server.url, answer="a")).content == content
+        assert ask(target_of(HttpTarget, url=server.url, answer="a")).content == content
 
 
 def test_the_answer_at_a_path_may_be_messages() -> None:
     message = {"role": "assistant", "tool_calls": [{"tool": "add", "input": {"a": 1}}], "x": 1}
     with serving({"all": [message]}) as server:
-        assert ask(HttpTarget(url=server.url, answer="all")).messages == (message,)
+        assert ask(target_of(HttpTarget, url=server.url, answer="all")).messages == (message,)
 
 
 def test_usage_and_cost_are_picked_by_paths() -> None:
@@ -154,14 +168,16 @@ def test_usage_and_cost_are_picked_by_paths() -> None:
     tokens = {"prompt_tokens": 3, "completion_tokens": 2, "details": {"a": 1}}
     with serving({"a": "x", "u": tokens, "money": {"usd": 0.25}}) as server:
         paths = {"answer": "a", "usage": "u", "cost_usd": "money.usd"}
-        answer = ask(HttpTarget(url=server.url, warn=said.append, **paths))
+        answer = ask(target_of(HttpTarget, url=server.url, warn=said.append, **paths))
     assert (answer.usage, answer.cost_usd, said) == (Usage(3, 2), 0.25, [])
 
 
 def test_usage_that_is_missing_is_unknown_with_a_warning() -> None:
     said: list[str] = []
     with serving({"a": "x"}) as server:
-        answer = ask(HttpTarget(url=server.url, answer="a", usage="u.v", warn=said.append))
+        answer = ask(
+            target_of(HttpTarget, url=server.url, answer="a", usage="u.v", warn=said.append)
+        )
     assert (answer.text, answer.usage) == ("x", None)
     assert said == [
         "http target: there is nothing at `u.v`: at the top there is a mapping with `a`"
@@ -179,7 +195,7 @@ def test_usage_that_is_missing_is_unknown_with_a_warning() -> None:
 )
 def test_a_path_that_leads_nowhere_says_what_is_there(path: str, there: str) -> None:
     with serving({"a": ["x"]}) as server:
-        error = failure(HttpTarget(url=server.url, answer=path))
+        error = failure(target_of(HttpTarget, url=server.url, answer=path))
     assert str(error) == f"`answer`: there is nothing at `{path}`: {there}"
     assert (error.kind, error.may_succeed_later) == ("protocol", False)
     assert error.details == {"body": '{"a": ["x"]}'}
@@ -187,14 +203,14 @@ def test_a_path_that_leads_nowhere_says_what_is_there(path: str, there: str) -> 
 
 def test_null_at_a_path_is_no_answer() -> None:
     with serving({"a": None}) as server:
-        error = failure(HttpTarget(url=server.url, answer="a"))
+        error = failure(target_of(HttpTarget, url=server.url, answer="a"))
     assert (str(error), error.kind) == ("`answer`: at `a` there is null", "protocol")
 
 
 @pytest.mark.parametrize("body", [b"{", b'{"a": NaN}', b'{"a": 1, "a": 2}', b"", b'{"a": "\xff"}'])
 def test_malformed_json_is_an_error_with_what_came(body: bytes) -> None:
     with serving(text(body)) as server:
-        error = failure(HttpTarget(url=server.url, answer="a"))
+        error = failure(target_of(HttpTarget, url=server.url, answer="a"))
     assert "is not JSON" in str(error)
     assert (error.kind, error.may_succeed_later) == ("protocol", False)
     assert error.details["body"] == body.decode(errors="backslashreplace")
@@ -202,23 +218,25 @@ def test_malformed_json_is_an_error_with_what_came(body: bytes) -> None:
 
 def test_invalid_utf8_survives_losslessly() -> None:
     with serving(text(b"a\xff\x00b")) as server:
-        message = ask(HttpTarget(url=server.url)).messages[0]
+        message = ask(target_of(HttpTarget, url=server.url)).messages[0]
     assert message.content == "a\ufffd\x00b"
     assert b64decode(message["content_base64"]) == b"a\xff\x00b"
 
 
 def test_a_huge_text_is_cut_and_marked() -> None:
     with serving(text("é".encode() * 500_000)) as server:
-        answer = ask(HttpTarget(url=server.url, max_output_bytes=1001))
+        answer = ask(target_of(HttpTarget, url=server.url, max_output_bytes=1001))
     assert (answer.text, answer.truncated) == ("é" * 500, True)
 
 
 def test_json_that_was_cut_is_an_error_with_its_beginning() -> None:
     with serving({"a": "x" * 5000}) as server:
-        error = failure(HttpTarget(url=server.url, answer="a", max_output_bytes=1000))
+        error = failure(target_of(HttpTarget, url=server.url, answer="a", max_output_bytes=1000))
         assert "larger than `max_output_bytes`" in str(error)
         assert error.details["body"].startswith('{"a": "xxx')
-        assert failure(HttpTarget(url=server.url, output="json", max_output_bytes=9)).kind
+        assert failure(
+            target_of(HttpTarget, url=server.url, output="json", max_output_bytes=9)
+        ).kind
 
 
 # Options.
@@ -227,7 +245,7 @@ def test_json_that_was_cut_is_an_error_with_its_beginning() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "`url` is missing"),
+        ({}, "needs `url`; for example url: http://localhost:8000/answer"),
         ({"url": "ftp://x/y"}, "`url` is an address such as"),
         ({"url": "http://"}, "`url` is an address such as"),
         ({"url": "http://x:99999"}, "`url` is an address such as"),
@@ -250,20 +268,20 @@ def test_json_that_was_cut_is_an_error_with_its_beginning() -> None:
 )
 def test_options_that_cannot_be_used_are_named(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        HttpTarget(**options)
+        target_of(HttpTarget, **options)
     assert said in str(caught.value)
     assert "hunter2" not in str(caught.value)
 
 
 def test_a_url_is_enough_on_the_command_line_and_is_an_address() -> None:
     with serving(text(b"ok")) as server:
-        assert ask(HttpTarget.from_value(server.url)).text == "ok"
-    assert HttpTarget.carries_address("http://x")
+        assert ask(of_value(HttpTarget, server.url)).text == "ok"
+    assert carries_address(HttpTarget, "http://x")
 
 
 def test_concurrency_is_told_to_the_engine() -> None:
-    assert HttpTarget(url="http://x", concurrency=3).concurrency == 3
-    assert HttpTarget(url="http://x").concurrency is None
+    assert target_of(HttpTarget, url="http://x", concurrency=3).traits.concurrency == 3
+    assert target_of(HttpTarget, url="http://x").traits.concurrency is None
 
 
 def test_the_cache_key_has_what_decides_and_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -271,24 +289,42 @@ def test_the_cache_key_has_what_decides_and_no_secrets(monkeypatch: pytest.Monke
 
     def key(given: Any, **options: Any) -> str:
         options = {"url": "http://x/y?v=1", "body": {"q": "{prompt}"}, **options}
-        return json.dumps(HttpTarget(**options).cache_key(given), sort_keys=True)
+        return json.dumps(target_of(HttpTarget, **options).cache_key(given), sort_keys=True)
 
-    first = key(trial())
-    assert first == key(trial(id="other", metadata={"a": 1}))
+    first = key(question())
+    assert first == key(question(id="other", metadata={"a": 1}))
     different = [
-        key(trial("Ho")), key(trial(), url="http://x/y?v=2"), key(trial(), headers={"a": "1"}),
-        key(trial(), headers={"a": "2"}), key(trial(), key_env="MY_KEY"),
+        key(question("Ho")), key(question(), url="http://x/y?v=2"),
+        key(question(), headers={"a": "1"}), key(question(), headers={"a": "2"}),
+        key(question(), key_env="MY_KEY"),
     ]  # fmt: skip
     assert len({first, *different}) == 6
     assert "hunter2" not in "".join(different)
 
 
+def test_values_of_the_environment_that_are_sent_decide_the_answer_too() -> None:
+    """Another tenant has another answer. Another key of the same tenant has not."""
+
+    def key(**environment: str) -> str:
+        options = HttpOptions(url="http://x", header_env={"X-Tenant": "TENANT"}, key_env="MY_KEY")
+        target = HttpTarget(options, Surroundings(".", environment, ignore))
+        return json.dumps(target.cache_key(question()))
+
+    first = key(TENANT="acme-corp", MY_KEY="hunter2")
+    assert first != key(TENANT="other", MY_KEY="hunter2")
+    assert first == key(TENANT="acme-corp", MY_KEY="hunter3")
+    assert "acme-corp" not in first
+    assert "hunter2" not in first
+
+
 def test_the_client_is_imported_only_to_ask_something() -> None:
     script = (
-        "import sys; from evalcase.plugins.registry import find\n"
-        "find('targets', 'http')(url='http://x')\n"
-        "find('targets', 'openai')(model='m')\n"
-        "find('targets', 'anthropic')(model='m')\n"
+        "import sys; from evalcase.plugins.registry import find_target_kind\n"
+        "from evalcase.plugins.targets import make_target\n"
+        "from evalcase.project.config import Config\n"
+        "for name in ('http:http://x', 'openai:m', 'anthropic:m'):\n"
+        "    find_target_kind(name.partition(':')[0])\n"
+        "    make_target(name, Config('.'), print, {})\n"
         "assert not {'aiohttp', 'genai_prices'} & sys.modules.keys()\n"
     )
     done = subprocess.run(
@@ -303,7 +339,7 @@ def test_what_is_read_from_a_body_is_part_of_what_decides_the_answer() -> None:
         {"usage": "u"}, {"cost_usd": "u"},
     ]  # fmt: skip
     keys = [
-        json.dumps(HttpTarget(url="http://127.0.0.1:9/x", **each).cache_key(trial()))
+        json.dumps(target_of(HttpTarget, url="http://127.0.0.1:9/x", **each).cache_key(question()))
         for each in options
     ]
     assert len(set(keys)) == len(keys)

@@ -11,10 +11,10 @@ import pytest
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer, Usage
-from evalcase.model.trial import Trial
+from evalcase.model.question import Question
 from evalcase.targets.openai import OpenAITarget
+from tests.targets.questions import answer_all, ask, carries_address, of_value, question, target_of
 from tests.targets.server import Reply, Server, serving
-from tests.targets.trials import answer_all, ask, trial
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
 ADD = {"name": "add", "arguments": '{"a": 1}'}
@@ -27,10 +27,12 @@ def completion(message: Any = None, **fields: Any) -> dict[str, Any]:
 
 
 def make(server: Server, **options: Any) -> OpenAITarget:
-    return OpenAITarget(**{"model": "some-model", "base_url": server.url + "/v1", **options})
+    return target_of(
+        OpenAITarget, **{"model": "some-model", "base_url": server.url + "/v1", **options}
+    )
 
 
-def sent(given: Trial, **options: Any) -> Any:
+def sent(given: Question, **options: Any) -> Any:
     """The body of the request that a trial becomes."""
     with serving(completion()) as server:
         ask(make(server, **options), given)
@@ -38,7 +40,7 @@ def sent(given: Trial, **options: Any) -> Any:
 
 
 def messages(*input: dict[str, Any], **options: Any) -> Any:
-    return sent(trial(list(input)), **options)["messages"]
+    return sent(question(list(input)), **options)["messages"]
 
 
 def answer(reply: Any, **options: Any) -> Answer:
@@ -165,12 +167,29 @@ def test_extra_keys_that_the_api_knows_are_sent_and_others_warned_of() -> None:
     ]
 
 
+SCHEMA = {"type": "object", "properties": {"score": {"type": "number"}}}
+
+
+def test_a_schema_of_the_question_is_sent_and_wins_over_the_parameters() -> None:
+    wanted = {
+        "type": "json_schema",
+        "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA},
+    }
+    given = question(schema=SCHEMA)
+    assert sent(given)["response_format"] == wanted
+    params = {"response_format": {"type": "text"}, "temperature": 0}
+    body = sent(given, params=params)
+    assert (body["response_format"], body["temperature"]) == (wanted, 0)
+    assert sent(question(), params=params)["response_format"] == {"type": "text"}
+    assert "response_format" not in sent(question())
+
+
 # Files.
 
 
-def with_files(tmp_path: Path, *parts: Any) -> Trial:
+def with_files(tmp_path: Path, *parts: Any) -> Question:
     (tmp_path / "suites").mkdir(exist_ok=True)
-    return trial([user(*parts)], suite=str(tmp_path / "suites" / "s.yaml"))
+    return question([user(*parts)], suite=str(tmp_path / "suites" / "s.yaml"))
 
 
 def test_files_are_sent_as_what_they_are(tmp_path: Path) -> None:
@@ -449,7 +468,7 @@ def test_a_service_that_does_not_stream_is_understood() -> None:
 def test_connections_are_used_again_after_a_stream() -> None:
     reply = Reply.stream(delta({"content": "x"}, "stop"), done=True)
     with serving(reply) as server:
-        asyncio.run(answer_all(make(server, **STREAM), [trial()] * 3))
+        asyncio.run(answer_all(make(server, **STREAM), [question()] * 3))
     assert (len(server.requests), server.connections) == (3, 1)
 
 
@@ -462,11 +481,11 @@ def test_the_default_key_is_for_the_default_host_only(monkeypatch: pytest.Monkey
         target = make(server)
         ask(target)
     assert "authorization" not in server.request.headers
-    assert target.key_names == ()
-    assert OpenAITarget(model="m").key_names == ("OPENAI_API_KEY",)
-    assert OpenAITarget(model="m", base_url="https://api.openai.com/v1/").key_names == (
-        "OPENAI_API_KEY",
-    )
+    assert target.traits.key_names == ()
+    assert target_of(OpenAITarget, model="m").traits.key_names == ("OPENAI_API_KEY",)
+    assert target_of(
+        OpenAITarget, model="m", base_url="https://api.openai.com/v1/"
+    ).traits.key_names == ("OPENAI_API_KEY",)
 
 
 def test_the_key_that_is_named_is_sent_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -475,19 +494,23 @@ def test_the_key_that_is_named_is_sent_anywhere(monkeypatch: pytest.MonkeyPatch)
         target = make(server, key_env="MY_KEY")
         ask(target)
     assert server.request.headers["authorization"] == "Bearer k"
-    assert target.key_names == ("MY_KEY",)
-    assert OpenAITarget(model="m", key_env="MY_KEY").key_names == ("MY_KEY",)
+    assert target.traits.key_names == ("MY_KEY",)
+    assert target_of(OpenAITarget, model="m", key_env="MY_KEY").traits.key_names == ("MY_KEY",)
 
 
 def test_a_header_of_ones_own_takes_the_place_of_the_default_key() -> None:
-    assert OpenAITarget(model="m", header_env={"authorization": "A"}).key_names == ("A",)
-    assert OpenAITarget(model="m", headers={"AUTHORIZATION": "none"}).key_names == ()
+    assert target_of(
+        OpenAITarget, model="m", header_env={"authorization": "A"}
+    ).traits.key_names == ("A",)
+    assert (
+        target_of(OpenAITarget, model="m", headers={"AUTHORIZATION": "none"}).traits.key_names == ()
+    )
 
 
 def test_a_missing_default_key_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(ConfigError, match="OPENAI_API_KEY is not set: export it, or name a file"):
-        asyncio.run(OpenAITarget(model="m").open())
+        asyncio.run(target_of(OpenAITarget, model="m").open())
 
 
 @pytest.mark.parametrize(
@@ -500,51 +523,62 @@ def test_a_missing_default_key_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     ],
 )
 def test_a_model_may_name_its_address(value: str, model: str, address: bool) -> None:
-    assert OpenAITarget.carries_address(value.format(url="http://host/v1")) is address
+    assert carries_address(OpenAITarget, value.format(url="http://host/v1")) is address
     if address:
         with serving(completion()) as server:
-            ask(OpenAITarget.from_value(value.format(url=server.url)))
+            ask(of_value(OpenAITarget, value.format(url=server.url)))
         assert server.request.json["model"] == model
     else:
-        assert OpenAITarget.from_value(value).key_names == ("OPENAI_API_KEY",)
+        assert of_value(OpenAITarget, value).traits.key_names == ("OPENAI_API_KEY",)
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "`model` is missing"),
+        ({}, "needs `model`; for example model: some-model"),
         ({"model": "m", "params": {"messages": []}}, "can't hold `messages`"),
         ({"model": "m", "params": {"model": "x"}}, "can't hold `model`"),
         ({"model": "m", "params": {"n": 2}}, "has `n` over 1: to ask more than once, use `repeat`"),
         ({"model": "m", "params": {"stream": "yes"}}, "`params.stream` is true or false"),
         ({"model": "m", "params": {"a": object()}}, "`params` can't be written as JSON"),
         ({"model": "m", "base_url": "localhost:80"}, "`base_url` is an address"),
-        ({"model": "m", "temperature": 1}, "`temperature` is not an option"),
+        ({"model": "m", "temperature": 1}, "no option `temperature`: did you mean `params`?"),
         ({"model": "m", "price": {"input": 1}}, "needs `output`"),
-        ({"model": "m", "price": {"input": 1, "outptu": 1}}, "has no `outptu`"),
-        ({"model": "m", "price": {"input": -1, "output": 1}}, "`price.input` is USD"),
+        (
+            {"model": "m", "price": {"input": 1, "outptu": 1}},
+            "`price` has no option `outptu`: did you mean `output`?",
+        ),
+        (
+            {"model": "m", "price": {"input": -1, "output": 1}},
+            "`price.input` is a number of 0 or more, not -1",
+        ),
     ],
 )
 def test_options_that_cannot_be_used_are_named(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        OpenAITarget(**options)
+        target_of(OpenAITarget, **options)
     assert said in str(caught.value)
 
 
 def test_a_value_without_a_model_is_refused() -> None:
     for value in ("", "@http://x"):
         with pytest.raises(ConfigError, match="needs a model"):
-            OpenAITarget.from_value(value)
+            of_value(OpenAITarget, value)
 
 
 def test_the_cache_key_knows_the_content_of_files(tmp_path: Path) -> None:
-    target = OpenAITarget(model="m", root=str(tmp_path))
-    given = with_files(tmp_path, {"type": "file", "path": "a.txt"})
+    target = target_of(OpenAITarget, model="m", root=str(tmp_path))
     (tmp_path / "a.txt").write_text("one")
+    given = with_files(tmp_path, {"type": "file", "path": "a.txt"})
     first = target.cache_key(given)
     assert json.dumps(first) == json.dumps(target.cache_key(given))
     (tmp_path / "a.txt").write_text("two")
     assert target.cache_key(given) != first
+
+
+def test_the_cache_key_knows_the_schema() -> None:
+    target = target_of(OpenAITarget, model="m")
+    assert target.cache_key(question()) != target.cache_key(question(schema=SCHEMA))
 
 
 def test_a_price_of_the_configuration() -> None:

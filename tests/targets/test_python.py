@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 
@@ -12,9 +14,8 @@ import pytest
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Usage
-from evalcase.model.trial import Trial
 from evalcase.targets.python import PythonTarget
-from tests.targets.trials import LIMIT_S, answer_all, ask, trial
+from tests.targets.questions import LIMIT_S, answer_all, ask, of_value, question, target_of
 
 Make = Callable[..., PythonTarget]
 
@@ -35,7 +36,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
     def make(source: str, name: str = "agent:answer", **options: object) -> PythonTarget:
         sys.modules.pop("agent", None)
         (tmp_path / "agent.py").write_text(dedent(source))
-        return PythonTarget(function=name, root=str(tmp_path), **options)  # type: ignore[arg-type]
+        return target_of(PythonTarget, function=name, root=str(tmp_path), **options)  # type: ignore[arg-type]
 
     return make
 
@@ -50,12 +51,8 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
         "answer = str.upper",
         "from functools import partial\ndef f(x, p): return p.upper()\nanswer = partial(f, 1)",
         "async def f(prompt): return prompt.upper()\nanswer = lambda prompt: f(prompt)",
-        "def answer(case): return case.input[0].content.upper()",
         "async def answer(messages): return messages[0]['content'].upper()",
-        "def answer(*, case): return case.input[0].content.upper()",
-        "def answer(prompt, case=None): return prompt[:0] + case.input[0].content.upper()",
-        "from evalcase.model.case import Case\ndef answer(c: Case): return c.input[0].text.upper()",
-        "def answer(it: 'evalcase.Case'): return it.input[0].text.upper()",
+        "from evalcase import Question\ndef answer(it: Question): return it.text.upper()",
         "def answer(history: 'list[Message]'): return history[0].text.upper()",
         "class Agent:\n    def __call__(self, prompt): return prompt.upper()\nanswer = Agent()",
         "class Agent:\n    async def __call__(self, p): return p.upper()\nanswer = Agent()",
@@ -71,36 +68,36 @@ def test_functions_and_objects_of_every_kind_answer(make: Make, source: str) -> 
 
 def test_messages_come_as_a_list_of_messages(make: Make) -> None:
     source = "def answer(messages): return f'{type(messages).__name__} {messages[-1].role}'"
-    assert ask(make(source), trial(LONG)).text == "list user"
+    assert ask(make(source), question(LONG)).text == "list user"
 
 
 def test_any_other_parameter_gets_the_last_user_content(make: Make) -> None:
     source = "def answer(content): return content"
-    assert ask(make(source), trial(LONG)).text == "Bye"
-    data = trial([{"role": "user", "content": {"question": "x", "k": 3}}])
+    assert ask(make(source), question(LONG)).text == "Bye"
+    data = question([{"role": "user", "content": {"question": "x", "k": 3}}])
     assert ask(make(source), data).content == {"question": "x", "k": 3}
 
 
 def test_hidden_messages_are_warned_of_once_per_run(make: Make) -> None:
     said: list[str] = []
     target = make("def answer(prompt): return prompt", warn=said.append)
-    asyncio.run(answer_all(target, [trial(), trial(LONG, id="long"), trial(LONG)]))
+    asyncio.run(answer_all(target, [question(), question(LONG, id="long"), question(LONG)]))
     (warning,) = said
     assert warning == (
         "`agent:answer` sees the last user message only; case `long` has 4 messages (system, "
-        "user, assistant); a parameter named `messages` or `case` would see all"
+        "user, assistant); a parameter named `messages`, or annotated as `Question`, would see all"
     )
 
 
 def test_nothing_is_warned_of_where_all_can_be_seen(make: Make) -> None:
     said: list[str] = []
-    ask(make("def answer(prompt, messages): return prompt", warn=said.append), trial(LONG))
+    ask(make("def answer(prompt, messages): return prompt", warn=said.append), question(LONG))
     assert said == []
 
 
 def test_a_case_without_a_user_message_is_an_error_for_who_sees_only_that(make: Make) -> None:
     with pytest.raises(TargetError, match="no user message"):
-        ask(make("def answer(p): return p"), trial([{"role": "system", "content": "x"}]))
+        ask(make("def answer(p): return p"), question([{"role": "system", "content": "x"}]))
 
 
 def test_usage_comes_with_an_answer_object(make: Make) -> None:
@@ -188,7 +185,7 @@ LOG = "log = []\n"
 )
 def test_set_up_and_tear_down_happen_once_per_run(make: Make, source: str) -> None:
     target = make(LOG + dedent(source))
-    answers = asyncio.run(answer_all(target, [trial("a"), trial("b")]))
+    answers = asyncio.run(answer_all(target, [question("a"), question("b")]))
     assert [str(getattr(answer, "text", answer)) for answer in answers] == ["a", "b"]
     assert sys.modules["agent"].log == ["in", "out"]
 
@@ -249,7 +246,7 @@ def test_sync_functions_run_side_by_side(make: Make) -> None:
         target = make(source)
         await target.open()
         try:
-            answers = await asyncio.gather(*(target.answer(trial()) for _ in range(20)))
+            answers = await asyncio.gather(*(target.answer(question()) for _ in range(20)))
             return [answer.text for answer in answers]
         finally:
             await target.close()
@@ -261,7 +258,7 @@ def test_threads_are_used_again_and_end_with_the_target(make: Make) -> None:
     source = "import threading\ndef answer(prompt): return threading.get_ident()"
     others = set(threading.enumerate())
     target = make(source)
-    answers = asyncio.run(answer_all(target, [trial() for _ in range(20)]))
+    answers = asyncio.run(answer_all(target, [question() for _ in range(20)]))
     assert len({getattr(answer, "content", None) for answer in answers}) == 1
     for thread in set(threading.enumerate()) - others:
         thread.join(LIMIT_S)
@@ -278,7 +275,7 @@ def test_a_hung_sync_function_is_given_up_and_the_next_trial_answered(make: Make
             return prompt
     """
     target = make(source)
-    answers = asyncio.run(answer_all(target, [trial("hang"), trial("next")], limit_s=0.2))
+    answers = asyncio.run(answer_all(target, [question("hang"), question("next")], limit_s=0.2))
     sys.modules["agent"].never.set()
     assert isinstance(answers[0], TimeoutError)
     assert getattr(answers[1], "text", None) == "next"
@@ -289,9 +286,9 @@ def test_fault_06_a_hung_sync_function_does_not_keep_the_process_alive(tmp_path:
     program = """
         import asyncio
         from evalcase.targets.python import PythonTarget
-        from tests.targets.trials import ask
+        from tests.targets.questions import ask, of_value, target_of
         try:
-            ask(PythonTarget(function="agent:answer", root={root!r}), limit_s=0.1)
+            ask(target_of(PythonTarget, function="agent:answer", root={root!r}), limit_s=0.1)
         except TimeoutError:
             print("given up")
     """
@@ -331,7 +328,7 @@ def test_cancelling_reaches_an_async_function(make: Make) -> None:
         ("", "agent.sub:answer", "there is no module `agent.sub`"),
         ("def answr(p): pass", "agent:answer", "has no `answer`: did you mean `answr`?"),
         ("answer = 3", "agent:answer", "can't be called"),
-        ("def answer(a, b): pass", "agent:answer", "can't be called with a case"),
+        ("def answer(a, b): pass", "agent:answer", "can't be asked a question"),
         ("import nowhere_at_all", "agent:answer", "No module named 'nowhere_at_all'"),
         ("x = 1\n1 / 0", "agent:answer", "division by zero ({file}:2)"),
         ("x = (", "agent:answer", "({file}:1)"),
@@ -349,28 +346,69 @@ def test_what_can_not_be_used_is_a_config_error_that_names_the_cause(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "`function` is missing"),
-        ({"function": 3}, "`function` is text, not a number"),
+        ({}, "needs `function`; for example function: my_agent:answer"),
+        ({"function": 3}, "`function` is `module:function`, not 3"),
         ({"function": "a:b", "arguments": []}, "`arguments` is a mapping, not a list"),
-        ({"function": "a:b", "argument": {}}, "`argument` is not an option"),
+        ({"function": "a:b", "argument": {}}, "no option `argument`: did you mean `arguments`?"),
     ],
 )
 def test_options_are_checked(options: dict[str, object], said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
-        PythonTarget(**options)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        target_of(PythonTarget, **options)  # type: ignore[arg-type]
 
 
 def test_from_value_is_the_function(tmp_path: Path, make: Make) -> None:
     make("def answer(p): return p")
-    assert ask(PythonTarget.from_value("agent:answer", root=str(tmp_path))).text == "Hi"
+    assert ask(of_value(PythonTarget, "agent:answer", root=str(tmp_path))).text == "Hi"
 
 
 def test_close_without_open_is_nothing(make: Make) -> None:
     asyncio.run(make("").close())
 
 
-def test_the_case_is_a_copy_for_each_trial(make: Make) -> None:
-    source = "def answer(prompt): prompt['k'].append(1); return prompt"
-    given: Trial = trial([{"role": "user", "content": {"k": []}}])
-    answers = asyncio.run(answer_all(make(source), [given, given]))
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def answer(prompt): prompt['k'].append(1); return prompt",
+        "def answer(messages): it = messages[0].content; it['k'].append(1); return it",
+        "def answer(metadata): metadata['k'].append(1); return metadata",
+        "def answer(q: 'Question'): q.metadata['k'].append(1); return q.metadata",
+        "def answer(q: 'Question'): it = q.messages[0].content; it['k'].append(1); return it",
+    ],
+)
+def test_what_is_given_is_a_copy_for_each_attempt(make: Make, source: str) -> None:
+    given = question([{"role": "user", "content": {"k": []}}], metadata={"k": []})
+    answers = asyncio.run(answer_all(make(source), [given, replace(given, attempt=2)]))
     assert [getattr(answer, "content", None) for answer in answers] == [{"k": [1]}, {"k": [1]}]
+
+
+@pytest.mark.parametrize("parameter", ["case", "it: Case", "it: 'evalcase.Case'", "q, case=None"])
+def test_the_case_is_refused_before_anything_is_asked(make: Make, parameter: str) -> None:
+    target = make(f"import evalcase\nfrom evalcase import Case\ndef answer({parameter}): pass")
+    with pytest.raises(ConfigError) as caught:
+        asyncio.run(target.open())
+    assert "what is expected must not be seen by what is tested" in str(caught.value)
+    assert "the annotation `Question` gives all the rest" in str(caught.value)
+
+
+def test_a_class_that_is_a_target_is_given_the_question(make: Make) -> None:
+    source = """
+        import evalcase
+        class answer(evalcase.Target):
+            async def answer(self, question):
+                return evalcase.Answer.of_text(f"{question.case} {question.text}")
+    """
+    assert ask(make(source)).text == "one Hi"
+
+
+def test_files_are_given_as_absolute_paths(make: Make, tmp_path: Path) -> None:
+    """Wherever the suite is, and whatever the working folder."""
+    (tmp_path / "evals" / "files").mkdir(parents=True)
+    (tmp_path / "evals" / "files" / "a.txt").write_text("one")
+    (tmp_path / "b.txt").write_text("two")
+    parts = [{"type": "file", "path": "files/a.txt"}, {"type": "file", "value": "b.txt"}]
+    source = "from pathlib import Path\ndef answer(files): return [Path(each).read_text() for each in files]"
+    given = question(
+        [{"role": "user", "content": parts}], suite=str(tmp_path / "evals" / "s.eval.yaml")
+    )
+    assert ask(make(source), given).content == ["one", "two"]

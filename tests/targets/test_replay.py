@@ -15,13 +15,13 @@ from evalcase.model.message import Message
 from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
 from evalcase.targets.replay import ReplayTarget
-from tests.targets.trials import answer_all, ask, trial
+from tests.targets.questions import answer_all, ask, of_value, question, target_of
 
 
 def replay(tmp_path: Path, *rows: Any, **options: Any) -> ReplayTarget:
     lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
     (tmp_path / "answers.jsonl").write_text("".join(f"{line}\n" for line in lines))
-    return ReplayTarget(path="answers.jsonl", root=str(tmp_path), **options)
+    return target_of(ReplayTarget, path="answers.jsonl", root=str(tmp_path), **options)
 
 
 MESSAGE = {"role": "assistant", "content": "m", "tool_calls": [{"tool": "t"}]}
@@ -57,8 +57,9 @@ def test_repeats_and_suites_are_told_apart(tmp_path: Path) -> None:
         {"case": "four", "suite": "a.yaml", "answer": "elsewhere"},
     ]
     given = [
-        trial(repeat=2), trial(), trial(id="two", repeat=9), trial(id="three", suite="b.yaml"),
-        trial(id="four"), trial(id="three"), trial(repeat=3),
+        question(repeat=2), question(), question(id="two", repeat=9),
+        question(id="three", suite="b.yaml"), question(id="four"), question(id="three"),
+        question(repeat=3),
     ]  # fmt: skip
     found = asyncio.run(answer_all(replay(tmp_path, *rows), given))
     texts = [each.text for each in found if isinstance(each, Answer)]
@@ -92,7 +93,7 @@ def test_a_file_that_makes_no_sense_is_refused_at_once(
 
 def test_a_file_that_is_missing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="can't be read: No such file"):
-        ask(ReplayTarget.from_value("nowhere.jsonl", root=str(tmp_path)))
+        ask(of_value(ReplayTarget, "nowhere.jsonl", root=str(tmp_path)))
 
 
 def result(case: str, target: str, answer: Answer | None, repeat: int = 1) -> dict[str, Any]:
@@ -119,8 +120,8 @@ def test_a_run_is_replayed_and_its_last_result_counts(tmp_path: Path) -> None:
         result("one", "t", whole),
         end='{"type":"result","case":"tw',
     )
-    target = ReplayTarget(path=folder)
-    again, missing = asyncio.run(answer_all(target, [trial(), trial(id="two")]))
+    target = target_of(ReplayTarget, path=folder)
+    again, missing = asyncio.run(answer_all(target, [question(), question(id="two")]))
     assert again == replace(whole, cost_usd=0.0, cached=True), "it was paid for in that run"
     assert isinstance(missing, TargetError)
     assert "case `two` has no answer" in str(missing)
@@ -132,8 +133,8 @@ def test_one_of_several_targets_of_a_run_is_chosen(tmp_path: Path) -> None:
         result("one", "a", Answer.of_text("of a")),
         result("one", "b", Answer.of_text("of b")),
     )
-    assert ask(ReplayTarget(path=folder, target="b")).text == "of b"
+    assert ask(target_of(ReplayTarget, path=folder, target="b")).text == "of b"
     with pytest.raises(ConfigError, match=r"several targets have answered.*: a, b"):
-        ask(ReplayTarget(path=folder))
+        ask(target_of(ReplayTarget, path=folder))
     with pytest.raises(ConfigError, match="no answers of the target `c`: a, b"):
-        ask(ReplayTarget(path=folder, target="c"))
+        ask(target_of(ReplayTarget, path=folder, target="c"))

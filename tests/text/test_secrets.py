@@ -104,7 +104,7 @@ def test_a_secret_that_is_a_word_of_the_record_does_not_break_it(tmp_path: Path,
     [found] = read_results(str(path))
     assert found.verdict == "passed"
     assert found.started_at == row(5)["started_at"]
-    assert found.case_hash == row(5)["case_hash"]
+    assert found.question_hash == row(5)["question_hash"]
     assert found.answer is not None
     assert found.answer.text == "It ***WORD***."
 
@@ -112,7 +112,7 @@ def test_a_secret_that_is_a_word_of_the_record_does_not_break_it(tmp_path: Path,
 def test_the_journal_scrubs_what_it_writes_and_knows_trials_by_their_scrubbed_names(
     tmp_path: Path,
 ) -> None:
-    from evalcase.record.reader import finished
+    from evalcase.record.index import read_index
 
     path = tmp_path / "journal.jsonl"
     scrubber = Scrubber({"KEY": "sk-123456"})
@@ -120,7 +120,7 @@ def test_the_journal_scrubs_what_it_writes_and_knows_trials_by_their_scrubbed_na
     write(path, [row(1, key=key, text="sk-123456")], scrubber=scrubber)
     assert b"sk-123456" not in path.read_bytes()
     assert rows_of(path)[0]["answer"]["messages"][0]["content"] == "***KEY***"
-    assert scrubber.key(key) in finished(str(path))
+    assert read_index(str(path)).find(scrubber.key(key)) is not None
 
 
 LONG = "sk-proj-0123456789abcdefghijklmnop"

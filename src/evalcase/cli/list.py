@@ -10,10 +10,10 @@ import click
 
 from evalcase.cli.terminal import columns_of, seen_from, style_for
 from evalcase.errors import ConfigError, RecordError
-from evalcase.evaluation import runs_folder
 from evalcase.project.config import load_config
+from evalcase.project.options import runs_folder
+from evalcase.record.index import read_totals
 from evalcase.record.listing import Listed, list_runs
-from evalcase.record.reader import totals
 from evalcase.report.terminal.listing import Entry, list_lines
 from evalcase.text.visible import visible
 
@@ -54,7 +54,7 @@ def _entry(listed: Listed, now: datetime) -> Entry:
         return Entry(listed.id, remark=f"damaged: {listed.problem}")
     about, age = listed.run.about, _age(listed.run.created_at, now)
     try:
-        counts = totals(listed.run.journal)
+        counts = read_totals(listed.run.journal)
     except RecordError as error:
         return Entry(listed.id, age, remark=f"damaged: {error}")
     planned = about.get("trials")

@@ -12,19 +12,21 @@ import click
 
 from evalcase.cli.running import Gates, Manner, execute, explained, finite, make_view
 from evalcase.errors import ConfigError, RecordError
-from evalcase.evaluation import Evaluation, runs_folder
-from evalcase.plugins.make import runs_code
+from evalcase.evaluation.conduct import Evaluation
+from evalcase.evaluation.plan import prepare
+from evalcase.model.result import Verdict
+from evalcase.plugins.targets import runs_code
 from evalcase.project.config import Config, load_config
-from evalcase.project.options import Request
+from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.folder import Run, read_run
+from evalcase.record.index import read_totals
 from evalcase.record.listing import newest_incomplete
-from evalcase.record.reader import totals
+from evalcase.system.world import this_world
 
 
 @click.command("resume")
 @click.argument("run", required=False)
 @click.option("--retry-errored", is_flag=True, help="Run errored trials again.")
-@click.option("--retry-failed", is_flag=True, help="Run failed trials again.")
 @click.option(
     "--max-cost",
     "max_cost_usd",
@@ -47,7 +49,7 @@ from evalcase.record.reader import totals
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 @explained
 def command(
-    run: str | None, retry_errored: bool, retry_failed: bool, max_cost_usd: float | None,
+    run: str | None, retry_errored: bool, max_cost_usd: float | None,
     max_errors: int,
     fail_under: float | None, no_exec: bool, env_file: str | None, runs_dir: str | None,
     quiet: bool, as_json: bool,
@@ -61,7 +63,7 @@ def command(
     evalcase resume                      the newest one
     evalcase resume --retry-errored      what errored, too
     """
-    again = (("errored",) if retry_errored else ()) + (("failed",) if retry_failed else ())
+    again: tuple[Verdict, ...] = ("errored",) if retry_errored else ()
     manner = Manner(quiet, as_json)
     config = load_config(os.getcwd())
     folder = os.path.abspath(runs_folder(runs_dir, config))
@@ -83,18 +85,18 @@ def command(
     _go_back(chosen, config)
     view = make_view(manner)
     config = replace(config, target=default)
-    evaluation = Evaluation(request, config, view, view.warn)
-    view.expect(evaluation.trials, _count_finished(chosen, again))
-    go = partial(evaluation.go, folder, chosen, again)
+    plan = prepare(request, config, this_world(), view.warn)
+    evaluation = Evaluation(plan, view)
+    view.expect(plan.trials, _count_finished(chosen, again))
+    go = partial(evaluation.carry_out, folder, chosen, again)
     return execute(evaluation, go, view, manner, Gates(max_errors, fail_under))
 
 
-def _count_finished(run: Run, again: tuple[str, ...]) -> int:
+def _count_finished(run: Run, again: tuple[Verdict, ...]) -> int:
     if not os.path.exists(run.journal):
         return 0  # killed before there was one
-    counted = totals(run.journal)
-    retried = {"errored": counted.errored, "failed": counted.failed}
-    return counted.total - sum(retried[verdict] for verdict in again)
+    counted = read_totals(run.journal).trials
+    return counted.total - (counted.errored if "errored" in again else 0)
 
 
 def _find(name: str | None, folder: str) -> Run | None:
@@ -106,12 +108,12 @@ def _find(name: str | None, folder: str) -> Run | None:
     return read_run(inside if os.path.isdir(inside) else name)
 
 
-def _request(run: Run) -> Request:
+def _request(run: Run) -> RunOptions:
     try:
         default = run.about.get("default_target")
         if not isinstance(default, str | None):
             raise TypeError(f"{default!r} is no target")
-        return Request.from_dict(run.about["request"])
+        return RunOptions.from_dict(run.about["options"])
     except (ConfigError, KeyError, TypeError, ValueError, AttributeError):
         raise RecordError(f"{run.path}: run.json does not say what was run") from None
 

@@ -11,10 +11,13 @@ from functools import partial
 import click
 
 from evalcase.cli.running import Gates, Manner, execute, explained, finite, make_view
-from evalcase.evaluation import Evaluation, runs_folder
+from evalcase.evaluation.conduct import Evaluation
+from evalcase.evaluation.plan import Plan, prepare
+from evalcase.evaluation.work import trials_of
 from evalcase.project.config import load_config
-from evalcase.project.options import Request
+from evalcase.project.options import RunOptions, runs_folder
 from evalcase.run.plan import Selection, Shard
+from evalcase.system.world import this_world
 from evalcase.text.visible import visible
 
 
@@ -132,29 +135,30 @@ def _run(given: dict[str, object]) -> int:
     dry_run, runs_dir = given.pop("dry_run"), given.pop("runs_dir")
     given["paths"] = given["paths"] or (".",)
     given["targets"] = tuple(dict.fromkeys(given["targets"]))  # type: ignore[call-overload]
-    request = Request(selection=selection, **given)  # type: ignore[arg-type]
+    chosen = RunOptions(selection=selection, **given)  # type: ignore[arg-type]
     config = load_config(os.getcwd())
     view = make_view(manner)
     with redirect_stdout(sys.stderr):  # a module may print when it is imported
-        evaluation = Evaluation(request, config, view, view.warn)
-    view.expect(evaluation.trials)
+        plan = prepare(chosen, config, this_world(), view.warn)
+    view.expect(plan.trials)
     if dry_run:
-        return _say_what_would_run(evaluation, manner.as_json)
+        return _say_what_would_run(plan, manner.as_json)
     folder = runs_folder(runs_dir, config)  # type: ignore[arg-type]
-    return execute(evaluation, partial(evaluation.go, folder), view, manner, gates)
+    evaluation = Evaluation(plan, view)
+    return execute(evaluation, partial(evaluation.carry_out, folder), view, manner, gates)
 
 
-def _say_what_would_run(evaluation: Evaluation, as_json: bool) -> int:
+def _say_what_would_run(plan: Plan, as_json: bool) -> int:
     """The targets with their trials, and every case of them; nothing is asked, or set up."""
-    shown = evaluation.scrubber.text
+    shown = plan.scrubber.text
     if as_json:
-        counts = {shown(name): count for name, count in evaluation.trials.items()}
-        sys.stdout.write(json.dumps({"trials": evaluation.planned, "targets": counts}) + "\n")
+        counts = {shown(name): count for name, count in plan.trials.items()}
+        sys.stdout.write(json.dumps({"trials": plan.planned, "targets": counts}) + "\n")
         return 0
-    for name, count in evaluation.trials.items():
+    for name, count in plan.trials.items():
         trials = "1 trial" if count == 1 else f"{count} trials"
         sys.stdout.write(f"{visible(shown(name))}: {trials}\n")
-        for trial in evaluation.trials_of(name):
+        for trial in trials_of(plan, name):
             if trial.repeat == 1:
                 sys.stdout.write(
                     f"  {visible(shown(trial.suite))}: {visible(shown(trial.case.id))}"

@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial, wraps
 from itertools import chain
 from math import isfinite
@@ -21,8 +21,9 @@ import click
 
 from evalcase.cli.terminal import columns_of, is_live, seen_from, style_for
 from evalcase.errors import ConfigError, RecordError, SuiteError, TargetError
-from evalcase.evaluation import Evaluation, runs_folder
+from evalcase.evaluation.conduct import Evaluation
 from evalcase.project.config import Config
+from evalcase.project.options import runs_folder
 from evalcase.record.evaluated import Evaluated
 from evalcase.record.reader import read_results
 from evalcase.report.terminal.above import Above
@@ -159,7 +160,9 @@ def execute(
     if manner.as_json:
         sys.stdout.write(json.dumps(_as_json(evaluated, duration_s)) + "\n")
     else:
-        _print_summary(evaluated, _ending(evaluated, duration_s, manner, evaluation.config), manner)
+        _print_summary(
+            evaluated, _ending(evaluated, duration_s, manner, evaluation.plan.config), manner
+        )
     return exit_code(evaluated, gates)
 
 
@@ -223,15 +226,15 @@ def _ending(evaluated: Evaluated, duration_s: float, manner: Manner, config: Con
     name = f"{evaluated.run.id}{elsewhere}"
     quiet = manner.quiet and evaluated.status == "completed"
     return Ending(
-        evaluated.totals, duration_s, record, _why_incomplete(evaluated), evaluated.forgiven,
+        evaluated.totals, duration_s, record, _why_incomplete(evaluated),
         "" if quiet else _next(evaluated, name),
     )  # fmt: skip
 
 
 def _why_incomplete(evaluated: Evaluated) -> str:
     if evaluated.status == "interrupted":
-        planned = evaluated.run.about.get("trials", "?")
-        return f"interrupted, with {evaluated.totals.total} of {planned} trials finished and kept"
+        planned, done = evaluated.run.about.get("trials", "?"), evaluated.totals.trials.total
+        return f"interrupted, with {done} of {planned} trials finished and kept"
     return "" if evaluated.status == "completed" else evaluated.notice or evaluated.status
 
 
@@ -239,10 +242,8 @@ def _next(evaluated: Evaluated, name: str) -> str:
     """The command that most people want now; none if all is well."""
     if evaluated.status != "completed":
         return f"evalcase resume {name}"
-    if evaluated.totals.errored:
+    if evaluated.totals.trials.errored:
         return f"evalcase resume {name} --retry-errored"
-    if evaluated.totals.failed > evaluated.forgiven:
-        return f"evalcase resume {name} --retry-failed"
     return ""
 
 
@@ -251,22 +252,24 @@ def _as_json(evaluated: Evaluated, duration_s: float) -> dict[str, object]:
     return {
         "run": evaluated.run.id, "path": os.path.abspath(evaluated.run.path),
         "status": evaluated.status,
-        "total": totals.total, "passed": totals.passed, "failed": totals.failed,
-        "errored": totals.errored, "ungraded": totals.ungraded, "skipped": totals.skipped,
-        "pass_rate": totals.pass_rate, "cost_usd": totals.cost_usd,
+        **asdict(totals.cases), "pass_rate": totals.pass_rate, "unfinished": totals.unfinished,
+        "trials": asdict(totals.trials),
+        "cost_usd": totals.cost_usd, "grading_usd": totals.grading_usd,
         "duration_s": round(duration_s, 3),
     }  # fmt: skip
 
 
 def exit_code(evaluated: Evaluated, gates: Gates) -> int:
     """130 interrupted, 3 errors or not completed, 1 not all passed or a gate not met, else 0."""
-    totals = evaluated.totals
+    totals, cases = evaluated.totals, evaluated.totals.cases
     if evaluated.status == "interrupted":
         return 130
-    if totals.errored > gates.max_errors or not (evaluated.complete or evaluated.failed_fast):
+    if totals.trials.errored > gates.max_errors or not (
+        evaluated.complete or evaluated.failed_fast
+    ):
         return 3
     if evaluated.failed_fast:
         return 1
     if gates.fail_under is not None:
         return 1 if (totals.pass_rate or 0.0) < gates.fail_under else 0
-    return 1 if totals.failed > evaluated.forgiven or totals.ungraded else 0
+    return 1 if cases.failed or cases.ungraded else 0

@@ -44,18 +44,3 @@ def mean_score(grades: Sequence[Grade]) -> float | None:
     # By their shares, so that the product with a very small weight is not lost.
     shares = [(score, weight / heaviest) for score, weight in scored]
     return fsum(score * share for score, share in shares) / fsum(share for _, share in shares)
-
-
-def decide_case_verdict(verdicts: Sequence[Verdict], pass_rate: float = 1.0) -> Verdict:
-    """The verdict of a case by those of its trials: passed if at least that share of them passed.
-
-    Where too few passed, errored beats failed and failed beats ungraded, as within a trial. A case
-    of which no trial passed never passes, whatever the rate.
-    """
-    if verdicts and all(verdict == "skipped" for verdict in verdicts):
-        return "skipped"
-    passed = sum(verdict == "passed" for verdict in verdicts)
-    if passed and passed >= pass_rate * len(verdicts) - _ROUNDING:
-        return "passed"
-    worst: tuple[Verdict, ...] = ("errored", "failed", "ungraded")
-    return next((verdict for verdict in worst if verdict in verdicts), "ungraded")

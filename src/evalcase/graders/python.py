@@ -47,13 +47,36 @@ GIVEN: dict[str, Callable[[Context], object]] = {
 """What a function may ask for, by the names of its parameters."""
 
 
-@dataclass(frozen=True, slots=True)
-class PythonGrader(Grader):
+class FunctionGrader(Grader):
     """Calls a function with what its parameters name, and reads what it returns.
 
     A plain function runs in a thread, so that a slow one holds up nobody else and one that hangs
     can be given up. An async one runs in the event loop, which is quicker.
     """
+
+    kind: ClassVar[GraderKind] = GraderKind("python", "A Python function says so.", runs_code=True)
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        self._function = function
+
+    @property
+    def name(self) -> str:
+        return getattr(self._function, "__name__", type(self._function).__name__)
+
+    def load(self) -> None:
+        """Raise ConfigError if the function asks for what no grader is given."""
+        _manner(self._function)
+
+    def fingerprint(self) -> str:
+        return _fingerprint(getattr(self._function, "__module__", ""))
+
+    def grade(self, context: Context) -> Score | Awaitable[Score]:
+        return _call(self._function, context)
+
+
+@dataclass(frozen=True, slots=True)
+class PythonGrader(Grader):
+    """The same for a function that is named, and imported before the first answer."""
 
     kind: ClassVar[GraderKind] = GraderKind(
         "python", "A Python function says so.", "value", runs_code=True
@@ -63,40 +86,49 @@ class PythonGrader(Grader):
 
     def load(self) -> None:
         """Import the function now. Raise ConfigError if there is none that can be called."""
-        _manner(self._function())
+        _manner(self._find())
 
-    def _function(self) -> Callable[..., object]:
+    def fingerprint(self) -> str:
+        return _fingerprint(self.value.partition(":")[0])
+
+    def grade(self, context: Context) -> Score | Awaitable[Score]:
+        return _call(self._find(), context)
+
+    def _find(self) -> Callable[..., object]:
         module, _, name = self.value.partition(":")
         function = _import(module, name)
         if not callable(function):
             raise ConfigError(f"`{self.value}` is not a function")
         return function
 
-    def fingerprint(self) -> str:
-        module = sys.modules.get(self.value.partition(":")[0])
-        path = module.__file__ if module is not None else None
-        return "" if path is None else digest_file(path)
 
-    def grade(self, context: Context) -> Score | Awaitable[Score]:
-        function = self._function()
-        manner = _manner(function)
-        call = partial(
-            function,
-            *[GIVEN[name](context) for name in manner.by_place],
-            **{name: GIVEN[name](context) for name in manner.by_name},
-        )
-        if manner.is_async:
-            return self._read_later(call())
-        begun = _THREADS.start(call)
-        if not begun.is_over:
-            return self._read_later(_THREADS.wait_for(begun))
-        returned = begun.outcome()
-        return self._read_later(returned) if isawaitable(returned) else read_returned(returned)
+def _call(function: Callable[..., object], context: Context) -> Score | Awaitable[Score]:
+    manner = _manner(function)
+    call = partial(
+        function,
+        *[GIVEN[name](context) for name in manner.by_place],
+        **{name: GIVEN[name](context) for name in manner.by_name},
+    )
+    if manner.is_async:
+        return _read_later(call())
+    begun = _THREADS.start(call)
+    if not begun.is_over:
+        return _read_later(_THREADS.wait_for(begun))
+    returned = begun.outcome()
+    return _read_later(returned) if isawaitable(returned) else read_returned(returned)
 
-    async def _read_later(self, returned: object) -> Score:
-        while isawaitable(returned):
-            returned = await returned
-        return read_returned(returned)
+
+async def _read_later(returned: object) -> Score:
+    while isawaitable(returned):
+        returned = await returned
+    return read_returned(returned)
+
+
+def _fingerprint(module: str) -> str:
+    """A hash of the file that a module is from: where that changes, a grade may change."""
+    known = sys.modules.get(module)
+    path = known.__file__ if known is not None else None
+    return "" if path is None else digest_file(path)
 
 
 def _import(module: str, name: str) -> object:

@@ -114,6 +114,11 @@ class Case:
     def timeout_s(self) -> float | None:
         return self._data.get("timeout_s")
 
+    @property
+    def data(self) -> dict[str, Any]:
+        """The canonical JSON object itself, to be read and never changed; `to_dict` copies it."""
+        return self._data
+
     def to_dict(self) -> dict[str, Any]:
         """The canonical JSON object, as fresh objects. Absent fields are left out."""
         data: dict[str, Any] = fresh(self._data)

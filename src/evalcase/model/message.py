@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any, NoReturn
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, NoReturn
 
 from evalcase.model.json_value import JSON, fresh, same
 
@@ -139,3 +139,37 @@ def part_text(part: Mapping[str, JSON]) -> str | None:
         return None
     text = part.get("text", part.get("value"))
     return text if isinstance(text, str) else None
+
+
+class NamedFile(NamedTuple):
+    """A file as a content part names it."""
+
+    name: str
+    is_certain: bool
+    """Whether nothing else can be meant: the value of an image may be the picture itself."""
+
+
+def named_files(messages: Iterable[Message]) -> Iterator[NamedFile]:
+    """The files that content parts name, in order, the same perhaps several times."""
+    for message in messages:
+        content = message.get("content")
+        if isinstance(content, list) and all(map(is_part, content)):
+            for part in content:
+                found = _named_file(part)
+                if found is not None:
+                    yield found
+
+
+def is_address(text: str) -> bool:
+    """Whether a text says where an image is on the web, or holds the image itself."""
+    return text.startswith(("http://", "https://", "data:"))
+
+
+def _named_file(part: Mapping[str, JSON]) -> NamedFile | None:
+    if part["type"] not in ("file", "image"):
+        return None
+    is_image = part["type"] == "image"
+    name = part.get("path", part.get("value"))
+    if not isinstance(name, str) or not name or (is_image and is_address(name)):
+        return None
+    return NamedFile(name, not is_image or "path" in part)

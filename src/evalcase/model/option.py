@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from evalcase.model.finding import Path
 from evalcase.model.json_value import JSON
-from evalcase.model.shape import Fault, Shape
+from evalcase.model.shape import Anything, Fault, MapOf, Shape
 
 _KEY = "option"
 
@@ -132,3 +132,42 @@ def _unknown(name: str, known: Mapping[str, Option], what: str, path: Path) -> F
         hint = f"it has {', '.join(f'`{each}`' for each in known)}" if known else "it has none"
     message = f"{what} has no option `{name}`"
     return Fault((*path, name), message, hint, at="key", code="unknown-option")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The shape of a mapping that has options itself, held as the dataclass that declares them."""
+
+    declared: type
+    what: str
+
+    @property
+    def words(self) -> str:
+        return self.what
+
+    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+        if not isinstance(value, dict):
+            yield from MapOf(Anything(), self.what).faults(value, path)
+            return
+        name = path[-1]
+        for fault in faults_of(self.declared, value, f"`{name}`", path):
+            inner = fault.path[-1]
+            yield fault._replace(
+                message=fault.message.replace(f"`{inner}` is", f"`{name}.{inner}` is")
+            )
+
+    def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
+        assert isinstance(value, dict)
+        return made_of(self.declared, value)
+
+    def schema(self) -> dict[str, JSON]:
+        known = options_of(self.declared)
+        return {
+            "type": "object",
+            "properties": {
+                name: {"description": each.about, **each.shape.schema()}
+                for name, each in known.items()
+            },
+            "required": [name for name, each in known.items() if each.needed],
+            "additionalProperties": False,
+        }

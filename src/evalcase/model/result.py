@@ -1,4 +1,4 @@
-"""The result of a trial: the verdict, and all that it rests on."""
+"""The result of a trial: what was answered, how it was graded, and all that both rest on."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Verdict = Literal["passed", "failed", "errored", "ungraded", "skipped"]
 @dataclass(frozen=True, slots=True)
 class Result:
     key: TrialKey = field(metadata=INLINE)
-    case_hash: str
-    """Changes with anything in the case that can change its result."""
+    question_hash: str
+    """Changes with anything that a target is given: then it must be asked again."""
     verdict: Verdict
     answer: Answer | None = None
     grades: tuple[Grade, ...] = ()
@@ -32,6 +32,15 @@ class Result:
     """Of the attempt that counts, as measured here."""
     retried: tuple[Failure, ...] = ()
     """What the attempts before that one came to."""
+    grading_hash: str = ""
+    """Changes with anything that a verdict rests on beside the answer: then it must be graded
+    again."""
+    grading: int = 1
+    """Which of the gradings of a run this is, from 1."""
+    repeats: int = 1
+    """How many trials there are of the case at this target."""
+    pass_rate: float = 1.0
+    """The share of them that must pass."""
 
     @property
     def reason(self) -> str:
@@ -41,3 +50,15 @@ class Result:
         broken = [grade for grade in self.grades if grade.failure is not None]
         unhappy = broken or [grade for grade in self.grades if not grade.passed]
         return "; ".join(f"{grade.grader}: {grade.reason}" for grade in unhappy)
+
+
+@dataclass(frozen=True, slots=True)
+class Regraded:
+    """What became of an answer that was graded again: it takes the place of its first grading."""
+
+    key: TrialKey = field(metadata=INLINE)
+    verdict: Verdict
+    grading_hash: str
+    grading: int
+    grades: tuple[Grade, ...] = ()
+    pass_rate: float = 1.0

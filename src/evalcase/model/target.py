@@ -4,17 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeGuard
 
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
+from evalcase.model.option import option
 from evalcase.model.question import Question
+from evalcase.model.shape import Number, Text
 
 Warn: TypeAlias = Callable[[str], None]
 
 
 def _has_scheme(value: str) -> bool:
     return "://" in value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetOptions:
+    """What every target can be told. The options of a kind derive from it."""
+
+    kind: str = option(Text("the name of a kind"), "Which kind of target it is.", default="")
+    concurrency: int | None = option(
+        Number(1, whole=True),
+        "How many trials of it are under way at once, at most.",
+        default=None,
+        elsewhere=("max_concurrency", "parallel", "threads"),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +39,14 @@ class TargetKind:
     name: str
     about: str
     """A sentence for people."""
-    options: type
+    options: type[TargetOptions]
     """The dataclass of its options; each field is declared by `option`."""
     value: str | None = None
     """The option that `kind:value` gives; None if there is no such spelling."""
     value_needed: bool = True
     """Whether `kind` alone, without a value, names nothing."""
+    value_is_path: bool = False
+    """Whether a value names a file or a folder, which in a suite has to be the project's."""
     split_value: Callable[[str], dict[str, JSON]] | None = None
     """How `kind:value` is read where it gives more than one option. It raises ConfigError."""
     runs_code: bool = False
@@ -79,6 +96,13 @@ class Target(Protocol):
         """All that decides an answer, as JSON without secrets; for `keyed` targets only."""
         del question
         return None
+
+
+def is_target(value: object) -> TypeGuard[Target]:
+    """Whether an object is a target: it derives from Target, or has traits of its own."""
+    return not isinstance(value, type) and (
+        Target in type(value).__mro__ or isinstance(getattr(value, "traits", None), Traits)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,10 @@ class Trial(NamedTuple):
     target: str
     """The name of the target, as it was given."""
     repeat: int = 1
+    repeats: int = 1
+    """How many trials there are of the case at this target."""
+    number: int = 0
+    """The place of the case among those of the run, from 0."""
 
     @property
     def key(self) -> TrialKey:

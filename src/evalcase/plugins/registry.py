@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from evalcase.errors import ConfigError
+from evalcase.model.target import TargetKind
 
 Plural = Literal["targets", "graders"]
 
@@ -39,6 +40,16 @@ def find(plural: Plural, name: str) -> Any:  # noqa: ANN401 - a class of any kin
         if entry.name == name:
             return entry.load()
     raise ConfigError(f"there is no {plural[:-1]} kind `{name}`{_nearest(name, names(plural))}")
+
+
+def find_target_kind(name: str) -> TargetKind:
+    """What is known of a kind of target before one is made. Raise ConfigError if there is none."""
+    target_class = find("targets", name)
+    kind = getattr(target_class, "kind", None)
+    if not isinstance(kind, TargetKind):
+        what = f"its class {target_class!r:.80} says nothing of itself by a `kind`"
+        raise ConfigError(f"there is no target kind `{name}` that can be used: {what}")
+    return kind
 
 
 def names(plural: Plural) -> list[str]:

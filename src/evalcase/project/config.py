@@ -17,6 +17,7 @@ _SETTINGS: dict[str, type | tuple[type, ...]] = {
     "concurrency": int,
     "timeout_s": (int, float),
     "retries": int,
+    "grader_timeout_s": (int, float),
     "runs_dir": str,
     "cache": bool,
 }
@@ -40,6 +41,8 @@ class Config:
     timeout_s: float = 120.0
     retries: int = 2
     runs_dir: str | None = None
+    grader_timeout_s: float = 120.0
+    """How long a grader may take that says nothing else."""
     cache: bool = False
     """Whether answers are taken from the cache, and kept there."""
 
@@ -93,7 +96,12 @@ def _check_targets(path: str, targets: dict[str, Any]) -> None:
 
 
 def _check_numbers(path: str, data: dict[str, Any]) -> None:
-    for name, least in (("concurrency", 1), ("retries", 0), ("timeout_s", 0.001)):
+    for name, least in (
+        ("concurrency", 1),
+        ("retries", 0),
+        ("timeout_s", 0.001),
+        ("grader_timeout_s", 0.001),
+    ):
         if not least <= data.get(name, least) < inf:
             raise ConfigError(f"{path}: `{name}` is {least} or more")
 

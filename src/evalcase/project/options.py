@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from math import inf
-from typing import Any
+from typing import Any, TypedDict
 
 from evalcase.errors import ConfigError
+from evalcase.model.codec import decode, encode
+from evalcase.model.result import Result
 from evalcase.project.config import Config
 from evalcase.run.limits import Limits
 from evalcase.run.plan import Selection, Shard
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RunOptions:
     """A run as the command line, or a program, asks for it. None leaves it to the configuration."""
 
     paths: tuple[str, ...] = (".",)
@@ -59,34 +63,72 @@ class Request:
             fail_fast=self.fail_fast,
         )
 
+    def caches(self, config: Config) -> bool:
+        return config.cache if self.cache is None else self.cache
+
     def to_dict(self) -> dict[str, Any]:
         """For the record, from which a run is resumed."""
-        return asdict(self)
+        return encode(self)
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Request:
-        """What `to_dict` gave. Raise TypeError, KeyError or ConfigError if it did not give that."""
-        chosen = dict(data["selection"])
-        shard = chosen["shard"]
-        chosen |= {"globs": _texts(chosen["globs"]), "tags": _texts(chosen["tags"])}
-        chosen["shard"] = Shard(*map(_whole, shard)) if shard is not None else None
-        rest = {**data, "paths": _texts(data["paths"]), "targets": _texts(data["targets"])}
-        for name in ("repeat", "concurrency", "retries"):
-            _whole(rest.get(name) or 0)
-        for name in ("seed", "limit", "sample"):
-            _whole(chosen.get(name) or 0)
-        if not isinstance(rest.get("env_file"), str | None):
-            raise TypeError("env_file is no text")
-        return cls(**{**rest, "selection": Selection(**chosen)})
+    def from_dict(cls, data: object) -> RunOptions:
+        """What `to_dict` gave. Raise ValueError or ConfigError if it did not give that."""
+        return decode(cls, data, "options")
 
 
-def _texts(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
-        raise TypeError(f"{value!r} is no list of texts")
-    return tuple(value)
+class Keywords(TypedDict, total=False):
+    """What `evalcase run` has as options, under the same names, for programs."""
+
+    cases: Iterable[str | tuple[str, str]]
+    tags: Iterable[str]
+    shard: tuple[int, int]
+    limit: int
+    sample: int
+    seed: int
+    repeat: int
+    concurrency: int
+    timeout_s: float
+    retries: int
+    retry_timeouts: bool
+    max_cost_usd: float
+    fail_fast: bool
+    cache: bool
+    env_file: str
+    no_exec: bool
+    runs_dir: str
+    on_result: Callable[[Result], None]
+    on_warning: Callable[[str], None]
 
 
-def _whole(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{value!r} is no whole number")
-    return value
+def read_keywords(
+    paths: tuple[str, ...], targets: tuple[str, ...], keywords: Keywords
+) -> RunOptions:
+    """The options of a run that a program asks for."""
+    unknown = sorted(keywords.keys() - Keywords.__annotations__.keys())
+    if unknown:
+        raise TypeError(f"evaluate() has no option {unknown[0]!r}")
+    shard, cases = keywords.get("shard"), keywords.get("cases", ())
+    chosen = (cases,) if isinstance(cases, str) else tuple(cases)
+    selection = Selection(
+        globs=tuple(each for each in chosen if isinstance(each, str)),
+        pairs=tuple((os.fspath(each[0]), each[1]) for each in chosen if not isinstance(each, str)),
+        tags=_texts(keywords.get("tags", ())),
+        shard=Shard(*shard) if shard is not None else None,
+        sample=keywords.get("sample"),
+        seed=keywords.get("seed", 0),
+        limit=keywords.get("limit"),
+    )
+    names = RunOptions.__dataclass_fields__.keys() - {"paths", "targets", "selection"}
+    rest: dict[str, Any] = {name: value for name, value in keywords.items() if name in names}
+    return RunOptions(paths, targets, selection, **rest)
+
+
+def _texts(value: str | Iterable[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def runs_folder(given: str | None, config: Config) -> str:
+    """Where the records of a project are kept."""
+    if given is not None:
+        return os.path.abspath(given)  # a target may go elsewhere
+    return os.path.join(config.root, config.runs_dir or os.path.join(".evalcase", "runs"))

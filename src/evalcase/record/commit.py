@@ -102,10 +102,11 @@ class Committer:
             return
         self._size += len(data)
         self._last = group[-1][0]
-        self.rows += len(group)
+        self.rows += data.count(b"\n")
         self._deliver([done for _, done in group])
 
     def _fail(self, error: OSError) -> None:
-        last = decode_row(self._last) if self._last else None
+        line = self._last[self._last.rfind(b"\n", 0, -1) + 1 :]
+        last = decode_row(line) if line else None
         self.failure = JournalFailure(self._path, error, self.rows, last)
         self._on_failure(self.failure)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evalcase.model.result import Result
+from evalcase.model.totals import Totals
 from evalcase.record.folder import Run
 from evalcase.record.reader import read_results
-from evalcase.record.totals import Totals
 
 Status = Literal["completed", "interrupted", "stopped", "failed"]
 
@@ -20,11 +20,10 @@ class Evaluated:
 
     run: Run
     status: Status
+    """`completed` only if every trial that was planned has a result."""
     totals: Totals
     notice: str | None = None
     """Why it ended early, in words."""
-    forgiven: int = 0
-    """Failed trials of cases that passed all the same, since `repeat` asks for a share only."""
     failed_fast: bool = False
     """Whether it ended early because it was told to, at the first case that did not pass."""
 
@@ -44,11 +43,12 @@ class Evaluated:
 
     @property
     def pass_rate(self) -> float | None:
-        """The share that passed of all that was tried; None if nothing was."""
+        """The share of cases that passed, of all that were tried; None if none was."""
         return self.totals.pass_rate
 
     @property
     def ok(self) -> bool:
-        """Whether all is well: complete, with nothing failed, errored or ungraded."""
-        bad = self.totals.failed - self.forgiven + self.totals.errored + self.totals.ungraded
-        return self.complete and not bad
+        """Whether all is well: complete, with no case failed, errored or ungraded."""
+        cases = self.totals.cases
+        bad = cases.failed + cases.errored + cases.ungraded
+        return self.complete and not bad and not self.totals.unfinished

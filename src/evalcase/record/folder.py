@@ -16,7 +16,7 @@ from evalcase.record.disk import Disk, LocalDisk, open_file, sync_folder, write_
 from evalcase.record.row import MAX_LINE, parse
 from evalcase.text.secrets import Scrubber
 
-VERSION = 1
+VERSION = 2
 """Of run.json and of the rows of the journal. It goes up when an older evalcase would misread."""
 
 RUN_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
@@ -90,6 +90,11 @@ def _run(path: str, data: dict[str, Any]) -> Run:
     version = data["version"]
     if type(version) is not int or version < 1:
         raise ValueError(f"{version!r:.60} is no version")
+    if version < VERSION:
+        raise RecordError(
+            f"{path} was written before the first release of evalcase: its record has version "
+            f"{version}, and versions from {VERSION} on are read; run its suites again"
+        )
     if version > VERSION:
         raise RecordError(
             f"{path} was written by a newer evalcase: its record has version {version}, "

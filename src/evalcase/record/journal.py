@@ -44,14 +44,16 @@ class Journal:
         """How many rows are on disk, those of earlier writers included."""
         return self._committer.rows
 
-    def append(self, row: dict[str, Any], done: Done) -> int:
+    def append(self, row: dict[str, Any], done: Done, before: dict[str, Any] | None = None) -> int:
         """Queue a row, and say how many bytes it is. Once it is on disk `done` is called, from the
-        journal's thread.
+        journal's thread. A row `before` it is written together with it, or not at all.
 
         ValueError if the row can't be kept as JSON; the journal goes on without it.
         RecordError if the journal has failed or is closed.
         """
         line = encode_row(row, self._scrubber)
+        if before is not None:
+            line = encode_row(before, self._scrubber) + line
         if self.failure is not None:
             raise RecordError(str(self.failure))
         if self._fd < 0 or not self._committer.thread.is_alive():

@@ -34,7 +34,7 @@ class Lines:
         self.torn: Torn | None = None
 
     def __iter__(self) -> Iterator[bytes]:
-        with _open(self.path) as file:
+        with open_lines(self.path) as file:
             while line := file.readline(MAX_LINE + 1):
                 fault = fault_in(line)
                 if fault is not None:
@@ -65,7 +65,17 @@ def damaged(path: str, line: int, fault: str) -> RecordError:
     return RecordError(f"{path}:{line}: the record is damaged: this line {fault}")
 
 
-def _open(path: str) -> BufferedReader:
+def read_line_at(path: str, file: BufferedReader, at: int) -> dict[str, Any]:
+    """The row that begins at a place of a journal that was gone through before."""
+    file.seek(at)
+    line = file.readline(MAX_LINE + 1)
+    if fault_in(line) is not None:
+        raise RecordError(f"{path} was changed while it was read")
+    return decode_row(line)
+
+
+def open_lines(path: str) -> BufferedReader:
+    """Open a journal for reading."""
     try:
         return open_file(path)
     except OSError as error:

@@ -1,25 +1,16 @@
-"""The one place where a target is called: out comes an answer or a failure, never a raise."""
+"""One call of a target: out comes an answer or an error, within its time, and never a raise."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from json import dumps
 from time import perf_counter
-from traceback import TracebackException
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
-from evalcase.model.failure import Failure
-from evalcase.model.trial import Trial
-from evalcase.run.limits import Limits
-from evalcase.run.pace import Pace
-from evalcase.run.retry import wait_before_retry
-
-_LONGEST_MESSAGE = 2000
-_LARGEST_DETAILS = 200_000
-_TRACEBACK_LINES = 20
+from evalcase.model.question import Question
+from evalcase.model.target import Target
+from evalcase.system.timer import Timer
 
 
 class OverTimeError(TimeoutError):
@@ -29,64 +20,21 @@ class OverTimeError(TimeoutError):
         super().__init__(f"no answer within {limit_s:g} s")
 
 
-class Target(Protocol):
-    async def open(self) -> None: ...
-    async def answer(self, trial: Trial) -> Answer: ...
-    async def close(self) -> None: ...
-
-
-class Outcome(NamedTuple):
-    """What the last attempt came to."""
-
+class Attempted(NamedTuple):
     answer: Answer | None
-    failure: Failure | None
-    attempts: int
+    error: Exception | None
     duration_s: float
-    """Of the last attempt."""
-    retried: tuple[Failure, ...] = ()
-    """What the attempts before it came to."""
-    interrupted: bool = False
-    """Whether it was ended by Ctrl-C, so that nothing is known of it."""
 
 
-class Patience(Protocol):
-    """Waits for a trial that has nothing under way, and may be told to stop doing so."""
-
-    async def sleep(self, seconds: float) -> None: ...
-    async def turn(self, pace: Pace) -> float: ...
-
-
-async def ask(
-    target: Target, trial: Trial, limits: Limits, pace: Pace,
-    patience: Patience, random: Callable[[], float],
-) -> Outcome:  # fmt: skip
-    """Get an answer, trying again where that may help."""
-    limit_s = limits.of_case(trial.case.timeout_s)
-    retried: list[Failure] = []
-    while True:
-        began = await (pace.begin() if pace.is_free else patience.turn(pace))
-        answer, error, duration_s = await _attempt(target, trial, limit_s, pace, began)
-        number = len(retried) + 1
-        if error is None:
-            return Outcome(answer, None, number, duration_s, tuple(retried))
-        failure = _failure(error)
-        wait_s = wait_before_retry(error, number, limits.retries, limits.retry_timeouts, random)
-        if wait_s is None:
-            by_hand = isinstance(error.__cause__, KeyboardInterrupt)
-            return Outcome(None, failure, number, duration_s, tuple(retried), by_hand)
-        retried.append(failure)
-        await patience.sleep(wait_s)
-
-
-async def _attempt(
-    target: Target, trial: Trial, limit_s: float, pace: Pace, began: float
-) -> tuple[Answer | None, Exception | None, float]:
+async def attempt(target: Target, question: Question, limit_s: float, timer: Timer) -> Attempted:
+    """Call a target once."""
     answer: Answer | None = None
     error: Exception | None = None
     started = perf_counter()
+    limit = timer.limit(limit_s)
     try:
-        async with asyncio.timeout(limit_s) as limit:
-            answer = _checked(await target.answer(trial))
+        with limit:
+            answer = _checked(await target.answer(question))
     except asyncio.CancelledError as caught:
         # The target's own, unless it is this trial that is being given up.
         task = asyncio.current_task()
@@ -95,15 +43,8 @@ async def _attempt(
         error = _as_exception(caught)
     except (Exception, SystemExit, GeneratorExit) as caught:  # noqa: BLE001 - the boundary
         # Code that was cancelled at the limit may say something else than that.
-        error = OverTimeError(limit_s) if limit.expired() else _as_exception(caught)
-    finally:
-        known = error if isinstance(error, TargetError) else None
-        pace.end(
-            began,
-            overloaded=known is not None and known.overloaded,
-            retry_after_s=known.retry_after_s if known is not None else None,
-        )
-    return answer, error, perf_counter() - started
+        error = OverTimeError(limit_s) if limit.expired else _as_exception(caught)
+    return Attempted(None if error else answer, error, perf_counter() - started)
 
 
 def _checked(answer: object) -> Answer:
@@ -119,33 +60,3 @@ def _as_exception(error: BaseException) -> Exception:
         return error
     wrapped = RuntimeError(f"{type(error).__name__}: {error}")
     return wrapped.with_traceback(error.__traceback__)
-
-
-def _failure(error: Exception) -> Failure:
-    """What is known about an attempt. An exception may not even be able to say what it is."""
-    if isinstance(error, OverTimeError):
-        return Failure("timeout", str(error))
-    told = TracebackException.from_exception(error)
-    message = _capped(str(told))
-    if isinstance(error, TargetError):
-        return Failure(error.kind, message, _recordable(error.details))
-    lines = "".join(told.format()).splitlines()[-_TRACEBACK_LINES:]
-    name = type(error).__name__
-    traceback = [_capped(line) for line in lines]
-    return Failure("exception", f"{name}: {message}" if message else name, {"traceback": traceback})
-
-
-def _capped(text: str) -> str:
-    cut = len(text) - _LONGEST_MESSAGE
-    return text if cut <= 0 else f"{text[:_LONGEST_MESSAGE]} [{cut:,} more characters were cut]"
-
-
-def _recordable(details: dict[str, Any]) -> dict[str, Any]:
-    """Details as they are, unless they can't be kept: then the failure itself still must be."""
-    try:
-        size = len(dumps(details, allow_nan=False))
-    except (TypeError, ValueError, RecursionError) as error:
-        return {"dropped": f"the details can't be written as JSON: {error}"}
-    if size > _LARGEST_DETAILS:
-        return {"dropped": f"the details were {size:,} characters long"}
-    return details

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from heapq import nsmallest
-from typing import NamedTuple
 
 from evalcase.model.case import Case
 from evalcase.model.trial import Trial
 
 
-class Shard(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Shard:
     """One of several equal parts of a run, counted from 1."""
 
     number: int
@@ -25,6 +25,8 @@ class Selection:
     """Which cases to run. Each part narrows what the one before leaves."""
 
     globs: tuple[str, ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()
+    """Cases by suite and id, beside those that a glob finds."""
     tags: tuple[str, ...] = ()
     shard: Shard | None = None
     sample: int | None = None
@@ -42,7 +44,7 @@ class Selection:
             yield pair
 
     def _wants(self, suite: str, case: Case) -> bool:
-        if self.globs and not any(fnmatchcase(case.id, glob) for glob in self.globs):
+        if (self.globs or self.pairs) and not self._names(suite, case):
             return False
         if self.tags and not any(tag in case.tags for tag in self.tags):
             return False
@@ -50,6 +52,11 @@ class Selection:
             return True
         # By content and not by place, so that a new case moves no other into another shard.
         return _number("shard", suite, case.id) % self.shard.of == self.shard.number - 1
+
+    def _names(self, suite: str, case: Case) -> bool:
+        return (suite, case.id) in self.pairs or any(
+            fnmatchcase(case.id, glob) for glob in self.globs
+        )
 
     def _sampled(self, cases: Iterable[tuple[str, Case]], size: int) -> Iterable[tuple[str, Case]]:
         """A random part that depends on the seed and the ids only, in the order of the file."""
@@ -84,7 +91,8 @@ def plan_trials(
     Targets of the command line are `overridden` onto every case, and so is its `repeat`. Skipped
     cases are planned too: their result says so.
     """
-    for suite, case in cases:
+    for number, (suite, case) in enumerate(cases):
         if overridden or target in (case.targets or (default,)):
-            for number in range(1, times_of(case, repeat) + 1):
-                yield Trial(suite, case, target, number)
+            times = times_of(case, repeat)
+            for each in range(1, times + 1):
+                yield Trial(suite, case, target, each, times, number)

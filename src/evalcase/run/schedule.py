@@ -7,13 +7,12 @@ under way in all. A trial that is done goes to `keep`, and counts only when that
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
 from evalcase.model.result import Result
 from evalcase.model.trial import Trial
-from evalcase.run.attempt import Target
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
 
@@ -48,30 +47,32 @@ class Engine:
     def __init__(
         self,
         limits: Limits,
-        try_one: Callable[[Target, Trial], Awaitable[Result]],
-        keep: Callable[[Result], Awaitable[None]],
         watcher: Watcher,
     ) -> None:
         self.limits = limits
-        self.try_one = try_one
-        self.keep = keep
         self.watcher = watcher
         self.stopping = False
         self.interrupted = False
         self.failed_fast = False
-        self.spent_usd = 0.0
         self.stop_reason: str | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._places: dict[asyncio.Task[Any], _Place] = {}
         self._waiting: set[asyncio.Task[Any]] = set()
         """Those whose trial has nothing under way."""
 
-    async def run(self, work: dict[str, tuple[Target, Iterator[Trial]]]) -> None:
-        """Run everything; return when it is done, or stopped."""
+    async def run(
+        self,
+        work: Mapping[str, Iterator[Trial]],
+        try_one: Callable[[Trial], Awaitable[Result]],
+        keep: Callable[[Trial, Result], Awaitable[None]],
+    ) -> None:
+        """Try the trials of every target, and keep what comes of each; return when all is done,
+        or stopped."""
+        self._try_one, self._keep = try_one, keep
         gate = asyncio.Semaphore(self.limits.concurrency)
         self._tasks = [
-            asyncio.create_task(self._work(target, trials, gate))
-            for name, (target, trials) in work.items()
+            asyncio.create_task(self._work(trials, gate))
+            for name, trials in work.items()
             for _ in range(self.limits.of_target(name))
         ]
         try:
@@ -127,16 +128,14 @@ class Engine:
         finally:
             self._waiting.discard(task)
 
-    async def _work(self, target: Target, trials: Iterator[Trial], gate: asyncio.Semaphore) -> None:
+    async def _work(self, trials: Iterator[Trial], gate: asyncio.Semaphore) -> None:
         try:
-            await self._go_through(target, trials, gate)
+            await self._go_through(trials, gate)
         except asyncio.CancelledError:
             if not self.stopping:
                 raise
 
-    async def _go_through(
-        self, target: Target, trials: Iterator[Trial], gate: asyncio.Semaphore
-    ) -> None:
+    async def _go_through(self, trials: Iterator[Trial], gate: asyncio.Semaphore) -> None:
         task = asyncio.current_task()
         assert task is not None
         place = self._places[task] = _Place(gate)
@@ -147,25 +146,16 @@ class Engine:
                 if trial is None:
                     return
                 self.watcher.started(trial)
-                result = await self.try_one(target, trial)
+                result = await self._try_one(trial)
             finally:
                 place.give()
-            await self.keep(result)
-            self._count(result)
+            await self._keep(trial, result)
+            self._look_at(result)
 
     def _next(self, trials: Iterator[Trial]) -> Trial | None:
         return None if self.stopping else next(trials, None)
 
-    def spend(self, cost_usd: float) -> None:
-        """Count money that was spent, also before a run was resumed."""
-        self.spent_usd += cost_usd
-        cap = self.limits.max_cost_usd
-        if cap is not None and self.spent_usd >= cap:
-            self.stop(f"the spending cap of {cap:g} USD is reached; --max-cost raises it")
-
-    def _count(self, result: Result) -> None:
-        if result.answer is not None and result.answer.cost_usd is not None:
-            self.spend(result.answer.cost_usd)
+    def _look_at(self, result: Result) -> None:
         if self.limits.fail_fast and result.verdict in ("failed", "errored", "ungraded"):
             self.failed_fast = True
             self.stop("--fail-fast: the first trial that did not pass")

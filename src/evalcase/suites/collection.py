@@ -3,24 +3,66 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
+from json import dumps
+from typing import Protocol
 
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.model.case import Case
 from evalcase.model.problem import Problem
+from evalcase.model.suite import Suite
 from evalcase.read.discover import discover, format_of, nothing_there
 from evalcase.read.source import STDIN
 from evalcase.suites.load import load_file
 from evalcase.suites.stream import stream_cases
+from evalcase.system.digests import digest_file
 
 HELD_BYTES = 4_000_000
 """How much JSONL is held in memory, over all files. More than that is read again each time, so
 that the number of cases doesn't matter."""
 
 
+class SomeSuites(Protocol):
+    """The suites of a run, read from files or made by a program."""
+
+    warnings: int
+    """How many warnings there are."""
+
+    def check(self) -> Iterator[tuple[str, Case]]:
+        """Every valid case, on the way to the end; SuiteError is raised there if any is not."""
+        ...
+
+    def __iter__(self) -> Iterator[tuple[str, Case]]:
+        """The same again, once it is known that they are valid."""
+        ...
+
+    def hashes(self) -> dict[str, str]:
+        """A hash of each suite, to see later which has changed."""
+        ...
+
+
+class HeldSuites:
+    """Suites that a program has made, or has loaded already."""
+
+    def __init__(self, suites: Iterable[Suite]) -> None:
+        self._suites = tuple(suites)
+        self.warnings = 0
+
+    def check(self) -> Iterator[tuple[str, Case]]:
+        return iter(self)
+
+    def __iter__(self) -> Iterator[tuple[str, Case]]:
+        for suite in self._suites:
+            for case in suite:
+                yield suite.path, case
+
+    def hashes(self) -> dict[str, str]:
+        return {suite.path: _hash_cases(suite) for suite in self._suites}
+
+
 class Suites:
-    """Valid suites, once `check` has been gone through to its end."""
+    """Suites of files: valid once `check` has been gone through to its end."""
 
     def __init__(self, paths: tuple[str, ...]) -> None:
         if STDIN in paths:
@@ -86,8 +128,7 @@ class Suites:
                 yield path, case
 
     def hashes(self) -> dict[str, str]:
-        """A hash of each file, to see later which has changed."""
-        return {path: _hash_file(path) for path in self._files}
+        return {path: digest_file(path) for path in self._files}
 
 
 def _again(path: str) -> Iterator[Case]:
@@ -99,9 +140,39 @@ def _again(path: str) -> Iterator[Case]:
             raise SuiteError([item])
 
 
-def _hash_file(path: str) -> str:
+def _hash_cases(suite: Suite) -> str:
     digest = sha256()
-    with open(path, "rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
+    for case in suite:
+        digest.update(dumps(case.data, sort_keys=True).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
+
+
+def hold_suites(what: object) -> tuple[tuple[str, ...], HeldSuites | None]:
+    """Paths to read suites from; or suites and cases that are there already, held."""
+    if isinstance(what, str | os.PathLike):
+        return (os.fspath(what),), None
+    if isinstance(what, Suite):
+        return (what.path,), HeldSuites([what])
+    if not isinstance(what, Iterable):
+        raise TypeError(f"evaluate() takes paths, suites or cases, not {type(what).__name__}")
+    several = list(what)
+    if several and all(isinstance(each, Suite) for each in several):
+        return tuple(suite.path for suite in several), HeldSuites(several)
+    if several and all(isinstance(each, Case) for each in several):
+        suite = Suite(IN_CODE, {"name": "cases"}, tuple(several))
+        _check_ids(suite)
+        return (IN_CODE,), HeldSuites([suite])
+    return tuple(os.fspath(each) for each in several), None
+
+
+IN_CODE = "<cases>"
+"""The path of cases that were made in Python."""
+
+
+def _check_ids(suite: Suite) -> None:
+    seen: set[str] = set()
+    for case in suite:
+        if case.id in seen:
+            message = f"the id `{case.id}` is used twice"
+            raise SuiteError([Problem("duplicate-id", message, suite.path, case=case.id)])
+        seen.add(case.id)

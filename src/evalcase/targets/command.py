@@ -1,91 +1,103 @@
 """Any program as a target: started once per trial, or kept as a worker.
 
 The program and its arguments are a list, and no shell is involved unless it is asked for. Options
-are in `command_options`, placeholders in `template`, the reading of answers in `outputs`. An exit
-code other than 0 is an error of the trial, and is not tried again.
+are in `process/options`, placeholders in `placeholders`, the reading of answers in `outputs`. An
+exit code other than 0 is an error of the trial, and is not tried again.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from typing import Any
+from dataclasses import asdict
+from typing import ClassVar
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer
-from evalcase.model.trial import Trial, TrialKey
+from evalcase.model.json_value import JSON
+from evalcase.model.question import Question
+from evalcase.model.target import Surroundings, Target, TargetKind, Traits
 from evalcase.system.processes import tree
 from evalcase.system.processes.pipes import Output
 from evalcase.system.processes.process import Process
-from evalcase.targets import Warn, ignore
-from evalcase.targets.fingerprint import asked, program_files
-from evalcase.targets.process.command_input import CommandInput, command_input
-from evalcase.targets.process.command_options import CommandOptions, read_command_options
+from evalcase.targets.asking.fingerprint import describe_asked, program_files
+from evalcase.targets.asking.shown import describe_hidden
+from evalcase.targets.process.input import CommandInput, prepare_input
+from evalcase.targets.process.options import CommandOptions
+from evalcase.targets.process.program import Program, resolve_program
 from evalcase.targets.process.worker import Workers
 from evalcase.targets.reading.outputs import read_output
-from evalcase.targets.shown import hidden
 
 
-class CommandTarget:
-    """Runs a program. For its options see `command_options`."""
+def _split_words(value: str) -> dict[str, JSON]:
+    """`command:./agent --fast "two words"`: quotes as in a shell, and nothing else of one."""
+    from shlex import split
 
-    def __init__(self, *, root: str = ".", warn: Warn = ignore, **options: object) -> None:
-        self._options = read_command_options(options, root)
-        self._shown = options
-        self._root = root
-        self._words: dict[str, str] | None = None
-        self._warn = warn
+    try:
+        return {"command": list(split(value))}
+    except ValueError as error:
+        raise ConfigError(f"command target: {error}: {value}") from None
+
+
+class CommandTarget(Target):
+    """Runs a program."""
+
+    kind: ClassVar[TargetKind] = TargetKind(
+        "command", "Runs a program.", CommandOptions,
+        value="command", split_value=_split_words, runs_code=True,
+    )  # fmt: skip
+
+    def __init__(self, options: CommandOptions, surroundings: Surroundings) -> None:
+        most = (options.workers or 1) if options.mode == "worker" else None
+        bounds = [bound for bound in (most, options.concurrency) if bound is not None]
+        self.traits = Traits(min(bounds, default=None), caching="keyed")
+        self._most_workers = most
+        self._options = options
+        self._surroundings = surroundings
+        self._program: Program | None = None
+        self._workers: Workers | None = None
+        self._files: dict[str, str] | None = None
         self._warned = False
-        self._is_open = False
-        self._tries: dict[TrialKey, int] = {}
-        self._workers = Workers(self._options, warn) if self._options.workers else None
-
-    @classmethod
-    def from_value(cls, value: str, *, root: str = ".", warn: Warn = ignore) -> CommandTarget:
-        """`command:./agent --fast "two words"`: quotes as in a shell, and nothing else of one."""
-        from shlex import split
-
-        try:
-            argv = split(value)
-        except ValueError as error:
-            raise ConfigError(f"command target: {error}: {value}") from None
-        return cls(command=argv, root=root, warn=warn)
-
-    @property
-    def concurrency(self) -> int | None:
-        """How many answers it can give at once; None where it sets no bound."""
-        return self._options.workers
 
     async def open(self) -> None:
-        self._options.check_place()
+        program = resolve_program(self._options, self._surroundings)
+        program.check_place()
         tree.adopt_orphans()
-        self._is_open = True
+        self._program = program
+        if self._most_workers is not None:
+            self._workers = Workers(program, self._most_workers, self._surroundings.warn)
 
-    async def answer(self, trial: Trial) -> Answer:
+    async def answer(self, question: Question) -> Answer:
+        program = self._program
+        assert program is not None, "open() comes first"
         if self._workers is not None:
-            return await self._workers.answer(trial)
-        self._warn_of_hidden(trial)
-        with command_input(self._options, trial, self._count_try(trial)) as given:
-            most_bytes = self._options.max_output_bytes
-            async with Process(given.argv, self._options.cwd, given.env, most_bytes) as process:
+            return await self._workers.answer(question)
+        self._warn_of_hidden(program, question)
+        with prepare_input(program, question) as given:
+            most_bytes = program.max_output_bytes
+            async with Process(given.argv, program.cwd, given.env, most_bytes) as process:
                 output = await self._run(process, given)
-        answer = read_output(output, self._options.output, self._warn)
-        self._tries.pop(trial.key, None)
-        return answer
+        return read_output(output, program.output, self._surroundings.warn)
 
-    def cache_key(self, trial: Trial) -> dict[str, Any]:
+    def cache_key(self, question: Question) -> JSON:
         """What decides an answer: the command with its files, and what it is given."""
-        if self._words is None:
-            self._words = program_files(self._options.template.texts, self._options.cwd, self._root)
-        return {"options": self._shown, "files": self._words, "asked": asked(trial)}
+        program = self._program
+        assert program is not None, "open() comes first"
+        if self._files is None:
+            root = self._surroundings.root
+            self._files = program_files(program.template.texts, program.cwd, root)
+        options = asdict(self._options)
+        del options["kind"], options["concurrency"]
+        files: JSON = dict(self._files)
+        return {"options": options, "files": files, "asked": describe_asked(question)}
 
     async def close(self) -> None:
         try:
             if self._workers is not None:
                 await self._workers.close()
         finally:
-            if self._is_open:
-                self._is_open = False
+            if self._program is not None:
+                self._program = None
                 tree.disown_orphans()
 
     async def _run(self, process: Process, given: CommandInput) -> Output:
@@ -100,27 +112,14 @@ class CommandTarget:
             message = f"the command left no answer in its output file: {error.strerror}"
             raise TargetError(message, kind="protocol", details=process.details()) from None
 
-    def _count_try(self, trial: Trial) -> int:
-        """Which try this is. Only trials that have not succeeded are remembered."""
-        if not self._options.template.used & {"attempt", "ATTEMPT"}:
-            return 1
-        count = self._tries[trial.key] = self._tries.get(trial.key, 0) + 1
-        return count
-
-    def _warn_of_hidden(self, trial: Trial) -> None:
-        if self._warned or not sees_last_only(self._options):
+    def _warn_of_hidden(self, program: Program, question: Question) -> None:
+        if self._warned or not program.sees_last_only:
             return
-        what = hidden(trial.case)
+        what = describe_hidden(question)
         if what is not None:
             self._warned = True
             hint = "{input_file}, or JSON on stdin, has all of them"
-            self._warn(f"the command sees the last user message only; {what}; {hint}")
-
-
-def sees_last_only(options: CommandOptions) -> bool:
-    return (
-        not options.agentv and options.stdin != "json" and "input_file" not in options.template.used
-    )
+            self._surroundings.warn(f"the command sees the last user message only; {what}; {hint}")
 
 
 def read_file(path: str, most_bytes: int) -> Output:

@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-from evalcase.errors import ConfigError
+from dataclasses import dataclass
+from typing import ClassVar
+
 from evalcase.model.answer import Answer
 from evalcase.model.message import text_of
-from evalcase.model.trial import Trial
-from evalcase.targets import Warn, ignore
-from evalcase.targets.options import Options
+from evalcase.model.question import Question
+from evalcase.model.target import Surroundings, Target, TargetKind, TargetOptions, Traits
+from evalcase.targets.asking.shown import last_user_content
 from evalcase.targets.reading.answers import content_message
-from evalcase.targets.shown import last_user_content
 
 
-class EchoTarget:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EchoOptions(TargetOptions):
+    """It has none of its own."""
+
+
+class EchoTarget(Target):
     """Answers with the last user text; with data as it is, where the content is no text."""
 
-    cache_key = None
-    """It gives the same answer again anyhow."""
+    kind: ClassVar[TargetKind] = TargetKind(
+        "echo", "Says what the user said last.", EchoOptions, value_needed=False
+    )
 
-    def __init__(self, *, root: str = ".", warn: Warn = ignore, **options: object) -> None:
-        del root, warn
-        Options("echo", options).check_unknown()
+    def __init__(self, options: EchoOptions, surroundings: Surroundings) -> None:
+        del surroundings
+        self.traits = Traits(options.concurrency, caching="useless")
 
-    @classmethod
-    def from_value(cls, value: str, *, root: str = ".", warn: Warn = ignore) -> EchoTarget:
-        if value:
-            raise ConfigError(f"echo target: it takes no value, so not `{value}`")
-        return cls(root=root, warn=warn)
-
-    async def open(self) -> None:
-        """Nothing to set up."""
-
-    async def answer(self, trial: Trial) -> Answer:
-        content = last_user_content(trial.case)
+    async def answer(self, question: Question) -> Answer:
+        content = last_user_content(question)
         text = text_of(content)
         return Answer((content_message(content if text is None else text),))
-
-    async def close(self) -> None:
-        """Nothing to tear down."""

@@ -1,127 +1,151 @@
-"""Any service that answers a POST: a body made from the case, an answer picked by a path.
-
-| option | meaning |
-|---|---|
-| `url` | the address |
-| `body` | a JSON value with placeholders, see `http_body`; by default what programs get |
-| `answer` | the path of the answer in the JSON that comes back, see `json_path` |
-| `usage`, `cost_usd` | the paths of tokens and of money |
-| `output` | `auto`, `text` or `json`: how an answer without a path is read, see `outputs` |
-
-The rest of its options are in `http_options`; `key_env` is sent as `Authorization: Bearer`.
-"""
+"""Any service that answers a POST: a body made from the question, an answer picked by a path."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
-from evalcase.model.trial import Trial
+from evalcase.model.option import option
+from evalcase.model.question import Question
+from evalcase.model.shape import Anything, Choice, Fault
+from evalcase.model.target import Surroundings, Target, TargetKind, Traits
 from evalcase.system.processes.pipes import Output
-from evalcase.targets import Warn, ignore
-from evalcase.targets.files import sent_files
-from evalcase.targets.options import Options
+from evalcase.targets.asking.files import describe_files
+from evalcase.targets.asking.shown import describe_hidden, describe_question
 from evalcase.targets.reading.answers import read_json
 from evalcase.targets.reading.outputs import How, parse_json, read_output
 from evalcase.targets.reading.usage import read_cost, read_usage
-from evalcase.targets.shown import hidden, request
 from evalcase.targets.web.body import BodyTemplate
+from evalcase.targets.web.endpoint import make_endpoint
 from evalcase.targets.web.errors import protocol_error
-from evalcase.targets.web.options import KeyRule, check_url, read_http_options
+from evalcase.targets.web.options import WebOptions
+from evalcase.targets.web.shapes import Address, PathText
 from evalcase.text.json_path import JsonPath, MissingError
 
 if TYPE_CHECKING:
     from evalcase.targets.web.client import HttpClient
 
 
-class HttpTarget:
-    """Posts each case to an address."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpOptions(WebOptions):
+    """Where the service is, what it is sent, and where in its reply the answer stands."""
 
-    def __init__(self, *, root: str = ".", warn: Warn = ignore, **options: object) -> None:
-        self._root = root
-        read = Options("http", options)
-        url = check_url(read, "url", read.required_text("url", '"http://localhost:8000/answer"'))
-        self._http = read_http_options("http", read, url, KeyRule())
-        self._body = BodyTemplate(read, "body") if read.has("body") else None
-        self._answer = _path(read, "answer")
-        self._usage = _path(read, "usage")
-        self._cost_usd = _path(read, "cost_usd")
-        self._how = cast(How, read.choice("output", ("auto", "text", "json")))
-        if self._answer is not None and self._how == "text":
-            read.refuse("answer", 'is a path into JSON, and does not go with output = "text"')
-        read.check_unknown()
-        self._warn = warn
+    url: str = option(
+        Address(),
+        "The address.",
+        example="http://localhost:8000/answer",
+        elsewhere=("base_url", "endpoint", "address", "uri"),
+    )
+    body: JSON = option(
+        Anything(),
+        "What is sent: any value, with placeholders in its texts; by default what programs get.",
+        default=None,
+        elsewhere=("data", "payload", "json", "request"),
+    )
+    answer: JsonPath | None = option(
+        PathText(),
+        "The path of the answer in the JSON that comes back; without it, the whole body is read.",
+        default=None,
+        elsewhere=("response", "response_path", "transform", "output_path"),
+    )
+    usage: JsonPath | None = option(PathText(), "The path of the tokens.", default=None)
+    cost_usd: JsonPath | None = option(
+        PathText(), "The path of the cost.", default=None, elsewhere=("cost",)
+    )
+    output: str = option(
+        Choice(("auto", "text", "json")), "How a body without a path is read.", default="auto"
+    )
+
+    def conflicts(self) -> Iterator[Fault]:
+        yield from WebOptions.conflicts(self)
+        if self.body is not None:
+            yield from BodyTemplate(self.body).faults("body")
+        if self.answer is not None and self.output == "text":
+            what = 'is a path into JSON, and does not go with output = "text"'
+            yield Fault(("answer",), f"`answer` {what}")
+
+
+class HttpTarget(Target):
+    """Posts each question to an address."""
+
+    kind: ClassVar[TargetKind] = TargetKind(
+        "http", "Posts to a service.", HttpOptions, value="url", carries_address=lambda _: True
+    )
+
+    def __init__(self, options: HttpOptions, surroundings: Surroundings) -> None:
+        self._options = options
+        self._surroundings = surroundings
+        self._endpoint = make_endpoint("http", options, options.url)
+        self._body = None if options.body is None else BodyTemplate(options.body)
+        self.traits = Traits(options.concurrency, self._endpoint.key_names, caching="keyed")
         self._warned = False
         self._client: HttpClient | None = None
-        self.concurrency = self._http.concurrency
-        self.key_names = self._http.key_names
-
-    @classmethod
-    def from_value(cls, value: str, *, root: str = ".", warn: Warn = ignore) -> HttpTarget:
-        return cls(url=value, root=root, warn=warn)
-
-    @staticmethod
-    def carries_address(value: str) -> bool:
-        """Whether `http:VALUE` says where to connect to."""
-        del value
-        return True
 
     async def open(self) -> None:
         # The client is slow to import, and only who asks something needs it.
         from evalcase.targets.web.client import HttpClient
 
-        self._client = HttpClient(self._http)
+        self._client = HttpClient(self._endpoint, self._surroundings)
         await self._client.open()
 
-    async def answer(self, trial: Trial) -> Answer:
+    async def answer(self, question: Question) -> Answer:
         assert self._client is not None, "open() comes first"
-        self._warn_of_hidden(trial)
-        return self._read(await self._client.post(self._request(trial)))
+        self._warn_of_hidden(question)
+        return self._read(await self._client.post(self._make_body(question)))
 
     async def close(self) -> None:
         if self._client is not None:
             await self._client.close()
 
-    def cache_key(self, trial: Trial) -> JSON:
+    def cache_key(self, question: Question) -> JSON:
         """All that decides the answer, without secrets."""
-        how: list[JSON] = [self._how, self._http.max_output_bytes]
-        how += [path.text if path else None for path in (self._answer, self._usage, self._cost_usd)]
-        return {"request": self._http.cache_key(self._request(trial)), "how": how}
+        options = self._options
+        how: list[JSON] = [options.output, options.max_output_bytes]
+        paths = options.answer, options.usage, options.cost_usd
+        how += [path.text if path else None for path in paths]
+        body, environment = self._make_body(question), self._surroundings.environment
+        return {"request": self._endpoint.cache_key(body, environment), "how": how}
 
-    def _request(self, trial: Trial) -> JSON:
+    def _make_body(self, question: Question) -> JSON:
+        root = self._surroundings.root
         if self._body is not None:
-            return self._body.fill(trial, self._root)
-        return {**request(trial), "files": sent_files(trial, self._root)}
+            return self._body.fill(question, root)
+        return {**describe_question(question), "files": describe_files(question, root)}
 
     def _read(self, output: Output) -> Answer:
+        options, warn = self._options, self._surroundings.warn
         value = self._json(output)
-        if self._answer is None:
-            answer = read_output(output, self._how, self._warn)
+        if options.answer is None:
+            answer = read_output(output, cast(How, options.output), warn)
         else:
-            answer = self._at_path(self._answer, value, output)
-        usage, cost_usd = self._beside(self._usage, value), self._beside(self._cost_usd, value)
+            answer = self._at_path(options.answer, value, output)
+        usage, cost_usd = self._beside(options.usage, value), self._beside(options.cost_usd, value)
         if isinstance(usage, dict):
             # Details of details, such as OpenAI's, are nothing to warn of.
             usage = {key: item for key, item in usage.items() if not isinstance(item, dict)}
+        if usage is None and cost_usd is None:
+            return answer
         return replace(
             answer,
-            usage=answer.usage if usage is None else read_usage(usage, self._warn),
-            cost_usd=answer.cost_usd if cost_usd is None else read_cost(cost_usd, self._warn),
+            usage=answer.usage if usage is None else read_usage(usage, warn),
+            cost_usd=answer.cost_usd if cost_usd is None else read_cost(cost_usd, warn),
         )
 
     def _json(self, output: Output) -> JSON:
         """The body as JSON, if a path leads into it."""
-        if self._answer is None and self._usage is None and self._cost_usd is None:
+        options = self._options
+        if options.answer is None and options.usage is None and options.cost_usd is None:
             return None
         try:
             if output.truncated:
                 raise ValueError("it is larger than `max_output_bytes`")
             return parse_json(output.data)
         except ValueError as error:
-            if self._answer is None:
+            if options.answer is None:
                 return None
             raise protocol_error(f"the answer is not JSON: {error}", output.data) from None
 
@@ -133,7 +157,7 @@ class HttpTarget:
         if found is None:
             raise protocol_error(f"`answer`: at `{path.text}` there is null", output.data)
         try:
-            return read_json(found, self._warn)
+            return read_json(found, self._surroundings.warn)
         except TargetError as error:
             raise protocol_error(str(error), output.data) from None
 
@@ -144,24 +168,17 @@ class HttpTarget:
         try:
             return path.find(value)
         except MissingError as error:
-            self._warn(f"http target: {error}")
+            self._surroundings.warn(f"http target: {error}")
             return None
 
-    def _warn_of_hidden(self, trial: Trial) -> None:
+    def _warn_of_hidden(self, question: Question) -> None:
         if self._warned or self._body is None:
             return
         if "messages" in self._body.used or "prompt" not in self._body.used:
             return
-        what = hidden(trial.case)
+        what = describe_hidden(question)
         if what is not None:
             self._warned = True
             hint = "{messages} has all of them"
-            self._warn(f"the http target sends the last user message only; {what}; {hint}")
-
-
-def _path(read: Options, name: str) -> JsonPath | None:
-    text = read.text(name)
-    try:
-        return None if text is None else JsonPath(text)
-    except ValueError as error:
-        read.refuse(name, str(error))
+            sees = "the http target sends the last user message only"
+            self._surroundings.warn(f"{sees}; {what}; {hint}")

@@ -2,7 +2,7 @@
 
 `function` names one of these:
 
-- a function, sync or async, that takes the case (see `python_call`);
+- a function, sync or async, that takes what its parameters ask for (see `parameters`);
 - an object with a method `answer`, or one that can be called itself;
 - a class, or a function that takes nothing (a factory): it is called once per run, with
   `arguments` as keywords, and what it returns is one of the above. `arguments` makes a factory
@@ -21,155 +21,166 @@ from __future__ import annotations
 import asyncio
 import inspect
 import sys
-from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer
-from evalcase.model.trial import Trial
+from evalcase.model.json_value import JSON
+from evalcase.model.option import option
+from evalcase.model.question import Question
+from evalcase.model.shape import Anything, MapOf, Reference
+from evalcase.model.target import (
+    Surroundings,
+    Target,
+    TargetKind,
+    TargetOptions,
+    Traits,
+    is_target,
+)
 from evalcase.system.imports import import_object, place_of
 from evalcase.system.threads import Threads
-from evalcase.targets import Warn, ignore
-from evalcase.targets.fingerprint import asked, project_sources
-from evalcase.targets.options import Options
-from evalcase.targets.python_call import Call, bind, is_async, takes_nothing
+from evalcase.targets.asking.fingerprint import describe_asked, project_sources
+from evalcase.targets.asking.shown import describe_hidden
+from evalcase.targets.code.lifetime import (
+    Leave,
+    await_guarded,
+    enter_object,
+    leave_object,
+    make_object,
+)
+from evalcase.targets.code.parameters import BoundFunction, bind_function, bind_target
 from evalcase.targets.reading.answers import read_answer
-from evalcase.targets.shown import hidden
 
 _CLOSE_S = 5.0
 """How long tear-down may take."""
 
 
-class PythonTarget:
-    """Calls a function of the user's. Options: `function`, `arguments` (of a class or factory)."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonOptions(TargetOptions):
+    """Which code, and what it is made with."""
 
-    def __init__(self, *, root: str = ".", warn: Warn = ignore, **options: object) -> None:
-        read = Options("python", options)
-        self.name = read.required_text("function", '"my_agent:answer"')
-        self._arguments = read.mapping("arguments") if read.has("arguments") else None
-        read.check_unknown()
-        self._root = root
-        self._warn = warn
+    function: str = option(
+        Reference(),
+        "The function, class or object that answers.",
+        example="my_agent:answer",
+        elsewhere=("target", "callable", "path", "module", "entrypoint"),
+    )
+    arguments: dict[str, JSON] | None = option(
+        MapOf(Anything()),
+        "Keyword arguments for a class, or for a function that makes the target.",
+        default=None,
+        elsewhere=("args", "kwargs", "config"),
+    )
+
+
+class PythonTarget(Target):
+    """Calls a function of the user's."""
+
+    kind: ClassVar[TargetKind] = TargetKind(
+        "python", "Calls a Python function.", PythonOptions, value="function", runs_code=True
+    )
+
+    def __init__(self, options: PythonOptions, surroundings: Surroundings) -> None:
+        self.traits = Traits(options.concurrency, caching="keyed")
+        self.name = options.function
+        self._options = options
+        self._surroundings = surroundings
         self._warned = False
         self._found: Any = None
-        self._call: Call | None = None
+        self._bound: BoundFunction | None = None
         self._threads: Threads | None = None
-        self._leave: Callable[..., Any] | None = None
+        self._leave: Leave | None = None
         self._sources: dict[str, str] | None = None
 
     @classmethod
-    def from_value(cls, value: str, *, root: str = ".", warn: Warn = ignore) -> PythonTarget:
-        return cls(function=value, root=root, warn=warn)
-
-    @classmethod
-    def of(cls, function: object, *, root: str = ".", warn: Warn = ignore) -> PythonTarget:
+    def of(cls, function: object, surroundings: Surroundings) -> PythonTarget:
         """The target of a function, class or object that is there already."""
         named: Any = function.func if isinstance(function, partial) else function
         if not hasattr(named, "__qualname__"):
             named = type(named)
-        target = cls(function=f"{named.__module__}:{named.__qualname__}", root=root, warn=warn)
+        name = f"{named.__module__}:{named.__qualname__}"
+        target = cls(PythonOptions(function=name), surroundings)
         target._found = function
-        if not _is_at(function, target.name):
+        if not _is_at(function, name):
             # Another function of the same name may be another function: nothing tells them apart.
-            target.cache_key = None  # type: ignore[method-assign,assignment]
+            target.traits = Traits(caching="useless")
         return target
 
     async def open(self) -> None:
         found = self._found
         if found is None:
-            found = import_object(self.name, self._root)
+            found = import_object(self.name, self._surroundings.root)
         self._threads = Threads("evalcase-call")
         try:
-            found = await self._enter(await self._made(found))
+            made = await make_object(found, self._options.arguments, self.name)
+            found, self._leave = await enter_object(made)
         except (ConfigError, asyncio.CancelledError):
             raise
         except (Exception, SystemExit) as error:
             # Set-up is the user's code, and may fail in any way.
             what = f"{type(error).__name__}: {error}{place_of(error)}"
             raise TargetError(f"python target `{self.name}`: set-up failed: {what}") from error
+        self._bound = self._bind(found)
+
+    def _bind(self, found: Any) -> BoundFunction:  # noqa: ANN401 - an object of the user's
+        if is_target(found):
+            return bind_target(found.answer)
         function = getattr(found, "answer", found)
         if not callable(function):
             what = f"is {type(found).__name__}, which can't be called"
             raise ConfigError(f"python target: `{self.name}` {what} and has no method `answer`")
-        self._call = bind(function, self.name)
+        return bind_function(function, self.name)
 
-    async def _made(self, found: Any) -> Any:  # noqa: ANN401 - an object of the user's
-        is_factory = inspect.isclass(found) or self._arguments is not None
-        if not is_factory:
-            is_factory = inspect.isroutine(found) and takes_nothing(found)
-        if not is_factory:
-            return found
-        if not callable(found):
-            raise ConfigError(f"python target: `{self.name}` takes no `arguments`: it is no class")
-        made = found(**(self._arguments or {}))
-        return await made if inspect.isawaitable(made) else made
-
-    async def _enter(self, found: Any) -> Any:  # noqa: ANN401 - an object of the user's
-        if hasattr(found, "__aenter__"):
-            entered = await found.__aenter__()
-            self._leave = partial(found.__aexit__, None, None, None)
-            return found if entered is None else entered
-        if hasattr(found, "__enter__"):
-            entered = found.__enter__()
-            self._leave = partial(found.__exit__, None, None, None)
-            return found if entered is None else entered
-        is_object = not inspect.isroutine(found)
-        if is_object and callable(getattr(found, "open", None)):
-            opened = found.open()
-            if inspect.isawaitable(opened):
-                await opened
-        if is_object and callable(getattr(found, "close", None)):
-            self._leave = found.close
-        return found
-
-    async def answer(self, trial: Trial) -> Answer:
-        call, threads = self._call, self._threads
-        assert call is not None, "open() comes first"
+    async def answer(self, question: Question) -> Answer:
+        bound, threads = self._bound, self._threads
+        assert bound is not None, "open() comes first"
         assert threads is not None
-        by_place, by_name, count = call.arguments(trial)
-        if count > 1 and not self._warned and not call.sees_all:
-            self._warn_of_hidden(trial)
-        if call.is_async:
-            returned = await _guarded(call.function(*by_place, **by_name))
+        if not self._warned and len(question.messages) > 1 and bound.sees_last_only:
+            self._warn_of_hidden(question)
+        by_place, by_name = bound.arguments(question)
+        if bound.is_async:
+            returned = await await_guarded(bound.function(*by_place, **by_name))
         else:
-            returned = await threads.call(partial(call.function, *by_place, **by_name))
+            returned = await threads.call(partial(bound.function, *by_place, **by_name))
             if inspect.isawaitable(returned):
-                returned = await _guarded(returned)
-        return read_answer(returned, self._warn)
+                returned = await await_guarded(returned)
+        return read_answer(returned, self._surroundings.warn)
 
-    def cache_key(self, trial: Trial) -> dict[str, Any]:
+    def cache_key(self, question: Question) -> JSON:
         """What decides an answer: the function, the project's modules that it brought with it,
-        and what it is given."""
-        assert self._call is not None, "open() comes first"
+        and what it is asked."""
+        assert self._bound is not None, "open() comes first"
         if self._sources is None:
-            self._sources = project_sources(self._root)
-        sees_case = any(slot.role == "case" for slot in self._call.slots)
+            self._sources = project_sources(self._surroundings.root)
         return {
             "function": self.name,
-            "arguments": self._arguments,
-            "sources": self._sources,
-            "asked": asked(trial, whole=sees_case),
+            "arguments": self._options.arguments,
+            "sources": dict(self._sources),
+            "asked": describe_asked(question, whole=self._bound.sees_question),
         }
 
-    def _warn_of_hidden(self, trial: Trial) -> None:
+    def _warn_of_hidden(self, question: Question) -> None:
         self._warned = True
-        hint = "a parameter named `messages` or `case` would see all"
-        self._warn(f"`{self.name}` sees the last user message only; {hidden(trial.case)}; {hint}")
+        hint = "a parameter named `messages`, or annotated as `Question`, would see all"
+        seen = f"`{self.name}` sees the last user message only"
+        self._surroundings.warn(f"{seen}; {describe_hidden(question)}; {hint}")
 
     async def close(self) -> None:
         leave, self._leave = self._leave, None
         threads, self._threads = self._threads, None
         if threads is None:
             return
+        warn = self._surroundings.warn
         try:
             if leave is not None:
                 async with asyncio.timeout(_CLOSE_S):
-                    await _leave(leave, threads)
+                    await leave_object(leave, threads)
         except TimeoutError:
-            self._warn(f"`{self.name}`: tear-down took more than {_CLOSE_S:g} s and was given up")
+            warn(f"`{self.name}`: tear-down took more than {_CLOSE_S:g} s and was given up")
         except Exception as error:  # noqa: BLE001 - the user's code; the answers are safe already
-            self._warn(f"`{self.name}`: tear-down failed: {error!r}{place_of(error)}")
+            warn(f"`{self.name}`: tear-down failed: {error!r}{place_of(error)}")
         finally:
             threads.close()
 
@@ -181,27 +192,3 @@ def _is_at(function: object, name: str) -> bool:
     for part in path.split("."):
         found = getattr(found, part, None)
     return found is function
-
-
-async def _leave(leave: Callable[..., Any], threads: Threads) -> None:
-    if is_async(leave):
-        await leave()
-    else:
-        await threads.call(leave)
-
-
-async def _guarded(awaitable: Any) -> object:  # noqa: ANN401 - a coroutine of the user's
-    """What it gives; but what would end the engine becomes an error of this trial."""
-    try:
-        result: object = await awaitable
-    except (Exception, GeneratorExit):
-        raise
-    except BaseException as error:
-        # Any of these would end the engine, and only a person may do that.
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
-            raise
-        if isinstance(error, asyncio.CancelledError):
-            raise RuntimeError("the function was cancelled from within") from error
-        raise RuntimeError(f"{type(error).__name__}: {error}") from error
-    return result

@@ -13,62 +13,74 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import replace
-from typing import Any, BinaryIO
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO, ClassVar
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer
-from evalcase.model.trial import Trial
-from evalcase.targets import Warn, ignore
-from evalcase.targets.options import Options
+from evalcase.model.option import option
+from evalcase.model.question import Question
+from evalcase.model.shape import Text
+from evalcase.model.target import Surroundings, Target, TargetKind, TargetOptions, Traits
 from evalcase.targets.reading.answers import read_json, with_extras
 from evalcase.targets.reading.messages import read_messages
 from evalcase.targets.reading.outputs import parse_json
-from evalcase.targets.replay_index import ReplayIndex
+from evalcase.targets.stored.index import AnswerIndex
 
 JOURNAL = "journal.jsonl"
 
 
-class ReplayTarget:
-    """Gives stored answers. Options: `path`, and `target` where several have answered."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayOptions(TargetOptions):
+    """Where the answers are."""
 
-    cache_key = None
-    """It gives the same answer again anyhow."""
+    path: str = option(
+        Text(),
+        "The file of answers, or the folder of a run.",
+        example="answers.jsonl",
+        elsewhere=("file", "run"),
+    )
+    target: str | None = option(
+        Text(), "Whose answers they are, where several targets have answered.", default=None
+    )
 
-    def __init__(self, *, root: str = ".", warn: Warn = ignore, **options: object) -> None:
-        read = Options("replay", options)
-        self._path = os.path.join(root, read.required_text("path", '"answers.jsonl"'))
-        self._target = read.text("target")
-        read.check_unknown()
-        self._warn = warn
+
+class ReplayTarget(Target):
+    """Gives stored answers."""
+
+    kind: ClassVar[TargetKind] = TargetKind(
+        "replay", "Gives answers that were given before.", ReplayOptions,
+        value="path", value_is_path=True,
+    )  # fmt: skip
+
+    def __init__(self, options: ReplayOptions, surroundings: Surroundings) -> None:
+        self.traits = Traits(options.concurrency, caching="useless")
+        self._options = options
+        self._surroundings = surroundings
         self._file: BinaryIO | None = None
-        self._index = ReplayIndex("", is_journal=False)
-
-    @classmethod
-    def from_value(cls, value: str, *, root: str = ".", warn: Warn = ignore) -> ReplayTarget:
-        return cls(path=value, root=root, warn=warn)
+        self._index = AnswerIndex("", is_journal=False)
 
     async def open(self) -> None:
         self._open()
 
     def _open(self) -> None:
-        path = self._path
+        path = os.path.join(self._surroundings.root, self._options.path)
         if os.path.isdir(path):
             path = os.path.join(path, JOURNAL)
-        self._index = ReplayIndex(path, is_journal=os.path.basename(path) == JOURNAL)
+        self._index = AnswerIndex(path, is_journal=os.path.basename(path) == JOURNAL)
         try:
             # Without blocking: a pipe in its place could be waited for without end.
             descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
             self._file = open(descriptor, "rb")  # noqa: SIM115 - held until close()
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise OSError(0, "it is not a regular file")
-            self._index.read(self._file, self._target)
+            self._index.read(self._file, self._options.target)
         except OSError as error:
             raise ConfigError(f"replay target: {path} can't be read: {error.strerror}") from None
 
-    async def answer(self, trial: Trial) -> Answer:
+    async def answer(self, question: Question) -> Answer:
         assert self._file is not None, "open() comes first"
-        offset = self._index.find(trial)
+        offset = self._index.find(question)
         self._file.seek(offset)
         row = parse_json(self._file.readline())
         assert isinstance(row, dict)
@@ -79,9 +91,9 @@ class ReplayTarget:
             self._file.close()
 
     def _read_row(self, row: dict[str, Any]) -> Answer:
-        answer = row.get("answer")
+        answer, warn = row.get("answer"), self._surroundings.warn
         if self._index.is_journal and isinstance(answer, dict) and "messages" in answer:
-            kept = with_extras(read_messages(answer["messages"]), answer, self._warn)
+            kept = with_extras(read_messages(answer["messages"]), answer, warn)
             # It was paid for in that run.
             return replace(kept, cached=True, cost_usd=0.0)
         if answer is None:
@@ -89,6 +101,6 @@ class ReplayTarget:
         if answer is None:
             message = f"case `{row.get('case', row.get('id'))}` has no answer in {self._index.path}"
             raise TargetError(message, kind="protocol")
-        read = read_json(answer, self._warn)
-        beside = with_extras(read.messages, row, self._warn)
+        read = read_json(answer, warn)
+        beside = with_extras(read.messages, row, warn)
         return read if read.usage or read.cost_usd is not None else beside

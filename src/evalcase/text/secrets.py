@@ -16,17 +16,17 @@ _PIECE = 8
 SHORTEST = 4
 """Shorter values are found in every other word, and protect nothing."""
 
-_MADE_HERE = frozenset({"type", "case_hash", "verdict", "started_at"})
+_MADE_HERE = frozenset({"type", "question_hash", "grading_hash", "verdict", "started_at"})
 """Fields of a row that evalcase makes up itself; a value found in there is a coincidence."""
 
 _VOCABULARY = frozenset(
     """
-    type suite case target repeat case_hash verdict answer grades failure attempts started_at
-    duration_s retried messages usage cost_usd truncated cached input_tokens
-    output_tokens cached_tokens grader
-    score passed reason details weight required kind message role content tool_calls tool input
-    output function name arguments text value path file image result status failed errored
-    ungraded skipped completed interrupted system developer user assistant exception timeout exit
+    type suite case target repeat question_hash grading_hash grading repeats pass_rate verdict
+    data asked regraded answer grades failure attempts started_at duration_s retried messages
+    usage cost_usd truncated cached input_tokens output_tokens cached_tokens grader score passed
+    reason details weight required kind message role content tool_calls tool input output
+    function name arguments text value path file image result status failed errored ungraded
+    skipped completed interrupted system developer user assistant exception timeout exit
     connection http protocol stopped
     """.split()
 )

@@ -15,8 +15,9 @@ from evalcase.model.answer import Answer, Usage
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.result import Result, Verdict
+from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
-from evalcase.record.totals import Tally, Totals
+from evalcase.record.tally import Tally
 from evalcase.report.terminal.gather import gather
 from evalcase.report.terminal.listing import Entry, list_lines
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
@@ -38,7 +39,7 @@ the shop"""
 def result(case: str, verdict: Verdict, *grades: Grade, **changes: Any) -> Result:
     answer = Answer(Answer.of_text("ok").messages, Usage(1200, 80), 0.0031)
     values: dict[str, Any] = {
-        "key": TrialKey("evals/shop.eval.yaml", case, "agent", 1), "case_hash": "0" * 16,
+        "key": TrialKey("evals/shop.eval.yaml", case, "agent", 1), "question_hash": "0" * 16,
         "verdict": verdict, "answer": answer, "grades": grades, "duration_s": 0.5,
     }  # fmt: skip
     return Result(**values | changes)
@@ -137,8 +138,7 @@ def hopeless() -> list[Result]:
 def count(results: list[Result]) -> Totals:
     tally = Tally()
     for each in results:
-        answer = each.answer
-        tally.add(each.verdict, answer is not None, answer.cost_usd if answer else None)
+        tally.add(each)
     return tally.totals()
 
 
@@ -156,7 +156,7 @@ def _everything(width: int, style: Style) -> list[str]:
 
 def _several(width: int, style: Style) -> list[str]:
     notice = "interrupted, with 18 of 20 trials finished and kept"
-    return summary(several(), width, style, notice=notice, forgiven=2)
+    return summary(several(), width, style, notice=notice)
 
 
 def _list(width: int, style: Style) -> list[str]:

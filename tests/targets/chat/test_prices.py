@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from evalcase.model.answer import Usage
-from evalcase.targets.chat.prices import Pricing, prices_version
-from evalcase.targets.options import Options
+from evalcase.model.option import made_of
+from evalcase.targets.chat.prices import Price, Pricing, prices_version
 from tests.cli.command import environment
 
 OPENAI = "https://api.openai.com/v1"
@@ -18,7 +18,7 @@ ANTHROPIC = "https://api.anthropic.com"
 
 
 def pricing(model: str = "m", base_url: str = OPENAI, **price: Any) -> Pricing:
-    return Pricing(Options("openai", {"price": price} if price else {}), model, base_url)
+    return Pricing(made_of(Price, price) if price else None, model, base_url)
 
 
 def test_a_configured_price_is_for_a_million_tokens() -> None:
@@ -78,9 +78,8 @@ def test_without_the_package_prices_are_unknown() -> None:
         import sys
         sys.modules["genai_prices"] = None
         from evalcase.model.answer import Usage
-        from evalcase.targets.options import Options
         from evalcase.targets.chat.prices import Pricing
-        pricing = Pricing(Options("openai", {}), "gpt-4o-mini", "https://api.openai.com/v1")
+        pricing = Pricing(None, "gpt-4o-mini", "https://api.openai.com/v1")
         pricing.load()
         assert pricing.cost_usd(Usage(5, 5)) is None
     """)

@@ -11,9 +11,10 @@ import pytest
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer, Usage
+from evalcase.targets.asking.shown import describe_question
 from evalcase.targets.command import CommandTarget
 from tests.targets.bell import RING, Bell, is_there
-from tests.targets.trials import LIMIT_S, answer_all, ask, trial
+from tests.targets.questions import LIMIT_S, answer_all, ask, question, target_of
 
 Make = Callable[..., CommandTarget]
 
@@ -24,8 +25,8 @@ def reply(**fields):
     print(json.dumps(fields), flush=True)
 
 for line in sys.stdin:
-    case = json.loads(line)
-    id, text = case["id"], case["input"][-1]["content"]
+    given = json.loads(line)
+    id, text = given["id"], given["input"][-1]["content"]
 """
 
 
@@ -37,14 +38,14 @@ def make(tmp_path: Path) -> Make:
         source = LOOP + "".join(f"    {line}\n" for line in dedent(body).strip().splitlines())
         (tmp_path / "worker.py").write_text(source)
         argv = [sys.executable, "-S", "-E", "worker.py"]
-        return CommandTarget(command=argv, mode="worker", root=str(tmp_path), **options)
+        return target_of(CommandTarget, command=argv, mode="worker", root=str(tmp_path), **options)
 
     return make
 
 
 def answers(target: CommandTarget, *texts: str) -> list[Any]:
     """Texts of answers, and errors."""
-    given = [trial(text, id=f"case {number}") for number, text in enumerate(texts)]
+    given = [question(text, id=f"case {number}") for number, text in enumerate(texts)]
     found = asyncio.run(answer_all(target, given))
     return [each.text if isinstance(each, Answer) else each for each in found]
 
@@ -56,10 +57,11 @@ def test_one_process_answers_many_cases(make: Make) -> None:
 
 
 def test_it_is_given_the_same_as_a_command(make: Make) -> None:
-    given = trial(expected_output=[{"role": "assistant", "content": "x"}])
-    assert ask(make("reply(id=id, answer=sorted(case))"), given).content == [
-        "conversation_id", "files", "id", "input", "metadata", "repeat",
-    ]  # fmt: skip
+    shown = describe_question(question(id="greeting"))
+    assert ask(make("reply(id=id, answer=[given])"), question(id="greeting")).content == [
+        {**shown, "id": "x1"}
+    ]
+    assert shown["case"] == "greeting"
 
 
 def test_answers_of_every_shape(make: Make) -> None:
@@ -71,7 +73,7 @@ def test_answers_of_every_shape(make: Make) -> None:
         if text == "usage": reply(id=id, answer="u", usage={"input": 1}, cost_usd=0.5)
     """
     target = make(body)
-    given = [trial(text) for text in ("json", "messages", "whole", "usage")]
+    given = [question(text) for text in ("json", "messages", "whole", "usage")]
     json, messages, whole, usage = asyncio.run(answer_all(target, given))
     assert isinstance(json, Answer)
     assert json.content == {"riskLevel": "High"}
@@ -135,11 +137,53 @@ def test_a_reply_that_makes_no_sense_is_an_error(make: Make, body: str, said: st
         assert error.kind == "protocol"
 
 
-def test_a_flood_of_replies_is_never_the_answer_to_the_next_case(make: Make) -> None:
-    body = "reply(id=id, answer=text); reply(id=id, answer='again')"
-    first, second = answers(make(body), "a", "b")
-    assert first == "a"
-    assert "has the id 'case 0', not 'case 1'" in str(second)
+# Lines that nobody waits for.
+
+SAME = [question("a", suite=suite, repeat=repeat) for suite in "ab" for repeat in (1, 2)]
+
+
+def test_every_exchange_has_an_id_of_its_own(make: Make) -> None:
+    """Of the same case in two suites, twice each, and once more after an error."""
+    given = [*SAME, question("a", attempt=2)]
+    found = asyncio.run(answer_all(make("reply(id=id, answer=id)", workers=2), given))
+    ids = {each.text for each in found if isinstance(each, Answer)}
+    assert len(ids) == len(given)
+
+
+def test_a_second_line_is_never_the_answer_to_the_next_question(make: Make) -> None:
+    """Both lines come at once, so that one is there before the next question is."""
+    body = "os.write(1, (json.dumps({'id': id, 'answer': os.getpid()}) + '\\n').encode() * 2)"
+    first, second, third, fourth = asyncio.run(answer_all(make(body), SAME))
+    assert isinstance(first, Answer)
+    assert isinstance(third, Answer)
+    assert first.content != third.content, "a process that did so is not asked again"
+    for error, id, pid in ((second, "x1", first.content), (fourth, "x3", third.content)):
+        assert isinstance(error, TargetError)
+        line = f'{{"id": "{id}", "answer": {pid}}}'
+        assert str(error) == f"the worker wrote a line before it was asked: {line}"
+        assert error.kind == "protocol"
+
+
+def test_a_late_line_is_never_the_answer_to_the_next_question(make: Make) -> None:
+    """It has the id of another question, whenever it comes."""
+    body = """
+        if "last" in globals(): reply(id=last, answer="late")
+        else: reply(id=id, answer=text)
+        last = id
+    """
+    first, second, third, _ = asyncio.run(answer_all(make(body), SAME))
+    assert isinstance(first, Answer)
+    line = '{"id": "x1", "answer": "late"}'
+    assert str(second) == f"the worker's reply has the id 'x1', not 'x2': {line}"
+    assert isinstance(third, Answer)
+
+
+def test_a_line_that_makes_no_sense_is_shown(make: Make) -> None:
+    error, again = answers(make("print('Loading the model' + '.' * 300, flush=True)"), "a", "b")
+    assert str(error).startswith("the worker's reply is not JSON (Expecting value")
+    assert str(error).endswith(f"logs go to stderr: Loading the model{'.' * 183}…")
+    assert error.details["output"] == f"Loading the model{'.' * 300}\n"
+    assert isinstance(again, TargetError)
 
 
 def test_over_its_time_it_is_ended_and_the_next_has_a_new_process(make: Make) -> None:
@@ -154,9 +198,9 @@ def test_over_its_time_it_is_ended_and_the_next_has_a_new_process(make: Make) ->
         try:
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.3):
-                    await target.answer(trial("hang"))
+                    await target.answer(question("hang"))
             async with asyncio.timeout(LIMIT_S):
-                return (await target.answer(trial("b"))).text
+                return (await target.answer(question("b"))).text
         finally:
             await target.close()
 
@@ -169,9 +213,9 @@ def test_several_workers_answer_at_once(tmp_path: Path, make: Make) -> None:
             body = "exec(open('ring.py').read()); bell = ring()\nif text == 'hang': time.sleep(600)"
             (tmp_path / "ring.py").write_text(RING)
             target = make(body, workers=2, env={"BELL": bell.path})
-            assert target.concurrency == 2
+            assert target.traits.concurrency == 2
             await target.open()
-            tasks = [asyncio.create_task(target.answer(trial("hang"))) for _ in range(3)]
+            tasks = [asyncio.create_task(target.answer(question("hang"))) for _ in range(3)]
             pids = await bell.wait_for(2)
             more = bell._pids.qsize()
             for task in tasks:
@@ -205,4 +249,6 @@ def test_one_that_does_not_end_by_itself_is_ended(
 
 
 def test_a_large_case_reaches_a_worker(make: Make) -> None:
-    assert ask(make("reply(id=id, answer=len(text))"), trial("x" * 3_000_000)).content == 3_000_000
+    assert (
+        ask(make("reply(id=id, answer=len(text))"), question("x" * 3_000_000)).content == 3_000_000
+    )

@@ -9,8 +9,8 @@ import pytest
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer, Usage
 from evalcase.system.processes.pipes import Output
-from evalcase.targets import ignore
 from evalcase.targets.reading.outputs import How, read_output
+from tests.targets.questions import ignore
 
 
 def read(data: bytes | str | Any, how: How = "auto", truncated: bool = False) -> Answer:

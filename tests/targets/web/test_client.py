@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import shutil
 import socket
 import ssl
@@ -14,11 +15,13 @@ import pytest
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.system.threads import Threads
-from evalcase.targets.http import HttpTarget
+from evalcase.targets.http import HttpOptions, HttpTarget
 from evalcase.targets.web.address import CheckedResolver, is_refused
+from evalcase.targets.web.endpoint import make_endpoint
 from evalcase.targets.web.errors import retry_after_s
+from evalcase.targets.web.network import find_proxy
+from tests.targets.questions import LIMIT_S, answer_all, ask, question, target_of
 from tests.targets.server import Reply, serving
-from tests.targets.trials import LIMIT_S, answer_all, ask, trial
 
 
 def failure(target: HttpTarget) -> TargetError:
@@ -38,14 +41,14 @@ def free_port() -> int:
 
 
 def test_a_refused_connection_may_succeed_later() -> None:
-    error = failure(HttpTarget(url=f"http://127.0.0.1:{free_port()}/a?token=x"))
+    error = failure(target_of(HttpTarget, url=f"http://127.0.0.1:{free_port()}/a?token=x"))
     assert (error.kind, error.may_succeed_later, error.overloaded) == ("connection", True, False)
     assert "/a: can't connect: " in str(error)
     assert "token" not in str(error)
 
 
 def test_a_name_that_is_not_known_may_be_known_later() -> None:
-    error = failure(HttpTarget(url="http://nowhere.invalid/"))
+    error = failure(target_of(HttpTarget, url="http://nowhere.invalid/"))
     assert (error.kind, error.may_succeed_later) == ("connection", True)
     assert "can't connect" in str(error)
 
@@ -61,14 +64,14 @@ def test_a_name_that_is_not_known_may_be_known_later() -> None:
 )
 def test_closed_in_the_middle_is_a_connection_error(reply: Reply) -> None:
     with serving(reply) as server:
-        error = failure(HttpTarget(url=server.url))
+        error = failure(target_of(HttpTarget, url=server.url))
     assert (error.kind, error.may_succeed_later) == ("connection", True)
     assert len(server.requests) == 1
 
 
 def test_what_is_not_http_is_a_protocol_error() -> None:
     with serving(Reply(raw=b"SSH-2.0-OpenSSH_9.6\r\n\r\n")) as server:
-        error = failure(HttpTarget(url=server.url))
+        error = failure(target_of(HttpTarget, url=server.url))
     assert (error.kind, error.may_succeed_later) == ("protocol", False)
     assert "the answer is not HTTP" in str(error)
 
@@ -84,7 +87,9 @@ def test_a_connection_that_is_never_made_has_a_limit_of_its_own() -> None:
             for each in waiting:
                 each.setblocking(False)
                 each.connect_ex(("127.0.0.1", port))
-            error = failure(HttpTarget(url=f"http://127.0.0.1:{port}", connect_timeout_s=0.2))
+            error = failure(
+                target_of(HttpTarget, url=f"http://127.0.0.1:{port}", connect_timeout_s=0.2)
+            )
         finally:
             for each in waiting:
                 each.close()
@@ -94,10 +99,10 @@ def test_a_connection_that_is_never_made_has_a_limit_of_its_own() -> None:
 
 def test_cancelling_closes_the_connection() -> None:
     async def run() -> None:
-        target = HttpTarget(url=server.url)
+        target = target_of(HttpTarget, url=server.url)
         await target.open()
         try:
-            asked = asyncio.ensure_future(target.answer(trial()))
+            asked = asyncio.ensure_future(target.answer(question()))
             await asyncio.to_thread(server.asked.wait, LIMIT_S)
             asked.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -112,13 +117,29 @@ def test_cancelling_closes_the_connection() -> None:
 
 def test_connections_are_used_again() -> None:
     with serving(Reply(b"ok")) as server:
-        answers = asyncio.run(answer_all(HttpTarget(url=server.url), [trial()] * 5))
+        answers = asyncio.run(answer_all(target_of(HttpTarget, url=server.url), [question()] * 5))
     assert [getattr(each, "text", each) for each in answers] == ["ok"] * 5
     assert server.connections == 1
 
 
 def test_closing_without_opening_is_fine() -> None:
-    asyncio.run(HttpTarget(url="http://x").close())
+    asyncio.run(target_of(HttpTarget, url="http://x").close())
+
+
+@pytest.mark.parametrize("length", [True, False])
+def test_a_body_is_read_whole_with_or_without_its_length(length: bool) -> None:
+    body = b"x" * 300_000
+    reply = Reply(body) if length else Reply(raw=b"HTTP/1.1 200 OK\r\n\r\n" + body)
+    with serving(reply) as server:
+        assert ask(target_of(HttpTarget, url=server.url)).text == body.decode()
+
+
+def test_what_is_compressed_is_bounded_by_what_it_becomes() -> None:
+    packed = gzip.compress(b"x" * 1_000_000)
+    assert len(packed) < 10_000
+    with serving(Reply(packed, 200, {"Content-Encoding": "gzip"})) as server:
+        answer = ask(target_of(HttpTarget, url=server.url, max_output_bytes=10_000))
+    assert (answer.text, answer.truncated) == ("x" * 10_000, True)
 
 
 # Statuses.
@@ -127,7 +148,7 @@ def test_closing_without_opening_is_fine() -> None:
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 413, 422])
 def test_what_is_wrong_with_the_request_is_not_tried_again(status: int) -> None:
     with serving(Reply.of({"error": {"message": "No\n such model."}}, status)) as server:
-        error = failure(HttpTarget(url=server.url))
+        error = failure(target_of(HttpTarget, url=server.url))
     assert (error.kind, error.may_succeed_later, error.overloaded) == ("http", False, False)
     assert str(error).startswith(f"HTTP {status} (")
     assert ": No such model., from http://127.0.0.1:" in str(error)
@@ -140,31 +161,31 @@ def test_what_is_wrong_with_the_request_is_not_tried_again(status: int) -> None:
 )
 def test_what_may_succeed_later_says_so(status: int, overloaded: bool) -> None:
     with serving(Reply(b"<html>", status)) as server:
-        error = failure(HttpTarget(url=server.url))
+        error = failure(target_of(HttpTarget, url=server.url))
     assert (error.may_succeed_later, error.overloaded) == (True, overloaded)
     assert error.details == {"status": status, "body": "<html>"}
 
 
 def test_503_with_retry_after_is_overloaded() -> None:
     with serving(Reply(b"", 503, {"Retry-After": "7"})) as server:
-        error = failure(HttpTarget(url=server.url))
+        error = failure(target_of(HttpTarget, url=server.url))
     assert (error.overloaded, error.retry_after_s) == (True, 7.0)
 
 
 def test_the_id_of_a_request_is_kept() -> None:
     with serving(Reply(b"", 500, {"Request-Id": "req_1"})) as server:
-        assert failure(HttpTarget(url=server.url)).details["request_id"] == "req_1"
+        assert failure(target_of(HttpTarget, url=server.url)).details["request_id"] == "req_1"
 
 
 @pytest.mark.parametrize("body", ['{"message": "m"}', '{"error": "m"}', '{"detail": "m"}'])
 def test_the_message_is_found_where_servers_put_it(body: str) -> None:
     with serving(Reply(body.encode(), 400)) as server:
-        assert "(Bad Request): m, from" in str(failure(HttpTarget(url=server.url)))
+        assert "(Bad Request): m, from" in str(failure(target_of(HttpTarget, url=server.url)))
 
 
 def test_the_body_of_an_error_survives_if_it_breaks_off_or_is_no_text() -> None:
     with serving(Reply(b"a\xffb" + b"c" * 99, 500, cut=3)) as server:
-        error = failure(HttpTarget(url=server.url))
+        error = failure(target_of(HttpTarget, url=server.url))
     assert error.details == {"status": 500, "body": "a\\xffb"}
 
 
@@ -192,7 +213,7 @@ def test_retry_after_in_all_its_forms(headers: dict[str, str], wait_s: float | N
 
 def test_retry_after_ms_reaches_the_engine() -> None:
     with serving(Reply(b"", 429, {"retry-after-ms": "250"})) as server:
-        assert failure(HttpTarget(url=server.url)).retry_after_s == 0.25
+        assert failure(target_of(HttpTarget, url=server.url)).retry_after_s == 0.25
 
 
 # Redirects and keys.
@@ -204,7 +225,7 @@ def test_a_redirect_is_not_followed(status: int, monkeypatch: pytest.MonkeyPatch
     with serving(Reply(b"stolen")) as second:
         location = {"Location": f"{second.url}/b?secret=1"}
         with serving(Reply(b"", status, location)) as first:
-            error = failure(HttpTarget(url=first.url + "/a", key_env="MY_KEY"))
+            error = failure(target_of(HttpTarget, url=first.url + "/a", key_env="MY_KEY"))
     assert second.requests == []
     assert second.connections == 0
     assert f"/a points to {second.url}/b; redirects are not followed" in str(error)
@@ -215,23 +236,27 @@ def test_a_redirect_is_not_followed(status: int, monkeypatch: pytest.MonkeyPatch
 
 def test_a_redirect_may_point_to_a_path_or_nowhere() -> None:
     with serving(Reply(b"", 307, {"Location": "/b"}), Reply(b"", 304)) as server:
-        assert f"points to {server.url}/b;" in str(failure(HttpTarget(url=server.url + "/a")))
-        assert "HTTP 304 (Not Modified), from" in str(failure(HttpTarget(url=server.url)))
+        assert f"points to {server.url}/b;" in str(
+            failure(target_of(HttpTarget, url=server.url + "/a"))
+        )
+        assert "HTTP 304 (Not Modified), from" in str(
+            failure(target_of(HttpTarget, url=server.url))
+        )
 
 
 def test_keys_and_headers_are_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "k1")
     monkeypatch.setenv("OTHER", "k2")
     with serving(Reply(b"ok")) as server:
-        target = HttpTarget(
-            url=server.url, key_env="MY_KEY", headers={"X-Plain": "p", "content-type": "a/b"},
-            header_env={"X-Other": "OTHER"},
+        target = target_of(
+            HttpTarget, url=server.url, key_env="MY_KEY",
+            headers={"X-Plain": "p", "content-type": "a/b"}, header_env={"X-Other": "OTHER"},
         )  # fmt: skip
         ask(target)
     sent = server.request.headers
     assert (sent["authorization"], sent["x-other"], sent["x-plain"]) == ("Bearer k1", "k2", "p")
     assert sent["content-type"] == "a/b"
-    assert target.key_names == ("OTHER", "MY_KEY")
+    assert target.traits.key_names == ("OTHER", "MY_KEY")
 
 
 @pytest.mark.parametrize(("value", "what"), [(None, "not set"), ("", "empty")])
@@ -242,7 +267,7 @@ def test_a_missing_key_is_named(
     if value is not None:
         monkeypatch.setenv("MY_KEY", value)
     with pytest.raises(ConfigError) as caught:
-        ask(HttpTarget(url="http://127.0.0.1:1", key_env="MY_KEY"))
+        ask(target_of(HttpTarget, url="http://127.0.0.1:1", key_env="MY_KEY"))
     hint = "export it, or name a file that has it with --env-file"
     assert str(caught.value) == f"http target: the environment variable MY_KEY is {what}: {hint}"
 
@@ -254,7 +279,7 @@ def test_a_key_that_cannot_be_sent_is_not_shown(
     monkeypatch.setenv("MY_KEY", value)
     for options in ({"key_env": "MY_KEY"}, {"header_env": {"X-Key": "MY_KEY"}}):
         with pytest.raises(ConfigError, match="MY_KEY holds what can't be sent") as caught:
-            ask(HttpTarget(url="http://127.0.0.1:1", **options))
+            ask(target_of(HttpTarget, url="http://127.0.0.1:1", **options))
         assert "hunter2" not in str(caught.value)
 
 
@@ -263,29 +288,69 @@ def test_netrc_is_never_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
     with serving(Reply(b"ok")) as server:
-        ask(HttpTarget(url=server.url))
+        ask(target_of(HttpTarget, url=server.url))
     assert "authorization" not in server.request.headers
 
 
 def test_cookies_are_not_kept() -> None:
     with serving(Reply(b"ok", 200, {"Set-Cookie": "a=b"})) as server:
-        asyncio.run(answer_all(HttpTarget(url=server.url), [trial()] * 2))
+        asyncio.run(answer_all(target_of(HttpTarget, url=server.url), [question()] * 2))
     assert [request.headers.get("cookie") for request in server.requests] == [None, None]
 
 
 def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(Reply(b"by proxy")) as proxy, serving(Reply(b"directly")) as server:
         monkeypatch.setenv("http_proxy", proxy.url)
-        assert ask(HttpTarget(url=server.url + "/a")).text == "by proxy"
+        assert ask(target_of(HttpTarget, url=server.url + "/a")).text == "by proxy"
         assert proxy.request.path == server.url + "/a"
         monkeypatch.setenv("no_proxy", "127.0.0.1")
-        assert ask(HttpTarget(url=server.url)).text == "directly"
+        assert ask(target_of(HttpTarget, url=server.url)).text == "directly"
+
+
+@pytest.mark.parametrize(
+    "proxy", ["http://u:hunter2@127.0.0.1:99999", "http://u:hunter2@", "http://"]
+)
+def test_a_proxy_that_is_no_address_is_refused_and_not_shown(
+    proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", proxy)
+    with pytest.raises(ConfigError, match="the proxy that is set is no address") as caught:
+        ask(target_of(HttpTarget, url="http://127.0.0.1:1"))
+    assert "hunter2" not in str(caught.value)
+
+
+PROXY = "http://proxy:3128"
+
+
+@pytest.mark.parametrize(
+    ("url", "environment", "found"),
+    [
+        ("http://a.example", {}, None),
+        ("http://a.example", {"HTTP_PROXY": PROXY}, PROXY),
+        ("http://a.example", {"http_proxy": "proxy:3128"}, PROXY),
+        ("http://a.example", {"HTTP_PROXY": "http://no", "http_proxy": PROXY}, PROXY),
+        ("http://a.example", {"HTTP_PROXY": PROXY, "http_proxy": ""}, None),
+        ("http://a.example", {"ALL_PROXY": PROXY}, PROXY),
+        ("https://a.example", {"HTTP_PROXY": PROXY}, None),
+        ("https://a.example", {"HTTPS_PROXY": PROXY}, PROXY),
+        ("http://a.example", {"HTTP_PROXY": PROXY, "REQUEST_METHOD": "GET"}, None),
+        ("http://a.example", {"HTTP_PROXY": PROXY, "NO_PROXY": "*"}, None),
+        ("http://a.example", {"HTTP_PROXY": PROXY, "NO_PROXY": "b.example, .example"}, None),
+        ("http://a.example:81", {"HTTP_PROXY": PROXY, "NO_PROXY": "a.example:80"}, PROXY),
+        ("http://a.example:81", {"HTTP_PROXY": PROXY, "no_proxy": "A.example:81"}, None),
+        ("http://xa.example", {"HTTP_PROXY": PROXY, "NO_PROXY": "a.example"}, PROXY),
+        ("http://a.example", {"HTTP_PROXY": PROXY, "NO_PROXY": ""}, PROXY),
+    ],
+)
+def test_the_proxy_for_an_address(url: str, environment: dict[str, str], found: str | None) -> None:
+    endpoint = make_endpoint("http", HttpOptions(url=url), url)
+    assert find_proxy(endpoint, environment) == found
 
 
 def test_a_proxy_of_another_kind_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "socks5://127.0.0.1:1")
     with pytest.raises(ConfigError, match="a socks5 proxy is set"):
-        ask(HttpTarget(url="http://127.0.0.1:1"))
+        ask(target_of(HttpTarget, url="http://127.0.0.1:1"))
 
 
 def test_a_bundle_of_authorities_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,7 +358,7 @@ def test_a_bundle_of_authorities_is_read(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.delenv("SSL_CERT_DIR", raising=False)
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "none.pem"))
     with pytest.raises(ConfigError, match="REQUESTS_CA_BUNDLE can't be read"):
-        ask(HttpTarget(url="https://127.0.0.1:1"))
+        ask(target_of(HttpTarget, url="https://127.0.0.1:1"))
 
 
 @pytest.fixture
@@ -324,12 +389,12 @@ def test_authorities_of_the_environment_are_trusted_and_no_others(
     tls.load_cert_chain(certificate, certificate.with_name("key.pem"))
     with serving(Reply(b"ok"), tls=tls) as server:
         url = server.url.replace("http:", "https:")
-        error = failure(HttpTarget(url=url))
+        error = failure(target_of(HttpTarget, url=url))
         assert (error.kind, error.may_succeed_later) == ("connection", False)
         assert "its certificate is not trusted" in str(error)
         assert server.requests == []
         monkeypatch.setenv(name, str(certificate))
-        assert ask(HttpTarget(url=url)).text == "ok"
+        assert ask(target_of(HttpTarget, url=url)).text == "ok"
 
 
 # Addresses.
@@ -345,12 +410,12 @@ def test_authorities_of_the_environment_are_trusted_and_no_others(
 )  # fmt: skip
 def test_metadata_addresses_are_refused(host: str) -> None:
     with pytest.raises(ConfigError, match="allow_link_local = true"):
-        asyncio.run(HttpTarget(url=f"http://{host}/latest").open())
+        asyncio.run(target_of(HttpTarget, url=f"http://{host}/latest").open())
 
 
 def test_metadata_addresses_can_be_allowed() -> None:
     async def run() -> None:
-        target = HttpTarget(url="http://169.254.169.254/", allow_link_local=True)
+        target = target_of(HttpTarget, url="http://169.254.169.254/", allow_link_local=True)
         await target.open()
         await target.close()
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from evalcase.model.totals import Totals
 from evalcase.report.terminal.cells import cut, measure, pad
 from evalcase.report.terminal.progress import money
 from evalcase.report.terminal.style import Style, paint
-from evalcase.report.terminal.summary import Counts, percent
+from evalcase.report.terminal.summary import percent
 from evalcase.text.visible import visible
 
 HEAD = ("run", "age", "trials", "passed", "failed", "errored", "cost", "suite", "target")
@@ -26,7 +27,7 @@ class Entry:
     suites: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
     planned: int | None = None
-    counts: Counts | None = None
+    totals: Totals | None = None
     """None where the record can't be read."""
     remark: str = ""
     """That it is incomplete or damaged, and what to do."""
@@ -35,7 +36,7 @@ class Entry:
 def list_lines(entries: Sequence[Entry], width: int, style: Style) -> Iterator[str]:
     """The table, newest first as given, below its head."""
     rows = [_cells(entry) for entry in entries]
-    priced = any(entry.counts and entry.counts.cost_usd is not None for entry in entries)
+    priced = any(entry.totals and entry.totals.cost_usd is not None for entry in entries)
     kept = [at for at, name in enumerate(HEAD) if priced or name != "cost"]
     table = [[row[at] for at in kept] for row in [list(HEAD), *rows]]
     names = [HEAD[at] for at in kept]
@@ -45,7 +46,7 @@ def list_lines(entries: Sequence[Entry], width: int, style: Style) -> Iterator[s
     yield paint(_joined(table[0][:shown], names, widths), style.gutter)
     for entry, row in zip(entries, table[1:], strict=True):
         line = _joined(row[:shown], names, widths)
-        below = [] if whole or entry.counts is None else [f"  {row[-2]}  {row[-1]}"]
+        below = [] if whole or entry.totals is None else [f"  {row[-2]}  {row[-1]}"]
         remark = visible(entry.remark)
         if remark and measure(line) + 2 + measure(remark) <= width:
             line += f"  {paint(remark, style.warning)}"
@@ -65,12 +66,12 @@ def _joined(row: Sequence[str], names: Sequence[str], widths: Sequence[int]) -> 
 
 
 def _cells(entry: Entry) -> list[str]:
-    counts = entry.counts
-    if counts is None:
+    if entry.totals is None:
         return [entry.id, entry.age, *[""] * (len(HEAD) - 2)]
+    counts, trials = entry.totals.cases, entry.totals.trials
     rate = counts.pass_rate
-    done = f"{counts.total}"
-    if entry.planned is None or entry.planned != counts.total:
+    done = f"{trials.total}"
+    if entry.planned is None or entry.planned != trials.total:
         done += f"/{'?' if entry.planned is None else entry.planned}"
     return [
         entry.id,
@@ -79,7 +80,7 @@ def _cells(entry: Entry) -> list[str]:
         "–" if rate is None else percent(rate),
         str(counts.failed),
         str(counts.errored),
-        money(counts.cost_usd),
+        money(entry.totals.cost_usd),
         _several(entry.suites),
         _several(entry.targets),
     ]

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
+from evalcase.model.totals import Totals
 from evalcase.report.terminal.cells import cut, measure, pad, wrap
 from evalcase.report.terminal.gather import TROUBLED, Gathered, Name, Row, Shown
 from evalcase.report.terminal.progress import VERDICTS, money
@@ -24,40 +24,16 @@ _MOST_REPEATS = 10
 _SLOW_S = 0.01
 
 
-class Counts(Protocol):
-    """Trials by verdict, and their cost; the record has them."""
-
-    @property
-    def total(self) -> int: ...
-    @property
-    def passed(self) -> int: ...
-    @property
-    def failed(self) -> int: ...
-    @property
-    def errored(self) -> int: ...
-    @property
-    def ungraded(self) -> int: ...
-    @property
-    def skipped(self) -> int: ...
-    @property
-    def cost_usd(self) -> float | None: ...
-    @property
-    def unpriced(self) -> int: ...
-    @property
-    def pass_rate(self) -> float | None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Ending:
     """How a run ended, as far as its results don't tell."""
 
-    counts: Counts
+    totals: Totals
     duration_s: float
     record: str
     """Its folder, as a person here would write it."""
     notice: str = ""
     """Why it is not complete."""
-    forgiven: int = 0
     next: str = ""
     """The one command that is most useful now."""
 
@@ -76,7 +52,7 @@ def summary_lines(gathered: Gathered, ending: Ending, width: int, style: Style) 
 
 def verdict_lines(ending: Ending, width: int, style: Style) -> Iterator[str]:
     """How many passed and how many did not, the cost and the time."""
-    counts = ending.counts
+    counts = ending.totals.cases
     parts = [
         (f"{number:,} {word}", colour_of(word, style))
         for word in VERDICTS
@@ -86,8 +62,8 @@ def verdict_lines(ending: Ending, width: int, style: Style) -> Iterator[str]:
     rate = counts.pass_rate
     if rate is not None:
         parts.append((f"pass rate {percent(rate)}", style.place))
-    if counts.cost_usd is not None:
-        parts.append((money(counts.cost_usd), ""))
+    if ending.totals.cost_usd is not None:
+        parts.append((money(ending.totals.cost_usd), ""))
     parts.append((_duration(ending.duration_s), ""))
     yield from _flow(parts, width, "")
 
@@ -189,9 +165,6 @@ def _facts(
     gathered: Gathered, ending: Ending, several: bool, width: int, style: Style
 ) -> Iterator[str]:
     """What else there is to know, a label and a line for each."""
-    if ending.forgiven:
-        said = f"{_number(ending.forgiven, 'failed trial')}, as enough repeats of the case passed"
-        yield from _fact("forgiven", [said], width, style)
     if gathered.repeats:
         yield from _fact("repeats", _repeats(gathered.repeats, several), width, style)
     slow = [each for each in gathered.slowest if each.duration_s >= _SLOW_S]
@@ -201,8 +174,8 @@ def _facts(
     if gathered.input_tokens or gathered.output_tokens:
         tokens = [f"{gathered.input_tokens:,} in", f"{gathered.output_tokens:,} out"]
         yield from _fact("tokens", tokens, width, style)
-    if ending.counts.cost_usd is not None and ending.counts.unpriced:
-        said = f"{_number(ending.counts.unpriced, 'answer')} came without a cost"
+    if ending.totals.cost_usd is not None and ending.totals.unpriced:
+        said = f"{_number(ending.totals.unpriced, 'answer')} came without a cost"
         yield from _fact("cost", [said], width, style)
 
 

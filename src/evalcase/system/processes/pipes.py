@@ -56,6 +56,11 @@ class Pipes(asyncio.SubprocessProtocol):
         await self._all_closed.wait()
         return Output(bytes(self._stdout), self._truncated)
 
+    @property
+    def unread(self) -> bytes:
+        """What came on stdout, and nobody has read yet."""
+        return bytes(self._stdout)
+
     async def read_line(self) -> Output:
         """The next line of stdout. Without a line feed it is the last, or over the bound."""
         seen = 0

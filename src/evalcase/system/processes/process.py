@@ -13,6 +13,7 @@ from types import TracebackType
 from evalcase.errors import TargetError
 from evalcase.system.processes import tree
 from evalcase.system.processes.pipes import TAIL_BYTES, Output, Pipes
+from evalcase.text.complaint import find_complaint
 
 _END_S = 2.0
 """How long to wait for what has been killed, or for pipes that nobody should hold any more."""
@@ -50,6 +51,11 @@ class Process:
     @property
     def has_ended(self) -> bool:
         return self._pipes.exited.is_set()
+
+    @property
+    def unread(self) -> bytes:
+        """What it wrote to stdout, and nobody has read yet."""
+        return self._pipes.unread
 
     def write(self, data: bytes) -> None:
         """Send bytes to stdin, in the background. What it doesn't want to know is dropped."""
@@ -105,9 +111,9 @@ class Process:
         """The error of a process that ended when or how it should not have."""
         details = self.details()
         code = details.get("exit_code")
-        lines = str(details.get("stderr", "")).strip().splitlines()
+        why = find_complaint(str(details.get("stderr", "")))
         how = f"{what} {describe_exit(code)}" if isinstance(code, int) else what
-        message = f"{how}: {lines[-1][:200]}" if lines else how
+        message = f"{how}: {why[:200]}" if why else how
         if stdout:
             details["stdout"] = stdout[-TAIL_BYTES:].decode(errors="backslashreplace")
         return TargetError(message, kind="exit", details=details)

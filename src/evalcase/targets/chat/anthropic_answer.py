@@ -9,12 +9,13 @@ those written to it, too.
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
-from evalcase.targets import Warn
+from evalcase.model.target import Warn
+from evalcase.targets.chat.api import ReadAnswer
 from evalcase.targets.chat.client import service_error
 from evalcase.targets.reading.messages import read_messages
 from evalcase.targets.reading.outputs import parse_json
@@ -25,12 +26,7 @@ from evalcase.targets.web.event_stream import Event
 _READ, _WRITTEN = "cache_read_input_tokens", "cache_creation_input_tokens"
 
 
-class Read(NamedTuple):
-    answer: Answer
-    cache_write_tokens: int
-
-
-def read_anthropic_answer(value: dict[str, Any], warn: Warn) -> Read:
+def read_anthropic_answer(value: dict[str, Any], warn: Warn) -> ReadAnswer:
     """Raise TargetError where there is no answer in it."""
     blocks = value.get("content")
     if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
@@ -45,7 +41,7 @@ def read_anthropic_answer(value: dict[str, Any], warn: Warn) -> Read:
     counts = usage if isinstance(usage, dict) else {}
     written = counts.get(_WRITTEN)
     answer = Answer(messages, read_usage(_counts(counts), warn))
-    return Read(answer, written if isinstance(written, int) else 0)
+    return ReadAnswer(answer, written if isinstance(written, int) else 0)
 
 
 def _message(blocks: list[dict[str, Any]], reason: JSON) -> dict[str, JSON]:

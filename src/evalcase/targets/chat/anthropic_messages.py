@@ -1,4 +1,4 @@
-"""Messages of a case in the shape of Anthropic's Messages API.
+"""Messages of a question in the shape of Anthropic's Messages API.
 
 System and developer messages at the beginning become `system`. One that stands later is sent where
 it stands, as a text of the user between `<system>` and `</system>`, and a warning says so.
@@ -13,9 +13,10 @@ are.
 from __future__ import annotations
 
 from evalcase.errors import TargetError
-from evalcase.model.case import Case
 from evalcase.model.json_value import JSON, kind
-from evalcase.targets import Warn
+from evalcase.model.question import Question
+from evalcase.model.target import Warn
+from evalcase.targets.asking.files import Files
 from evalcase.targets.chat.parts import (
     ImagePart,
     Part,
@@ -24,8 +25,7 @@ from evalcase.targets.chat.parts import (
     read_address,
     read_parts,
 )
-from evalcase.targets.chat.turns import Call, Turn, read_turns, warn_of_extras
-from evalcase.targets.files import Files
+from evalcase.targets.chat.turns import SentCall, Turn, read_turns, warn_of_extras
 
 _EXTRAS = frozenset({"blocks", "is_error"})
 _SYSTEM = ("system", "developer")
@@ -35,9 +35,9 @@ _LATER = (
 )
 
 
-def anthropic_messages(case: Case, files: Files, warn: Warn) -> dict[str, JSON]:
+def write_anthropic_messages(question: Question, files: Files, warn: Warn) -> dict[str, JSON]:
     """`messages`, and `system` if there is one. Raise TargetError for what can't be sent."""
-    turns = read_turns(case.input, warn)
+    turns = read_turns(question.messages, warn)
     for turn in turns:
         warn_of_extras(turn, _EXTRAS, "Anthropic's API", warn)
     first = next((at for at, turn in enumerate(turns) if turn.role not in _SYSTEM), len(turns))
@@ -82,7 +82,7 @@ def _result(turn: Turn, blocks: list[JSON]) -> JSON:
     return result
 
 
-def _use(call: Call) -> JSON:
+def _use(call: SentCall) -> JSON:
     if not isinstance(call.arguments, dict):
         what = f"input is {kind(call.arguments)}, and Anthropic's API takes a mapping"
         raise TargetError(f"a call of `{call.name}` can't be sent: its {what}")

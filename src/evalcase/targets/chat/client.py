@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
-from evalcase.model.trial import Trial
+from evalcase.model.question import Question
+from evalcase.model.target import Surroundings
 from evalcase.system.processes.pipes import Output
-from evalcase.targets.files import Files, file_names, load_files
+from evalcase.targets.asking.files import Files, has_files, load_files
 from evalcase.targets.reading.outputs import EXCERPT_CHARACTERS, parse_json
+from evalcase.targets.web.endpoint import Endpoint
 from evalcase.targets.web.errors import error_message, protocol_error
 from evalcase.targets.web.event_stream import Event, EventReader
-from evalcase.targets.web.options import HttpOptions
 
 if TYPE_CHECKING:
     from evalcase.targets.web.client import HttpClient
@@ -40,38 +41,47 @@ class Assembler(Protocol):
 
 
 class ChatClient:
-    def __init__(self, options: HttpOptions, root: str) -> None:
-        self._options = options
-        self._root = root
+    """Asks one endpoint that speaks JSON, or streams of it."""
+
+    def __init__(self, endpoint: Endpoint, surroundings: Surroundings) -> None:
+        self._endpoint = endpoint
+        self._surroundings = surroundings
         self._client: HttpClient | None = None
 
     async def open(self) -> None:
         # The client is slow to import, and only who asks something needs it.
         from evalcase.targets.web.client import HttpClient
 
-        self._client = HttpClient(self._options)
+        self._client = HttpClient(self._endpoint, self._surroundings)
         await self._client.open()
 
     async def close(self) -> None:
         if self._client is not None:
             await self._client.close()
 
-    async def files(self, trial: Trial) -> Files:
-        """The files of a case, read beside the event loop."""
-        if not file_names(trial):
+    async def load_files(self, question: Question) -> Files:
+        """The files of a question, read beside the event loop."""
+        if not has_files(question):
             return {}
         assert self._client is not None, "open() comes first"
-        return cast(Files, await self._client.in_thread(load_files, trial, self._root))
+        root = self._surroundings.root
+        return cast(Files, await self._client.in_thread(load_files, question, root))
 
     async def ask(self, body: JSON, assembler: Assembler | None) -> dict[str, Any]:
         """The answer, which is no error of the service. Raise TargetError."""
+        assert self._client is not None, "open() comes first"
+        if assembler is None:
+            return _object(await self._client.post(body))
         from evalcase.targets.web.client import read_all
 
-        assert self._client is not None, "open() comes first"
         async with self._client.reply(body) as reply:
-            if assembler is not None and reply.content_type == "text/event-stream":
+            if reply.content_type == "text/event-stream":
                 return await self._assembled(reply.chunks, assembler)
-            return _object(await read_all(reply.chunks, self._options.max_output_bytes))
+            return _object(await read_all(reply.chunks, self._most_bytes))
+
+    @property
+    def _most_bytes(self) -> int:
+        return self._endpoint.options.max_output_bytes
 
     async def _assembled(
         self, chunks: AsyncIterator[bytes], assembler: Assembler
@@ -81,7 +91,7 @@ class ChatClient:
         async for chunk in chunks:
             size += len(chunk)
             kept += chunk[: max(0, _KEPT_BYTES - len(kept))]
-            if size > self._options.max_output_bytes:
+            if size > self._most_bytes:
                 raise _broken("it is larger than `max_output_bytes`", kept, assembler)
             is_over = _take(reader.feed(chunk), assembler, kept)
             if is_over:

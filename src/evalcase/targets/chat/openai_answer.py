@@ -12,7 +12,8 @@ from typing import Any
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer, Usage
 from evalcase.model.json_value import JSON
-from evalcase.targets import Warn
+from evalcase.model.target import Warn
+from evalcase.targets.chat.api import ReadAnswer
 from evalcase.targets.chat.client import service_error
 from evalcase.targets.reading.messages import read_messages
 from evalcase.targets.reading.outputs import parse_json
@@ -21,7 +22,7 @@ from evalcase.targets.web.errors import protocol_error
 from evalcase.targets.web.event_stream import Event
 
 
-def read_openai_answer(value: dict[str, Any], warn: Warn) -> Answer:
+def read_openai_answer(value: dict[str, Any], warn: Warn) -> ReadAnswer:
     """Raise TargetError where there is no answer in it."""
     choices = value.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
@@ -33,7 +34,7 @@ def read_openai_answer(value: dict[str, Any], warn: Warn) -> Answer:
         messages = read_messages([_kept(message, choices[0].get("finish_reason"), value)])
     except TargetError as error:
         raise _no_answer(str(error), value) from None
-    return Answer(messages, read_openai_usage(value.get("usage"), warn))
+    return ReadAnswer(Answer(messages, read_openai_usage(value.get("usage"), warn)))
 
 
 def read_openai_usage(value: JSON, warn: Warn) -> Usage | None:

@@ -1,4 +1,4 @@
-"""Messages of a case in the shape of OpenAI's chat API.
+"""Messages of a question in the shape of OpenAI's chat API.
 
 Of the extra keys of messages, `name`, `refusal`, `audio` and `function_call` are sent, and what
 `reasoning` and `reasoning_content` hold, which other services of that shape ask for. A warning
@@ -7,19 +7,20 @@ tells of any other. Content parts of a type that isn't evalcase's own are sent a
 
 from __future__ import annotations
 
-from evalcase.model.case import Case
 from evalcase.model.json_value import JSON
-from evalcase.targets import Warn
+from evalcase.model.question import Question
+from evalcase.model.target import Warn
+from evalcase.targets.asking.files import Files
 from evalcase.targets.chat.parts import ImagePart, Part, PdfPart, TextPart, read_parts
-from evalcase.targets.chat.turns import Call, Turn, read_turns, warn_of_extras
-from evalcase.targets.files import Files
+from evalcase.targets.chat.turns import SentCall, Turn, read_turns, warn_of_extras
 
 _EXTRAS = frozenset({"name", "refusal", "audio", "function_call", "reasoning", "reasoning_content"})
 
 
-def openai_messages(case: Case, files: Files, warn: Warn) -> list[JSON]:
-    """Raise TargetError for content that can't be sent."""
-    return [_message(turn, files, warn) for turn in read_turns(case.input, warn)]
+def write_openai_messages(question: Question, files: Files, warn: Warn) -> dict[str, JSON]:
+    """`messages`. Raise TargetError for content that can't be sent."""
+    turns = read_turns(question.messages, warn)
+    return {"messages": [_message(turn, files, warn) for turn in turns]}
 
 
 def _message(turn: Turn, files: Files, warn: Warn) -> dict[str, JSON]:
@@ -57,6 +58,6 @@ def _part(part: Part) -> JSON:
     return part
 
 
-def _call(call: Call) -> JSON:
+def _call(call: SentCall) -> JSON:
     function: JSON = {"name": call.name, "arguments": call.text}
     return {"id": call.id, "type": "function", "function": function}

@@ -2,71 +2,122 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 from urllib.parse import urlsplit
 
 from evalcase.errors import ConfigError
 from evalcase.model.json_value import JSON
-from evalcase.targets.options import Options
-from evalcase.targets.web.options import HttpOptions, KeyRule, check_url, read_http_options
+from evalcase.model.option import Record, option
+from evalcase.model.shape import Anything, Fault, MapOf, Text
+from evalcase.targets.chat.api import Api
+from evalcase.targets.chat.prices import Price
+from evalcase.targets.web.options import KeyRule, WebOptions
+from evalcase.targets.web.shapes import Address, complete_address
+
+# An address where somebody forgot the scheme: a name that only a computer has, or a port, or a
+# domain. What follows the @ in the names of models is a version: `v2`, `001`, `20240620`, `latest`.
+_BARE_ADDRESS = re.compile(
+    r"@((?:localhost|\d+\.\d+\.\d+\.\d+|\[[0-9a-fA-F:.]+\]|[\w-]+(?=:\d{1,5}(?:/|$))"
+    r"|[\w-]+(?:\.[\w-]+)*\.[a-zA-Z]{2,})(?::\d{1,5})?(?:[/?].*)?)$"
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Api:
-    """What a kind of chat target is like."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatOptions(WebOptions):
+    """Which model, where it is, and what else it is told."""
 
-    kind: str
-    base_url: str
-    path: str
-    key: KeyRule
-    """Its variable is for the default address only: a key belongs to a host."""
-    own_params: frozenset[str]
-    """What evalcase sends by itself, so `params` may not."""
+    api: ClassVar[Api]
 
+    model: str = option(
+        Text("the name of a model"),
+        "The name of the model.",
+        example="some-model",
+        elsewhere=("model_name", "engine", "deployment", "name"),
+    )
+    base_url: str | None = option(
+        Address(),
+        "Where the service is; by default the provider's own.",
+        default=None,
+        elsewhere=("url", "api_base", "endpoint", "host", "base"),
+    )
+    params: dict[str, JSON] = option(
+        MapOf(Anything()),
+        "What else is sent: temperature, tools, stream, …",
+        default={},
+        elsewhere=(
+            "temperature", "max_tokens", "max_completion_tokens", "top_p", "top_k", "tools",
+            "tool_choice", "stream", "response_format", "stop", "seed", "thinking",
+            "reasoning_effort", "extra_body", "parameters",
+        ),
+    )  # fmt: skip
+    price: Price | None = option(
+        Record(Price, "a mapping of prices"),
+        "What tokens cost, in USD for a million.",
+        default=None,
+        elsewhere=("prices", "cost", "pricing"),
+    )
 
-@dataclass(frozen=True, slots=True)
-class ChatOptions:
-    model: str
-    base_url: str
-    params: dict[str, JSON]
-    http: HttpOptions
+    @property
+    def address(self) -> str:
+        """Where the service is."""
+        return (self.base_url or self.api.base_url).rstrip("/")
+
+    @property
+    def url(self) -> str:
+        """What is asked there."""
+        parts = urlsplit(self.address)
+        return parts._replace(path=parts.path.rstrip("/") + self.api.path).geturl()
+
+    @property
+    def own_headers(self) -> dict[str, str]:
+        """Headers that are always sent."""
+        return {}
 
     @property
     def streams(self) -> bool:
         return self.params.get("stream") is True
 
+    @property
+    def key_rule(self) -> KeyRule:
+        is_default = self.address == self.api.base_url
+        return self.api.key if is_default else self.api.key._replace(variable=None)
 
-def read_chat_options(api: Api, read: Options, own_headers: dict[str, str]) -> ChatOptions:
-    """Raise ConfigError for the first option that can't be used."""
-    model = read.required_text("model", '"some-model"')
-    base_url = check_url(read, "base_url", read.text("base_url") or api.base_url).rstrip("/")
-    is_default = base_url == api.base_url
-    key = api.key if is_default else api.key._replace(variable=None)
-    http = read_http_options(api.kind, read, _joined(base_url, api.path), key, own_headers)
-    return ChatOptions(model, base_url, _params(api, read), http)
+    def conflicts(self) -> Iterator[Fault]:
+        yield from WebOptions.conflicts(self)
+        for name in self.params:
+            if name in self.api.own_params:
+                what = f"can't hold `{name}`, which evalcase sends by itself"
+                yield Fault(("params", name), f"`params` {what}", at="key")
+        if self.params.get("n", 1) != 1:
+            what = "has `n` over 1: to ask more than once, use `repeat`"
+            yield Fault(("params", "n"), f"`params` {what}")
+        stream = self.params.get("stream", False)
+        if not isinstance(stream, bool):
+            what = f"is true or false, not {stream!r:.60}"
+            yield Fault(("params", "stream"), f"`params.stream` {what}")
 
 
-def split_value(kind: str, value: str) -> tuple[str, str | None]:
+def split_model(kind: str, value: str) -> dict[str, JSON]:
     """`MODEL`, or `MODEL@http://host/v1`. The name of a model may have an @ in it, too."""
     at = max(value.rfind("@http://"), value.rfind("@https://"))
-    if not value or at == 0:
+    bare = _BARE_ADDRESS.search(value) if at < 0 else None
+    if not value or at == 0 or (bare is not None and bare.start() == 0):
         raise ConfigError(f"{kind} target: it needs a model, as in {kind}:MODEL")
-    return (value, None) if at < 0 else (value[:at], value[at + 1 :])
+    if bare is not None or (at < 0 and "://" in value):
+        raise ConfigError(_without_scheme(kind, value, bare))
+    return {"model": value} if at < 0 else {"model": value[:at], "base_url": value[at + 1 :]}
 
 
-def _params(api: Api, read: Options) -> dict[str, JSON]:
-    params = read.json("params") if read.mapping("params") else {}
-    assert isinstance(params, dict)
-    for name in params:
-        if name in api.own_params:
-            read.refuse("params", f"can't hold `{name}`, which evalcase sends by itself")
-    if params.get("n", 1) != 1:
-        read.refuse("params", "has `n` over 1: to ask more than once, use `repeat`")
-    if not isinstance(params.get("stream", False), bool):
-        read.refuse("params.stream", f"is true or false, not {params['stream']!r}")
-    return params
+def has_address(kind: str, value: str) -> bool:
+    """Whether `kind:VALUE` says where to connect to."""
+    return "base_url" in split_model(kind, value)
 
 
-def _joined(base_url: str, path: str) -> str:
-    parts = urlsplit(base_url)
-    return parts._replace(path=parts.path.rstrip("/") + path).geturl()
+def _without_scheme(kind: str, value: str, bare: re.Match[str] | None) -> str:
+    if bare is None:
+        return f"{kind} target: `{value}` has an address that is neither http:// nor https://"
+    hint = f"did you mean {kind}:{value[: bare.start()]}@{complete_address(bare[1])}?"
+    return f"{kind} target: `{value}` has an address without a scheme: {hint}"

@@ -17,8 +17,8 @@ from typing import NamedTuple, TypeAlias
 
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
-from evalcase.model.message import is_part, part_text
-from evalcase.targets.files import ContentFile, Files, image_type, is_address
+from evalcase.model.message import is_address, is_part, part_text
+from evalcase.targets.asking.files import ContentFile, Files, image_type
 
 
 class TextPart(NamedTuple):

@@ -7,29 +7,34 @@ Unknown is None, never 0: a model without a price, an answer without usage.
 
 from __future__ import annotations
 
-from math import inf
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from evalcase.model.answer import Usage
-from evalcase.targets.options import Options
+from evalcase.model.option import option
+from evalcase.model.shape import Number
 
 _MILLION = 1_000_000
 
 
-class Price(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
     """USD for a million tokens."""
 
-    input: float
-    output: float
-    cached: float
-    cache_write: float
+    input: float = option(Number(0), "USD for a million tokens of input.", example=0.15)
+    output: float = option(Number(0), "USD for a million tokens of output.", example=0.6)
+    cached: float | None = option(
+        Number(0), "The same for input that the provider had already.", default=None
+    )
+    cache_write: float | None = option(
+        Number(0), "The same for input that the provider stores.", default=None
+    )
 
 
 class Pricing:
     """What answers of one model cost."""
 
-    def __init__(self, read: Options, model: str, base_url: str) -> None:
-        self._price = _read_price(read)
+    def __init__(self, price: Price | None, model: str, base_url: str) -> None:
+        self._price = price
         self._model = model
         self._base_url = base_url
 
@@ -46,14 +51,19 @@ class Pricing:
         if self._price is None:
             return _looked_up(self._model, self._base_url, usage, cache_write_tokens)
         price = self._price
-        plain = max(0, usage.input_tokens - cached - cache_write_tokens)
-        cost = plain * price.input + usage.output_tokens * price.output
-        cost += cached * price.cached + cache_write_tokens * price.cache_write
-        return cost / _MILLION
+        usual = max(0, usage.input_tokens - cached - cache_write_tokens)
+        cost = usual * price.input + usage.output_tokens * price.output
+        cost += cached * (price.input if price.cached is None else price.cached)
+        stored = price.input if price.cache_write is None else price.cache_write
+        return (cost + cache_write_tokens * stored) / _MILLION
 
 
 def prices_version() -> str | None:
     """The version of genai-prices, which its prices depend on; None where it isn't installed."""
+    from importlib.util import find_spec
+
+    if find_spec("genai_prices") is None:
+        return None  # quicker than to look for its version, and the usual case
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -80,21 +90,3 @@ def _looked_up(model: str, base_url: str, usage: Usage, cache_write_tokens: int)
     except (LookupError, ValueError):
         return None
     return float(price.total_price)
-
-
-def _read_price(read: Options) -> Price | None:
-    if not read.has("price"):
-        return None
-    given = read.mapping("price")
-    numbers: dict[str, float] = {}
-    for name, value in given.items():
-        if name not in Price._fields:
-            read.refuse("price", f"has no `{name}`; it has {', '.join(Price._fields)}")
-        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < inf:
-            read.refuse(f"price.{name}", f"is USD for a million tokens, not {value!r}")
-        numbers[name] = float(value)
-    for name in ("input", "output"):
-        if name not in numbers:
-            read.refuse("price", f"needs `{name}`, as in {{input = 0.15, output = 0.60}}")
-    rest = dict.fromkeys(("cached", "cache_write"), numbers["input"])
-    return Price(**{**rest, **numbers})

@@ -1,4 +1,4 @@
-"""Messages of a case to turns of a chat, in which every result of a tool names its call.
+"""Messages to turns of a chat, in which every result of a tool names its call.
 
 Calls have either spelling, ids are made where there are none, and tool messages without an id are
 matched to calls: by `name` or `tool`, else in order. The `output` of a call becomes a tool message,
@@ -14,13 +14,15 @@ from typing import NamedTuple
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message, ToolCall
-from evalcase.targets import Warn
+from evalcase.model.target import Warn
 
 _CALL_KEYS = frozenset({"id", "type", "function", "tool", "input", "output"})
 _COMMON_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id"})
 
 
-class Call(NamedTuple):
+class SentCall(NamedTuple):
+    """A call of a tool as it is sent: with an id, and with arguments as data and as text."""
+
     id: str
     name: str
     arguments: JSON
@@ -31,7 +33,7 @@ class Call(NamedTuple):
 class Turn(NamedTuple):
     role: str
     content: JSON
-    calls: tuple[Call, ...] = ()
+    calls: tuple[SentCall, ...] = ()
     call_id: str | None = None
     """For the result of a tool: whose it is."""
     extras: dict[str, JSON] = {}  # noqa: RUF012 - never changed
@@ -70,7 +72,7 @@ class _Reader:
         turns.extend(self._pending_outputs())
         return turns
 
-    def _call(self, call: ToolCall) -> Call:
+    def _call(self, call: ToolCall) -> SentCall:
         for key in call.keys() - _CALL_KEYS:
             self._warn(f"`{key}` of a tool call is not sent: no API knows it")
         id = call.id if isinstance(call.id, str) and call.id else self._make_id()
@@ -80,7 +82,7 @@ class _Reader:
         arguments = {} if call.arguments is None else call.arguments
         raw = None if "tool" in call else call["function"].get("arguments")
         text = raw if isinstance(raw, str) else json.dumps(arguments, ensure_ascii=False)
-        return Call(id, call.name, arguments, text)
+        return SentCall(id, call.name, arguments, text)
 
     def _make_id(self) -> str:
         while True:
@@ -116,6 +118,6 @@ class _Reader:
             yield Turn("tool", output, call_id=id)
 
 
-def _turn(message: Message, calls: tuple[Call, ...] = (), call_id: str | None = None) -> Turn:
+def _turn(message: Message, calls: tuple[SentCall, ...] = (), call_id: str | None = None) -> Turn:
     extras = {key: value for key, value in message.items() if key not in _COMMON_KEYS}
     return Turn(message.role, message.content, calls, call_id, extras)

@@ -1,52 +1,58 @@
-"""A program that is started once and answers many cases: for those that are slow to start.
+"""A program that is started once and answers many questions: for those that are slow to start.
 
 It is given one JSON object per line on stdin, the same that a command is given, and answers each
 with one line on stdout, before it is given the next:
 
-    {"id": "greeting", "input": [{"role": "user", "content": "Hi"}], …}
-    {"id": "greeting", "answer": "Hello!", "usage": {…}, "cost_usd": 0.001}
+    {"id": "x17", "case": "greeting", "input": [{"role": "user", "content": "Hi"}], …}
+    {"id": "x17", "answer": "Hello!", "usage": {…}, "cost_usd": 0.001}
 
-`answer` is read by the rule of `answers`; `usage` and `cost_usd` may be left out. `{"id": …,
-"error": "…"}` says that there is no answer, and the worker goes on. A worker that ends, or writes
-anything else, or is over its time, costs the trial it was at; the next is given to a new process.
-Stderr is free for anything. At the end of stdin it has a second to end by itself.
+`id` is new for every question, whatever its suite, case, repeat and attempt, and comes back with
+the reply. `answer` is read by the rule of `answers`; `usage` and `cost_usd` may be left out.
+`{"id": …, "error": "…"}` says that there is no answer, and the worker goes on. A worker that ends,
+or writes anything else, or is over its time, costs the trial it was at; the next is given to a new
+process. So does one that wrote a line before it was asked, or a second line for a question before:
+that is never another trial's answer. Stderr is free for anything. At the end of stdin it has a
+second to end by itself.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
+from itertools import count
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
-from evalcase.model.trial import Trial
+from evalcase.model.question import Question
+from evalcase.model.target import Warn
 from evalcase.system.processes.process import Process
-from evalcase.targets import Warn
-from evalcase.targets.process.command_options import CommandOptions
+from evalcase.targets.asking.shown import describe_question
+from evalcase.targets.process.program import Program
 from evalcase.targets.reading.answers import read_json, with_extras
 from evalcase.targets.reading.outputs import excerpt, parse_json
-from evalcase.targets.shown import request
 
 _CLOSE_S = 1.0
+_SHOWN_CHARACTERS = 200
+_READ = frozenset({"id", "case", "answer", "usage", "token_usage", "cost_usd", "duration_ms"})
 
 
 class Workers:
-    """Up to so many processes, started when they are needed; each at one trial at a time."""
+    """Up to so many processes, started when they are needed; each at one question at a time."""
 
-    def __init__(self, options: CommandOptions, warn: Warn) -> None:
-        assert options.workers is not None
-        self._options = options
+    def __init__(self, program: Program, most: int, warn: Warn) -> None:
+        self._program = program
         self._warn = warn
-        self._free = asyncio.Semaphore(options.workers)
+        self._free = asyncio.Semaphore(most)
         self._idle: list[Process] = []
+        self._numbers = count(1)
 
-    async def answer(self, trial: Trial) -> Answer:
+    async def answer(self, question: Question) -> Answer:
         async with self._free:
             process = await self._take()
             try:
-                reply = await _ask(process, request(trial))
+                id = f"x{next(self._numbers)}"
+                reply = await _exchange(process, {**describe_question(question), "id": id}, id)
             except BaseException:
                 await process.end()
                 raise
@@ -72,37 +78,43 @@ class Workers:
             if not process.has_ended:
                 return process
             await process.end()
-        argv = self._options.template.fill({})
-        if self._options.shell:
+        program = self._program
+        argv = program.template.fill({})
+        if program.shell:
             argv = ["/bin/sh", "-c", *argv]
-        env = {**os.environ, **self._options.env}
-        process = Process(argv, self._options.cwd, env, self._options.max_output_bytes)
+        process = Process(argv, program.cwd, program.variables(), program.max_output_bytes)
         await process.start(with_stdin=True)
         return process
 
 
-async def _ask(process: Process, question: dict[str, object]) -> dict[str, JSON]:
-    process.write(json.dumps(question).encode() + b"\n")
+async def _exchange(process: Process, given: dict[str, object], id: str) -> dict[str, JSON]:
+    if process.unread:
+        raise _odd(process, "the worker wrote a line before it was asked", process.unread)
+    process.write(json.dumps(given).encode() + b"\n")
     data, truncated = await process.read_line()
     if truncated and not data.endswith(b"\n"):
-        raise _odd(process, f"is longer than {len(data)} bytes", data)
+        raise _odd(process, f"the worker's reply is longer than {len(data)} bytes", data)
     if not data.endswith(b"\n"):
         await process.wait()
         raise process.failure("the worker ended without an answer: it", data)
     try:
         reply = parse_json(data)
     except ValueError as error:
-        raise _odd(process, f"is not JSON ({error}); logs go to stderr", data) from None
+        why = f"the worker's reply is not JSON ({error}); logs go to stderr"
+        raise _odd(process, why, data) from None
     if not isinstance(reply, dict) or ("answer" in reply) == ("error" in reply):
-        raise _odd(process, "has not one of `answer` and `error`", data)
-    if reply.get("id") != question["id"]:
-        raise _odd(process, f"has the id {reply.get('id')!r}, not {question['id']!r}", data)
+        raise _odd(process, "the worker's reply has not one of `answer` and `error`", data)
+    if reply.get("id") != id:
+        why = f"the worker's reply has the id {reply.get('id')!r:.80}, not {id!r}"
+        raise _odd(process, why, data)
     return reply
 
 
 def _odd(process: Process, what: str, data: bytes) -> TargetError:
+    line = excerpt(data.split(b"\n", 1)[0]).strip()
+    shown = line if len(line) <= _SHOWN_CHARACTERS else f"{line[:_SHOWN_CHARACTERS]}…"
     details = {**process.details(), "output": excerpt(data)}
-    return TargetError(f"the worker's reply {what}", kind="protocol", details=details)
+    return TargetError(f"{what}: {shown}", kind="protocol", details=details)
 
 
 def _read_reply(reply: dict[str, JSON], warn: Warn) -> Answer:
@@ -111,7 +123,7 @@ def _read_reply(reply: dict[str, JSON], warn: Warn) -> Answer:
         raise TargetError(f"the worker says: {text}")
     if reply["answer"] is None:
         raise TargetError("the worker's answer is null, which is none", kind="protocol")
-    for name in reply.keys() - {"id", "answer", "usage", "token_usage", "cost_usd", "duration_ms"}:
+    for name in reply.keys() - _READ:
         warn(f"{name!r} in a worker's reply is not read")
     answer = read_json(reply["answer"], warn)
     beside = with_extras(answer.messages, reply, warn)

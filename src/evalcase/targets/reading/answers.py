@@ -24,7 +24,7 @@ from evalcase.errors import TargetError
 from evalcase.model.answer import Answer, Usage
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
-from evalcase.targets import Warn, ignore
+from evalcase.model.target import Warn
 from evalcase.targets.reading.messages import is_message, read_messages, text_message
 from evalcase.targets.reading.usage import read_cost, read_usage
 from evalcase.text.plain_json import NotJsonError, plain
@@ -36,7 +36,11 @@ EXTRAS = frozenset({"usage", "token_usage", "cost_usd", "truncated", "duration_m
 """What may stand beside it. The time is accepted and not used: the engine measures its own."""
 
 
-def read_answer(value: object, warn: Warn = ignore) -> Answer:
+def _ignore(_: str) -> None:
+    """Take a warning that nobody wants to see."""
+
+
+def read_answer(value: object, warn: Warn = _ignore) -> Answer:
     """The answer that a value stands for. Raise TargetError where it stands for none."""
     if type(value) is str:
         return Answer((text_message(value),))
@@ -47,7 +51,7 @@ def read_answer(value: object, warn: Warn = ignore) -> Answer:
     return read_json(_plain(value), warn)
 
 
-def read_json(value: JSON, warn: Warn = ignore) -> Answer:
+def read_json(value: JSON, warn: Warn = _ignore) -> Answer:
     """The same, for a value that is known to be JSON and nobody else's."""
     if isinstance(value, dict):
         if is_message(value):

@@ -23,8 +23,8 @@ from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON, depth
 from evalcase.model.message import Message
+from evalcase.model.target import Warn
 from evalcase.system.processes.pipes import Output
-from evalcase.targets import Warn
 from evalcase.targets.reading.answers import BODIES, EXTRAS, messages_name, read_json, with_extras
 from evalcase.targets.reading.messages import (
     bytes_message,

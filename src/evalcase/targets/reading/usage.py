@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from evalcase.model.answer import Usage
 from evalcase.model.json_value import JSON
-from evalcase.targets import Warn
+from evalcase.model.target import Warn
 
 _NAMES = {
     "input_tokens": "input_tokens", "input": "input_tokens", "prompt_tokens": "input_tokens",

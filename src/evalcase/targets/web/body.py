@@ -18,13 +18,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from evalcase.model.json_value import JSON
-from evalcase.model.trial import Trial
-from evalcase.targets.files import sent_files
-from evalcase.targets.options import Options
-from evalcase.targets.shown import content_text, last_user_content
+from evalcase.model.question import Question
+from evalcase.model.shape import Fault
+from evalcase.targets.asking.files import describe_files
+from evalcase.targets.asking.shown import content_text, last_user_content
 
 NAMES = (
     "prompt", "messages", "case_id", "conversation_id", "metadata", "repeat", "files"
@@ -33,23 +32,33 @@ _PLACEHOLDER = re.compile(r"\{\{([A-Za-z_]\w*)\}\}|\{([A-Za-z_]\w*)\}")
 
 
 class BodyTemplate:
-    """A template whose placeholders are known to exist."""
+    """A template, and the placeholders that stand in it."""
 
-    def __init__(self, read: Options, name: str) -> None:
-        self._template = read.json(name)
-        self.used = {found for text in _texts(self._template) for found in _names(text)}
+    def __init__(self, template: JSON) -> None:
+        self._template = template
+        self.used = {found for text in _texts(template) for found in _names(text)}
+
+    def faults(self, name: str) -> Iterator[Fault]:
+        """What is wrong with its placeholders; `name` is the option that it is of."""
         for used in sorted(self.used - set(NAMES)):
-            near = get_close_matches(used, NAMES, 1, 0.6)
-            known = ", ".join(f"{{{each}}}" for each in NAMES)
-            hint = f"did you mean {{{near[0]}}}?" if near else f"there are {known};"
             literal = f"write {{{{{used}}}}} if it is meant literally"
-            read.refuse(name, f"has no placeholder {{{used}}}: {hint} {literal}")
+            yield Fault((name,), f"`{name}` has no placeholder {{{used}}}: {_hint(used)} {literal}")
         if not self.used:
-            read.refuse(name, "has no placeholder, so every case would be asked the same")
+            what = "has no placeholder, so every case would be asked the same"
+            yield Fault((name,), f"`{name}` {what}")
 
-    def fill(self, trial: Trial, root: str) -> JSON:
-        values = {name: _value(name, trial, root) for name in self.used}
+    def fill(self, question: Question, root: str) -> JSON:
+        """The body of a question."""
+        values = {name: _value(name, question, root) for name in self.used}
         return _filled(self._template, values)
+
+
+def _hint(name: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, NAMES, 1, 0.6)
+    known = ", ".join(f"{{{each}}}" for each in NAMES)
+    return f"did you mean {{{near[0]}}}?" if near else f"there are {known};"
 
 
 def _names(text: str) -> Iterator[str]:
@@ -79,19 +88,18 @@ def _filled(template: JSON, values: dict[str, JSON]) -> JSON:
     )
 
 
-def _value(name: str, trial: Trial, root: str) -> JSON:
-    case = trial.case
+def _value(name: str, question: Question, root: str) -> JSON:
     if name == "prompt":
-        return content_text(last_user_content(case))
+        return content_text(last_user_content(question))
     if name == "messages":
-        return [message.to_dict() for message in case.input]
+        return [message.to_dict() for message in question.messages]
     if name == "files":
-        return sent_files(trial, root)
+        return describe_files(question, root)
     if name == "repeat":
-        return trial.repeat
+        return question.repeat
     if name == "metadata":
-        return case.metadata
-    return case.id if name == "case_id" else case.conversation_id
+        return question.metadata
+    return question.case if name == "case_id" else question.conversation_id
 
 
 def _as_text(value: JSON) -> str:

@@ -7,32 +7,35 @@ trust from SSL_CERT_FILE, SSL_CERT_DIR, REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE.
 
 from __future__ import annotations
 
-import json
-import os
-import ssl
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from json import JSONEncoder
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 import aiohttp
+from yarl import URL
 
 from evalcase import __version__
-from evalcase.errors import ConfigError
+from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
+from evalcase.model.target import Surroundings
 from evalcase.system.processes.pipes import Output
 from evalcase.system.threads import Threads
 from evalcase.targets.web.address import CheckedResolver, check_address
+from evalcase.targets.web.endpoint import Endpoint, without_query
 from evalcase.targets.web.errors import (
     connection_error,
     protocol_error,
     redirect_error,
     status_error,
 )
-from evalcase.targets.web.options import HttpOptions, without_query
+from evalcase.targets.web.network import find_proxy, load_trust
 
 _ERROR_BYTES = 100_000
+_FAILURES = (aiohttp.ClientError, TimeoutError, OSError)
+# Made once: each call of `json.dumps` with options makes another.
+_to_json = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Reply(NamedTuple):
@@ -43,27 +46,31 @@ class Reply(NamedTuple):
 
 
 class HttpClient:
-    """Asks one address. For its options see `http_options`."""
+    """Asks one endpoint."""
 
-    def __init__(self, options: HttpOptions) -> None:
-        self._options = options
+    def __init__(self, endpoint: Endpoint, surroundings: Surroundings) -> None:
+        self._endpoint = endpoint
+        self._surroundings = surroundings
+        self._url: URL | None = None
         self._session: aiohttp.ClientSession | None = None
         self._proxy: str | None = None
         self._threads: Threads | None = None
 
     async def open(self) -> None:
         """Raise ConfigError where a key is missing, or the address may not be asked."""
-        options = self._options
-        headers = options.sent_headers(os.environ)
+        endpoint, environment = self._endpoint, self._surroundings.environment
+        options = endpoint.options
+        headers = endpoint.sent_headers(environment)
         self._threads = Threads("evalcase-http")
         if not options.allow_link_local:
-            await check_address(options.kind, options.url, self._threads)
-        self._proxy = _proxy(options)
+            await check_address(endpoint.kind, endpoint.url, self._threads)
+        self._url = URL(endpoint.url)
+        self._proxy = find_proxy(endpoint, environment)
         self._session = aiohttp.ClientSession(
             headers={"User-Agent": f"evalcase/{__version__}", **headers},
             connector=aiohttp.TCPConnector(
                 limit=0,
-                ssl=_trust(options),
+                ssl=load_trust(endpoint, environment),
                 resolver=CheckedResolver(self._threads, options.allow_link_local),
             ),
             timeout=aiohttp.ClientTimeout(total=None, connect=options.connect_timeout_s),
@@ -83,27 +90,37 @@ class HttpClient:
 
     async def post(self, body: JSON) -> Output:
         """The whole answer, cut where it is larger than is kept."""
-        async with self.reply(body) as reply:
-            return await read_all(reply.chunks, self._options.max_output_bytes)
+        try:
+            async with self._request(body) as response:
+                await self._check_status(response)
+                return await _read_body(response, self._endpoint.options.max_output_bytes)
+        except _FAILURES as error:
+            raise self._failure(error) from None
 
     @asynccontextmanager
     async def reply(self, body: JSON) -> AsyncIterator[Reply]:
         """An answer with a status of 2xx, whose bytes come one by one."""
-        assert self._session is not None, "open() comes first"
-        data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-        with self._errors():
-            async with self._session.post(
-                self._options.url, data=data, proxy=self._proxy, allow_redirects=False
-            ) as response:
-                if not 200 <= response.status <= 299:
-                    await self._raise_status(response)
+        try:
+            async with self._request(body) as response:
+                await self._check_status(response)
                 yield Reply(response.content_type, response.content.iter_any())
+        except _FAILURES as error:
+            raise self._failure(error) from None
 
-    async def _raise_status(self, response: aiohttp.ClientResponse) -> None:
-        place, status = self._options.place, response.status
+    def _request(self, body: JSON) -> aiohttp.client._RequestContextManager:
+        assert self._session is not None, "open() comes first"
+        assert self._url is not None
+        return self._session.post(
+            self._url, data=_to_json(body).encode(), proxy=self._proxy, allow_redirects=False
+        )
+
+    async def _check_status(self, response: aiohttp.ClientResponse) -> None:
+        if 200 <= response.status <= 299:
+            return
+        place, status = self._endpoint.place, response.status
         if 300 <= status <= 399:
             location = response.headers.get("Location")
-            to = None if location is None else without_query(str(_joined(response, location)))
+            to = None if location is None else without_query(_joined(response, location))
             raise redirect_error(status, to, place)
         data = bytearray()
         # The status says more than a body that breaks off.
@@ -114,29 +131,34 @@ class HttpClient:
                     break
         raise status_error(status, response.headers, bytes(data), place, time.time())
 
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        place = self._options.place
-        try:
-            yield
-        except aiohttp.ClientConnectorCertificateError as error:
+    def _failure(self, error: Exception) -> TargetError:
+        """What went wrong with a connection, the more exact kinds first."""
+        place = self._endpoint.place
+        if isinstance(error, aiohttp.ClientConnectorCertificateError):
             what = f"its certificate is not trusted: {error.certificate_error}"
-            raise connection_error(what, place, may_succeed_later=False) from None
-        except aiohttp.ClientHttpProxyError as error:
+            return connection_error(what, place, may_succeed_later=False)
+        if isinstance(error, aiohttp.ClientHttpProxyError):
             headers = {} if error.headers is None else dict(error.headers)
             where = f"the proxy for {place}"
-            raise status_error(error.status, headers, b"", where, time.time()) from None
-        except aiohttp.ClientResponseError as error:
-            raise protocol_error(f"{place}: the answer is not HTTP: {error.message}", b"") from None
-        except TimeoutError:
+            return status_error(error.status, headers, b"", where, time.time())
+        if isinstance(error, aiohttp.ClientResponseError):
+            return protocol_error(f"{place}: the answer is not HTTP: {error.message}", b"")
+        if isinstance(error, TimeoutError):
             # The time for the answer is limited from outside: this can only be the connection.
-            what = f"no connection within {self._options.connect_timeout_s:g} s"
-            raise connection_error(what, place) from None
-        except aiohttp.ClientConnectorError as error:
+            limit_s = self._endpoint.options.connect_timeout_s
+            return connection_error(f"no connection within {limit_s:g} s", place)
+        if isinstance(error, aiohttp.ClientConnectorError):
             what = f"can't connect: {error.os_error.strerror or error.os_error}"
-            raise connection_error(what, place) from None
-        except (aiohttp.ClientError, OSError) as error:
-            raise connection_error(f"the connection broke: {error}", place) from None
+            return connection_error(what, place)
+        return connection_error(f"the connection broke: {error}", place)
+
+
+async def _read_body(response: aiohttp.ClientResponse, most_bytes: int) -> Output:
+    length = response.content_length
+    # What is compressed says how long it is on the way, and may be any size once it is here.
+    if length is not None and length <= most_bytes and "Content-Encoding" not in response.headers:
+        return Output(await response.read(), False)
+    return await read_all(response.content.iter_any(), most_bytes)
 
 
 async def read_all(chunks: AsyncIterator[bytes], most_bytes: int) -> Output:
@@ -149,42 +171,8 @@ async def read_all(chunks: AsyncIterator[bytes], most_bytes: int) -> Output:
     return Output(bytes(data), False)
 
 
-def _joined(response: aiohttp.ClientResponse, location: str) -> object:
-    from yarl import URL
-
+def _joined(response: aiohttp.ClientResponse, location: str) -> str:
     try:
-        return response.url.join(URL(location))
+        return str(response.url.join(URL(location)))
     except ValueError:
         return location
-
-
-def _proxy(options: HttpOptions) -> str | None:
-    from urllib.request import getproxies_environment, proxy_bypass
-
-    parts = urlsplit(options.url)
-    proxies = getproxies_environment()
-    proxy = proxies.get(parts.scheme, proxies.get("all"))
-    if not proxy or proxy_bypass(parts.netloc):
-        return None
-    proxy = proxy if "://" in proxy else f"http://{proxy}"
-    if urlsplit(proxy).scheme not in ("http", "https"):
-        scheme = urlsplit(proxy).scheme
-        raise ConfigError(
-            f"{options.kind} target: a {scheme} proxy is set, and only http ones work"
-        )
-    return proxy
-
-
-def _trust(options: HttpOptions) -> ssl.SSLContext | bool:
-    """Authorities of the system, or of SSL_CERT_FILE, which OpenSSL reads by itself."""
-    if not options.url.startswith("https:"):
-        return True
-    names = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
-    name = next((name for name in names if os.environ.get(name)), "")
-    path = os.environ[name] if name.endswith("BUNDLE") else None
-    try:
-        if path is not None and os.path.isdir(path):
-            return ssl.create_default_context(capath=path)
-        return ssl.create_default_context(cafile=path)
-    except OSError as error:
-        raise ConfigError(f"{options.kind} target: {name} can't be read: {error}") from None

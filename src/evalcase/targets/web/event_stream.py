@@ -17,23 +17,27 @@ class EventReader:
     """Reads one stream. Bytes are not decoded: what is wrong with them is for the reader to say."""
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._rest: list[bytes] = []
+        """What came of a line that isn't whole: pieces, for a line may have very many."""
         self._name = ""
         self._data: list[bytes] = []
         self._is_first = True
 
     def feed(self, chunk: bytes) -> list[Event]:
         """The events that some more bytes complete."""
-        data = self._rest + chunk
+        if self._rest and not self._rest[-1].endswith(b"\r") and not _LINE_END.search(chunk):
+            self._rest.append(chunk)
+            return []
+        data = b"".join([*self._rest, chunk])
         # The line feed that belongs to a carriage return may still be on its way.
         held = data.endswith(b"\r")
-        *lines, self._rest = _LINE_END.split(data[:-1] if held else data)
-        self._rest += b"\r" if held else b""
+        *lines, rest = _LINE_END.split(data[:-1] if held else data)
+        self._rest = [rest + (b"\r" if held else b"")]
         return self._take(lines)
 
     def close(self) -> list[Event]:
         """What is left at the end, where a server leaves the last empty line out."""
-        rest, self._rest = self._rest.rstrip(b"\r"), b""
+        rest, self._rest = b"".join(self._rest).rstrip(b"\r"), []
         return self._take([rest, b""])
 
     def _take(self, lines: list[bytes]) -> list[Event]:

@@ -1,0 +1,141 @@
+"""A plan carried out: targets and record opened, what is left of the work done, a conclusion."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from contextlib import suppress
+
+from evalcase.errors import RecordError
+from evalcase.evaluation.about import describe_plan, warn_of_changes
+from evalcase.evaluation.plan import Plan
+from evalcase.evaluation.trials import Trials
+from evalcase.evaluation.work import Work
+from evalcase.model.result import Verdict
+from evalcase.plugins.cache import FOLDER as CACHE_FOLDER
+from evalcase.plugins.cache import AnswerStore
+from evalcase.plugins.targets import bounds_of
+from evalcase.record.commit import JournalFailure
+from evalcase.record.evaluated import Evaluated, Status
+from evalcase.record.folder import Run, create_run
+from evalcase.record.index import Index, read_index, read_totals
+from evalcase.record.journal import Journal, open_journal
+from evalcase.record.session import Session, rows_ahead
+from evalcase.run.budget import Budget
+from evalcase.run.gate import Gate
+from evalcase.run.limits import Limits
+from evalcase.run.opening import opened
+from evalcase.run.schedule import Engine, Watcher
+from evalcase.system.timer import Timer
+
+
+class Evaluation:
+    """A run on its way. `engine` is there once trials are under way, and can be interrupted."""
+
+    def __init__(self, plan: Plan, watcher: Watcher) -> None:
+        self.plan = plan
+        self.watcher = watcher
+        self.engine: Engine | None = None
+        self._broken: Exception | None = None
+
+    async def carry_out(
+        self, runs_dir: str, run: Run | None = None, again: tuple[Verdict, ...] = ()
+    ) -> Evaluated:
+        """Run what is not finished of a run, or a new one in `runs_dir`.
+
+        A trial whose verdict is in `again` counts as not finished. The folder of a new run is made
+        once all targets are open, so that a name that can't be resolved leaves none behind.
+        """
+        plan = self.plan
+        async with opened(plan.targets.values(), plan.scrubber.text, plan.warn):
+            if run is None:
+                run = create_run(
+                    runs_dir, describe_plan(plan), now=plan.world.now(),
+                    random=plan.world.entropy, scrubber=plan.scrubber,
+                )  # fmt: skip
+            else:
+                warn_of_changes(plan, run)
+            return await self._record(run, again)
+
+    async def _record(self, run: Run, again: tuple[Verdict, ...]) -> Evaluated:
+        loop = asyncio.get_running_loop()
+        failed: list[JournalFailure] = []
+
+        def deliver(dones: list[Callable[[], None]]) -> None:
+            loop.call_soon_threadsafe(self._show, dones)
+
+        def journal_failed(failure: JournalFailure) -> None:
+            failed.append(failure)
+            loop.call_soon_threadsafe(self._cancel)
+
+        journal = open_journal(
+            run.journal, scrubber=self.plan.scrubber, deliver=deliver, on_failure=journal_failed
+        )
+        status: Status = "failed"
+        try:
+            index = read_index(run.journal)
+            work, engine = self._set_up(run, journal, index, again)
+            status, notice = await work.go(engine)
+            with suppress(RecordError):  # it is raised once more when the journal is closed
+                journal.append({"type": "end", "status": status}, lambda: None)
+        finally:
+            try:
+                journal.close()
+            except RecordError:
+                status = "failed"
+        await asyncio.sleep(0)  # what is on disk by now is to be shown, too
+        if self._broken is not None:
+            raise self._broken
+        if failed:
+            status, notice = "failed", str(failed[0])
+        fast = engine.failed_fast and status == "stopped"
+        totals = work.totals() if not failed else None
+        return Evaluated(run, status, totals or read_totals(run.journal), notice, fast)
+
+    def _set_up(
+        self, run: Run, journal: Journal, index: Index, again: tuple[Verdict, ...]
+    ) -> tuple[Work, Engine]:
+        """The engine with its gate, and the work that goes through it."""
+        plan, limits = self.plan, self._limits()
+        tally = index.tally()
+        scrubber = plan.scrubber if plan.has_secrets else None
+        ahead = rows_ahead(limits.concurrency)
+        session = Session(journal, tally, self.watcher.finished, ahead, scrubber)
+        engine = self.engine = Engine(limits, self.watcher)
+        budget = Budget(limits.max_cost_usd, tally.totals().spent_usd or 0.0, engine.stop)
+        timer, store = Timer(), self._store()
+        gate = Gate(plan.targets, limits, engine, budget, timer, plan.world.random, store)
+        trials = Trials(plan, engine, gate, timer, run.id)
+        return Work(plan, run, index, trials, session, again), engine
+
+    def _limits(self) -> Limits:
+        # No more workers than there is work, and no more than a target says it can take.
+        plan = self.plan
+        per_target = {
+            name: min([count, *bounds_of(name, plan.targets[name], plan.config)])
+            for name, count in plan.trials.items()
+        }
+        return plan.options.limits(plan.config, per_target)
+
+    def _store(self) -> AnswerStore | None:
+        plan = self.plan
+        if not plan.options.caches(plan.config):
+            return None
+        folder = os.path.join(plan.config.root, CACHE_FOLDER)
+        return AnswerStore(folder, plan.scrubber, plan.warn)
+
+    def _show(self, dones: list[Callable[[], None]]) -> None:
+        """Tell of results that are on disk. If whoever is told breaks, the run stops, and says so
+        when all that is under way has been kept."""
+        for done in dones:
+            try:
+                done()
+            except Exception as error:  # noqa: BLE001 - a watcher may be the user's own code
+                self._broken = self._broken or error
+        if self._broken is not None and self.engine is not None:
+            self.engine.stop(f"{type(self._broken).__name__} while a result was shown")
+
+    def _cancel(self) -> None:
+        if self.engine is not None:
+            self.engine.cancel()

@@ -1,0 +1,128 @@
+"""A run prepared: suites checked, targets and graders made; nobody has been asked yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from evalcase.errors import ConfigError
+from evalcase.model.grader import NamedGrader
+from evalcase.model.target import Target
+from evalcase.plugins.graders import Graders
+from evalcase.plugins.targets import key_names, make_target
+from evalcase.project.config import Config
+from evalcase.project.env_file import read_env_file, set_missing
+from evalcase.project.options import RunOptions
+from evalcase.suites.collection import SomeSuites, Suites
+from evalcase.suites.survey import survey_cases
+from evalcase.system.world import World
+from evalcase.text.secrets import Scrubber
+
+Warn = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a program gives as objects in place of names."""
+
+    suites: SomeSuites | None = None
+    targets: Mapping[str, Target] | None = None
+    graders: Sequence[NamedGrader] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that a run needs. What could be wrong before it starts has been looked for."""
+
+    options: RunOptions
+    config: Config
+    world: World
+    suites: SomeSuites
+    trials: Mapping[str, int]
+    """How many trials there are of each target."""
+    targets: Mapping[str, Target]
+    """Those of cases, and those that graders may ask."""
+    graders: Graders
+    scrubber: Scrubber
+    has_secrets: bool
+    warn: Warn
+
+    @property
+    def planned(self) -> int:
+        """How many trials there are in all."""
+        return sum(self.trials.values())
+
+
+def prepare(
+    options: RunOptions, config: Config, world: World, warn: Warn, given: Given | None = None
+) -> Plan:
+    """Check every case, and make every target and grader, before anybody is asked.
+
+    Raise SuiteError if a case is invalid, ConfigError if a target or a grader can't be used.
+    """
+    given = given or Given()
+    if options.env_file is not None:
+        set_missing(world.environment, read_env_file(options.env_file))
+    if not options.no_exec and config.root not in world.import_path:
+        # A project's own modules are importable, as they are for its tests.
+        world.import_path.insert(0, config.root)
+    secrets = _values(key_names(config, ()), world)
+    tell = warn_once(lambda text: warn(Scrubber(secrets).text(text)))
+    suites = given.suites if given.suites is not None else Suites(options.paths)
+    graders = Graders(given.graders, no_exec=options.no_exec)
+    trials = survey_cases(suites, options, config, graders, tell)
+    targets = _make_targets(trials, options, config, world, given, tell)
+    if options.caches(config):
+        _check_caching(targets)
+    secrets = _values(key_names(config, targets.values()), world)
+    scrubber = Scrubber(secrets)
+    tell = warn_once(lambda text: warn(scrubber.text(text)))
+    return Plan(
+        options, config, world, suites, trials, targets, graders, scrubber, bool(secrets), tell
+    )
+
+
+def _make_targets(
+    trials: Mapping[str, int],
+    options: RunOptions,
+    config: Config,
+    world: World,
+    given: Given,
+    warn: Warn,
+) -> dict[str, Target]:
+    """The targets of cases, and those of the configuration that graders may ask."""
+    made: dict[str, Target] = {}
+    known = given.targets or {}
+    for name in trials:
+        of_suite = not options.targets and name != config.target
+        made[name] = known.get(name) or make_target(
+            name, config, warn, world.environment, no_exec=options.no_exec, of_suite=of_suite
+        )
+    return made
+
+
+def _check_caching(targets: Mapping[str, Target]) -> None:
+    for name, target in targets.items():
+        if target.traits.caching == "refused":
+            raise ConfigError(
+                f"target `{name}` can't be cached: nothing says what decides its answers; "
+                "leave --cache out, or name other targets"
+            )
+
+
+def _values(names: set[str], world: World) -> dict[str, str]:
+    """The values of environment variables that have any."""
+    found = {name: world.environment.get(name, "") for name in names}
+    return {name: value for name, value in found.items() if value}
+
+
+def warn_once(warn: Warn) -> Warn:
+    """Say the same thing once in a run, however many trials it is true of."""
+    said: set[str] = set()
+
+    def say(text: str) -> None:
+        if text not in said:
+            said.add(text)
+            warn(text)
+
+    return say

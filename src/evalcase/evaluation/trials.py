@@ -1,0 +1,130 @@
+"""One trial: the question asked, the answer graded, or an answer that is known graded again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from evalcase.evaluation.plan import Plan
+from evalcase.grade.apply import Graded, grade_answer
+from evalcase.model.answer import Answer
+from evalcase.model.case import Case
+from evalcase.model.failure import Failure
+from evalcase.model.grader import Context, NamedGrader
+from evalcase.model.question import Question
+from evalcase.model.result import Result
+from evalcase.model.trial import Trial
+from evalcase.record.cap import TooLargeError, cap_answer
+from evalcase.run.gate import Asked, Gate
+from evalcase.run.hashes import hash_grading, hash_question
+from evalcase.run.question import question_of
+from evalcase.run.schedule import Engine
+from evalcase.suites.attached import AttachedFiles
+from evalcase.system.timer import Timer
+
+MAX_ANSWER_BYTES = 10_000_000
+"""How much of each text of an answer is kept; a longer one is cut, and marked as such."""
+
+
+class Trials:
+    """Makes results of trials."""
+
+    def __init__(self, plan: Plan, engine: Engine, gate: Gate, timer: Timer, run_id: str) -> None:
+        self._plan = plan
+        self._engine = engine
+        self._gate = gate
+        self._timer = timer
+        self._run_id = run_id
+        self._files = AttachedFiles(plan.config.root)
+        self._capped = plan.options.max_cost_usd is not None
+
+    def hash_question(self, trial: Trial) -> str:
+        case = trial.case
+        files = self._files.hashes(trial.suite, case) if case.has_parts else None
+        return hash_question(case, files)
+
+    def hash_grading(self, case: Case) -> str:
+        graders = self._plan.graders
+        return hash_grading(case, graders.prints_of(graders.of(case)))
+
+    async def run(self, trial: Trial) -> Result:
+        """Ask, and grade what is answered."""
+        case, started = trial.case, self._started()
+        if case.skip:
+            return self._skipped(trial, started)
+        question = self._question(trial)
+        asked = await self._gate.ask(trial.target, question, case.timeout_s)
+        if asked.interrupted and self._engine.interrupted:
+            raise asyncio.CancelledError  # it has no result, and is run again by `resume`
+        answer, failure = self._kept(asked)
+        graders = self._plan.graders.of(case)
+        graded = Graded("errored", ())
+        if answer is not None:
+            self._look_at_cost(trial, answer)
+            graded = await self._grade(trial, question, answer, graders)
+        return Result(
+            trial.key, self.hash_question(trial), graded.verdict, answer, graded.grades, failure,
+            asked.attempts, started, round(asked.duration_s, 6),
+            tuple(map(self._scrubbed, asked.retried)),
+            hash_grading(case, self._plan.graders.prints_of(graders)),
+            repeats=trial.repeats, pass_rate=case.pass_rate,
+        )  # fmt: skip
+
+    async def regrade(self, trial: Trial, known: Result, grading: int) -> Result:
+        """Grade an answer again, by what the case says now. No target is asked for it."""
+        graders = self._plan.graders.of(trial.case)
+        assert known.answer is not None
+        graded = await self._grade(trial, self._question(trial), known.answer, graders)
+        return Result(
+            known.key, known.question_hash, graded.verdict, known.answer, graded.grades, None,
+            known.attempts, known.started_at, known.duration_s, known.retried,
+            self.hash_grading(trial.case), grading, known.repeats, trial.case.pass_rate,
+        )  # fmt: skip
+
+    async def _grade(
+        self, trial: Trial, question: Question, answer: Answer, graders: Sequence[NamedGrader]
+    ) -> Graded:
+        asker = partial(self._gate.ask_for_grader, within=question)
+        context = Context(trial.case, question, answer, asker=asker)
+        limit_s = self._plan.config.grader_timeout_s
+        return await grade_answer(context, graders, self._timer, limit_s)
+
+    def _question(self, trial: Trial) -> Question:
+        files: Mapping[str, str] = {}
+        if trial.case.has_parts:
+            files = self._files.paths(trial.suite, trial.case)
+        session = f"{self._run_id}-{trial.number}-{trial.target}-{trial.repeat}"
+        return question_of(trial, dict(files), session)
+
+    def _kept(self, asked: Asked) -> tuple[Answer | None, Failure | None]:
+        """What is kept of an answer, or why there is none."""
+        failure = asked.failure
+        if asked.answer is not None:
+            try:
+                return cap_answer(asked.answer, MAX_ANSWER_BYTES), None
+            except TooLargeError as error:
+                failure = Failure("protocol", str(error), {"output": error.excerpt})
+        return None, self._scrubbed(failure) if failure is not None else None
+
+    def _skipped(self, trial: Trial, started: str) -> Result:
+        reason = trial.case.skip if isinstance(trial.case.skip, str) else "skipped"
+        return Result(
+            trial.key, self.hash_question(trial), "skipped", None, (), Failure("stopped", reason),
+            0, started, 0.0, grading_hash=self.hash_grading(trial.case),
+        )  # fmt: skip
+
+    def _look_at_cost(self, trial: Trial, answer: Answer) -> None:
+        if self._capped and answer.cost_usd is None:
+            self._plan.warn(
+                f"answers of `{trial.target}` come without a cost: --max-cost can't hold"
+            )
+
+    def _scrubbed(self, failure: Failure) -> Failure:
+        if not self._plan.has_secrets:
+            return failure
+        torn = self._plan.scrubber.torn
+        return Failure(failure.kind, torn(failure.message), torn(failure.details))
+
+    def _started(self) -> str:
+        return self._plan.world.now().isoformat(timespec="milliseconds")

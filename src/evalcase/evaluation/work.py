@@ -1,0 +1,147 @@
+"""What is left of a plan, done: which trials have no result yet, each of them run and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evalcase.errors import SuiteError
+from evalcase.evaluation.plan import Plan
+from evalcase.evaluation.trials import Trials
+from evalcase.model.result import Result, Verdict
+from evalcase.model.totals import Totals
+from evalcase.model.trial import Trial, TrialKey
+from evalcase.record.evaluated import Status
+from evalcase.record.folder import Run
+from evalcase.record.index import Index, Known
+from evalcase.record.lines import open_lines
+from evalcase.record.reader import read_result_at
+from evalcase.record.session import Session
+from evalcase.record.table import mark_of
+from evalcase.run.plan import plan_trials
+from evalcase.run.schedule import Engine
+from evalcase.suites.survey import chosen_cases
+
+
+class Work:
+    """The trials of a run: finds those that are left, and sends each through ask, grade, keep."""
+
+    def __init__(
+        self, plan: Plan, run: Run, index: Index, trials: Trials, session: Session,
+        again: tuple[Verdict, ...],
+    ) -> None:  # fmt: skip
+        self._plan = plan
+        self._run = run
+        self._index = index
+        self._trials = trials
+        self._session = session
+        self._again = again
+        self._regrading: dict[TrialKey, Known] = {}
+        """Of the trials under way: whose answers are graded again."""
+        self._grading = index.gradings
+        self._known = 0
+        self._finished = 0
+
+    async def go(self, engine: Engine) -> tuple[Status, str | None]:
+        """Do all of it. Return how it ended, and why if it ended early."""
+        left = {name: self._left(name, engine) for name in self._plan.trials}
+        await engine.run(left, self.try_one, self.keep)
+        gone = len(self._index) - self._known
+        if gone and engine.stop_reason is None:
+            self._plan.warn(
+                f"{gone} finished trials are no longer part of the suites; they still count"
+            )
+        if engine.interrupted:
+            return "interrupted", None
+        missing = self._plan.planned - self._finished - self._session.taken
+        if engine.stop_reason is None and missing > 0:
+            return "stopped", f"{missing} of {self._plan.planned} trials have no result"
+        return ("completed" if engine.stop_reason is None else "stopped"), engine.stop_reason
+
+    async def try_one(self, trial: Trial) -> Result:
+        """Ask and grade; or only grade, where the answer is known."""
+        known = self._regrading.get(trial.key) if self._regrading else None
+        if known is None:
+            return await self._trials.run(trial)
+        with open_lines(self._run.journal) as file:
+            before = read_result_at(self._run.journal, file, known.answer_at, known.grading_at)
+        return await self._trials.regrade(trial, before, self._grading)
+
+    async def keep(self, trial: Trial, result: Result) -> None:
+        if self._regrading and self._regrading.pop(trial.key, None) is not None:
+            await self._session.keep_grading(trial, result)
+        else:
+            await self._session.keep(trial, result)
+
+    def totals(self) -> Totals | None:
+        """What all comes to; None if only the journal can say."""
+        return self._session.totals()
+
+    def _left(self, name: str, engine: Engine) -> Iterator[Trial]:
+        """The trials of a target that have no result, or one that counts no more."""
+        trials = self._planned(name, engine)
+        if not len(self._index):
+            yield from trials
+            return
+        for trial in trials:
+            known = self._index.find(self._plan.scrubber.key(trial.key))
+            if known is None:
+                yield trial
+                continue
+            self._known += 1
+            if self._must_ask(trial, known):
+                self._session.replaced = True
+                yield trial
+            elif self._must_grade(trial, known):
+                self._regrading[trial.key] = known
+                yield trial
+            else:
+                self._finished += 1
+
+    def _planned(self, name: str, engine: Engine) -> Iterator[Trial]:
+        try:
+            yield from trials_of(self._plan, name)
+        except SuiteError as error:
+            engine.stop(f"a suite was changed while it was run: {error.problems[0]}")
+
+    def _must_ask(self, trial: Trial, known: Known) -> bool:
+        if known.verdict == "skipped":
+            if not trial.case.skip:
+                self._plan.warn(f"case {trial.case.id} is no longer skipped")
+            return not trial.case.skip
+        if known.question != mark_of(self._trials.hash_question(trial)):
+            self._plan.warn(f"case {trial.case.id} was changed since it was run: it is run again")
+            return True
+        return known.verdict in self._again and not known.answered
+
+    def _must_grade(self, trial: Trial, known: Known) -> bool:
+        if not known.answered:
+            return False
+        changed = known.grading != mark_of(self._trials.hash_grading(trial.case))
+        if changed:
+            self._begin_grading()
+        return changed or known.verdict in self._again
+
+    def _begin_grading(self) -> None:
+        """Note once that answers are graded again, and by what."""
+        if self._grading > self._index.gradings:
+            return
+        self._grading = self._index.gradings + 1
+        self._plan.warn(
+            "what answers are graded by was changed: they are graded again, and no target is asked"
+        )
+        self._session.note(
+            {
+                "type": "grading",
+                "number": self._grading,
+                "at": self._plan.world.now().isoformat(timespec="milliseconds"),
+                "origin": "resume",
+                "suites": self._plan.suites.hashes(),
+            }
+        )
+
+
+def trials_of(plan: Plan, name: str) -> Iterator[Trial]:
+    """Every trial of a target, whether it is finished or not."""
+    options, default = plan.options, plan.config.target
+    cases = chosen_cases(plan.suites, options)
+    return plan_trials(cases, name, default, options.repeat, bool(options.targets))

@@ -1,0 +1,76 @@
+"""What a run comes to: verdicts of trials to those of cases, and both in numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalcase.model.result import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Things by their verdict, each counted once."""
+
+    total: int = 0
+    passed: int = 0
+    failed: int = 0
+    errored: int = 0
+    ungraded: int = 0
+    skipped: int = 0
+
+    @classmethod
+    def of(cls, verdicts: Counter[Verdict]) -> Counts:
+        return cls(verdicts.total(), **{verdict: verdicts[verdict] for verdict in verdicts})
+
+    @property
+    def pass_rate(self) -> float | None:
+        """The share that passed of all that was tried; None if nothing was."""
+        tried = self.total - self.skipped
+        return self.passed / tried if tried else None
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """A case, at a target, is what passes or fails; trials are what that rests on."""
+
+    cases: Counts = Counts()
+    """Cases, each once for each of its targets, that have all of their trials."""
+    trials: Counts = Counts()
+    unfinished: int = 0
+    """Cases of which some trials have no result: they are not counted above."""
+    cost_usd: float | None = None
+    """Of the answers that count; None where no answer came with its cost."""
+    grading_usd: float | None = None
+    """What graders asked of targets; None where they asked nothing that has a price."""
+    spent_usd: float | None = None
+    """Of every call that was recorded, also those whose result was replaced later."""
+    unpriced: int = 0
+    """How many answers that count came without their cost."""
+    cached: int = 0
+    """How many answers that count were taken from the cache."""
+
+    @property
+    def pass_rate(self) -> float | None:
+        """The share of cases that passed, of all that were tried; None if none was."""
+        return self.cases.pass_rate
+
+
+_ROUNDING = 1e-9
+"""A share of 0.8 that comes out as 0.7999999999999999 is still 0.8."""
+
+
+def decide_case_verdict(verdicts: Sequence[Verdict], pass_rate: float = 1.0) -> Verdict:
+    """The verdict of a case by those of its trials: passed if at least that share of them passed.
+
+    Where too few passed, errored beats failed and failed beats ungraded, as within a trial. A case
+    of which no trial passed never passes, whatever the rate.
+    """
+    if verdicts and all(verdict == "skipped" for verdict in verdicts):
+        return "skipped"
+    passed = sum(verdict == "passed" for verdict in verdicts)
+    if passed and passed >= pass_rate * len(verdicts) - _ROUNDING:
+        return "passed"
+    worst: tuple[Verdict, ...] = ("errored", "failed", "ungraded")
+    return next((verdict for verdict in worst if verdict in verdicts), "ungraded")

@@ -1,0 +1,76 @@
+"""Targets and graders that a program gives as objects, to the same that names would make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias, cast
+
+from evalcase.errors import ConfigError
+from evalcase.graders.python import FunctionGrader
+from evalcase.model.grader import Grader, GraderKind, NamedGrader
+from evalcase.model.target import Surroundings, Target, is_target
+from evalcase.targets.python import PythonTarget
+
+GivenTarget: TypeAlias = str | Callable[..., Any] | Target
+"""A target: its name, `kind:value`, a function, or an object that is one."""
+GivenGrader: TypeAlias = Callable[..., Any] | Grader | NamedGrader
+
+
+def name_targets(
+    target: GivenTarget | Iterable[GivenTarget] | None, surroundings: Surroundings
+) -> dict[str, Target | None]:
+    """Targets by name. Those that are only named are made later."""
+    if target is None:
+        return {}
+    named: dict[str, Target | None] = {}
+    several = isinstance(target, Iterable) and not isinstance(target, str) and not callable(target)
+    for each in cast("Iterable[GivenTarget]", target if several else (target,)):
+        name, made = _name_target(each, surroundings)
+        # Two functions may have the same name, and are two targets all the same.
+        named[_free(name, named) if made is not None else name] = made
+    return named
+
+
+def _name_target(target: GivenTarget, surroundings: Surroundings) -> tuple[str, Target | None]:
+    if isinstance(target, str):
+        return target, None
+    if is_target(target):
+        return type(target).__name__, target
+    if callable(target) or callable(getattr(target, "answer", None)):
+        made = PythonTarget.of(target, surroundings)
+        return f"python:{made.name}", made
+    raise ConfigError(f"a target is a name, a function or a Target, not {target!r:.80}")
+
+
+def name_graders(graders: Iterable[GivenGrader]) -> list[NamedGrader]:
+    """Graders by name, for every case of a run."""
+    named: dict[str, NamedGrader] = {}
+    for each in graders:
+        made = _name_grader(each)
+        name = _free(made.name, named)
+        named[name] = NamedGrader(
+            name, made.grader, made.weight, made.required, made.threshold, made.negated,
+            made.timeout_s,
+        )  # fmt: skip
+    return list(named.values())
+
+
+def _name_grader(grader: GivenGrader) -> NamedGrader:
+    if isinstance(grader, NamedGrader):
+        return grader
+    kind = getattr(grader, "kind", None)
+    if isinstance(kind, GraderKind) and not isinstance(grader, type):
+        return NamedGrader(kind.name, cast("Grader", grader))
+    if callable(grader):
+        made = FunctionGrader(grader)
+        made.load()
+        return NamedGrader(made.name, made)
+    raise ConfigError(f"a grader is a function or a Grader, not {grader!r:.80}")
+
+
+def _free(name: str, taken: Mapping[str, object]) -> str:
+    count, free = 1, name
+    while free in taken:
+        count += 1
+        free = f"{name}-{count}"
+    return free

@@ -1,0 +1,142 @@
+"""A journal read once, into little memory: which trials have a result, and what each rests on.
+
+Answers and gradings are apart: the row of a result has both, and a later row may grade the same
+answer again. What counts is the last answer of a trial, and the last grading of that answer.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from math import isnan, nan
+from typing import NamedTuple
+
+from evalcase.model.result import Verdict
+from evalcase.model.totals import Totals
+from evalcase.model.trial import TrialKey
+from evalcase.record.outline import REGRADED, VERDICTS, Outline, read_outlines
+from evalcase.record.table import Table, mark_of
+from evalcase.record.tally import Tally
+
+_NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
+_GROUP = 4
+"""The column of a result that says which case it is a trial of."""
+
+
+class Known(NamedTuple):
+    """What is known of a finished trial."""
+
+    verdict: Verdict
+    question: int
+    """The mark of its question hash."""
+    grading: int
+    """The mark of its grading hash."""
+    answer_at: int
+    """Where in the journal the row of its answer begins."""
+    grading_at: int
+    """Where the row of its grading does: the same where it was graded once."""
+    answered: bool
+
+
+class Index:
+    """The trials of a journal, each by its last answer and the last grading of that."""
+
+    def __init__(self, upto: int | None = None) -> None:
+        """With `upto`, later gradings are left out."""
+        self.gradings = 1
+        """How many gradings there are."""
+        self._upto = upto
+        # question, grading, place, verdict, group, repeats, pass rate, cost, of grading, cached
+        self._results = Table("QQQBQIdddb")
+        # grading, place, verdict, pass rate, cost of grading
+        self._regraded = Table("QQBdd")
+        self._spent = array("d")
+        self._repeats = False
+        self._rows = 0
+
+    def add(self, outline: Outline, at: int) -> None:
+        """Take in a row that begins at a place in the journal."""
+        self._rows += 1
+        self.gradings = max(self.gradings, outline.grading)
+        for cost in (outline.cost_usd, outline.grading_usd):
+            if cost is not None:
+                self._spent.append(cost)
+        mark, verdict = mark_of(outline.key), _NUMBERS[outline.verdict]
+        grading, rate = mark_of(outline.grading_hash), outline.pass_rate
+        paid = nan if outline.grading_usd is None else outline.grading_usd
+        if outline.type == REGRADED:
+            if self._upto is None or outline.grading <= self._upto:
+                self._regraded.add(mark, grading, at, verdict, rate, paid)
+            return
+        self._repeats = self._repeats or outline.repeats > 1
+        cost = nan if outline.cost_usd is None else outline.cost_usd
+        self._results.add(
+            mark, mark_of(outline.question_hash), grading, at, verdict, mark_of(outline.key[:3]),
+            outline.repeats, rate, cost, paid, outline.answered + outline.cached,
+        )  # fmt: skip
+
+    def find(self, key: TrialKey) -> Known | None:
+        """What is known of a trial; None if it has no result."""
+        mark = mark_of(key)
+        found = self._results.find(mark)
+        if found is None:
+            return None
+        question, grading, at, verdict = found[:4]
+        answered = found[-1] > 0
+        again = self._last_grading(mark, at)
+        if again is None:
+            return Known(VERDICTS[verdict], question, grading, at, at, answered)
+        return Known(VERDICTS[again[2]], question, again[0], at, again[1], answered)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def places(self) -> list[tuple[int, int]]:
+        """Where the answer and the grading of every trial are, in the order of the answers."""
+        places = []
+        for mark, _, _, at, *_ in self._results:
+            again = self._last_grading(mark, at)
+            places.append((at, at if again is None else again[1]))
+        return sorted(places)
+
+    def tally(self) -> Tally:
+        """Each trial counted once."""
+        tally = Tally()
+        # Most journals have no row that took the place of another.
+        spent = Counter(self._spent if self._rows > len(self._results) else ())
+        # Repeats of a case come together, so that only one case at a time is open.
+        rows = self._results.in_order_of(_GROUP) if self._repeats else iter(self._results)
+        for mark, _, _, at, verdict, group, repeats, rate, cost, paid, answered in rows:
+            again = self._last_grading(mark, at) or (0, 0, verdict, rate, paid)
+            tally.count(group, VERDICTS[again[2]], repeats, again[3])
+            if answered:
+                paid_for = _or_none(cost), _or_none(again[4])
+                tally.pay(*paid_for, cached=answered > 1)
+                if spent:
+                    spent.subtract(each for each in paid_for if each is not None)
+        tally.lose(spent.elements())
+        return tally
+
+    def _last_grading(self, mark: int, answer_at: int) -> tuple[int, int, int, float, float] | None:
+        """The row that graded an answer again, unless the target was asked again after that."""
+        if self.gradings == 1:
+            return None
+        found = self._regraded.find(mark)
+        return found if found is not None and found[1] > answer_at else None
+
+
+def _or_none(value: float) -> float | None:
+    return None if isnan(value) else value
+
+
+def read_index(path: str, upto: int | None = None) -> Index:
+    """The index of a journal; with `upto`, as it was after that many gradings."""
+    index = Index(upto)
+    for at, outline in read_outlines(path):
+        index.add(outline, at)
+    return index
+
+
+def read_totals(path: str, upto: int | None = None) -> Totals:
+    """What the results of a journal come to."""
+    return read_index(path, upto).tally().totals()

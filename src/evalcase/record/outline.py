@@ -1,0 +1,110 @@
+"""What has to be known of a row of the journal to count it, read strictly and quickly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import fsum
+from typing import Any, NamedTuple, get_args
+
+from evalcase.model.result import Verdict
+from evalcase.model.trial import TrialKey
+from evalcase.record.lines import Lines, damaged
+from evalcase.record.row import decode_row
+
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+RESULT, REGRADED = "result", "regraded"
+_SKIPPED = b'{"type":"case",'
+_MOST_USD = 1e15
+_TYPES = [str, str, str, int]
+
+
+class Outline(NamedTuple):
+    """A result, or what became of one that was graded again."""
+
+    type: str
+    key: TrialKey
+    verdict: Verdict
+    question_hash: str
+    grading_hash: str
+    grading: int
+    repeats: int
+    pass_rate: float
+    answered: bool
+    cached: bool
+    cost_usd: float | None
+    grading_usd: float | None
+
+
+class Placed(NamedTuple):
+    """A row, and where it stands."""
+
+    line: int
+    """Counted from 1."""
+    at: int
+    """The byte at which it begins."""
+    row: dict[str, Any]
+
+
+def read_outlines(path: str) -> Iterator[tuple[int, Outline]]:
+    """Every row that counts trials, with the byte at which it begins."""
+    for line, at, row in read_result_rows(path):
+        try:
+            yield at, outline_of(row)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise damaged(path, line, f"is no result: {error!r}") from error
+
+
+def read_result_rows(path: str) -> Iterator[Placed]:
+    """Every row of a result or a regrading. Cases, the most of a journal, are not even parsed."""
+    lines = Lines(path)
+    at = 0
+    for line in lines:
+        begins, at = at, lines.size
+        if line.startswith(_SKIPPED):
+            continue
+        try:
+            row = decode_row(line)
+        except ValueError as error:
+            raise damaged(path, lines.count, f"is no row of a journal: {error}") from error
+        if row.get("type") in (RESULT, REGRADED):
+            yield Placed(lines.count, begins, row)
+
+
+def outline_of(row: dict[str, Any]) -> Outline:
+    """Raise KeyError, TypeError or ValueError if a row is none of a result."""
+    answer, verdict = row.get("answer"), row["verdict"]
+    if verdict not in VERDICTS:
+        raise ValueError(f"unknown verdict {verdict!r:.60}")
+    key = TrialKey(row["suite"], row["case"], row["target"], row["repeat"])
+    question, grading = row.get("question_hash", ""), row.get("grading_hash", "")
+    if [*map(type, key), type(question), type(grading)] != [*_TYPES, str, str]:
+        raise TypeError("suite, case, target, repeat or a hash has a wrong type")
+    costs = [_money(grade.get("cost_usd")) for grade in row.get("grades", ())]
+    known = [cost for cost in costs if cost is not None]
+    return Outline(
+        row["type"], key, verdict, question, grading,
+        _count(row, "grading"), _count(row, "repeats"), _share(row.get("pass_rate", 1.0)),
+        answer is not None,
+        answer is not None and answer.get("cached") is True,
+        _money(answer.get("cost_usd")) if answer is not None else None,
+        fsum(known) if known else None,
+    )  # fmt: skip
+
+
+def _money(value: object) -> float | None:
+    if value is not None and (type(value) not in (int, float) or not abs(value) < _MOST_USD):  # type: ignore[arg-type]
+        raise ValueError("cost_usd is no amount of money")
+    return value  # type: ignore[return-value]
+
+
+def _count(row: dict[str, Any], name: str) -> int:
+    value = row.get(name, 1)
+    if type(value) is not int or not 1 <= value < 1 << 31:
+        raise ValueError(f"{name} is no count")
+    return value
+
+
+def _share(value: object) -> float:
+    if type(value) not in (int, float) or not 0 <= value <= 1:  # type: ignore[operator]
+        raise ValueError("pass_rate is no share")
+    return float(value)  # type: ignore[arg-type]

@@ -1,0 +1,135 @@
+"""A run while it is written: results in, and out again once they are on disk, and counted.
+
+The next trial may begin while some results are on their way to the disk, so that many share one
+sync. They are what a crash would lose.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from evalcase.errors import RecordError
+from evalcase.model.codec import decode, encode
+from evalcase.model.failure import Failure
+from evalcase.model.result import Regraded, Result
+from evalcase.model.totals import Totals
+from evalcase.model.trial import Trial
+from evalcase.record.cases import case_row
+from evalcase.record.journal import Journal
+from evalcase.record.tally import Tally
+from evalcase.text.secrets import Scrubber
+
+_MOST_BYTES = 4 * 1024 * 1024
+
+
+def rows_ahead(concurrency: int) -> int:
+    """How many results may be on their way to the disk while the next trials begin.
+
+    None where trials run one at a time: then each is safe before the next one can break anything.
+    """
+    return min(10 * (concurrency - 1), 100)
+
+
+class Session:
+    """Gives results to a journal, each case once before its first; shows and counts what is safe.
+
+    The journal has to deliver in the thread of the event loop.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        tally: Tally,
+        show: Callable[[Result], None],
+        ahead: int,
+        scrubber: Scrubber | None = None,
+    ) -> None:
+        self._journal = journal
+        self._tally = tally
+        self._show = show
+        self._ahead = ahead
+        self._scrubber = scrubber
+        self._rows = 0
+        self._bytes = 0
+        self._waiting: list[asyncio.Future[None]] = []
+        self._cases = bytearray()
+        """Which cases have been written, by their numbers."""
+        self.taken = 0
+        """How many results were taken: they are safe once the journal could be closed."""
+        self.replaced = False
+        """Whether a result took the place of an earlier one: then only the journal can count."""
+
+    async def keep(self, trial: Trial, result: Result) -> None:
+        """Take a result, and return when there is room for another.
+
+        Once the journal has failed this never returns: who opened it was told, and cancels.
+        """
+        try:
+            await self._take(trial, result, {"type": "result", **encode(result)})
+        except ValueError as error:
+            # What can't be written down is no answer that anyone could look at later.
+            why = Failure("protocol", f"the result can't be recorded: {error}")
+            result = replace(result, verdict="errored", answer=None, grades=(), failure=why)
+            await self._take(trial, result, {"type": "result", **encode(result)})
+
+    async def keep_grading(self, trial: Trial, result: Result) -> None:
+        """Take what became of an answer that is on disk already."""
+        self.replaced = True
+        again = Regraded(
+            result.key, result.verdict, result.grading_hash, result.grading, result.grades,
+            result.pass_rate,
+        )  # fmt: skip
+        await self._take(trial, result, {"type": "regraded", **encode(again)})
+
+    def note(self, row: dict[str, Any]) -> None:
+        """Write a row that nobody waits for."""
+        self._journal.append(row, _nothing)
+
+    def totals(self) -> Totals | None:
+        """What all comes to; None if only the journal can say."""
+        return None if self.replaced else self._tally.totals()
+
+    async def _take(self, trial: Trial, result: Result, row: dict[str, Any]) -> None:
+        case = case_row(trial.suite, trial.case) if self._is_new(trial.number) else None
+        try:
+            size = self._journal.append(row, lambda: self._is_safe(result, size), case)
+        except RecordError:
+            if self._journal.failure is None:
+                raise
+            await asyncio.Event().wait()
+        self._cases[trial.number] = 1
+        self.taken += 1
+        self._rows += 1
+        self._bytes += size
+        # Others get their turn, also where neither target nor grader had to be waited for.
+        await asyncio.sleep(0)
+        while self._rows > self._ahead or self._bytes >= _MOST_BYTES:
+            self._waiting.append(asyncio.get_running_loop().create_future())
+            await self._waiting[-1]
+
+    def _is_new(self, number: int) -> bool:
+        """Whether a case has not been written yet."""
+        missing = number + 1 - len(self._cases)
+        if missing > 0:
+            self._cases.extend(bytes(missing + 1024))
+        return not self._cases[number]
+
+    def _is_safe(self, result: Result, size: int) -> None:
+        self._rows -= 1
+        self._bytes -= size
+        while self._waiting:
+            waiting = self._waiting.pop()
+            if not waiting.done():
+                waiting.set_result(None)
+        self._tally.add(result)
+        if self._scrubber is not None:
+            # What is shown is what was written: without the secrets.
+            result = decode(Result, self._scrubber.row(encode(result)))
+        self._show(result)
+
+
+def _nothing() -> None:
+    """Nobody waits."""

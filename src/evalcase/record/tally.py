@@ -1,0 +1,91 @@
+"""Results in, totals out: trials as they come, cases once all of their trials are there."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from math import fsum
+
+from evalcase.model.result import Result, Verdict
+from evalcase.model.totals import Counts, Totals, decide_case_verdict
+from evalcase.record.table import mark_of
+
+
+@dataclass(slots=True)
+class _Open:
+    """A case that has some of its trials."""
+
+    repeats: int
+    pass_rate: float
+    verdicts: list[Verdict] = field(default_factory=list)
+
+
+class Tally:
+    """Adds results up. It grows with the costs, and with cases that are not finished yet."""
+
+    def __init__(self) -> None:
+        self._trials: Counter[Verdict] = Counter()
+        self._cases: Counter[Verdict] = Counter()
+        self._open: dict[Hashable, _Open] = {}
+        self._unpriced = 0
+        self._cached = 0
+        # Kept one by one for an exact sum: a resumed run adds up to the same cent in any order.
+        self._costs = array("d")
+        self._grading = array("d")
+        self._lost = array("d")
+        """What was spent on answers and gradings that count no more."""
+
+    def add(self, result: Result) -> None:
+        self.count(mark_of(result.key[:3]), result.verdict, result.repeats, result.pass_rate)
+        answer = result.answer
+        if answer is not None:
+            self.pay(answer.cost_usd, grading_cost(result), cached=answer.cached)
+
+    def count(self, name: Hashable, verdict: Verdict, repeats: int, pass_rate: float) -> None:
+        """Count a trial of a case of that name, and the case if that is all of them."""
+        self._trials[verdict] += 1
+        if repeats <= 1:
+            self._cases[verdict] += 1
+            return
+        known = self._open.get(name)
+        if known is None:
+            known = self._open[name] = _Open(repeats, pass_rate)
+        known.verdicts.append(verdict)
+        if len(known.verdicts) >= known.repeats:
+            self._cases[decide_case_verdict(known.verdicts, known.pass_rate)] += 1
+            del self._open[name]
+
+    def pay(self, cost_usd: float | None, grading_usd: float | None, *, cached: bool) -> None:
+        """Count what an answer and its grading cost."""
+        self._cached += cached
+        if cost_usd is None:
+            self._unpriced += 1
+        else:
+            self._costs.append(cost_usd)
+        if grading_usd is not None:
+            self._grading.append(grading_usd)
+
+    def lose(self, spent_usd: Iterable[float]) -> None:
+        """Count money that was spent all the same."""
+        self._lost.extend(spent_usd)
+
+    def totals(self) -> Totals:
+        spent = [*self._costs, *self._grading, *self._lost]
+        return Totals(
+            Counts.of(self._cases),
+            Counts.of(self._trials),
+            len(self._open),
+            fsum(self._costs) if self._costs else None,
+            fsum(self._grading) if self._grading else None,
+            fsum(spent) if spent else None,
+            self._unpriced,
+            self._cached,
+        )
+
+
+def grading_cost(result: Result) -> float | None:
+    """What the graders of a result asked for; None where nothing has a price."""
+    costs = [grade.cost_usd for grade in result.grades if grade.cost_usd is not None]
+    return fsum(costs) if costs else None

@@ -1,0 +1,23 @@
+"""What a run spends, and the cap on it: targets and graders draw on the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+class Budget:
+    """Adds up costs, and says once that the cap is reached."""
+
+    def __init__(
+        self, cap_usd: float | None, spent_usd: float, stop: Callable[[str], None]
+    ) -> None:
+        self.cap_usd = cap_usd
+        self.spent_usd = spent_usd
+        self._stop = stop
+        self.spend(0.0)
+
+    def spend(self, cost_usd: float) -> None:
+        self.spent_usd += cost_usd
+        if self.cap_usd is not None and self.spent_usd >= self.cap_usd:
+            cap = f"{self.cap_usd:g} USD"
+            self._stop(f"the spending cap of {cap} is reached; --max-cost raises it")

@@ -1,0 +1,164 @@
+"""The gate through which every question goes, whoever asks: pace, retries, time, cache, budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from inspect import isawaitable
+from json import dumps
+from typing import NamedTuple, Protocol
+
+from evalcase.errors import TargetError
+from evalcase.model.answer import Answer
+from evalcase.model.failure import Failure
+from evalcase.model.json_value import JSON
+from evalcase.model.message import Message
+from evalcase.model.question import Question
+from evalcase.model.target import Target
+from evalcase.run.attempt import Attempted, attempt
+from evalcase.run.budget import Budget
+from evalcase.run.crash import failure_of
+from evalcase.run.limits import Limits
+from evalcase.run.pace import Pace
+from evalcase.run.retry import wait_before_retry
+from evalcase.system.timer import Timer
+
+CACHE_VERSION = 2
+
+
+class Asked(NamedTuple):
+    """What the last attempt came to."""
+
+    answer: Answer | None
+    failure: Failure | None
+    attempts: int
+    duration_s: float
+    """Of the last attempt."""
+    retried: tuple[Failure, ...] = ()
+    """What the attempts before it came to."""
+    interrupted: bool = False
+    """Whether it was ended by Ctrl-C, so that nothing is known of it."""
+
+
+class Patience(Protocol):
+    """Waits for a trial that has nothing under way, and may be told to stop doing so."""
+
+    async def sleep(self, seconds: float) -> None: ...
+    async def turn(self, pace: Pace) -> float: ...
+
+
+class Store(Protocol):
+    """Keeps answers by what decides them."""
+
+    def find(self, key: str) -> Answer | None: ...
+    def keep(self, key: str, answer: Answer) -> None: ...
+
+
+class Gate:
+    """Asks targets, each at its own pace."""
+
+    def __init__(
+        self,
+        targets: Mapping[str, Target],
+        limits: Limits,
+        patience: Patience,
+        budget: Budget,
+        timer: Timer,
+        random: Callable[[], float],
+        store: Store | None = None,
+    ) -> None:
+        self._targets = targets
+        self._limits = limits
+        self._patience = patience
+        self._budget = budget
+        self._timer = timer
+        self._random = random
+        self._store = store
+        self._paces: dict[str, Pace] = {}
+
+    async def ask(self, name: str, question: Question, timeout_s: float | None = None) -> Asked:
+        """Ask a target, unless the answer is known already. Nothing that it does is raised."""
+        target = self._targets[name]
+        if self._store is None or target.traits.caching != "keyed":
+            return await self._ask(name, target, question, timeout_s)
+        key = await _cache_key(target, question)
+        known = self._store.find(key)
+        if known is not None:
+            return Asked(replace(known, cached=True, cost_usd=0.0), None, 1, 0.0)
+        asked = await self._ask(name, target, question, timeout_s)
+        if asked.answer is not None:
+            self._store.keep(key, asked.answer)
+        return asked
+
+    async def ask_for_grader(
+        self, name: str, messages: Sequence[Message], schema: JSON, within: Question
+    ) -> Answer:
+        """What a grader asks of a target. Raise TargetError if it has no answer."""
+        if name not in self._targets:
+            raise TargetError(f"there is no target `{name}` that a grader could ask")
+        question = replace(within, messages=tuple(messages), schema=schema, files={}, attempt=1)
+        asked = await self.ask(name, question)
+        if asked.answer is not None:
+            return asked.answer
+        failure = asked.failure
+        assert failure is not None
+        raise TargetError(failure.message, kind=failure.kind, details=failure.details)
+
+    async def _ask(
+        self, name: str, target: Target, question: Question, timeout_s: float | None
+    ) -> Asked:
+        limit_s = self._limits.of_case(timeout_s)
+        retried: list[Failure] = []
+        while True:
+            tried = await self._attempt(name, target, question, limit_s)
+            number = len(retried) + 1
+            if tried.error is None:
+                return Asked(tried.answer, None, number, tried.duration_s, tuple(retried))
+            failure = failure_of(tried.error)
+            wait_s = self._wait(tried.error, number)
+            if wait_s is None:
+                by_hand = isinstance(tried.error.__cause__, KeyboardInterrupt)
+                return Asked(None, failure, number, tried.duration_s, tuple(retried), by_hand)
+            retried.append(failure)
+            await self._patience.sleep(wait_s)
+            question = replace(question, attempt=number + 1)
+
+    async def _attempt(
+        self, name: str, target: Target, question: Question, limit_s: float
+    ) -> Attempted:
+        pace = self._pace(name)
+        began = await (pace.begin() if pace.is_free else self._patience.turn(pace))
+        error: Exception | None = None
+        try:
+            tried = await attempt(target, question, limit_s, self._timer)
+            error = tried.error
+        finally:
+            known = error if isinstance(error, TargetError) else None
+            pace.end(
+                began,
+                overloaded=known is not None and known.overloaded,
+                retry_after_s=known.retry_after_s if known is not None else None,
+            )
+        if tried.answer is not None and tried.answer.cost_usd is not None:
+            self._budget.spend(tried.answer.cost_usd)
+        return tried
+
+    def _wait(self, error: Exception, number: int) -> float | None:
+        limits = self._limits
+        return wait_before_retry(error, number, limits.retries, limits.retry_timeouts, self._random)
+
+    def _pace(self, name: str) -> Pace:
+        pace = self._paces.get(name)
+        if pace is None:
+            pace = self._paces[name] = Pace(self._limits.of_target(name))
+        return pace
+
+
+async def _cache_key(target: Target, question: Question) -> str:
+    described = target.cache_key(question)
+    if isawaitable(described):
+        described = await described
+    kind = type(target)
+    data = [CACHE_VERSION, f"{kind.__module__}.{kind.__qualname__}", described, question.repeat]
+    return sha256(dumps(data, sort_keys=True).encode()).hexdigest()

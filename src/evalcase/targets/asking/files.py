@@ -1,0 +1,108 @@
+"""Files that content refers to, as models and services are sent them: read from disk, in bounds.
+
+What a file is, its bytes say: a PNG, JPEG, GIF or WebP image, a PDF, or UTF-8 text. Models can be
+sent no other.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from base64 import b64encode
+from typing import NamedTuple, TypeAlias
+
+from evalcase.errors import TargetError
+from evalcase.model.json_value import JSON
+from evalcase.model.message import named_files
+from evalcase.model.question import Question
+
+MAX_BYTES = 20_000_000
+_STARTS = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF8", "image/gif"),
+    (b"%PDF-", "application/pdf"),
+)
+
+
+class ContentFile(NamedTuple):
+    name: str
+    """As the case has it."""
+    media_type: str
+    data: str
+    """The text of a text file; anything else in base64."""
+
+
+Files: TypeAlias = dict[str, ContentFile]
+
+
+def has_files(question: Question) -> bool:
+    """Whether some content of a question names a file."""
+    return any(True for _ in named_files(question.messages))
+
+
+def load_files(question: Question, root: str, *, any_kind: bool = False) -> Files:
+    """Every file of a question. Raise TargetError for one that can't be sent."""
+    names = dict.fromkeys(file.name for file in named_files(question.messages))
+    return {name: _load(name, question, root, any_kind) for name in names}
+
+
+def describe_files(question: Question, root: str) -> JSON:
+    """The files of a question for a service that can't read them from this disk."""
+    return {
+        file.name: {
+            "media_type": file.media_type,
+            "text" if file.media_type == "text/plain" else "base64": file.data,
+        }
+        for file in load_files(question, root, any_kind=True).values()
+    }
+
+
+def image_type(start: bytes) -> str | None:
+    """What kind of image some bytes begin."""
+    if start[:4] == b"RIFF" and start[8:12] == b"WEBP":
+        return "image/webp"
+    found = next((kind for mark, kind in _STARTS if start.startswith(mark)), None)
+    return found if found != "application/pdf" else None
+
+
+def _load(name: str, question: Question, root: str, any_kind: bool) -> ContentFile:
+    if name not in question.files:
+        raise TargetError(f"`{name}` can't be read: there is no such file")
+    path = os.path.realpath(question.files[name])
+    folders = os.path.dirname(os.path.realpath(question.suite)), os.path.realpath(root)
+    # The loader looks after the paths of files, but not after those of images.
+    if not any(_contains(folder, path) for folder in folders):
+        raise TargetError(f"`{name}` lies outside the project, so it is not sent")
+    data = _read(name, path)
+    kind = image_type(data[:16])
+    if kind is None and data.startswith(b"%PDF-"):
+        kind = "application/pdf"
+    if kind is not None:
+        return ContentFile(name, kind, b64encode(data).decode())
+    try:
+        return ContentFile(name, "text/plain", data.decode())
+    except UnicodeDecodeError:
+        if any_kind:
+            return ContentFile(name, "application/octet-stream", b64encode(data).decode())
+        what = "it is neither text (UTF-8) nor PDF nor a PNG, JPEG, GIF or WebP image"
+        raise TargetError(f"`{name}` can't be sent to a model: {what}") from None
+
+
+def _contains(folder: str, path: str) -> bool:
+    return path.startswith(os.path.join(folder, ""))
+
+
+def _read(name: str, path: str) -> bytes:
+    try:
+        # Without blocking: a pipe in its place could be waited for without end.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with open(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise TargetError(f"`{name}` is not a regular file")
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise TargetError(f"`{name}` can't be read: {error.strerror}") from None
+    if len(data) > MAX_BYTES:
+        raise TargetError(f"`{name}` is larger than {MAX_BYTES:,} bytes, so it is not sent")
+    return data

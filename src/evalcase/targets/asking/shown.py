@@ -1,0 +1,52 @@
+"""A question as targets show it to whoever answers: as text, and as one JSON object."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from evalcase.errors import TargetError
+from evalcase.model.json_value import JSON
+from evalcase.model.message import text_of
+from evalcase.model.question import Question
+
+
+def last_user_content(question: Question) -> JSON:
+    """What the last message of the user says. Raise TargetError if there is none."""
+    message = question.last_user
+    if message is None:
+        why = "has no user message, and this target is given the last one only"
+        raise TargetError(f"case `{question.case}` {why}", kind="protocol")
+    return message.content
+
+
+def content_text(content: JSON) -> str:
+    """Content as text: parts as their joined text, other data as JSON, nothing as no text."""
+    if content is None:
+        return ""
+    text = text_of(content)
+    return text if text is not None else json.dumps(content, ensure_ascii=False)
+
+
+def describe_hidden(question: Question) -> str | None:
+    """What to warn of where a target sees the last user message only; None if that is all."""
+    roles = [message.role for message in question.messages]
+    if len(roles) < 2:
+        return None
+    return f"case `{question.case}` has {len(roles)} messages ({', '.join(dict.fromkeys(roles))})"
+
+
+def describe_question(question: Question) -> dict[str, Any]:
+    """The JSON object that programs and services are given: always these keys.
+
+    `id` is what an answer is known by. Where there is one question at a time, that is the case.
+    """
+    return {
+        "id": question.case,
+        "case": question.case,
+        "input": [message.to_dict() for message in question.messages],
+        "metadata": question.metadata,
+        "conversation_id": question.conversation_id,
+        "repeat": question.repeat,
+        "files": question.files,
+    }

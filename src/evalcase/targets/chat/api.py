@@ -1,0 +1,45 @@
+"""What one chat API has of its own: where it is, what it is sent, and how its answers are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from evalcase.model.answer import Answer
+from evalcase.model.json_value import JSON
+from evalcase.model.question import Question
+from evalcase.model.target import Warn
+from evalcase.targets.asking.files import Files
+from evalcase.targets.chat.client import Assembler
+from evalcase.targets.web.options import KeyRule
+
+
+class ReadAnswer(NamedTuple):
+    """An answer, and what beside its usage decides its price."""
+
+    answer: Answer
+    cache_write_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """A chat API."""
+
+    kind: str
+    base_url: str
+    path: str
+    key: KeyRule
+    """Its variable is for the default address only: a key belongs to a host."""
+    own_params: frozenset[str]
+    """What evalcase sends by itself, so `params` may not."""
+    defaults: dict[str, JSON]
+    """Parameters that are sent unless others are given."""
+    stream_defaults: dict[str, JSON]
+    """More of them, where the answer comes as a stream."""
+    write_messages: Callable[[Question, Files, Warn], dict[str, JSON]]
+    """The part of a body that says what is asked."""
+    write_schema: Callable[[JSON, dict[str, JSON]], dict[str, JSON]]
+    """The part that asks for an answer by a schema; it is given the parameters, too."""
+    read_answer: Callable[[dict[str, Any], Warn], ReadAnswer]
+    make_assembler: Callable[[], Assembler]

@@ -1,0 +1,59 @@
+"""A model that is asked by a chat API, whichever it is: the `Api` says what they differ in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from evalcase.model.answer import Answer
+from evalcase.model.json_value import JSON
+from evalcase.model.question import Question
+from evalcase.model.target import Surroundings, Target, Traits
+from evalcase.targets.asking.files import Files, load_files
+from evalcase.targets.chat.client import ChatClient
+from evalcase.targets.chat.options import ChatOptions
+from evalcase.targets.chat.prices import Pricing
+from evalcase.targets.web.endpoint import make_endpoint
+
+
+class ChatTarget(Target):
+    """Asks a model."""
+
+    def __init__(self, options: ChatOptions, surroundings: Surroundings) -> None:
+        api = options.api
+        self._api = api
+        self._options = options
+        self._surroundings = surroundings
+        self._endpoint = make_endpoint(api.kind, options, options.url, options.own_headers)
+        self._client = ChatClient(self._endpoint, surroundings)
+        self._pricing = Pricing(options.price, options.model, options.address)
+        self.traits = Traits(options.concurrency, self._endpoint.key_names, caching="keyed")
+
+    async def open(self) -> None:
+        await self._client.open()
+        self._pricing.load()
+
+    async def answer(self, question: Question) -> Answer:
+        body = self._make_body(question, await self._client.load_files(question))
+        assembler = self._api.make_assembler() if self._options.streams else None
+        reply = await self._client.ask(body, assembler)
+        answer, cache_write_tokens = self._api.read_answer(reply, self._surroundings.warn)
+        return replace(answer, cost_usd=self._pricing.cost_usd(answer.usage, cache_write_tokens))
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    def cache_key(self, question: Question) -> JSON:
+        """All that decides the answer, without secrets. It reads the files of the case."""
+        files = load_files(question, self._surroundings.root)
+        body = self._make_body(question, files)
+        return self._endpoint.cache_key(body, self._surroundings.environment)
+
+    def _make_body(self, question: Question, files: Files) -> JSON:
+        api, options = self._api, self._options
+        params = {**api.defaults, **(api.stream_defaults if options.streams else {})}
+        params.update(options.params)
+        if question.schema is not None:
+            # Whoever asks by a schema can't read anything else.
+            params.update(api.write_schema(question.schema, params))
+        messages = api.write_messages(question, files, self._surroundings.warn)
+        return {"model": options.model, **messages, **params}

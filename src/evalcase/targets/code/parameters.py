@@ -1,0 +1,182 @@
+"""How a function wants to be asked: decided once by its parameters, not at each question.
+
+| parameter | is given |
+|---|---|
+| `messages`, or annotated as several of Message | the messages, a list |
+| `files` | the absolute paths of the files that messages name, a list |
+| `metadata`, `attempt`, `session` | as in the question |
+| annotated as Question | the whole question |
+| one other | the content of the last user message |
+
+Parameters with a default are left alone, unless they are called or annotated so. `case`, or the
+annotation Case, is refused: what is expected is not for the eyes of what is tested.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
+
+from evalcase.errors import ConfigError
+from evalcase.model.json_value import JSON, fresh
+from evalcase.model.message import Message
+from evalcase.model.question import Question
+from evalcase.targets.asking.shown import last_user_content
+from evalcase.targets.code.annotations import ClassName, names_class, names_several
+
+Role = Literal[
+    "content", "messages", "files", "metadata", "attempt", "session", "question", "default"
+]
+
+_CASE = ClassName("evalcase.model.case", "Case")
+_QUESTION = ClassName("evalcase.model.question", "Question")
+_MESSAGE = ClassName("evalcase.model.message", "Message")
+_BY_NAME: dict[str, Role] = {
+    "messages": "messages",
+    "files": "files",
+    "metadata": "metadata",
+    "attempt": "attempt",
+    "session": "session",
+}
+_NAMES = "`messages`, `files`, `metadata`, `attempt` and `session`"
+
+
+class Slot(NamedTuple):
+    """A parameter, with what it is given."""
+
+    role: Role
+    give: Callable[[Question], Any]
+    keyword: str | None
+    """The name it is passed by, if it can't be passed by place."""
+
+
+class BoundFunction(NamedTuple):
+    """A function with what each of its parameters is given."""
+
+    function: Callable[..., Any]
+    is_async: bool
+    slots: tuple[Slot, ...]
+
+    @property
+    def sees_last_only(self) -> bool:
+        """Whether all that it sees of several messages is the last of the user."""
+        roles = {slot.role for slot in self.slots}
+        return "content" in roles and roles.isdisjoint({"messages", "question"})
+
+    @property
+    def sees_question(self) -> bool:
+        """Whether it is given the whole question."""
+        return any(slot.role == "question" for slot in self.slots)
+
+    def arguments(self, question: Question) -> tuple[list[Any], dict[str, Any]]:
+        """What to call it with, by place and by name. It shares nothing that could be changed."""
+        by_place: list[Any] = []
+        by_name: dict[str, Any] = {}
+        for _, give, keyword in self.slots:
+            if keyword is None:
+                by_place.append(give(question))
+            else:
+                by_name[keyword] = give(question)
+        return by_place, by_name
+
+
+def bind_function(function: Callable[..., Any], name: str) -> BoundFunction:
+    """Find out how to call a function. Raise ConfigError if it can't be."""
+    slots = _slots(function, name)
+    roles = [slot.role for slot in slots]
+    if roles.count("content") > 1 or not any(role != "default" for role in roles):
+        hint = f"it takes one parameter for what the user said last, and {_NAMES} by their names"
+        raise ConfigError(f"python target `{name}`: it can't be asked a question; {hint}")
+    return BoundFunction(function, is_async(function), tuple(slots))
+
+
+def bind_target(answer: Callable[..., Any]) -> BoundFunction:
+    """The same for the method of a target, which is always given the question."""
+    return BoundFunction(answer, is_async(answer), (Slot("question", _copy_question, None),))
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether calling it gives something to be awaited, as far as that can be seen."""
+    while hasattr(function, "func"):  # a functools.partial
+        function = function.func
+    call = getattr(function, "__call__", None)  # noqa: B004 - the method itself is looked at
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
+
+
+def takes_nothing(function: Callable[..., Any], name: str) -> bool:
+    """Whether a callable has no parameter that a question could be given to."""
+    return not any(slot.role != "default" for slot in _slots(function, name))
+
+
+def _slots(function: Callable[..., Any], name: str) -> list[Slot]:
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        # Written in C, without a signature: it is given the content.
+        return [Slot("content", _copy_content, None)]
+    rest = [each for each in parameters if each.kind is each.VAR_POSITIONAL]
+    named = [each for each in parameters if each.kind is not each.VAR_POSITIONAL]
+    slots = [slot for slot in (_slot(each, function, name) for each in named) if slot is not None]
+    if rest and not any(slot.role != "default" for slot in slots):
+        # `*args` is for the content only if nothing else is.
+        slots.append(Slot("content", _copy_content, None))
+    return slots
+
+
+def _slot(parameter: inspect.Parameter, function: Callable[..., Any], name: str) -> Slot | None:
+    if parameter.kind is parameter.VAR_KEYWORD:
+        return None
+    has_default = parameter.default is not parameter.empty
+    is_by_place = parameter.kind is parameter.POSITIONAL_ONLY
+    role = _role(parameter, function, name)
+    if role == "content" and has_default:
+        # Left alone; but what follows by place can't be given without it.
+        return Slot("default", lambda _: parameter.default, None) if is_by_place else None
+    by_name = parameter.kind is parameter.KEYWORD_ONLY or (has_default and not is_by_place)
+    return Slot(role, _GIVES[role], parameter.name if by_name else None)
+
+
+def _role(parameter: inspect.Parameter, function: Callable[..., Any], name: str) -> Role:
+    annotation = parameter.annotation
+    if parameter.name == "case" or names_class(annotation, _CASE, function):
+        raise ConfigError(
+            f"python target `{name}`: its parameter `{parameter.name}` asks for the case, and what "
+            f"is expected must not be seen by what is tested: the annotation `Question` gives all "
+            f"the rest, and so do {_NAMES}, each a part of it"
+        )
+    if names_class(annotation, _QUESTION, function):
+        return "question"
+    if parameter.name in _BY_NAME:
+        return _BY_NAME[parameter.name]
+    return "messages" if names_several(annotation, _MESSAGE) else "content"
+
+
+def _copy_content(question: Question) -> JSON:
+    content = last_user_content(question)
+    return content if isinstance(content, str) else fresh(content)
+
+
+def _copy_messages(question: Question) -> list[Message]:
+    return [Message.copy_of(message) for message in question.messages]
+
+
+def _copy_question(question: Question) -> Question:
+    return replace(
+        question,
+        messages=tuple(_copy_messages(question)),
+        metadata=fresh(question.metadata),
+        files=dict(question.files),
+    )
+
+
+_GIVES: dict[Role, Callable[[Question], Any]] = {
+    "content": _copy_content,
+    "messages": _copy_messages,
+    "files": lambda question: list(question.files.values()),
+    "metadata": lambda question: fresh(question.metadata),
+    "attempt": lambda question: question.attempt,
+    "session": lambda question: question.session,
+    "question": _copy_question,
+}

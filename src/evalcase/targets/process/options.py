@@ -1,0 +1,148 @@
+"""The options of a command, and which of them don't go together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from evalcase.errors import ConfigError
+from evalcase.model.finding import Path
+from evalcase.model.json_value import JSON
+from evalcase.model.option import option
+from evalcase.model.shape import Choice, Fault, Flag, ListOf, MapOf, Number, OneOf, Text
+from evalcase.model.target import TargetOptions
+from evalcase.text.placeholders import AGENTV_NAMES, NAMES, Template
+
+_LINE = "a shell line is one text, with shell = true"
+
+
+@dataclass(frozen=True, slots=True)
+class _Variables(MapOf):
+    """Variables for a process, by name."""
+
+    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+        yield from MapOf.faults(self, value, path)
+        for name, text in value.items() if isinstance(value, dict) else ():
+            if not name or "=" in name or "\0" in f"{name}{text}":
+                yield Fault((*path, name), f"`{path[-1]}` can't hold a variable {name!r}", at="key")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandOptions(TargetOptions):
+    """Which program, what it is given, and how its answer is read."""
+
+    command: tuple[str, ...] | str | None = option(
+        OneOf((ListOf(Text(empty=True), "a list of texts", least=0), Text())),
+        "The program and its arguments, as a list; with `shell`, one text.",
+        default=None,
+        elsewhere=("cmd", "argv", "args", "program", "exec"),
+    )
+    shell: bool = option(Flag(), "Run the text by `/bin/sh -c`.", default=False)
+    cwd: str | None = option(
+        Text(),
+        "The folder to run it in; by default the project's.",
+        default=None,
+        elsewhere=("working_directory", "workdir", "folder"),
+    )
+    env: dict[str, str] = option(
+        _Variables(Text(empty=True)),
+        "Variables for it, beside those that evalcase was started with.",
+        default={},
+        elsewhere=("environment", "variables"),
+    )
+    stdin: str | None = option(
+        Choice(("auto", "json", "text", "none")),
+        "`json` (the case), `text` (the prompt) or `none`; by default `json`, or `none` if a "
+        "placeholder brings the input.",
+        default=None,
+        elsewhere=("input",),
+    )
+    output: str | None = option(
+        Choice(("auto", "text", "json")), "How what it prints is read.", default=None
+    )
+    max_output_bytes: int = option(
+        Number(1, whole=True), "How much of the output is kept.", default=10_000_000
+    )
+    mode: str = option(
+        Choice(("once", "worker")),
+        "Started `once` for each trial, or kept as a `worker`.",
+        default="once",
+    )
+    workers: int | None = option(
+        Number(1, whole=True), "How many processes a worker has at most.", default=None
+    )
+    command_template: str | None = option(
+        Text(), "In place of `command`: a command of AgentV.", default=None
+    )
+    files_format: str | None = option(
+        Text(), "For `command_template`: how each of `{FILES}` is written.", default=None
+    )
+
+    @property
+    def is_agentv(self) -> bool:
+        return self.command_template is not None
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts that may have placeholders."""
+        if self.command_template is not None:
+            return [self.command_template]
+        return [self.command] if isinstance(self.command, str) else list(self.command or ())
+
+    @property
+    def template(self) -> Template:
+        """Raise ConfigError for a placeholder that is nearly one."""
+        return Template(self.texts, AGENTV_NAMES if self.is_agentv else NAMES)
+
+    def conflicts(self) -> Iterator[Fault]:
+        """What doesn't go together."""
+        yield from self._command_faults()
+        yield from self._agentv_faults()
+        yield from self._mode_faults()
+        name = "command_template" if self.is_agentv else "command"
+        try:
+            used = self.template.used
+        except ConfigError as error:
+            yield Fault((name,), str(error).removeprefix("command target: "))
+            return
+        if self.is_agentv and "OUTPUT_FILE" not in used:
+            what = "has no {OUTPUT_FILE}, where the answer is read from"
+            yield Fault((name,), f"`{name}` {what}")
+        if self.mode == "worker" and used:
+            names = ", ".join(f"{{{each}}}" for each in sorted(used))
+            what = f"has {names}, but a worker is started once for many cases"
+            yield Fault((name,), f"`{name}` {what}")
+
+    def _command_faults(self) -> Iterator[Fault]:
+        if self.is_agentv:
+            if self.command is not None:
+                what = "`command` and `command_template` say the same thing: leave one out"
+                yield Fault(("command",), what)
+        elif self.command is None:
+            example = 'for example command: ["./agent", "--fast"]'
+            yield Fault(
+                (), f"a target of kind `command` needs `command`; {example}", code="missing-option"
+            )
+        elif not self.command:
+            yield Fault(("command",), "`command` is an empty list")
+        elif self.shell and not isinstance(self.command, str):
+            yield Fault(("command",), "`command` is one text with `shell`, not a list")
+        elif not self.shell and isinstance(self.command, str):
+            yield Fault(("command",), f"`command` is a list of texts, not a string; {_LINE}")
+
+    def _agentv_faults(self) -> Iterator[Fault]:
+        if self.files_format is not None and not self.is_agentv:
+            yield Fault(("files_format",), "`files_format` goes with `command_template` only")
+        if self.output is not None and self.is_agentv:
+            what = "does not go with `command_template`, which says how it is read"
+            yield Fault(("output",), f"`output` {what}")
+
+    def _mode_faults(self) -> Iterator[Fault]:
+        if self.mode == "once":
+            if self.workers is not None:
+                yield Fault(("workers",), '`workers` goes with mode = "worker" only')
+            return
+        for name, value in (("stdin", self.stdin), ("output", self.output)):
+            if value is not None:
+                what = 'does not go with mode = "worker", which has a form of its own'
+                yield Fault((name,), f"`{name}` {what}")

@@ -1,0 +1,86 @@
+"""A program as it is run: what its options come to in a project's folder and environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from evalcase.errors import ConfigError
+from evalcase.model.target import Surroundings
+from evalcase.targets.process.options import CommandOptions
+from evalcase.targets.reading.outputs import How
+from evalcase.text.placeholders import Template
+
+Stdin = Literal["json", "text", "none"]
+_INPUTS = frozenset({"prompt", "prompt_file", "input_file"})
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """How a program is started, fed and read."""
+
+    template: Template
+    name: str | None
+    """What must be there to be started; None if only the shell knows."""
+    shell: bool
+    agentv: bool
+    cwd: str
+    env: Mapping[str, str]
+    """Variables of its own."""
+    environment: Mapping[str, str]
+    """Those that evalcase has."""
+    stdin: Stdin
+    output: How
+    max_output_bytes: int
+    files_format: str
+
+    @property
+    def sees_last_only(self) -> bool:
+        """Whether all that it sees of several messages is the last of the user."""
+        return not self.agentv and self.stdin != "json" and "input_file" not in self.template.used
+
+    def variables(self) -> dict[str, str]:
+        """All variables that it is started with, as they are now."""
+        return {**self.environment, **self.env}
+
+    def check_place(self) -> None:
+        """Raise ConfigError if the folder or the program is missing."""
+        if not os.path.isdir(self.cwd):
+            raise ConfigError(f"command target: `cwd` is no folder: {self.cwd}")
+        if self.name is None or "{" in self.name:
+            return
+        from shutil import which
+
+        path = self.name
+        if os.path.dirname(path):
+            path = os.path.join(self.cwd, path)
+        if which(path, path=self.variables().get("PATH")) is None:
+            raise ConfigError(f"command target: there is no program `{self.name}` to run")
+
+
+def resolve_program(options: CommandOptions, surroundings: Surroundings) -> Program:
+    """The program of some options."""
+    template = options.template
+    agentv = options.is_agentv
+    shell = options.shell or agentv
+    return Program(
+        template,
+        None if shell else template.texts[0],
+        shell,
+        agentv,
+        os.path.join(os.path.abspath(surroundings.root), options.cwd or ""),
+        options.env,
+        surroundings.environment,
+        _stdin(options, template),
+        "agentv" if agentv else cast(How, options.output or "auto"),
+        options.max_output_bytes,
+        options.files_format or "{path}",
+    )
+
+
+def _stdin(options: CommandOptions, template: Template) -> Stdin:
+    if options.stdin in (None, "auto"):
+        return "none" if options.is_agentv or template.used & _INPUTS else "json"
+    return cast(Stdin, options.stdin)

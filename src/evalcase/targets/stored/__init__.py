@@ -1,0 +1,1 @@
+"""Answers that are kept in files, and how they are found again."""

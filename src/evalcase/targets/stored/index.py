@@ -1,0 +1,95 @@
+"""Where in a file the answer to a question stands: found once, so that each answer is one seek.
+
+Only offsets are kept in memory, for there may be a million answers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, BinaryIO, NoReturn
+
+from evalcase.errors import ConfigError, TargetError
+from evalcase.model.json_value import JSON
+from evalcase.model.question import Question
+from evalcase.targets.reading.outputs import parse_json
+
+_ANY = 0
+"""Stands for every repeat; they are counted from 1."""
+
+
+class AnswerIndex:
+    """The answers of one file, by case, suite and repeat."""
+
+    def __init__(self, path: str, *, is_journal: bool) -> None:
+        self.path = path
+        self.is_journal = is_journal
+        self._offsets: dict[tuple[str | None, int], dict[str, int]] = {}
+        """By suite and repeat, then by case: all but the case is shared by many answers."""
+        self._targets: set[str] = set()
+
+    def read(self, file: BinaryIO, target: str | None) -> None:
+        """Take in every answer of a target. Raise ConfigError for a line that makes no sense."""
+        offset = 0
+        for number, line in enumerate(file, 1):
+            if line.strip() and not (self.is_journal and not line.endswith(b"\n")):
+                row = self._row(line, number)
+                if self._concerns(row, target):
+                    self._add(row, number, offset)
+            offset += len(line)
+        if target is not None and target not in self._targets:
+            self._refuse(f"it has no answers of the target `{target}`{self._others()}")
+        if target is None and len(self._targets) > 1:
+            self._refuse(f"several targets have answered; say which by `target`{self._others()}")
+
+    def find(self, question: Question) -> int:
+        """The offset of the line with the answer. Raise TargetError if there is none."""
+        case = question.case
+        for repeat in (question.repeat, _ANY):
+            for suite in (question.suite, None):
+                offset = self._offsets.get((suite, repeat), {}).get(case)
+                if offset is not None:
+                    return offset
+        elsewhere = [
+            cases[case]
+            for (_, repeat), cases in self._offsets.items()
+            if case in cases and repeat in (question.repeat, _ANY)
+        ]
+        if len(elsewhere) == 1:
+            return elsewhere[0]
+        which = "several suites with" if elsewhere else "no answer to"
+        message = f"{self.path} has {which} case `{case}` (repeat {question.repeat})"
+        raise TargetError(message, kind="protocol")
+
+    def _row(self, line: bytes, number: int) -> dict[str, JSON]:
+        try:
+            row = parse_json(line)
+        except ValueError as error:
+            self._refuse(f"not JSON: {error}", number)
+        if not isinstance(row, dict):
+            self._refuse("a line is a JSON object", number)
+        return row
+
+    def _concerns(self, row: dict[str, Any], target: str | None) -> bool:
+        if self.is_journal and row.get("type") != "result":
+            return False
+        name = row.get("target")
+        if isinstance(name, str):
+            self._targets.add(name)
+        return target is None or name == target
+
+    def _add(self, row: dict[str, Any], number: int, offset: int) -> None:
+        case, suite, repeat = row.get("case", row.get("id")), row.get("suite"), row.get("repeat")
+        if not isinstance(case, str):
+            self._refuse("`case` names the case, as text", number)
+        if not isinstance(suite, str | None) or not isinstance(repeat, int | None):
+            self._refuse("`suite` is text, and `repeat` a number from 1", number)
+        cases = self._offsets.setdefault((suite, repeat or _ANY), {})
+        if case in cases and not self.is_journal:
+            self._refuse(f"a second answer to case `{case}`; tell them apart by `repeat`", number)
+        cases[case] = offset
+
+    def _others(self) -> str:
+        return f": {', '.join(sorted(self._targets))}" if self._targets else ""
+
+    def _refuse(self, why: str, line: int | None = None) -> NoReturn:
+        place = self.path if line is None else f"{self.path}:{line}"
+        raise ConfigError(f"replay target: {place}: {why}")

@@ -1,0 +1,109 @@
+"""Shapes of options that only targets on the web have: addresses, headers, paths into JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from evalcase.model.finding import Path
+from evalcase.model.json_value import JSON, kind
+from evalcase.model.shape import Fault, MapOf, Text
+from evalcase.text.json_path import JsonPath
+
+_USER = re.compile(r"[^/?#]*//[^/?#]*@")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where something can be asked by HTTP."""
+
+    @property
+    def words(self) -> str:
+        return "an address such as https://example.com/answer"
+
+    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+        name = path[-1]
+        if not isinstance(value, str):
+            yield Fault(path, f"`{name}` is {self.words}, not {kind(value)}")
+        elif _USER.match(value):
+            # It isn't shown: a password is the likeliest thing in it.
+            what = "has a user or a password in it: name its key with `key_env`"
+            yield Fault(path, f"`{name}` {what}")
+        elif not _is_usable(value):
+            yield Fault(path, f"`{name}` is {self.words}, not {value!r:.80}", _scheme_hint(value))
+        elif urlsplit(value).fragment:
+            what = f"ends in #{urlsplit(value).fragment}, which is never sent"
+            yield Fault(path, f"`{name}` {what}")
+
+    def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
+        return value
+
+    def schema(self) -> dict[str, JSON]:
+        return {"type": "string", "pattern": "^https?://[^/?#@]+"}
+
+
+def _is_usable(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def _scheme_hint(url: str) -> str | None:
+    return None if "://" in url or not url else f"did you mean {complete_address(url)}?"
+
+
+def complete_address(place: str) -> str:
+    """An address without a scheme, with the one that it most likely has."""
+    host = place.partition("/")[0].rpartition(":")[0] or place.partition("/")[0]
+    is_local = host == "localhost" or "." not in host or host.replace(".", "").isdigit()
+    return f"{'http' if is_local else 'https'}://{place}"
+
+
+@dataclass(frozen=True, slots=True)
+class Headers(MapOf):
+    """Headers, with their values."""
+
+    item: Text = Text()  # noqa: RUF009 - it is never changed
+    what: str = "a mapping of headers"
+
+    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+        yield from MapOf.faults(self, value, path)
+        for name, text in value.items() if isinstance(value, dict) else ():
+            if isinstance(text, str) and not is_header_value(text):
+                what = f"`{path[-1]}.{name}` holds what can't be sent in a header"
+                yield Fault((*path, name), what)
+
+
+def is_header_value(value: str) -> bool:
+    """Whether a text can be the value of a header."""
+    return value.isascii() and value.isprintable() and value == value.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class PathText:
+    """A path into JSON, held as a JsonPath."""
+
+    @property
+    def words(self) -> str:
+        return "a path such as choices.0.message"
+
+    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+        if not isinstance(value, str) or not value:
+            shown = "empty" if value == "" else f"not {kind(value)}"
+            yield Fault(path, f"`{path[-1]}` is {self.words}, {shown}")
+            return
+        try:
+            JsonPath(value)
+        except ValueError as error:
+            yield Fault(path, f"`{path[-1]}` {error}")
+
+    def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
+        return JsonPath(str(value))
+
+    def schema(self) -> dict[str, JSON]:
+        return {"type": "string", "minLength": 1}

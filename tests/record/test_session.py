@@ -1,0 +1,251 @@
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalcase.errors import RecordError
+from evalcase.model.grade import Grade
+from evalcase.model.result import Result
+from evalcase.record.cases import CaseShelf
+from evalcase.record.disk import Disk, LocalDisk
+from evalcase.record.index import read_index, read_totals
+from evalcase.record.journal import open_journal
+from evalcase.record.lines import read_rows
+from evalcase.record.reader import read_results
+from evalcase.record.session import Session, rows_ahead
+from evalcase.record.tally import Tally
+from evalcase.text.secrets import Scrubber
+from tests.record.faults import SmallDisk
+from tests.record.samples import VERDICTS, result, trial
+
+
+@dataclass
+class SlowDisk(LocalDisk):
+    """Syncs the journal only while `go` is set."""
+
+    go: threading.Event = field(default_factory=threading.Event)
+
+    def fsync(self, fd: int) -> None:
+        assert self.go.wait(60)
+        super().fsync(fd)
+
+
+class Kept:
+    """A journal with a keeper, as a run has it."""
+
+    def __init__(
+        self, path: Path, disk: Disk | None = None, ahead: int = 100, **secrets: str
+    ) -> None:
+        self.path = str(path / "journal.jsonl")
+        self.shown: list[Result] = []
+        self.failed = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        scrubber = Scrubber(secrets) if secrets else None
+        self.journal = open_journal(
+            self.path, scrubber=scrubber, disk=disk,
+            deliver=lambda dones: _soon(loop, *dones),
+            on_failure=lambda _: _soon(loop, self.failed.set),
+        )  # fmt: skip
+        self.session = Session(self.journal, Tally(), self.shown.append, ahead, scrubber)
+
+    async def keep(self, kept: Result) -> None:
+        await self.session.keep(trial(int(kept.key.case.removeprefix("case-"))), kept)
+
+    async def close(self) -> list[str]:
+        """The cases that were shown, once all is written."""
+        self.journal.close()
+        await asyncio.sleep(0)
+        return [each.key.case for each in self.shown]
+
+
+def _soon(loop: asyncio.AbstractEventLoop, *functions: Callable[[], None]) -> None:
+    for function in functions:
+        loop.call_soon_threadsafe(function)
+
+
+def in_loop(function: Callable[[Path], Awaitable[None]]) -> Callable[[Path], None]:
+    def test(tmp_path: Path) -> None:
+        asyncio.run(asyncio.wait_for(function(tmp_path), 30))
+
+    return test
+
+
+@in_loop
+async def test_what_is_kept_is_shown_and_on_disk(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    for number in range(250):
+        await kept.keep(result(number))
+    assert await kept.close() == [f"case-{number}" for number in range(250)]
+    assert list(read_results(kept.path)) == kept.shown
+
+
+@in_loop
+async def test_nothing_is_shown_before_it_is_on_disk(tmp_path: Path) -> None:
+    disk = SlowDisk()
+    disk.go.set()
+    kept = Kept(tmp_path, disk)
+    disk.go.clear()
+    await kept.keep(result(1))
+    await asyncio.sleep(0.05)
+    assert kept.shown == []
+    disk.go.set()
+    assert await kept.close() == ["case-1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "ahead", "most"), [("", 100, 101), ("", 0, 1), ("x" * 1_500_000, 100, 3)]
+)
+def test_only_so_many_may_be_on_their_way(tmp_path: Path, text: str, ahead: int, most: int) -> None:
+    async def run() -> None:
+        disk = SlowDisk()
+        disk.go.set()
+        kept = Kept(tmp_path, disk, ahead)
+        disk.go.clear()
+        for number in range(most - 1):
+            await kept.keep(result(number, text=text))
+        last = asyncio.create_task(kept.keep(result(most, text=text)))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(last), 0.05)
+        disk.go.set()
+        await last
+        assert len(await kept.close()) == most
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+
+
+def test_one_trial_at_a_time_is_on_disk_before_the_next_begins() -> None:
+    assert [rows_ahead(concurrency) for concurrency in (1, 2, 10, 1000)] == [0, 10, 90, 100]
+
+
+@in_loop
+async def test_what_can_not_be_written_is_an_error_that_can(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    await kept.keep(result(0, grades=(Grade("odd", 1.0, True, "", {"a": {1, 2}}),)))
+    await kept.close()
+    (shown,) = kept.shown
+    assert (shown.verdict, shown.answer, shown.grades) == ("errored", None, ())
+    assert "can't be recorded" in shown.reason
+
+
+@in_loop
+async def test_what_is_shown_has_no_secrets(tmp_path: Path) -> None:
+    kept = Kept(tmp_path, KEY="hunter2hunter2")
+    await kept.keep(result(1, text="it is hunter2hunter2"))
+    await kept.close()
+    answer = kept.shown[0].answer
+    assert answer is not None
+    assert answer.text == "it is ***KEY***"
+
+
+@in_loop
+async def test_once_the_journal_has_failed_nobody_goes_on(tmp_path: Path) -> None:
+    kept = Kept(tmp_path, SmallDisk(room=1000))
+    tasks = [asyncio.create_task(kept.keep(result(number))) for number in range(50)]
+    await kept.failed.wait()
+    later = asyncio.create_task(kept.keep(result(99)))
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(later, 0.05)
+    for task in tasks:
+        task.cancel()
+    with pytest.raises(RecordError):
+        kept.journal.close()
+    await asyncio.sleep(0)
+    assert [each.key.case for each in kept.shown] == [
+        each.key.case for each in read_results(kept.path)
+    ][: len(kept.shown)]
+
+
+@in_loop
+async def test_a_journal_that_is_closed_takes_nothing(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    await kept.close()
+    with pytest.raises(RecordError, match="is closed"):
+        await kept.keep(result(1))
+
+
+@in_loop
+async def test_each_case_is_written_once_before_its_first_result(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    for number, repeat in ((1, 1), (2, 1), (1, 2), (2, 2)):
+        key = result(number).key._replace(repeat=repeat)
+        await kept.session.keep(trial(number), result(number, key=key))
+    await kept.close()
+    rows = [(row["type"], row["case"]) for _, row in read_rows(kept.path)]
+    assert rows == [
+        ("case", "case-1"), ("result", "case-1"), ("case", "case-2"), ("result", "case-2"),
+        ("result", "case-1"), ("result", "case-2"),
+    ]  # fmt: skip
+    with CaseShelf(kept.path) as shelf:
+        assert shelf.find("evals/math.eval.yaml", "case-2") == trial(2).case
+        assert shelf.find("evals/other.eval.yaml", "case-2") is None
+
+
+@in_loop
+async def test_an_answer_that_is_graded_again_keeps_its_first_grading(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    first, other = result(1), result(2)
+    await kept.keep(first)
+    await kept.keep(other)
+    graded = replace(
+        first, verdict="passed", grades=(Grade("new", 1.0, True, "fine"),), grading=2,
+        grading_hash="0123456789abcdef",
+    )  # fmt: skip
+    await kept.session.keep_grading(trial(1), graded)
+    await kept.close()
+    assert list(read_results(kept.path)) == [graded, other]
+    assert list(read_results(kept.path, upto=1)) == [first, other]
+    assert read_totals(kept.path).trials.passed == 1
+    assert read_totals(kept.path, upto=1).trials.passed == 0
+    assert read_index(kept.path).gradings == 2
+    assert kept.session.totals() is None, "only the journal can count"
+
+
+@in_loop
+async def test_a_target_that_is_asked_again_makes_earlier_gradings_void(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    await kept.keep(result(2))
+    await kept.session.keep_grading(trial(2), replace(result(2), verdict="passed", grading=2))
+    again = result(2, verdict="failed", grading=2)
+    await kept.keep(again)
+    await kept.close()
+    assert list(read_results(kept.path)) == [again]
+    assert read_totals(kept.path).trials.failed == 1
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data())
+def test_what_is_counted_on_the_way_is_what_the_journal_says(data: st.DataObject) -> None:
+    """Totals are tallied as rows are acknowledged; the journal must say the same."""
+
+    results: list[tuple[int, Result]] = []
+    for number in range(data.draw(st.integers(0, 12))):
+        repeats = data.draw(st.integers(1, 3))
+        rate = data.draw(st.sampled_from([0.3, 0.5, 1.0]))
+        for repeat in range(1, data.draw(st.integers(1, repeats)) + 1):
+            answered = data.draw(st.booleans())
+            cost = data.draw(st.none() | st.floats(0, 1))
+            grade = Grade("judge", 1.0, True, "", cost_usd=data.draw(st.none() | st.just(0.1)))
+            results.append((number, result(
+                number, key=result(number).key._replace(repeat=repeat),
+                verdict=data.draw(st.sampled_from(VERDICTS)), repeats=repeats, pass_rate=rate,
+                answer=replace(result(1).answer, cost_usd=cost) if answered else None,  # type: ignore[type-var]
+                grades=(grade,) if answered else (),
+            )))  # fmt: skip
+
+    async def run(folder: Path) -> None:
+        kept = Kept(folder)
+        for number, each in results:
+            await kept.session.keep(trial(number), each)
+        await kept.close()
+        assert kept.session.totals() == read_totals(kept.path)
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(run(Path(folder)))

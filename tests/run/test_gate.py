@@ -1,0 +1,308 @@
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from json import dumps
+from math import nan
+from typing import Any
+
+import pytest
+
+from evalcase.errors import TargetError
+from evalcase.model.answer import Answer
+from evalcase.model.codec import encode
+from evalcase.model.json_value import JSON
+from evalcase.model.question import Question
+from evalcase.model.target import Target, Traits
+from evalcase.run.budget import Budget
+from evalcase.run.gate import Asked, Gate, Patience
+from evalcase.run.limits import Limits
+from evalcase.run.pace import Pace
+from evalcase.system.timer import Timer
+from evalcase.testing import HANGS, ScriptedTarget
+from tests.targets.questions import question
+
+OK = Answer.of_text("ok")
+
+
+class Patient:
+    """Waits for nothing, and remembers how long it would have."""
+
+    def __init__(self) -> None:
+        self.waits: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+
+    async def turn(self, pace: Pace) -> float:
+        return await pace.begin()
+
+
+def attempt(
+    target: ScriptedTarget, limits: Limits | None = None, timeout_s: float | None = None
+) -> tuple[Asked, list[float]]:
+    patient, limits = Patient(), limits or Limits()
+
+    async def go() -> Asked:
+        return await gate_of(target, limits, patient).ask("it", question(), timeout_s)
+
+    return asyncio.run(go()), patient.waits
+
+
+def gate_of(target: Target, limits: Limits, patience: Patience, **more: Any) -> Gate:
+    budget = more.pop("budget", None) or Budget(None, 0.0, print)
+    return Gate({"it": target}, limits, patience, budget, Timer(), lambda: 1.0, **more)
+
+
+def busy() -> TargetError:
+    return TargetError("busy", kind="http", details={"status": 503}, may_succeed_later=True)
+
+
+def test_an_answer_at_once() -> None:
+    outcome, waits = attempt(ScriptedTarget([OK]))
+    assert (outcome.answer, outcome.failure, outcome.attempts, waits) == (OK, None, 1, [])
+
+
+def test_an_answer_after_all() -> None:
+    outcome, waits = attempt(ScriptedTarget([busy(), busy(), OK]))
+    assert (outcome.answer, outcome.attempts, waits) == (OK, 3, [0.5, 1.0])
+    assert [failure.details for failure in outcome.retried] == [{"status": 503}] * 2
+
+
+def test_each_attempt_is_asked_with_its_number_and_else_the_same() -> None:
+    target = ScriptedTarget([busy(), busy(), OK])
+    attempt(target)
+    assert [each.attempt for each in target.asked] == [1, 2, 3]
+    assert {replace(each, attempt=1) == target.asked[0] for each in target.asked} == {True}
+
+
+def test_the_last_failure_counts() -> None:
+    outcome, _ = attempt(ScriptedTarget([busy(), TargetError("gone", details={"status": 404})]))
+    assert outcome.failure is not None
+    assert (outcome.failure.message, outcome.attempts) == ("gone", 2)
+    assert outcome.failure.details == {"status": 404}
+
+
+def test_an_exception_is_kept_with_its_traceback() -> None:
+    outcome, _ = attempt(ScriptedTarget([KeyError("price")]))
+    assert outcome.failure is not None
+    assert (outcome.failure.kind, outcome.failure.message) == ("exception", "KeyError: 'price'")
+    assert any("KeyError" in line for line in outcome.failure.details["traceback"])
+
+
+def test_an_exception_without_words_has_its_name() -> None:
+    outcome, _ = attempt(ScriptedTarget([ValueError()]))
+    assert outcome.failure is not None
+    assert outcome.failure.message == "ValueError"
+
+
+def test_a_time_limit_for_each_attempt() -> None:
+    limits = Limits(timeout_s=0.05, retries=1, retry_timeouts=True)
+    outcome, waits = attempt(ScriptedTarget([HANGS, HANGS]), limits)
+    assert outcome.failure is not None
+    assert (outcome.failure.kind, outcome.attempts, len(waits)) == ("timeout", 2, 1)
+    assert "0.05 s" in outcome.failure.message
+
+
+def test_the_limit_of_the_case_wins() -> None:
+    outcome, _ = attempt(ScriptedTarget([HANGS]), Limits(timeout_s=999), 0.05)
+    assert outcome.failure is not None
+    assert outcome.failure.kind == "timeout"
+
+
+def test_a_time_out_of_the_agents_own_is_an_exception() -> None:
+    outcome, _ = attempt(ScriptedTarget([TimeoutError("the database")]))
+    assert outcome.failure is not None
+    assert outcome.failure.kind == "exception"
+    assert "the database" in outcome.failure.message
+
+
+def test_an_attempt_over_its_time_is_a_time_out_whatever_it_says_when_cancelled() -> None:
+    class Stubborn(ScriptedTarget):
+        async def answer(self, question: Question) -> Answer:
+            try:
+                return await super().answer(question)
+            except asyncio.CancelledError:
+                raise ConnectionError("cancelled") from None
+
+    outcome, _ = attempt(Stubborn([HANGS]), Limits(timeout_s=0.02))
+    assert outcome.failure is not None
+    assert outcome.failure.kind == "timeout"
+
+
+def test_an_exception_that_cannot_say_what_it_is() -> None:
+    class MuteError(Exception):
+        def __str__(self) -> str:
+            raise ValueError("no")
+
+    outcome, _ = attempt(ScriptedTarget([MuteError()]))
+    assert outcome.failure is not None
+    assert outcome.failure.message.startswith("MuteError: ")
+
+
+def test_a_long_message_is_cut_and_says_so() -> None:
+    outcome, _ = attempt(ScriptedTarget([ValueError("x" * 50_000)]))
+    assert outcome.failure is not None
+    assert outcome.failure.message.endswith("[48,000 more characters were cut]")
+    assert len(dumps(encode(outcome.failure))) < 10_000
+
+
+@pytest.mark.parametrize(
+    ("details", "words"),
+    [({"at": object()}, "JSON"), ({"n": nan}, "JSON"), ({"body": "x" * 300_000}, "300,")],
+)
+def test_details_that_cannot_be_kept_don_t_take_the_message_with_them(
+    details: dict[str, Any], words: str
+) -> None:
+    outcome, _ = attempt(ScriptedTarget([TargetError("busy", kind="http", details=details)]))
+    assert outcome.failure is not None
+    assert (outcome.failure.kind, outcome.failure.message) == ("http", "busy")
+    assert words in outcome.failure.details["dropped"]
+
+
+class Odd(ScriptedTarget):
+    """A target of a user's own, which returns and raises whatever it likes."""
+
+    async def answer(self, question: Question) -> Answer:
+        self.asked.append(question)
+        step = self._step(question.case)
+        if isinstance(step, BaseException):
+            raise step
+        return step  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("step", "kind", "words"),
+    [
+        ("text", "protocol", "returned str, and not an Answer"),
+        (None, "protocol", "returned NoneType"),
+        (SystemExit(3), "exception", "SystemExit: 3"),
+        (asyncio.CancelledError("inside"), "exception", "CancelledError: inside"),
+    ],
+)
+def test_whatever_a_target_does_is_a_failure_of_its_trial(
+    step: object, kind: str, words: str
+) -> None:
+    outcome, _ = attempt(Odd([step]))
+    assert outcome.failure is not None
+    assert (outcome.failure.kind, words in outcome.failure.message) == (kind, True)
+
+
+@pytest.mark.parametrize("after", ["soon", -1, float("nan"), None])
+def test_a_time_to_come_back_that_is_none_is_not_believed(after: Any) -> None:
+    error = TargetError("busy", may_succeed_later=True, retry_after_s=after)
+    outcome, waits = attempt(ScriptedTarget([error, OK]))
+    assert (outcome.answer, waits) == (OK, [0.5])
+
+
+def test_who_is_told_to_come_back_much_later_gives_up() -> None:
+    error = TargetError("busy", may_succeed_later=True, retry_after_s=301)
+    outcome, waits = attempt(ScriptedTarget([error, OK]))
+    assert (outcome.attempts, waits) == (1, [])
+
+
+def test_a_limit_that_a_person_typed_counts_more_than_that_of_a_case() -> None:
+    limits = Limits(timeout_s=0.02, timeout_wins=True)
+    outcome, _ = attempt(ScriptedTarget([HANGS]), limits, 999)
+    assert outcome.failure is not None
+    assert outcome.failure.kind == "timeout"
+
+
+def test_a_coroutine_that_answers_after_its_limit_has_timed_out() -> None:
+    class Late(ScriptedTarget):
+        async def answer(self, question: Question) -> Answer:
+            self.asked.append(question)
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                return OK
+            return OK
+
+    asked, _ = attempt(Late([]), Limits(timeout_s=0.02))
+    assert asked.answer is None
+    assert asked.failure is not None
+    assert asked.failure.kind == "timeout"
+
+
+def test_retries_tell_the_target_which_attempt_it_is() -> None:
+    target = ScriptedTarget([busy(), OK])
+    attempt(target)
+    assert [each.attempt for each in target.asked] == [1, 2]
+
+
+class Kept:
+    """A cache in memory."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Answer] = {}
+
+    def find(self, key: str) -> Answer | None:
+        return self.answers.get(key)
+
+    def keep(self, key: str, answer: Answer) -> None:
+        self.answers[key] = answer
+
+
+class Keyed(ScriptedTarget):
+    traits = Traits(caching="keyed")
+
+    def cache_key(self, question: Question) -> Any:
+        return question.text
+
+
+def test_what_is_known_is_not_asked_again_and_costs_nothing() -> None:
+    target, stops = Keyed([replace(OK, cost_usd=0.3)]), list[str]()
+
+    async def go() -> list[Asked]:
+        budget = Budget(0.5, 0.0, stops.append)
+        gate = gate_of(target, Limits(), Patient(), budget=budget, store=Kept())
+        return [await gate.ask("it", question()) for _ in range(3)]
+
+    first, *others = asyncio.run(go())
+    assert first.answer is not None
+    assert not first.answer.cached
+    for asked in others:
+        assert asked.answer is not None
+        assert (asked.answer.cached, asked.answer.cost_usd) == (True, 0.0)
+    assert (len(target.asked), stops) == (1, [])
+
+
+def test_errors_are_never_known() -> None:
+    target = Keyed([ValueError("no"), OK])
+
+    async def go() -> list[Asked]:
+        gate = gate_of(target, Limits(), Patient(), store=Kept())
+        return [await gate.ask("it", question()) for _ in range(2)]
+
+    asyncio.run(go())
+    assert len(target.asked) == 2
+
+
+def test_what_graders_ask_counts_against_the_same_cap() -> None:
+    stops: list[str] = []
+    target = ScriptedTarget([replace(OK, cost_usd=0.3), replace(OK, cost_usd=0.3)])
+
+    async def go() -> list[str]:
+        gate = gate_of(target, Limits(), Patient(), budget=Budget(0.5, 0.0, stops.append))
+        await gate.ask("it", question())
+        assert stops == []
+        schema: JSON = {"type": "object"}
+        answer = await gate.ask_for_grader("it", question("Is it?").messages, schema, question())
+        return [answer.text]
+
+    assert asyncio.run(go()) == ["ok"]
+    assert len(stops) == 1
+    assert "0.5 USD" in stops[0]
+    assert target.asked[1].text == "Is it?"
+    assert target.asked[1].schema == {"type": "object"}
+
+
+def test_a_grader_hears_of_a_target_that_cannot_answer() -> None:
+    async def go(name: str) -> Answer:
+        gate = gate_of(ScriptedTarget([ValueError("no words")]), Limits(), Patient())
+        return await gate.ask_for_grader(name, question().messages, None, question())
+
+    with pytest.raises(TargetError, match="no words"):
+        asyncio.run(go("it"))
+    with pytest.raises(TargetError, match="no target `other`"):
+        asyncio.run(go("other"))

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import evalcase
+from evalcase.run.hashes import hash_grading, hash_question
+
+BASE: dict[str, Any] = {"id": "a", "input": "Hi", "expected_output": {"b": 1, "a": [1, "x"]}}
+
+
+def hashed(**changes: Any) -> tuple[str, str]:
+    case = evalcase.parse_case(json.dumps({**BASE, **changes}))
+    return hash_question(case), hash_grading(case)
+
+
+def test_they_are_short_and_the_same_each_time() -> None:
+    for first, again in zip(hashed(), hashed(), strict=True):
+        assert first == again
+        assert len(first) == 16
+        assert int(first, 16) >= 0
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"input": "Hi!"},
+        {"input": [{"role": "system", "content": "x"}, {"role": "user", "content": "Hi"}]},
+        {"metadata": {"k": 1}},
+        {"conversation_id": "c"},
+    ],
+)
+def test_what_a_target_is_given_changes_the_question(changes: dict[str, Any]) -> None:
+    assert hashed(**changes)[0] != hashed()[0]
+    assert hashed(**changes)[1] == hashed()[1]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"expected_output": {"b": 1, "a": [1, "y"]}},
+        {"expected_output": {"b": 1, "a": ["x", 1]}},
+        {"expected_output": None},
+        {"criteria": "It answers."},
+        {"rubrics": ["short"]},
+        {"graders": ["expected"]},
+        {"threshold": 0.5},
+    ],
+)
+def test_what_a_verdict_rests_on_changes_the_grading_and_asks_nobody(
+    changes: dict[str, Any],
+) -> None:
+    assert hashed(**changes)[0] == hashed()[0]
+    assert hashed(**changes)[1] != hashed()[1]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"description": "Sums."},
+        {"tags": ["new"]},
+        {"target": "other"},
+        {"repeat": 7},
+        {"timeout_s": 3},
+        {"expected_output": {"a": [1, "x"], "b": 1}},
+        {"x-note": 1},
+    ],
+)
+def test_what_changes_neither_changes_neither(changes: dict[str, Any]) -> None:
+    assert hashed(**changes) == hashed()
+
+
+def test_files_and_code_count() -> None:
+    case = evalcase.parse_case(json.dumps(BASE))
+    assert hash_question(case, {"a.txt": "1"}) != hash_question(case, {"a.txt": "2"})
+    assert hash_grading(case, ["1"]) != hash_grading(case, ["2"])
+
+
+def test_text_beyond_ascii() -> None:
+    assert hashed(input="é") != hashed(input="e\u0301")
+    assert hashed(input="ß") == hashed(input="ß")

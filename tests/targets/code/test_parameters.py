@@ -1,0 +1,226 @@
+"""What a function is given, by its parameters: named, annotated, in every way Python has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial, wraps
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+import evalcase
+from evalcase.errors import ConfigError
+from evalcase.model.case import Case
+from evalcase.model.message import Message
+from evalcase.model.question import Question
+from evalcase.targets.code.parameters import bind_function, is_async, takes_nothing
+from tests.targets.questions import question
+
+GIVEN = question(
+    [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}],
+    id="greeting", metadata={"k": 1}, attempt=2, session="s7", conversation_id="c",
+)  # fmt: skip
+WITH_FILE = question([{"role": "user", "content": [{"type": "file", "path": "a.txt"}]}])
+
+
+def define(source: str, **names: object) -> Callable[..., Any]:
+    """The function `f` of some source, which sees some names."""
+    scope: dict[str, Any] = dict(names)
+    exec(dedent(source), scope)
+    function: Callable[..., Any] = scope["f"]
+    return function
+
+
+def called(function: Callable[..., Any], given: Question = GIVEN) -> Any:
+    by_place, by_name = bind_function(function, "agent:f").arguments(given)
+    return function(*by_place, **by_name)
+
+
+def returning(parameters: str, value: str, **names: object) -> Any:
+    return called(define(f"def f({parameters}): return {value}", **names))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("messages", list(GIVEN.messages)), ("metadata", {"k": 1}), ("attempt", 2),
+        ("session", "s7"), ("files", []),
+        ("question", "Hi"), ("text", "Hi"), ("prompt", "Hi"), ("x", "Hi"), ("self", "Hi"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "form", ["{}", "{}, /", "*, {}", "{}: str", "{}, temperature=0", "{}, **_"]
+)
+def test_a_parameter_is_given_what_its_name_asks_for(name: str, value: Any, form: str) -> None:
+    assert returning(form.format(name), name) == value
+
+
+@pytest.mark.parametrize("name", ["messages", "metadata", "attempt", "session", "files"])
+@pytest.mark.parametrize("form", ["{}=None", "{}=None, /", "*, {}=None", "x=1, /, {}=None"])
+def test_one_with_a_known_name_is_given_that_in_place_of_its_default(name: str, form: str) -> None:
+    assert returning(form.format(name), name) is not None
+
+
+def test_one_with_a_default_and_any_other_name_keeps_it() -> None:
+    assert returning("prompt, temperature=0.5, *, top_k=3", "prompt, temperature, top_k") == (
+        "Hi", 0.5, 3,
+    )  # fmt: skip
+
+
+def test_by_place_what_follows_a_default_is_given_all_the_same() -> None:
+    assert returning("prompt, k=3, session='', /", "prompt, k, session") == ("Hi", 3, "s7")
+
+
+def test_several_are_given_at_once() -> None:
+    parameters = "text, /, messages, *, metadata, attempt, session=None"
+    value = "text, len(messages), metadata, attempt, session"
+    assert returning(parameters, value) == ("Hi", 2, {"k": 1}, 2, "s7")
+
+
+def test_files_are_a_list_of_absolute_paths() -> None:
+    (path,) = called(define("def f(files): return files"), WITH_FILE)
+    assert path == WITH_FILE.files["a.txt"]
+    assert path.endswith("/a.txt")
+    assert path.startswith("/")
+
+
+QUESTIONS = [
+    "Question", "evalcase.Question", "'Question'", "'evalcase.Question'", "Question | None",
+    "'Question | None'", "Optional[Question]", "'Optional[Question]'", "'Optional[\\'Question\\']'",
+    "Optional['Question']", "Annotated[Question, 1]",
+]  # fmt: skip
+SEEN = """
+from typing import Annotated, Optional
+import evalcase
+from evalcase import Case, Message, Question
+"""
+
+
+@pytest.mark.parametrize("annotation", QUESTIONS)
+@pytest.mark.parametrize("form", ["q: {}", "q: {}, /", "*, q: {}", "q: {} = None", "messages: {}"])
+@pytest.mark.parametrize("future", ["", "from __future__ import annotations\n"])
+def test_the_annotation_question_is_given_all_of_it(
+    annotation: str, form: str, future: str
+) -> None:
+    parameter = form.format(annotation)
+    name = "messages" if "messages" in form else "q"
+    given = called(define(f"{future}{SEEN}def f({parameter}): return {name}"))
+    assert given == GIVEN
+    assert given.metadata is not GIVEN.metadata
+
+
+@pytest.mark.parametrize("annotation", ["Question", "evalcase.Question", "Question | None"])
+def test_a_name_that_only_type_checkers_import_is_known_by_itself(annotation: str) -> None:
+    source = f"from __future__ import annotations\ndef f(q: {annotation}): return q"
+    assert called(define(source)) == GIVEN
+
+
+@pytest.mark.parametrize("future", ["", "from __future__ import annotations\n"])
+def test_a_class_of_ones_own_that_is_called_the_same_is_another(future: str) -> None:
+    classes = "class Question: pass\nclass Case: pass\n"
+    assert called(define(f"{future}{classes}def f(q: Question): return q")) == "Hi"
+    assert called(define(f"{future}{classes}def f(q: Case): return q")) == "Hi"
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    ["list[Message]", "tuple[Message, ...]", "list[evalcase.Message]", "list[Message] | None"],
+)
+@pytest.mark.parametrize("future", ["", "from __future__ import annotations\n"])
+def test_an_annotation_of_several_messages_is_given_them(annotation: str, future: str) -> None:
+    given = called(define(f"{future}{SEEN}def f(history: {annotation}): return history"))
+    assert given == list(GIVEN.messages)
+    assert all(type(message) is Message for message in given)
+
+
+CASES = ["case", "*, case", "case, /", "case=None", "prompt, case=None", "case: str"] + [
+    f"it: {annotation.replace('Question', 'Case')}" for annotation in QUESTIONS
+]
+
+
+@pytest.mark.parametrize("parameter", CASES)
+@pytest.mark.parametrize("future", ["", "from __future__ import annotations\n"])
+def test_the_case_is_an_error_that_says_why(parameter: str, future: str) -> None:
+    function = define(f"{future}{SEEN}def f({parameter}): pass")
+    with pytest.raises(ConfigError) as caught:
+        bind_function(function, "agent:f")
+    name = "case" if "case" in parameter.replace("evalcase", "") else "it"
+    assert str(caught.value) == (
+        f"python target `agent:f`: its parameter `{name}` asks for the case, and what is expected "
+        "must not be seen by what is tested: the annotation `Question` gives all the rest, and so "
+        "do `messages`, `files`, `metadata`, `attempt` and `session`, each a part of it"
+    )
+
+
+def test_annotations_are_looked_up_through_what_stands_around_a_function() -> None:
+    class Agent:
+        def __call__(self, it: Question) -> Question:
+            return it
+
+        def method(self, it: Question) -> Question:
+            return it
+
+    def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def around(*args: Any, **kwargs: Any) -> Any:
+            return function(*args, **kwargs)
+
+        return around
+
+    def two(number: int, it: Question) -> Question:
+        del number
+        return it
+
+    for function in (Agent(), Agent().method, decorated(Agent().method), partial(two, 1)):
+        assert called(function) == GIVEN
+
+
+def test_a_function_of_which_nothing_is_known_is_given_the_content() -> None:
+    assert called(str.upper) == "HI"
+    assert called(define("def f(*args): return args")) == ("Hi",)
+    assert called(define("def f(*args, messages): return len(args), len(messages)")) == (0, 2)
+
+
+@pytest.mark.parametrize("parameters", ["", "a, b", "a, b, messages", "k=1", "**options", "k=1, /"])
+def test_what_can_not_be_asked_is_an_error(parameters: str) -> None:
+    with pytest.raises(ConfigError, match="can't be asked a question; it takes one parameter for"):
+        bind_function(define(f"def f({parameters}): pass"), "agent:f")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "nothing"),
+    [("", True), ("k=1", True), ("k=1, /", True), ("**o", True), ("q", False), ("session", False)],
+)
+def test_a_factory_takes_nothing_that_a_question_has(parameters: str, nothing: bool) -> None:
+    assert takes_nothing(define(f"def f({parameters}): pass"), "agent:f") is nothing
+
+
+@pytest.mark.parametrize(
+    ("parameters", "last_only"),
+    [
+        ("prompt", True), ("prompt, metadata", True), ("prompt, messages", False),
+        ("q: 'Question'", False), ("metadata", False),
+    ],
+)  # fmt: skip
+def test_who_sees_the_last_message_only(parameters: str, last_only: bool) -> None:
+    bound = bind_function(define(f"def f({parameters}): pass"), "agent:f")
+    assert bound.sees_last_only is last_only
+
+
+def test_async_is_seen_through_partial_and_call() -> None:
+    async def plain(prompt: str, k: int) -> str:
+        return prompt * k
+
+    class Agent:
+        async def __call__(self, prompt: str) -> str:
+            return prompt
+
+    assert is_async(plain)
+    assert is_async(partial(plain, k=2))
+    assert is_async(Agent())
+    assert not is_async(str.upper)
+
+
+def test_the_public_names_are_the_ones_that_count() -> None:
+    assert (evalcase.Question, evalcase.Case) == (Question, Case)
