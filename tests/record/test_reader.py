@@ -125,9 +125,9 @@ def test_a_last_line_with_a_wrong_checksum_is_torn(tmp_path: Path) -> None:
         (signed(b'{"type":"result"}'), "is no result: KeyError"),
         (signed(b'{"type":"result",}'), "is no row of a journal"),
         (signed(b'{"type":"\xff"}'), "is no row of a journal"),
-        (signed(b'{"type":NaN}'), "NaN is not JSON"),
-        (signed(b'{"type":' + b"[" * 300 + b"]" * 300 + b"}"), "too deeply nested"),
-        (signed(b'{"type":' + b"[" * 200_000 + b"]" * 200_000 + b"}"), "too deeply nested"),
+        (signed(b'{"type":NaN}'), "NaN is not"),
+        (signed(b'{"type":' + b"[" * 300 + b"]" * 300 + b"}"), "nested more than 200"),
+        (signed(b'{"type":' + b"[" * 200_000 + b"]" * 200_000 + b"}"), "nested more than 200"),
         (signed(b'{"type":' + b"9" * 5000 + b"}"), "is no row of a journal"),
         (encode_row(row(9) | {"case": ["a"]}), "wrong type"),
         (encode_row(row(9) | {"repeat": True}), "wrong type"),
@@ -200,7 +200,7 @@ def test_fault_23_a_line_without_end_is_refused_without_being_read_whole(tmp_pat
 def test_fault_23_a_pipe_or_a_folder_is_no_journal(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path):
-        with pytest.raises(RecordError, match="not a file"):
+        with pytest.raises(RecordError, match="not a regular file"):
             read_totals(str(path))
     with pytest.raises(RecordError, match="No such file"):
         read_totals(str(tmp_path / "missing"))

@@ -407,7 +407,10 @@ def test_files_are_given_as_absolute_paths(make: Make, tmp_path: Path) -> None:
     (tmp_path / "evals" / "files" / "a.txt").write_text("one")
     (tmp_path / "b.txt").write_text("two")
     parts = [{"type": "file", "path": "files/a.txt"}, {"type": "file", "value": "b.txt"}]
-    source = "from pathlib import Path\ndef answer(files): return [Path(each).read_text() for each in files]"
+    source = """
+        from pathlib import Path
+        def answer(files): return [Path(file).read_text() for file in files]
+    """
     given = question(
         [{"role": "user", "content": parts}], suite=str(tmp_path / "evals" / "s.eval.yaml")
     )

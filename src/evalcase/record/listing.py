@@ -6,9 +6,9 @@ import os
 from dataclasses import dataclass
 
 from evalcase.errors import RecordError
-from evalcase.record.disk import open_file
 from evalcase.record.folder import RUN_ID, Run, read_run
 from evalcase.record.row import decode_row, fault_in
+from evalcase.system.files import open_file
 
 END = 64 * 1024
 """Bytes at the end of a journal among which an `end` row is looked for; it has about a hundred."""

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from json import JSONEncoder
 
 from evalcase.model.case import Case
+from evalcase.text.quick_json import compact_encoder
 
 _ASKED = ("input", "metadata", "conversation_id")
 _GRADED = ("expected_output", "criteria", "rubrics", "graders", "threshold")
-# Made once: each call of `json.dumps` with options makes another.
-_to_json = JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False).encode
+_to_json = compact_encoder(sort_keys=True)
 
 
 def hash_question(case: Case, files: Mapping[str, str] | None = None) -> str:

@@ -27,7 +27,7 @@ from evalcase.resolve.ids import Ids
 from evalcase.resolve.report import Report
 from evalcase.resolve.suite import resolve_sidecar
 from evalcase.resolve.suite_fields import NOTHING_SHARED, About
-from evalcase.suites.attachments import Attachments
+from evalcase.system.attachments import Attachments, attachments_in
 
 
 def stream_cases(path: str) -> Iterator[Case | Problem | None]:
@@ -86,7 +86,7 @@ class CaseStream:
 
     @cached_property
     def _attachments(self) -> Attachments:
-        return Attachments(folder_of(self.path))
+        return attachments_in(folder_of(self.path))
 
     @cached_property
     def _first_lines(self) -> dict[str, int]:

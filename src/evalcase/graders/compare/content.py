@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from evalcase.graders.compare.excerpt import as_json, cap, count
-from evalcase.graders.compare.json_difference import (
-    DEEPEST,
-    find_differences,
-    list_differences,
-    too_deep,
-)
-from evalcase.graders.compare.json_text import NotJSONError, parse_json
+from evalcase.graders.compare.json_difference import find_differences, list_differences, too_deep
+from evalcase.graders.compare.json_text import parse_answer
 from evalcase.graders.compare.text_difference import describe_difference, first_difference, plain
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON, same
 from evalcase.model.message import is_part, part_text, text_of
+from evalcase.text.strict_json import DEEPEST, BadJsonError
 
 _CUT = "the answer was cut, as it was larger than evalcase keeps, so it can't be compared"
 _MEDIA = frozenset({"file", "image"})
@@ -63,8 +59,8 @@ def _compare_data(expected: JSON, got: JSON) -> Comparison:
         return Comparison(False, "the answer has no content", cap(_shown(expected)))
     if text is not None:
         try:
-            got = parse_json(text)
-        except NotJSONError as error:
+            got = parse_answer(text)
+        except BadJsonError as error:
             reason = f"the answer is not JSON: {error}"
             return Comparison(False, reason, cap(_pretty(expected)), cap(text))
     elif too_deep(got):

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import os
 
-_ROOT_MARKS = ("evalcase.toml", "pyproject.toml", ".git")
+_MARKS = ("evalcase.toml", "pyproject.toml", ".git")
 
 
 def project_root(folder: str) -> str:
     """The nearest folder upwards with a project file, else the folder itself."""
     current = folder
     while True:
-        if any(os.path.lexists(os.path.join(current, mark)) for mark in _ROOT_MARKS):
+        if any(os.path.lexists(os.path.join(current, mark)) for mark in _MARKS):
             return current
         parent = os.path.dirname(current)
         if parent == current:
             return folder
         current = parent
+
+
+def is_inside(path: str, folder: str) -> bool:
+    """Whether a path is a folder or lies in it. Both are real: no link is followed here."""
+    return path == folder or path.startswith(os.path.join(folder, ""))

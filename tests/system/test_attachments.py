@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from evalcase.model.finding import Unfit
-from evalcase.project.root import project_root
-from evalcase.suites.attachments import MAX_BYTES, Attachments
 from evalcase.suites.load import load_file
+from evalcase.system.attachments import MAX_BYTES, attachments_in
+from evalcase.system.project_root import project_root
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def project(tmp_path: Path) -> Path:
 
 def find(project: Path, name: str) -> str:
     """The path that is found, relative to the project; a code where there is none."""
-    found = Attachments(str(project / "evals" / "math")).find(name)
+    found = attachments_in(str(project / "evals" / "math")).find(name)
     return found.code if isinstance(found, Unfit) else os.path.relpath(found, project)
 
 
@@ -143,7 +143,7 @@ def test_a_folder_without_a_project_is_its_own_root(tmp_path: Path) -> None:
 def test_the_suites_own_folder_may_be_a_link(project: Path) -> None:
     (project / "evals" / "math" / "a.txt").touch()
     (project.parent / "shortcut").symlink_to(project / "evals" / "math")
-    found = Attachments(str(project.parent / "shortcut")).find("a.txt")
+    found = attachments_in(str(project.parent / "shortcut")).find("a.txt")
     assert found == str(project / "evals" / "math" / "a.txt")
 
 
