@@ -9,8 +9,13 @@ from collections.abc import Generator
 from types import FrameType
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 LIMIT_S = 300.0
+
+settings.register_profile("usual", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", settings.get_profile("usual"), max_examples=2000)
+settings.load_profile("usual")
 
 
 def pytest_configure() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.errors import RecordError
@@ -86,7 +86,6 @@ def test_no_price_is_not_zero(tmp_path: Path) -> None:
     assert read_totals(str(path)).spent_usd is None
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_any_truncation_loses_only_the_torn_line(data: st.DataObject) -> None:
     rows = [row(number, text=data.draw(st.text(max_size=20))) for number in range(4)]

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.record.row import MAX_DEPTH, decode_row, encode_row, fault_in
@@ -21,7 +21,6 @@ NAMES = TEXT.filter(lambda key: key not in ("sum", "type"))
 ROWS = st.dictionaries(NAMES, VALUES, max_size=4).map(lambda rest: {"type": "result", **rest})
 
 
-@settings(deadline=None)
 @given(ROWS)
 def test_any_row_survives(any_row: dict[str, Any]) -> None:
     line = encode_row(any_row)
