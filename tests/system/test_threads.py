@@ -29,16 +29,18 @@ class Waits:
     """A function that waits until it is let go, and knows its thread."""
 
     def __init__(self) -> None:
+        self.started = threading.Event()
         self.go = threading.Event()
         self.thread: threading.Thread | None = None
 
     def __call__(self) -> bool:
         self.thread = threading.current_thread()
-        return self.go.wait(15)
+        self.started.set()
+        return self.go.wait(60)
 
     def is_gone(self) -> bool:
         assert self.thread is not None
-        self.thread.join(15)
+        self.thread.join(60)
         return not self.thread.is_alive()
 
 
@@ -91,7 +93,7 @@ def test_a_call_sees_the_context_of_its_caller(threads: Threads) -> None:
 
 @pytest.mark.parametrize("before", [0, 5])
 def test_calls_that_block_run_side_by_side(threads: Threads, before: int) -> None:
-    barrier = threading.Barrier(10, timeout=15)
+    barrier = threading.Barrier(10, timeout=60)
 
     async def run() -> list[object]:
         await several(threads, before, int)
@@ -126,7 +128,7 @@ def test_a_thread_that_comes_back_late_is_used_again(threads: Threads) -> None:
     late = threading.Event()
 
     async def run() -> set[object]:
-        slow = asyncio.create_task(threads.call(lambda: late.wait(15) and threading.get_ident()))
+        slow = asyncio.create_task(threads.call(lambda: late.wait(60) and threading.get_ident()))
         await asyncio.sleep(0)
         other = await threads.call(threading.get_ident)
         late.set()
@@ -141,7 +143,7 @@ def test_the_loop_goes_on_while_a_call_is_slow(threads: Threads) -> None:
 
     async def run() -> object:
         await several(threads, 20, int)
-        slow = asyncio.create_task(threads.call(lambda: seen.wait(15)))
+        slow = asyncio.create_task(threads.call(lambda: seen.wait(60)))
         await asyncio.sleep(0)
         seen.set()  # what the call waits for: were the loop held up, this would never come
         return await slow
@@ -233,7 +235,7 @@ def test_closing_ends_the_threads() -> None:
     threads.close()
     for thread in threads_seen:
         assert isinstance(thread, threading.Thread)
-        thread.join(15)
+        thread.join(60)
         assert not thread.is_alive()
 
 
@@ -255,8 +257,9 @@ def test_a_thread_ends_where_nobody_waits_any_more() -> None:
     threads, waits = Threads("evalcase-test"), Waits()
 
     async def run() -> None:
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(threads.call(waits), 0.05)
+        task = asyncio.create_task(threads.call(waits))
+        await asyncio.to_thread(waits.started.wait, 60)
+        task.cancel()
 
     asyncio.run(run())
     waits.go.set()
