@@ -88,9 +88,10 @@ names, expected, found = list(evalcase.__all__), kinds(evalcase), []
 for first in modules:
     forget()
     import_module(first)
-    found.append(kinds(sys.modules["evalcase"]) == expected)
+    if first.count(".") == 1:  # it is an attribute of the package now
+        found.append(kinds(sys.modules["evalcase"]) == expected)
 chance = random.Random(1)
-for _ in range(30):
+for _ in range(10):
     forget()
     chance.shuffle(names)
     package = import_module("evalcase")

@@ -8,8 +8,9 @@ from evalcase.errors import ConfigError
 from evalcase.model.finding import Finding, Path, Unfit
 from evalcase.model.target import TargetKind
 from evalcase.plugins.registry import find_target_kind, is_known, names
-from evalcase.plugins.targets import leads_inside, read_value, target_faults
+from evalcase.plugins.targets import read_value, target_faults
 from evalcase.project.config import Config
+from evalcase.system.project_root import leads_inside
 from evalcase.text.suggest import did_you_mean
 
 _CONFIGURE_IT = "add [targets.NAME] to evalcase.toml, and name that here"

@@ -1,7 +1,7 @@
 """The engine: many trials under way at once, each on its own, none lost.
 
-Every target has workers of its own that take trials from its stream; places bound how many
-are under way in all. A trial that is done goes to `keep`, and counts only when that has called back.
+Every target has workers of its own that take trials from its stream; places bound how many are
+under way in all. A trial that is done goes to `keep`, and counts only when that has called back.
 """
 
 from __future__ import annotations
