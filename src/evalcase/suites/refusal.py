@@ -14,6 +14,7 @@ from evalcase.model.problem import Problem, in_order
 from evalcase.plugins.known import InProject
 from evalcase.plugins.target_names import object_to_target
 from evalcase.project.config import Config
+from evalcase.read.discover import format_of, is_sidecar
 from evalcase.suites.check import config_problems_of
 from evalcase.suites.load import load_file
 
@@ -49,23 +50,32 @@ def check_plan(config: Config, needs: Needs, errors: Sequence[Problem] = ()) -> 
 
     `errors` are those of the suites themselves. Nothing is read again where all is well.
     """
-    problems = config_problems_of(config, _names_in(config, needs))
-    problems += _object_to_named(config, needs)
-    for path, needed in needs.suites.items():
-        known = _Needed(config, needed)
+    of_suites: list[Problem] = []
+    names = set(needs.targets)
+    # Which cases there are in a file with mistakes isn't known: all that it mentions counts.
+    unknown = dict.fromkeys(path for path in _documents(errors) if path not in needs.suites)
+    for path, needed in (*needs.suites.items(), *unknown.items()):
+        known = _Needed(config, needed, replaced=bool(needs.targets))
         if needs.held:
-            problems += known.objections(path)
-        elif any(known.objections(path)):
+            of_suites += known.objections(path)
+        elif needed is None or any(known.objections(path)):
             found = load_file(path, keep=False, known=known).problems
-            problems += [problem for problem in found if known.concerns(problem)]
-    seen = set(problems)
-    problems += [problem for problem in errors if problem not in seen]
-    return in_order([replace(problem, stops=True) for problem in problems])
+            of_suites += [problem for problem in found if known.concerns(problem)]
+        names |= known.mentioned if needed is None else needed.targets
+    seen = set(of_suites)
+    of_suites += [problem for problem in errors if problem not in seen]
+    if config.judge is not None:
+        names.add(config.judge.target)
+    problems = config_problems_of(config, frozenset(names))
+    problems += _object_to_named(config, needs)
+    return in_order([replace(problem, stops=True) for problem in (*problems, *of_suites)])
 
 
-def _names_in(config: Config, needs: Needs) -> frozenset[str]:
-    names = frozenset(needs.targets).union(*(each.targets for each in needs.suites.values()))
-    return names if config.judge is None else names | {config.judge.target}
+def _documents(errors: Sequence[Problem]) -> Iterator[str]:
+    """The files with mistakes that are read as a whole; of JSONL, the lines without are known."""
+    for path in dict.fromkeys(problem.path for problem in errors):
+        if format_of(path) in ("yaml", "json") and not is_sidecar(path):
+            yield path
 
 
 def refuse(problems: Sequence[Problem], config: Config) -> None:
@@ -81,14 +91,21 @@ def refuse(problems: Sequence[Problem], config: Config) -> None:
 
 
 class _Needed(InProject):
-    """The same knowledge, for what a run needs of one suite: nobody objects to the rest."""
+    """The same knowledge, for what a run needs of one suite: nobody objects to the rest.
 
-    def __init__(self, config: Config, needs: SuiteNeeds) -> None:
+    Without `needs` it is all that the suite mentions, but for targets that others have `replaced`.
+    """
+
+    def __init__(self, config: Config, needs: SuiteNeeds | None, replaced: bool) -> None:
         super().__init__(lambda: config)
         self._needs = needs
+        self._replaced = replaced
+        self.mentioned: set[str] = set()
+        """The targets that were asked about."""
 
     def objections(self, path: str) -> Iterator[Problem]:
         """What speaks against the suite, found out without reading it again, so without places."""
+        assert self._needs is not None
         for name in sorted(self._needs.targets):
             unfit = self.object_to("target", name)
             if unfit is not None:
@@ -99,14 +116,21 @@ class _Needed(InProject):
                 yield Problem(unfit.code, unfit.message, path, hint=unfit.hint, case=case)
 
     def object_to(self, what: What, name: str) -> Unfit | None:
-        if what == "target" and name not in self._needs.targets:
+        if what == "target" and not self._asks(name):
             return None
         return super().object_to(what, name)
+
+    def _asks(self, name: str) -> bool:
+        if self._needs is not None:
+            return name in self._needs.targets
+        if not self._replaced:
+            self.mentioned.add(name)
+        return not self._replaced
 
     def concerns(self, problem: Problem) -> bool:
         """Whether it keeps the run from asking; what else is found only warns."""
         if problem.code == "no-judge":
-            return problem.case in self._needs.judged
+            return self._needs is None or problem.case in self._needs.judged
         return problem.severity == "error" or problem.code == "undefined-target"
 
 
