@@ -28,7 +28,7 @@ from evalcase.model.nearest import nearest
 from evalcase.read import scalars
 from evalcase.read.fault import MAX_DEPTH, FatalFaultError, Fault
 from evalcase.read.yaml_faults import explain, misread_question_marks, span_of
-from evalcase.read.yaml_text import Prepared, prepare
+from evalcase.read.yaml_source import Prepared, prepare
 
 MIN_ALIAS_BUDGET = 1_000_000
 """How many values all aliases together may stand for; more, if the file is longer than that."""
