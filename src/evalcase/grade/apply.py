@@ -43,6 +43,10 @@ async def grade_answer(
 
     Those that have to be waited for are waited for together, each for its own time.
     """
+    if len(graders) == 1 and graders[0].grader.kind.compares_expected:
+        only = _begin(graders[0], context, (), timer, timeout_s)
+        if isinstance(only, Grade):
+            return Graded(decide_verdict((only,), context.case.threshold), (only,))
     grades: list[Grade | None] = []
     waiting: dict[int, Awaitable[Grade]] = {}
     for number, named in enumerate(graders):
@@ -54,8 +58,8 @@ async def grade_answer(
             grades.append(None)
             waiting[number] = begun
     if len(waiting) == 1:
-        ((number, only),) = waiting.items()
-        grades[number] = await only
+        ((number, awaited),) = waiting.items()
+        grades[number] = await awaited
     elif waiting:
         several = await asyncio.gather(*waiting.values())
         for number, grade in zip(waiting, several, strict=True):

@@ -7,11 +7,11 @@ any tool for JSON lines can read it.
 
 from __future__ import annotations
 
-import json
 import re
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from evalcase.text.quick_json import compact_encoder
 from evalcase.text.strict_json import DEEPEST_ROW, may_be_deep, parse_row
 
 if TYPE_CHECKING:
@@ -27,9 +27,7 @@ TAIL = len(SUM) + 16 + len(b'"}\n')
 _ESCAPES = re.compile(r"\\(?:u(d[89a-f][0-9a-f]{2})|.)", re.DOTALL)
 
 
-_to_json = json.JSONEncoder(
-    ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False
-).encode
+_to_json = compact_encoder(ascii_only=False)
 
 
 def encode_row(row: dict[str, Any], scrubber: Scrubber | None = None) -> bytes:

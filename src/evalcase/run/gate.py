@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from inspect import isawaitable
@@ -55,12 +55,22 @@ class Store(Protocol):
     def keep(self, key: str, answer: Answer) -> None: ...
 
 
+class Targets(Protocol):
+    """The targets that can be asked."""
+
+    by_name: dict[str, Target]
+
+    async def find(self, name: str) -> Target:
+        """One that may not be open yet. Raise ConfigError or TargetError."""
+        ...
+
+
 class Gate:
     """Asks targets, each at its own pace."""
 
     def __init__(
         self,
-        targets: Mapping[str, Target],
+        targets: Targets,
         limits: Limits,
         patience: Patience,
         budget: Budget,
@@ -77,14 +87,22 @@ class Gate:
         self._store = store
         self._paces: dict[str, Pace] = {}
 
-    async def ask(self, name: str, question: Question, timeout_s: float | None = None) -> Asked:
+    def ask(
+        self, name: str, question: Question, timeout_s: float | None = None
+    ) -> Coroutine[None, None, Asked]:
         """Ask a target, unless the answer is known already. Nothing that it does is raised."""
-        target = self._targets[name]
+        target = self._targets.by_name.get(name)
+        if target is not None and self._store is None:
+            return self._ask(name, target, question, timeout_s)
+        return self._look_up(name, question, timeout_s)
+
+    async def _look_up(self, name: str, question: Question, timeout_s: float | None) -> Asked:
+        target = await self._targets.find(name)
         if self._store is None or target.traits.caching != "keyed":
             return await self._ask(name, target, question, timeout_s)
         try:
             key = await _cache_key(target, question)
-        except TargetError:  # a file that can't be sent: to be asked it says the same
+        except Exception:  # noqa: BLE001 - a question that can't be asked has no key, either
             return await self._ask(name, target, question, timeout_s)
         known = self._store.find(key)
         if known is not None:
@@ -98,8 +116,6 @@ class Gate:
         self, name: str, messages: Sequence[Message], schema: JSON, within: Question
     ) -> Answer:
         """What a grader asks of a target. Raise TargetError if it has no answer."""
-        if name not in self._targets:
-            raise TargetError(f"there is no target `{name}` that a grader could ask")
         question = replace(within, messages=tuple(messages), schema=schema, files={}, attempt=1)
         asked = await self.ask(name, question)
         if asked.answer is not None:

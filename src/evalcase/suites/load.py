@@ -30,6 +30,7 @@ from evalcase.resolve.ids import Ids
 from evalcase.resolve.names import LONE_CASE
 from evalcase.resolve.report import Report
 from evalcase.resolve.suite import resolve_suite
+from evalcase.suites.placing import place_case
 from evalcase.suites.stream import CaseStream
 from evalcase.system.attachments import attachments_in
 
@@ -131,7 +132,7 @@ def _loaded(
     if has_errors(problems):
         return Loaded(path, None, problems, seen)
     warnings = tuple(problem for problem in problems if problem.severity == "warning")
-    return Loaded(path, Suite(path, fields, tuple(cases), warnings), problems, seen)
+    return Loaded(path, Suite(path, fields, tuple(cases), warnings, place_case), problems, seen)
 
 
 @contextmanager
