@@ -144,7 +144,7 @@ def test_valid_yaml_that_is_refused_is_a_syntax_error(text: str) -> None:
 
 
 def test_limits_are_those_of_the_code() -> None:
-    from evalcase.read import fault, jsonl, scalars, source, yaml
+    from evalcase.read import fault, jsonl, scalars, source, yaml_aliases
     from evalcase.system import attachments
 
     limits = {row[0]: row[1] for row in rows(section(format_page(), "Limits"))}
@@ -156,8 +156,8 @@ def test_limits_are_those_of_the_code() -> None:
     values, characters = (
         limits[f"{what} that aliases stand for, in one file"] for what in ("values", "characters")
     )
-    assert values.startswith(f"{yaml.MIN_ALIAS_BUDGET:,},")
-    assert characters.startswith(f"{yaml.MIN_CHARACTER_BUDGET >> 20} Mi,")
+    assert values.startswith(f"{yaml_aliases.MIN_ALIAS_BUDGET:,},")
+    assert characters.startswith(f"{yaml_aliases.MIN_CHARACTER_BUDGET >> 20} Mi,")
 
 
 # Command and library

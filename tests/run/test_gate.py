@@ -62,6 +62,8 @@ class Held:
         self.by_name = by_name
 
     async def find(self, name: str) -> Target:
+        if name in self.by_name:
+            return self.by_name[name]
         raise ConfigError(f"there is no target `{name}`")
 
 

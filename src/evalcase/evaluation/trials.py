@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from functools import partial
 
 from evalcase.evaluation.plan import Plan
@@ -88,13 +88,13 @@ class Trials:
             self.hash_grading(trial.case), grading, known.repeats, trial.case.pass_rate,
         )  # fmt: skip
 
-    async def _grade(
+    def _grade(
         self, trial: Trial, question: Question, answer: Answer, graders: Sequence[NamedGrader]
-    ) -> Graded:
+    ) -> Awaitable[Graded]:
         asker = partial(self._gate.ask_for_grader, within=question)
         context = Context(trial.case, question, answer, asker=asker)
         limit_s = self._plan.config.grader_timeout_s
-        return await grade_answer(context, graders, self._timer, limit_s)
+        return grade_answer(context, graders, self._timer, limit_s)
 
     def _files_of(self, trial: Trial) -> dict[str, str] | Unfit:
         """The files of a trial. All was well with them before the run, but may not be now."""
@@ -134,4 +134,4 @@ class Trials:
         return Failure(failure.kind, torn(failure.message), torn(failure.details))
 
     def _started(self) -> str:
-        return self._plan.world.now().isoformat(timespec="milliseconds")
+        return self._plan.world.stamp()

@@ -134,7 +134,7 @@ class Work:
             {
                 "type": "grading",
                 "number": self._grading,
-                "at": self._plan.world.now().isoformat(timespec="milliseconds"),
+                "at": self._plan.world.stamp(),
                 "origin": "resume",
                 "suites": self._plan.suites.hashes(),
             }

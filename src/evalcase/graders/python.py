@@ -109,11 +109,7 @@ def _call(function: Callable[..., object], context: Context) -> Score | Awaitabl
     )
     if manner.is_async:
         return _read_later(call())
-    begun = _THREADS.start(call)
-    if not begun.is_over:
-        return _read_later(_THREADS.wait_for(begun))
-    returned = begun.outcome()
-    return _read_later(returned) if isawaitable(returned) else read_returned(returned)
+    return _read_later(_THREADS.call(call))
 
 
 async def _read_later(returned: object) -> Score:

@@ -57,7 +57,10 @@ class Case:
     @property
     def has_parts(self) -> bool:
         """Whether some content is more than text, and so may name files."""
-        return any(isinstance(each.get("content"), list | dict) for each in self._data["input"])
+        for message in self._data["input"]:
+            if isinstance(message.get("content"), list | dict):
+                return True
+        return False
 
     @property
     def description(self) -> str | None:
@@ -70,7 +73,8 @@ class Case:
     @property
     def metadata(self) -> dict[str, JSON]:
         """A fresh copy of whatever mapping the author put there."""
-        metadata: dict[str, JSON] = fresh(self._data.get("metadata", {}))
+        held = self._data.get("metadata")
+        metadata: dict[str, JSON] = fresh(held) if held else {}
         return metadata
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from inspect import isawaitable
@@ -87,9 +87,17 @@ class Gate:
         self._store = store
         self._paces: dict[str, Pace] = {}
 
-    async def ask(self, name: str, question: Question, timeout_s: float | None = None) -> Asked:
+    def ask(
+        self, name: str, question: Question, timeout_s: float | None = None
+    ) -> Coroutine[None, None, Asked]:
         """Ask a target, unless the answer is known already. Nothing that it does is raised."""
-        target = self._targets.by_name.get(name) or await self._targets.find(name)
+        target = self._targets.by_name.get(name)
+        if target is not None and self._store is None:
+            return self._ask(name, target, question, timeout_s)
+        return self._look_up(name, question, timeout_s)
+
+    async def _look_up(self, name: str, question: Question, timeout_s: float | None) -> Asked:
+        target = await self._targets.find(name)
         if self._store is None or target.traits.caching != "keyed":
             return await self._ask(name, target, question, timeout_s)
         try:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from evalcase.model.finding import Finding
 from evalcase.model.json_value import same
 from evalcase.model.problem import Problem, Span, in_order
-from evalcase.read.discover import format_of, is_sidecar, nothing_there, sidecars
+from evalcase.read.discover import format_of, is_sidecar, nothing_there, outside_link, sidecars
 from evalcase.read.document import Document, Format, parse_document
 from evalcase.read.lines import Lines
 from evalcase.read.places import find
@@ -73,7 +73,11 @@ def migrate_file(path: str, stdin_format: Format = "yaml") -> Iterator[Migration
         yield Migration(path, b"", b"", [], [], [problem])
     if format == "jsonl" and path != STDIN:
         for sidecar in sidecars(path):
-            yield from migrate_file(sidecar)
+            outside = outside_link(sidecar)
+            if outside is None:
+                yield from migrate_file(sidecar)
+            else:
+                yield Migration(sidecar, b"", b"", [], [], [outside])
 
 
 def migrate_bytes(data: bytes, format: Format, path: str) -> Migration:

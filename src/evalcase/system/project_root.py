@@ -22,3 +22,8 @@ def project_root(folder: str) -> str:
 def is_inside(path: str, folder: str) -> bool:
     """Whether a path is a folder or lies in it. Both are real: no link is followed here."""
     return path == folder or path.startswith(os.path.join(folder, ""))
+
+
+def leads_inside(name: str, folder: str) -> bool:
+    """Whether a path, as it is named from a folder, stays in it once links are followed."""
+    return is_inside(os.path.realpath(os.path.join(folder, name)), os.path.realpath(folder))
