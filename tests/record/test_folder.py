@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from evalcase.errors import RecordError
+from evalcase.record.find import list_runs, newest_incomplete, read_status
 from evalcase.record.folder import Run, create_run, read_run
-from evalcase.record.listing import list_runs, newest_incomplete, read_status
 from evalcase.text.secrets import Scrubber
 from tests.record.faults import ForgetfulDisk, SmallDisk
 from tests.record.samples import row, write

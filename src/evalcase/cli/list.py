@@ -12,9 +12,9 @@ from evalcase.cli.terminal import columns_of, seen_from, style_for
 from evalcase.errors import ConfigError, RecordError
 from evalcase.project.config import load_config
 from evalcase.project.options import runs_folder
+from evalcase.record.find import Listed, list_runs
 from evalcase.record.index import read_totals
-from evalcase.record.listing import Listed, list_runs
-from evalcase.report.terminal.listing import Entry, list_lines
+from evalcase.report.terminal.run_list import Entry, list_lines
 from evalcase.text.visible import visible
 
 _LONGEST = 100

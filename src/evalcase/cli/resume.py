@@ -18,9 +18,9 @@ from evalcase.model.result import Verdict
 from evalcase.plugins.targets import runs_code
 from evalcase.project.config import Config, load_config
 from evalcase.project.options import RunOptions, runs_folder
+from evalcase.record.find import newest_incomplete
 from evalcase.record.folder import Run, read_run
 from evalcase.record.index import read_totals
-from evalcase.record.listing import newest_incomplete
 from evalcase.system.world import this_world
 
 

@@ -26,12 +26,12 @@ from evalcase.project.config import Config
 from evalcase.project.options import runs_folder
 from evalcase.record.evaluated import Evaluated
 from evalcase.record.reader import read_results
-from evalcase.report.terminal.above import Above
-from evalcase.report.terminal.gather import gather
 from evalcase.report.terminal.live import LiveView
 from evalcase.report.terminal.problems import problem_lines
 from evalcase.report.terminal.quiet import QuietView
 from evalcase.report.terminal.sparse import SparseView
+from evalcase.report.terminal.statistics import gather
+from evalcase.report.terminal.stderr_proxy import StderrProxy
 from evalcase.report.terminal.summary import (
     Ending,
     ending_lines,
@@ -112,7 +112,7 @@ def make_view(manner: Manner) -> RunView:
     columns = partial(columns_of, stream)
     view = LiveView(stream, style_for(stream), columns, same=sys.stdout.isatty())
     # From here on, so that loggers which the user's modules set up write above the line, too.
-    sys.stderr = cast("TextIO", Above(stream, view))
+    sys.stderr = cast("TextIO", StderrProxy(stream, view))
     return view
 
 
@@ -134,7 +134,7 @@ def _shown(view: RunView) -> Iterator[None]:
         with redirect_stdout(stderr):
             yield
     finally:
-        if isinstance(stderr, Above):
+        if isinstance(stderr, StderrProxy):
             stderr.finish()
             sys.stderr = stderr.stream
         view.close()

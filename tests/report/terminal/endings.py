@@ -18,8 +18,8 @@ from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
 from evalcase.record.tally import Tally
-from evalcase.report.terminal.gather import gather
-from evalcase.report.terminal.listing import Entry, list_lines
+from evalcase.report.terminal.run_list import Entry, list_lines
+from evalcase.report.terminal.statistics import gather
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
 from evalcase.report.terminal.summary import Ending, summary_lines
 

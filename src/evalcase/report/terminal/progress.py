@@ -1,4 +1,4 @@
-"""How far a run has come: counts, pace and time left in; one line of a given width out."""
+"""How far a run has come: counts, speed and time left in; one line of a given width out."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from functools import partial
 
 from evalcase.model.result import Result, Verdict
 from evalcase.report.terminal.cells import cut, measure
+from evalcase.report.terminal.failures import colour_of
 from evalcase.report.terminal.style import PLAIN, Style, paint
-from evalcase.report.terminal.trouble import colour_of
 
 VERDICTS: tuple[Verdict, ...] = ("passed", "failed", "errored", "ungraded", "skipped")
 _SIGNS = {"passed": "✓", "failed": "✗", "errored": "!", "ungraded": "?", "skipped": "○"}
 _WINDOW_S, _WINDOW_DONE = 30.0, 20
-"""The pace is taken over the last seconds, and over no fewer trials than this."""
+"""The speed is taken over the last seconds, and over no fewer trials than this."""
 _MOST_MARKS = 3600
 _BAR = range(8, 31)
 """Cells that the bar may have."""
@@ -54,7 +54,7 @@ class Progress:
             self.cost_usd = (self.cost_usd or 0.0) + result.answer.cost_usd
 
 
-class Pace:
+class Speed:
     """Trials per second of late, from marks that are set while time goes by."""
 
     def __init__(self, now: float) -> None:
@@ -79,12 +79,12 @@ class Pace:
 
 
 def status_line(
-    progress: Progress, pace: Pace, now: float, width: int, style: Style, notice: str = ""
+    progress: Progress, speed: Speed, now: float, width: int, style: Style, notice: str = ""
 ) -> str:
     """The line of the live view: all of it where it fits, else what tells most."""
     count = f"{progress.done}/{progress.total}"
     signs = " ".join([count, *_verdicts(progress, style, long=False)])
-    rest = _rest(progress, pace, now, notice)
+    rest = _rest(progress, speed, now, notice)
     fits = partial(_fit, progress, width, style)
     whole = fits([count, *_verdicts(progress, style, long=True), *rest], " · ")
     least = len(rest) - 2  # cost and rate make room for the bar; the others don't
@@ -93,21 +93,21 @@ def status_line(
     return next(line for line in (whole, *with_bar, *bare, cut(count, width)) if line)
 
 
-def plain_line(progress: Progress, pace: Pace, now: float) -> str:
+def plain_line(progress: Progress, speed: Speed, now: float) -> str:
     """The same for a log: no bar, no colours, and no width to fit."""
     share = f"{progress.done}/{progress.total} ({progress.done / max(1, progress.total):.0%})"
     verdicts = _verdicts(progress, PLAIN, long=True)
-    return " · ".join([share, *verdicts, *_rest(progress, pace, now, "")])
+    return " · ".join([share, *verdicts, *_rest(progress, speed, now, "")])
 
 
-def _rest(progress: Progress, pace: Pace, now: float, notice: str) -> list[str]:
-    rate = pace.per_s(now, progress.done)
+def _rest(progress: Progress, speed: Speed, now: float, notice: str) -> list[str]:
+    rate = speed.per_s(now, progress.done)
     left = progress.total - progress.done
     return [
         part
         for part in (
             notice,
-            clock(now - pace.begun),
+            clock(now - speed.begun),
             f"{span(left / rate)} left" if rate and left else "",
             f"{progress.running} running" if progress.running else "",
             money(progress.cost_usd) if progress.cost_usd else "",

@@ -7,9 +7,9 @@ from time import monotonic
 from typing import TextIO
 
 from evalcase.model.result import Result
-from evalcase.report.terminal.progress import Pace, plain_line
+from evalcase.report.terminal.failures import headline
+from evalcase.report.terminal.progress import Speed, plain_line
 from evalcase.report.terminal.style import Style
-from evalcase.report.terminal.trouble import headline
 from evalcase.report.terminal.view import RunView, Ticker
 from evalcase.text.visible import visible
 
@@ -29,14 +29,14 @@ class SparseView(RunView):
         self.style = style
         self.clock = clock
         self.width = width
-        self.pace = Pace(clock())
+        self.speed = Speed(clock())
         self._said_at = clock()
         self._tenths = 0
         self._ticker = Ticker(self.tick, 1.0)
 
     def begin(self) -> None:
-        self.pace = Pace(self.clock())
-        self._said_at = self.pace.begun
+        self.speed = Speed(self.clock())
+        self._said_at = self.speed.begun
         self._ticker.start()
 
     def finished(self, result: Result) -> None:
@@ -50,7 +50,7 @@ class SparseView(RunView):
     def tick(self) -> None:
         """Once a second."""
         now = self.clock()
-        self.pace.mark(now, self.progress.done)
+        self.speed.mark(now, self.progress.done)
         if now - self._said_at >= _LONGEST_S:
             self._report()
 
@@ -69,4 +69,4 @@ class SparseView(RunView):
 
     def _report(self) -> None:
         self._said_at = now = self.clock()
-        self.say(plain_line(self.progress, self.pace, now))
+        self.say(plain_line(self.progress, self.speed, now))

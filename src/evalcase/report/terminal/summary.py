@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from evalcase.model.totals import Totals
 from evalcase.report.terminal.cells import cut, measure, pad, wrap
-from evalcase.report.terminal.gather import TROUBLED, Gathered, Name, Row, Shown
+from evalcase.report.terminal.failures import INDENT, colour_of, name_lines
 from evalcase.report.terminal.progress import VERDICTS, money
+from evalcase.report.terminal.statistics import TROUBLED, Gathered, Name, Row, Shown
 from evalcase.report.terminal.style import Style, paint
-from evalcase.report.terminal.trouble import INDENT, colour_of, name_lines
 from evalcase.text.visible import visible
 
 _LABEL = 9

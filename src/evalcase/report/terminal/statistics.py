@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from evalcase.model.result import Result, Verdict
+from evalcase.report.terminal.failures import detail_lines, reason
 from evalcase.report.terminal.style import Style
-from evalcase.report.terminal.trouble import detail_lines, reason
 
 MOST_CASES = 20
 """Cases of one verdict that are shown in full."""
