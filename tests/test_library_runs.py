@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 
 import evalcase
 from evalcase import Answer, ConfigError, Evaluated, SuiteError, TargetError
+from evalcase.model.target import Traits
 from evalcase.testing import ScriptedTarget
 from tests.cli.command import EVALCASE, environment
 from tests.run.project import case
@@ -68,11 +70,8 @@ def test_it_is_the_same_run_as_that_of_the_command(folder: Path, evaluate: Evalu
         [*command, "--json"], cwd=folder, env=environment(), capture_output=True, check=False
     )
     other = json.loads(told.stdout)
-    assert (
-        (done.totals.cases.total, done.totals.cases.failed)
-        == (other["total"], other["failed"])
-        == (2, 2)
-    )
+    assert asdict(done.totals.trials) == other["trials"]
+    assert (done.totals.trials.failed, done.totals.cases.failed, other["failed"]) == (2, 1, 1)
     first, second = (
         [(each["key"], each["verdict"], each["question_hash"]) for each in map(_row, results)]
         for results in (
@@ -99,6 +98,99 @@ def test_async_functions_and_objects_and_names_together(evaluate: Evaluate) -> N
     assert {"echo", "ScriptedTarget"} < targets
     assert (scripted.opened, scripted.closed, len(scripted.asked)) == (1, 1, 2)
     assert done.totals.cases.errored == 1
+
+
+class Derived(evalcase.Target):
+    """Answers as the engine asks, by a question."""
+
+    async def answer(self, question: evalcase.Question) -> Answer:
+        assert isinstance(question, evalcase.Question)
+        return Answer.of_text("ok" if question.case == "a" else "no")
+
+
+class Typed:
+    """Derives from nothing, and has traits."""
+
+    traits = Traits(concurrency=1)
+
+    async def open(self) -> None: ...
+
+    async def answer(self, question: evalcase.Question) -> Answer:
+        return await Derived().answer(question)
+
+    async def close(self) -> None: ...
+
+
+class Asking:
+    """Is an object of a user's, with a method that takes what it asks for."""
+
+    def answer(self, prompt: str, *, session: str, metadata: dict[str, Any]) -> str:
+        assert session
+        assert metadata == {}
+        return "ok" if prompt == "one" else "no"
+
+
+class Async:
+    """Looks like a target of evalcase's, and is none: it is given the last user content."""
+
+    async def open(self) -> None: ...
+
+    async def answer(self, question: Any) -> str:
+        assert question in ("one", "two")
+        return "ok" if question == "one" else "no"
+
+    async def close(self) -> None: ...
+
+
+class Whole:
+    def answer(self, it: "evalcase.Question") -> str:  # noqa: UP037 - a text is what it is about
+        return "ok" if it.case == "a" else "no"
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [
+        (Derived(), "Derived"), (Typed(), "Typed"),
+        (Asking(), "python:tests.test_library_runs:Asking"),
+        (Async(), "python:tests.test_library_runs:Async"),
+        (Whole(), "python:tests.test_library_runs:Whole"),
+        (Derived, "python:tests.test_library_runs:Derived"),
+        (Asking, "python:tests.test_library_runs:Asking"),
+    ],
+)  # fmt: skip
+def test_objects_and_classes_are_targets(evaluate: Evaluate, target: Any, name: str) -> None:
+    done = evaluate(".", target)
+    verdicts = {(each.key.target, each.key.case): each.verdict for each in done.results}
+    assert {case: verdict for (_, case), verdict in verdicts.items()} == {
+        "a": "passed", "b": "failed",
+    }  # fmt: skip
+    assert {target.rpartition(".")[2] for target, _ in verdicts} == {name.rpartition(".")[2]}
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_is_expected_is_refused_to_what_is_tested(evaluate: Evaluate) -> None:
+    class Curious:
+        def answer(self, case: Any) -> str:
+            return str(case.expected_output)
+
+    for target in (Curious(), lambda case: case):
+        with pytest.raises(ConfigError, match="must not be seen by what is tested"):
+            evaluate(".", target)
+
+
+@pytest.mark.usefixtures("folder")
+def test_every_trial_has_a_session_of_its_own(evaluate: Evaluate) -> None:
+    sessions: list[str] = []
+
+    def agent(session: str, attempt: int) -> str:
+        sessions.append(session)
+        if attempt == 1:
+            raise TargetError("busy", may_succeed_later=True, retry_after_s=0.0)
+        return "ok"
+
+    assert evaluate(".", agent, repeat=2).ok
+    assert sorted(map(sessions.count, set(sessions))) == [2, 2, 2, 2]
 
 
 def test_the_target_of_the_configuration(folder: Path, evaluate: Evaluate) -> None:

@@ -37,10 +37,11 @@ def check_stop(project: Project, done: Done, why: str) -> None:
     called = project.calls()
     assert len(called) < len(MANY), "it went on"
     journal = project.runs()[0] / "journal.jsonl"
-    safe = [row["case"] for _, row in read_rows(str(journal)) if row["type"] == "result"]
+    rows = [row for _, row in read_rows(str(journal))]
+    safe = [row["case"] for row in rows if row["type"] == "result"]
     said = re.search(r"safe are the first (\d+) rows, the last of them '(\w+)'", done.out)
     assert said is not None, done.out
-    assert safe[int(said[1]) - 1] == said[2]
+    assert rows[int(said[1]) - 1]["case"] == said[2]
     project.forget_calls()
     resumed = project.run("resume", "--json")
     assert (resumed.code, resumed.counts()) == (0, {"passed": len(MANY)})

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from evalcase.record.index import read_index
+from evalcase.record.reader import read_results
 from tests.run.project import Project, case, cases
 
 
@@ -9,9 +11,7 @@ def unfinished(project: Project) -> None:
     """A run of which one trial is missing."""
     project.suite(case("a"), case("b"), case("c"))
     project.run("run", "--quiet", "--concurrency", "1")
-    journal = project.runs()[0] / "journal.jsonl"
-    rows = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(b"".join(rows[:2]))
+    project.keep_only(2)
     assert project.verdicts() == {"a": "passed", "b": "passed"}
     project.forget_calls()
 
@@ -62,13 +62,43 @@ def test_fault_05_a_suite_that_is_gone_or_invalid_is_not_resumed(
     assert project.calls() == ["c"]
 
 
-def test_fault_05_a_grader_or_an_expectation_that_changed_makes_a_result_stale(
+def test_fault_05_an_expectation_that_changed_is_graded_again_and_no_target_is_asked(
     project: Project,
 ) -> None:
     unfinished(project)
-    project.suite(case("a", threshold=0.5), case("b"), {**case("c"), "expected_output": "no"})
-    assert project.run("resume").code == 1
-    assert sorted(project.calls()) == ["a", "c"]
+    project.suite(case("a", threshold=0.5), {**case("b"), "expected_output": "no"}, case("c"))
+    done = project.run("resume")
+    assert (done.code, project.calls()) == (1, ["c"])
+    assert "graded again, and no target is asked" in done.err
+    assert project.verdicts() == {"a": "passed", "b": "failed", "c": "passed"}
+
+
+def test_fault_05_a_finished_run_is_graded_again_after_an_edit(project: Project) -> None:
+    project.suite(case("a"), case("b"))
+    project.run("run", "--quiet")
+    project.forget_calls()
+    run = project.runs()[0].name
+    project.suite(case("a"), {**case("b"), "expected_output": "no"})
+    assert project.run("resume", run).code == 1
+    assert project.verdicts() == {"a": "passed", "b": "failed"}
+    project.suite(case("a"), case("b"))
+    assert project.run("resume", run).code == 0
+    assert project.verdicts() == {"a": "passed", "b": "passed"}
+    assert project.calls() == []
+    journal = str(project.runs()[0] / "journal.jsonl")
+    assert read_index(journal).gradings == 3
+    firsts = {each.key.case: each.verdict for each in read_results(journal, upto=2)}
+    assert firsts == {"a": "passed", "b": "failed"}
+
+
+def test_fault_05_an_edited_grader_function_grades_again(project: Project) -> None:
+    (project.path / "own.py").write_text("def fine(text):\n    return True\n")
+    project.suite(case("a", graders=["python:own:fine"]))
+    assert project.run("run", "--quiet").code == 0
+    project.forget_calls()
+    (project.path / "own.py").write_text("def fine(text):\n    return 'not at all'\n")
+    assert project.run("resume", project.runs()[0].name).code == 1
+    assert (project.verdicts(), project.calls()) == ({"a": "failed"}, [])
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ PROGRAM = """
 import json, os, sys, time
 for line in sys.stdin:
     case = json.loads(line)
-    if case["id"] == "stuck":
+    if case["case"] == "stuck":
         os.write(os.open("alive", os.O_WRONLY), b".")
         time.sleep(600)
     print(json.dumps({"id": case["id"], "answer": "ok"}) if WORKER else "ok", flush=True)

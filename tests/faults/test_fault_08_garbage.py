@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from tests.faults.http_targets import http
@@ -21,8 +20,7 @@ GARBAGE = {
 
 
 def failure(project: Project, id: str) -> dict[str, Any]:
-    lines = (project.runs()[-1] / "journal.jsonl").read_text().splitlines()
-    (row,) = [row for row in map(json.loads, lines) if row.get("case") == id]
+    (row,) = [row for row in project.rows() if row["case"] == id]
     assert (row["verdict"], "answer" in row, "grades" in row) == ("errored", False, False)
     found: dict[str, Any] = row["failure"]
     return found
@@ -62,8 +60,9 @@ def say(reply):
     print(json.dumps(reply), flush=True)
 
 for line in sys.stdin:
-    id = json.loads(line)["id"]
-    exec(REPLIES.get(id, "say({'id': id, 'answer': 'ok'})"))
+    asked = json.loads(line)
+    id = asked["id"]
+    exec(REPLIES.get(asked["case"], "say({'id': id, 'answer': 'ok'})"))
 """
 
 

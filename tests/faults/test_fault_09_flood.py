@@ -31,9 +31,7 @@ def run(project: Project, *arguments: str) -> tuple[int, int]:
 
 
 def row(project: Project) -> dict[str, Any]:
-    lines = (project.runs()[-1] / "journal.jsonl").read_bytes().splitlines()
-    found: dict[str, Any] = json.loads(lines[0])
-    return found
+    return project.rows()[0]
 
 
 @pytest.fixture

@@ -115,7 +115,7 @@ print("ok" if found < 7 else f"{found} zombies")
     name = program(project, code)
     project.suite(case("one", repeat=12))
     done = project.run_process("run", "--json", "--target", name, "--concurrency", "1")
-    assert done.counts() == {"passed": 12}
+    assert done.trials() == {"passed": 12}
 
 
 def test_fault_12_programs_do_not_inherit_what_evalcase_has_open(project: Project) -> None:

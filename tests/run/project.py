@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from evalcase.record.lines import read_rows
 from evalcase.record.reader import read_results
 from tests.cli.command import EVALCASE, environment
 from tests.cli.in_process import run_in_process
@@ -22,7 +23,7 @@ LIMIT_S = 30.0
 
 KEYS = {
     "run", "path", "status", "total", "passed", "failed", "errored", "ungraded", "skipped",
-    "pass_rate", "cost_usd", "duration_s",
+    "pass_rate", "unfinished", "trials", "cost_usd", "grading_usd", "duration_s",
 }  # fmt: skip
 
 # What it does is in the text of each case. Every call is noted in a file, one write for each.
@@ -133,9 +134,17 @@ class Done(NamedTuple):
         return data
 
     def counts(self) -> dict[str, int]:
-        """The verdicts that there are."""
-        words = ("passed", "failed", "errored", "ungraded", "skipped")
-        return {word: self.json[word] for word in words if self.json[word]}
+        """The verdicts of cases that there are."""
+        return _some(self.json)
+
+    def trials(self) -> dict[str, int]:
+        """The verdicts of trials that there are."""
+        return _some(self.json["trials"])
+
+
+def _some(counts: dict[str, int]) -> dict[str, int]:
+    words = ("passed", "failed", "errored", "ungraded", "skipped")
+    return {word: counts[word] for word in words if counts[word]}
 
 
 class Project:
@@ -193,6 +202,18 @@ class Project:
         """The folders of all runs, oldest first; ids of one second are in no order."""
         folders = (self.path / ".evalcase" / "runs").glob("*-*")
         return sorted(folders, key=_begun)
+
+    def rows(self, run: Path | str | None = None) -> list[dict[str, Any]]:
+        """The results of a run, as its journal has them."""
+        journal = Path(run or self.runs()[-1]) / "journal.jsonl"
+        return [row for _, row in read_rows(str(journal)) if row["type"] == "result"]
+
+    def keep_only(self, count: int) -> None:
+        """Make the newest run one of which only so many trials are finished."""
+        journal = self.runs()[-1] / "journal.jsonl"
+        lines = journal.read_bytes().splitlines(keepends=True)
+        ends = [number for number, line in enumerate(lines) if b'"type":"result"' in line]
+        journal.write_bytes(b"".join(lines[: ends[count - 1] + 1]))
 
     def verdicts(self, run: Path | str | None = None) -> dict[str, str]:
         """What the record of a run says of each case."""

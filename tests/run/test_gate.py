@@ -69,6 +69,13 @@ def test_an_answer_after_all() -> None:
     assert [failure.details for failure in outcome.retried] == [{"status": 503}] * 2
 
 
+def test_each_attempt_is_asked_with_its_number_and_else_the_same() -> None:
+    target = ScriptedTarget([busy(), busy(), OK])
+    attempt(target)
+    assert [each.attempt for each in target.asked] == [1, 2, 3]
+    assert {replace(each, attempt=1) == target.asked[0] for each in target.asked} == {True}
+
+
 def test_the_last_failure_counts() -> None:
     outcome, _ = attempt(ScriptedTarget([busy(), TargetError("gone", details={"status": 404})]))
     assert outcome.failure is not None

@@ -80,6 +80,16 @@ def test_parameters_and_the_version_can_be_set() -> None:
     assert (server.request.json["max_tokens"], server.request.json["top_k"]) == (9, 1)
 
 
+def test_a_schema_of_the_question_is_sent_beside_other_output_config() -> None:
+    schema = {"type": "object"}
+    wanted = {"type": "json_schema", "schema": schema}
+    given = question(schema=schema)
+    assert sent(given)["output_config"] == {"format": wanted}
+    params = {"output_config": {"effort": "low", "format": {"type": "text"}}}
+    assert sent(given, params=params)["output_config"] == {"effort": "low", "format": wanted}
+    assert "output_config" not in sent(question())
+
+
 def test_system_messages_at_the_beginning_are_the_system() -> None:
     one = body({"role": "system", "content": "Be brief."}, user("Hi"))
     assert (one["system"], one["messages"]) == ("Be brief.", [user("Hi")])

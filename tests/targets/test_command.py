@@ -227,6 +227,27 @@ def test_an_exit_code_is_an_error_with_the_tail_of_stderr(make: Make) -> None:
     assert error.details["stderr"].endswith("x\nno such model\n")
 
 
+NODE = """
+    import sys
+    sys.stderr.write("/app/agent.js:3\\n  throw new Error('no key')\\n  ^\\n\\nError: no key\\n")
+    sys.stderr.write("    at main (/app/agent.js:3:9)\\n\\nNode.js v20.20.2\\n")
+    sys.exit(1)
+"""
+
+
+def test_the_line_that_says_why_is_shown_and_not_just_the_last(make: Make) -> None:
+    with pytest.raises(TargetError) as caught:
+        ask(make(NODE))
+    assert str(caught.value) == "the command exited with code 1: Error: no key"
+    with pytest.raises(TargetError, match=r"exited with code 1: ValueError: no key$"):
+        ask(
+            make(
+                "import sys, atexit\natexit.register(print, 'bye', file=sys.stderr)\n"
+                "raise ValueError('no key')"
+            )
+        )
+
+
 def test_a_signal_is_named(make: Make) -> None:
     with pytest.raises(TargetError, match="was ended by SIGKILL"):
         ask(make("import os, signal; os.kill(os.getpid(), signal.SIGKILL)"))

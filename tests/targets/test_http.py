@@ -12,9 +12,18 @@ import pytest
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Usage
-from evalcase.targets.http import HttpTarget
+from evalcase.model.target import Surroundings
+from evalcase.targets.http import HttpOptions, HttpTarget
 from tests.cli.command import environment
-from tests.targets.questions import answer_all, ask, carries_address, of_value, question, target_of
+from tests.targets.questions import (
+    answer_all,
+    ask,
+    carries_address,
+    ignore,
+    of_value,
+    question,
+    target_of,
+)
 from tests.targets.server import Reply, serving
 
 LONG = [
@@ -291,6 +300,21 @@ def test_the_cache_key_has_what_decides_and_no_secrets(monkeypatch: pytest.Monke
     ]  # fmt: skip
     assert len({first, *different}) == 6
     assert "hunter2" not in "".join(different)
+
+
+def test_values_of_the_environment_that_are_sent_decide_the_answer_too() -> None:
+    """Another tenant has another answer. Another key of the same tenant has not."""
+
+    def key(**environment: str) -> str:
+        options = HttpOptions(url="http://x", header_env={"X-Tenant": "TENANT"}, key_env="MY_KEY")
+        target = HttpTarget(options, Surroundings(".", environment, ignore))
+        return json.dumps(target.cache_key(question()))
+
+    first = key(TENANT="acme-corp", MY_KEY="hunter2")
+    assert first != key(TENANT="other", MY_KEY="hunter2")
+    assert first == key(TENANT="acme-corp", MY_KEY="hunter3")
+    assert "acme-corp" not in first
+    assert "hunter2" not in first
 
 
 def test_the_client_is_imported_only_to_ask_something() -> None:

@@ -167,6 +167,23 @@ def test_extra_keys_that_the_api_knows_are_sent_and_others_warned_of() -> None:
     ]
 
 
+SCHEMA = {"type": "object", "properties": {"score": {"type": "number"}}}
+
+
+def test_a_schema_of_the_question_is_sent_and_wins_over_the_parameters() -> None:
+    wanted = {
+        "type": "json_schema",
+        "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA},
+    }
+    given = question(schema=SCHEMA)
+    assert sent(given)["response_format"] == wanted
+    params = {"response_format": {"type": "text"}, "temperature": 0}
+    body = sent(given, params=params)
+    assert (body["response_format"], body["temperature"]) == (wanted, 0)
+    assert sent(question(), params=params)["response_format"] == {"type": "text"}
+    assert "response_format" not in sent(question())
+
+
 # Files.
 
 
@@ -557,6 +574,11 @@ def test_the_cache_key_knows_the_content_of_files(tmp_path: Path) -> None:
     assert json.dumps(first) == json.dumps(target.cache_key(given))
     (tmp_path / "a.txt").write_text("two")
     assert target.cache_key(given) != first
+
+
+def test_the_cache_key_knows_the_schema() -> None:
+    target = target_of(OpenAITarget, model="m")
+    assert target.cache_key(question()) != target.cache_key(question(schema=SCHEMA))
 
 
 def test_a_price_of_the_configuration() -> None:

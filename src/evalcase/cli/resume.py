@@ -27,7 +27,6 @@ from evalcase.system.world import this_world
 @click.command("resume")
 @click.argument("run", required=False)
 @click.option("--retry-errored", is_flag=True, help="Run errored trials again.")
-@click.option("--retry-failed", is_flag=True, help="Run failed trials again.")
 @click.option(
     "--max-cost",
     "max_cost_usd",
@@ -50,7 +49,7 @@ from evalcase.system.world import this_world
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 @explained
 def command(
-    run: str | None, retry_errored: bool, retry_failed: bool, max_cost_usd: float | None,
+    run: str | None, retry_errored: bool, max_cost_usd: float | None,
     max_errors: int,
     fail_under: float | None, no_exec: bool, env_file: str | None, runs_dir: str | None,
     quiet: bool, as_json: bool,
@@ -65,7 +64,6 @@ def command(
     evalcase resume --retry-errored      what errored, too
     """
     again: tuple[Verdict, ...] = ("errored",) if retry_errored else ()
-    again += ("failed",) if retry_failed else ()
     manner = Manner(quiet, as_json)
     config = load_config(os.getcwd())
     folder = os.path.abspath(runs_folder(runs_dir, config))
@@ -98,8 +96,7 @@ def _count_finished(run: Run, again: tuple[Verdict, ...]) -> int:
     if not os.path.exists(run.journal):
         return 0  # killed before there was one
     counted = read_totals(run.journal).trials
-    retried = {"errored": counted.errored, "failed": counted.failed}
-    return counted.total - sum(retried[verdict] for verdict in again)
+    return counted.total - (counted.errored if "errored" in again else 0)
 
 
 def _find(name: str | None, folder: str) -> Run | None:

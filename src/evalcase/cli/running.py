@@ -244,8 +244,6 @@ def _next(evaluated: Evaluated, name: str) -> str:
         return f"evalcase resume {name}"
     if evaluated.totals.trials.errored:
         return f"evalcase resume {name} --retry-errored"
-    if evaluated.totals.cases.failed:
-        return f"evalcase resume {name} --retry-failed"
     return ""
 
 

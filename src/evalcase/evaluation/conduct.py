@@ -106,7 +106,7 @@ class Evaluation:
         budget = Budget(limits.max_cost_usd, tally.totals().spent_usd or 0.0, engine.stop)
         timer, store = Timer(), self._store()
         gate = Gate(plan.targets, limits, engine, budget, timer, plan.world.random, store)
-        trials = Trials(plan, gate, timer, run.id)
+        trials = Trials(plan, engine, gate, timer, run.id)
         return Work(plan, run, index, trials, session, again), engine
 
     def _limits(self) -> Limits:

@@ -19,6 +19,7 @@ from evalcase.record.cap import TooLargeError, cap_answer
 from evalcase.run.gate import Asked, Gate
 from evalcase.run.hashes import hash_grading, hash_question
 from evalcase.run.question import question_of
+from evalcase.run.schedule import Engine
 from evalcase.suites.attached import AttachedFiles
 from evalcase.system.timer import Timer
 
@@ -29,8 +30,9 @@ MAX_ANSWER_BYTES = 10_000_000
 class Trials:
     """Makes results of trials."""
 
-    def __init__(self, plan: Plan, gate: Gate, timer: Timer, run_id: str) -> None:
+    def __init__(self, plan: Plan, engine: Engine, gate: Gate, timer: Timer, run_id: str) -> None:
         self._plan = plan
+        self._engine = engine
         self._gate = gate
         self._timer = timer
         self._run_id = run_id
@@ -53,7 +55,7 @@ class Trials:
             return self._skipped(trial, started)
         question = self._question(trial)
         asked = await self._gate.ask(trial.target, question, case.timeout_s)
-        if asked.interrupted:
+        if asked.interrupted and self._engine.interrupted:
             raise asyncio.CancelledError  # it has no result, and is run again by `resume`
         answer, failure = self._kept(asked)
         graders = self._plan.graders.of(case)

@@ -116,13 +116,16 @@ def _check_reach(name: str, kind: TargetKind, value: str, root: str) -> None:
             f"target `{name}` of a suite carries an address, and only the configuration or the "
             f"command line may: add [targets.NAME] to evalcase.toml, and name that in the suite"
         )
-    inside = os.path.join(os.path.realpath(root), "")
-    path = os.path.realpath(os.path.join(root, value))
-    if kind.value_is_path and not path.startswith(inside):
+    if kind.value_is_path and not _is_inside(value, root):
         raise ConfigError(
             f"target `{name}` of a suite leads out of the project, and only the configuration or "
             f"the command line may: add [targets.NAME] to evalcase.toml, and name that in the suite"
         )
+
+
+def _is_inside(value: str, root: str) -> bool:
+    path = os.path.realpath(os.path.join(root, value))
+    return path.startswith(os.path.join(os.path.realpath(root), ""))
 
 
 def _odd_value(name: str, value: object, path: Path) -> Iterator[Fault]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import shutil
 import socket
 import ssl
@@ -14,9 +15,11 @@ import pytest
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.system.threads import Threads
-from evalcase.targets.http import HttpTarget
+from evalcase.targets.http import HttpOptions, HttpTarget
 from evalcase.targets.web.address import CheckedResolver, is_refused
+from evalcase.targets.web.endpoint import make_endpoint
 from evalcase.targets.web.errors import retry_after_s
+from evalcase.targets.web.network import find_proxy
 from tests.targets.questions import LIMIT_S, answer_all, ask, question, target_of
 from tests.targets.server import Reply, serving
 
@@ -121,6 +124,22 @@ def test_connections_are_used_again() -> None:
 
 def test_closing_without_opening_is_fine() -> None:
     asyncio.run(target_of(HttpTarget, url="http://x").close())
+
+
+@pytest.mark.parametrize("length", [True, False])
+def test_a_body_is_read_whole_with_or_without_its_length(length: bool) -> None:
+    body = b"x" * 300_000
+    reply = Reply(body) if length else Reply(raw=b"HTTP/1.1 200 OK\r\n\r\n" + body)
+    with serving(reply) as server:
+        assert ask(target_of(HttpTarget, url=server.url)).text == body.decode()
+
+
+def test_what_is_compressed_is_bounded_by_what_it_becomes() -> None:
+    packed = gzip.compress(b"x" * 1_000_000)
+    assert len(packed) < 10_000
+    with serving(Reply(packed, 200, {"Content-Encoding": "gzip"})) as server:
+        answer = ask(target_of(HttpTarget, url=server.url, max_output_bytes=10_000))
+    assert (answer.text, answer.truncated) == ("x" * 10_000, True)
 
 
 # Statuses.
@@ -286,6 +305,46 @@ def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> 
         assert proxy.request.path == server.url + "/a"
         monkeypatch.setenv("no_proxy", "127.0.0.1")
         assert ask(target_of(HttpTarget, url=server.url)).text == "directly"
+
+
+@pytest.mark.parametrize(
+    "proxy", ["http://u:hunter2@127.0.0.1:99999", "http://u:hunter2@", "http://"]
+)
+def test_a_proxy_that_is_no_address_is_refused_and_not_shown(
+    proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", proxy)
+    with pytest.raises(ConfigError, match="the proxy that is set is no address") as caught:
+        ask(target_of(HttpTarget, url="http://127.0.0.1:1"))
+    assert "hunter2" not in str(caught.value)
+
+
+PROXY = "http://proxy:3128"
+
+
+@pytest.mark.parametrize(
+    ("url", "environment", "found"),
+    [
+        ("http://a.example", {}, None),
+        ("http://a.example", {"HTTP_PROXY": PROXY}, PROXY),
+        ("http://a.example", {"http_proxy": "proxy:3128"}, PROXY),
+        ("http://a.example", {"HTTP_PROXY": "http://no", "http_proxy": PROXY}, PROXY),
+        ("http://a.example", {"HTTP_PROXY": PROXY, "http_proxy": ""}, None),
+        ("http://a.example", {"ALL_PROXY": PROXY}, PROXY),
+        ("https://a.example", {"HTTP_PROXY": PROXY}, None),
+        ("https://a.example", {"HTTPS_PROXY": PROXY}, PROXY),
+        ("http://a.example", {"HTTP_PROXY": PROXY, "REQUEST_METHOD": "GET"}, None),
+        ("http://a.example", {"HTTP_PROXY": PROXY, "NO_PROXY": "*"}, None),
+        ("http://a.example", {"HTTP_PROXY": PROXY, "NO_PROXY": "b.example, .example"}, None),
+        ("http://a.example:81", {"HTTP_PROXY": PROXY, "NO_PROXY": "a.example:80"}, PROXY),
+        ("http://a.example:81", {"HTTP_PROXY": PROXY, "no_proxy": "A.example:81"}, None),
+        ("http://xa.example", {"HTTP_PROXY": PROXY, "NO_PROXY": "a.example"}, PROXY),
+        ("http://a.example", {"HTTP_PROXY": PROXY, "NO_PROXY": ""}, PROXY),
+    ],
+)
+def test_the_proxy_for_an_address(url: str, environment: dict[str, str], found: str | None) -> None:
+    endpoint = make_endpoint("http", HttpOptions(url=url), url)
+    assert find_proxy(endpoint, environment) == found
 
 
 def test_a_proxy_of_another_kind_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

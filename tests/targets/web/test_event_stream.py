@@ -35,3 +35,14 @@ def test_streams(stream: bytes, expected: list[Event]) -> None:
 @given(st.binary(max_size=60).map(lambda data: b"data: " + data), st.integers(0, 66))
 def test_it_does_not_matter_where_chunks_end(stream: bytes, at: int) -> None:
     assert events(stream[:at], stream[at:]) == events(stream)
+
+
+def test_a_long_line_is_put_together_once() -> None:
+    """Each chunk is looked at for its own sake: a line may come in very many."""
+    reader = EventReader()
+    assert reader.feed(b"data: ") == []
+    for _ in range(1000):
+        assert reader.feed(b"x" * 10) == []
+    assert len(reader._rest) == 1001
+    assert reader.feed(b"\r") == []
+    assert reader.feed(b"\n\r\n") == [Event("", b"x" * 10_000)]

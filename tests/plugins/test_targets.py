@@ -1,0 +1,268 @@
+"""Names to targets: what a configuration, a suite and the command line may say, and all faults."""
+
+from __future__ import annotations
+
+import os
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalcase.errors import ConfigError
+from evalcase.model.option import options_of
+from evalcase.model.target import Target, Traits
+from evalcase.plugins.registry import find, find_target_kind, names
+from evalcase.plugins.targets import bounds_of, key_names, make_target, runs_code, target_faults
+from evalcase.project.config import Config
+
+MODELS = ("openai", "anthropic")
+
+
+def make(name: str, root: object = "/p", targets: dict[str, Any] | None = None, **how: Any) -> Any:
+    config = Config(str(root), targets=targets or {})
+    return make_target(name, config, print, how.pop("environment", {}), **how)
+
+
+def refusal(name: str, **how: Any) -> str:
+    with pytest.raises(ConfigError) as caught:
+        make(name, **how)
+    return str(caught.value)
+
+
+def of_options(kind: str, **options: Any) -> str:
+    return refusal("t", targets={"t": {"kind": kind, **options}})
+
+
+@pytest.mark.parametrize("name", names("targets"))
+def test_every_kind_says_what_it_is(name: str) -> None:
+    target_class, kind = find("targets", name), find_target_kind(name)
+    assert kind is target_class.kind
+    assert kind.name == name
+    assert Target in target_class.__mro__
+    assert kind.about.endswith(".")
+    options = options_of(kind.options)
+    assert {"kind", "concurrency"} < {*options, ""}
+    for option in options.values():
+        assert option.about.endswith((".", "…")), (name, option.name)
+    assert kind.value is None or kind.value in options
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("echo", "EchoTarget"), ("python:a:b", "PythonTarget"), ("command:ls -l", "CommandTarget"),
+        ("http:http://x", "HttpTarget"), ("openai:m", "OpenAITarget"),
+        ("anthropic:m", "AnthropicTarget"), ("replay:a.jsonl", "ReplayTarget"),
+    ],
+)  # fmt: skip
+def test_every_kind_has_a_short_spelling(name: str, kind: str) -> None:
+    assert type(make(name)).__name__ == kind
+
+
+@pytest.mark.parametrize("kind", [kind for kind in names("targets") if kind != "echo"])
+def test_a_kind_without_its_value_is_no_target(kind: str) -> None:
+    for name in (kind, f"{kind}:"):
+        assert refusal(name) == f"there is no target `{name}`; the configured ones are: none"
+
+
+def test_names_that_nobody_knows() -> None:
+    known = {"agent": {"kind": "echo"}, "other": {"kind": "echo"}}
+    assert refusal("agnt", targets=known) == (
+        "there is no target `agnt`; the configured ones are: agent, other"
+    )
+    assert refusal("pyhton:a:b") == "there is no target kind `pyhton`: did you mean `python`?"
+    assert "no target kind `smal`" in refusal("t", targets={"t": {"kind": "smal"}})
+    assert refusal("echo:x") == "echo target: it takes no value, so not `x`"
+
+
+def test_all_faults_of_a_target_are_told_at_once() -> None:
+    said = of_options("http", url="ftp://x", api_key="k", concurrency="ten", headers={"a": 1})
+    assert said == (
+        "[targets.t]: `url` is an address such as https://example.com/answer, not 'ftp://x'; "
+        "a target of kind `http` has no option `api_key`: did you mean `key_env`?; "
+        "`concurrency` is a whole number of 1 or more, not 'ten'; "
+        "`headers.a` is text, not 1: quote it"
+    )
+
+
+def test_conflicts_are_told_at_once_too() -> None:
+    said = of_options(
+        "command", command=["ls", "{prompt}"], mode="worker", output="json", stdin="json"
+    )
+    assert "`stdin` does not go with mode" in said
+    assert "`output` does not go with mode" in said
+    assert "`command` has {prompt}, but a worker is started once" in said
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("api_key", "key_env"), ("apiKey", "key_env"), ("api-key", "key_env"), ("token", "key_env"),
+        ("temperature", "params"), ("max_tokens", "params"), ("stream", "params"),
+        ("api_base", "base_url"), ("url", "base_url"), ("pricing", "price"), ("modle", "model"),
+        ("concurency", "concurrency"),
+    ],
+)  # fmt: skip
+def test_names_of_other_tools_lead_to_ours(kind: str, written: str, meant: str) -> None:
+    assert f"no option `{written}`: did you mean `{meant}`?" in of_options(
+        kind, **{"model": "m", written: "x"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"day": date(2026, 1, 1)}, "date is not a JSON value"),
+        ({"n": float("nan")}, "JSON has no nan"),
+        ({"n": 10**5000}, "an integer has more than 4,300 digits"),
+    ],
+)
+def test_what_toml_has_and_json_has_not_is_a_fault(value: Any, said: str) -> None:
+    assert f"`params` can't be written as JSON: {said}" in of_options(
+        "openai", model="m", params=value
+    )
+
+
+def test_faults_have_paths() -> None:
+    kind = find_target_kind("openai")
+    values = {"kind": "openai", "model": 3, "price": {"input": -1}, "modle": "m"}
+    found = {(fault.path, fault.at) for fault in target_faults(kind, values, ("targets", "t"))}
+    assert found == {
+        (("targets", "t", "model"), "value"),
+        (("targets", "t", "price", "input"), "value"),
+        (("targets", "t", "price"), "value"),
+        (("targets", "t", "modle"), "key"),
+    }
+    conflict = target_faults(kind, {"model": "m", "params": {"messages": []}}, ("targets", "t"))
+    assert [fault.path for fault in conflict] == [("targets", "t", "params", "messages")]
+
+
+@pytest.mark.parametrize("name", names("targets"))
+def test_concurrency_is_an_option_of_every_kind(name: str) -> None:
+    needed: dict[str, dict[str, Any]] = {
+        "python": {"function": "a:b"}, "command": {"command": ["ls"]}, "http": {"url": "http://x"},
+        "openai": {"model": "m"}, "anthropic": {"model": "m"}, "replay": {"path": "a"},
+    }  # fmt: skip
+    options = {"kind": name, "concurrency": 3, **needed.get(name, {})}
+    target = make("t", targets={"t": options})
+    assert target.traits.concurrency == 3
+    assert bounds_of("t", target, Config("/p", targets={"t": options})) == [3, 3]
+
+
+def test_a_worker_answers_no_more_at_once_than_it_has_processes() -> None:
+    options: dict[str, Any] = {"kind": "command", "command": ["ls"], "mode": "worker"}
+    assert make("t", targets={"t": options}).traits.concurrency == 1
+    assert make("t", targets={"t": {**options, "workers": 4}}).traits.concurrency == 4
+    both = {**options, "workers": 4, "concurrency": 2}
+    assert make("t", targets={"t": both}).traits.concurrency == 2
+
+
+def test_names_of_keys_come_from_traits_and_configuration() -> None:
+    targets = {"a": {"kind": "http", "url": "http://x", "header_env": {"X-Key": "A"}}}
+    config = Config(
+        "/p", targets={**targets, "b": {"kind": "openai", "key_env": "B"}}, secrets=("C",)
+    )
+    assert key_names(config, [make("a", targets=targets), make("openai:m")]) == {
+        "A", "B", "C", "OPENAI_API_KEY",
+    }  # fmt: skip
+
+
+# What a suite may not say, and what may not be run.
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["http:http://x", "openai:m@https://x/v1", "anthropic:m@http://x", "http:x"],
+)
+def test_a_suite_can_not_name_an_address(name: str) -> None:
+    assert f"target `{name}` of a suite carries an address" in refusal(name, of_suite=True)
+    if name != "http:x":
+        assert make(name) is not None
+
+
+@pytest.mark.parametrize("name", ["openai:m", "anthropic:m@2024", "command:curl http://x", "echo"])
+def test_a_suite_can_name_what_has_no_address(name: str) -> None:
+    assert make(name, of_suite=True) is not None
+
+
+def test_a_suite_can_not_lead_out_of_the_project(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    (tmp_path / "answers.jsonl").write_text("")
+    (root / "link.jsonl").symlink_to(tmp_path / "answers.jsonl")
+    (root / "answers.jsonl").write_text("")
+    for path in ("../answers.jsonl", str(tmp_path / "answers.jsonl"), "link.jsonl"):
+        said = refusal(f"replay:{path}", root=root, of_suite=True)
+        assert "leads out of the project" in said
+        assert make(f"replay:{path}", root=root) is not None
+    assert make("replay:answers.jsonl", root=root, of_suite=True) is not None
+
+
+def test_code_is_not_run_where_that_is_forbidden() -> None:
+    targets = {"t": {"kind": "python", "function": "a:b"}}
+    for name in ("python:a:b", "command:ls", "t"):
+        assert "would run code, and --no-exec" in refusal(name, targets=targets, no_exec=True)
+    assert make("openai:m", no_exec=True) is not None
+    assert [runs_code(name) for name in ("python:a:b", "command:x", "http:x", "echo")] == [
+        True, True, False, False,
+    ]  # fmt: skip
+
+
+# Constructors keep what they are given.
+
+
+@pytest.mark.parametrize(
+    "name", ["echo", "python:no.such:f", "command:no-such-program", "replay:nowhere", "openai:m"]
+)
+def test_making_a_target_looks_at_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    find_target_kind(name.partition(":")[0])
+    with monkeypatch.context() as context:
+        context.setattr(os, "environ", None)
+        target = make(name, root="/nowhere/at/all")
+    assert isinstance(target.traits, Traits)
+
+
+# Addresses after a model.
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize(
+    ("place", "meant"),
+    [
+        ("127.0.0.1:8911/v1", "http://127.0.0.1:8911/v1"),
+        ("127.0.0.1", "http://127.0.0.1"),
+        ("localhost:11434/v1", "http://localhost:11434/v1"),
+        ("localhost", "http://localhost"),
+        ("[::1]:8000/v1", "http://[::1]:8000/v1"),
+        ("gpu-box:8000", "http://gpu-box:8000"),
+        ("api.example.com/v1", "https://api.example.com/v1"),
+        ("api.example.com", "https://api.example.com"),
+        ("api.example.com:8443/v1?x=1", "https://api.example.com:8443/v1?x=1"),
+    ],
+)
+def test_an_address_without_a_scheme_is_an_error(kind: str, place: str, meant: str) -> None:
+    assert refusal(f"{kind}:org/m@v2@{place}") == (
+        f"{kind} target: `org/m@v2@{place}` has an address without a scheme: "
+        f"did you mean {kind}:org/m@v2@{meant}?"
+    )
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize(
+    "model",
+    ["m@v2", "org/model:7b@v2", "claude-3-5-sonnet@20240620", "m@001", "m@latest", "m@v1.5", "@m",
+     "m@", "m@sha256:1234567890", "a@b@c", "m@q4_k_m"],
+)  # fmt: skip
+def test_a_model_with_an_at_in_its_name_is_a_model(kind: str, model: str) -> None:
+    target = make(f"{kind}:{model}")
+    assert target._options.model == model
+    assert target._options.base_url is None
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_an_address_of_another_kind_is_an_error(kind: str) -> None:
+    assert "neither http:// nor https://" in refusal(f"{kind}:m@ftp://x/v1")
+    for value in ("@http://x", "@localhost:80"):
+        assert "it needs a model" in refusal(f"{kind}:{value}")

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from evalcase.text.complaint import find_complaint
+
+NODE = """
+/home/me/agent.js:3
+  throw new Error("no such model: gpt-9")
+  ^
+
+Error: no such model: gpt-9
+    at main (/home/me/agent.js:3:9)
+    at Object.<anonymous> (/home/me/agent.js:6:1)
+    at Module._compile (node:internal/modules/cjs/loader:1364:14)
+    at node:internal/main/run_main_module:28:49
+
+Node.js v20.20.2
+"""
+
+NODE_MODULE = """
+node:internal/modules/cjs/loader:1228
+  throw err;
+  ^
+
+Error: Cannot find module './config'
+Require stack:
+- /home/me/agent.js
+    at Module._resolveFilename (node:internal/modules/cjs/loader:1225:15) {
+  code: 'MODULE_NOT_FOUND',
+  requireStack: [ '/home/me/agent.js' ]
+}
+
+Node.js v20.20.2
+"""
+
+NODE_SYSTEM = """
+node:fs:573
+  return binding.open(path, flagsNumber, mode, ctx);
+                 ^
+
+Error: ENOENT: no such file or directory, open 'x'
+    at Object.openSync (node:fs:573:18) {
+  errno: -2
+}
+
+Node.js v20.20.2
+"""
+
+PYTHON = """
+Loading…
+Traceback (most recent call last):
+  File "agent.py", line 1, in <module>
+    main()
+  File "agent.py", line 9, in main
+    raise ValueError("the key is wrong")
+ValueError: the key is wrong
+please see https://example.com/help
+"""
+
+PYTHON_CHAIN = """
+Traceback (most recent call last):
+  File "agent.py", line 3, in <module>
+    {}["x"]
+KeyError: 'x'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "agent.py", line 5, in <module>
+    raise RuntimeError from None
+RuntimeError
+Exception ignored in: <function f>
+"""
+
+PYTHON_SYNTAX = """
+  File "agent.py", line 1
+    x = (
+        ^
+SyntaxError: '(' was never closed
+"""
+
+JAVA = """
+Exception in thread "main" java.lang.IllegalStateException: no key
+	at com.example.Agent.main(Agent.java:7)
+Caused by: java.io.IOException: connection reset
+	at com.example.Agent.ask(Agent.java:9)
+	... 1 more
+"""
+
+RUST = """
+thread 'main' panicked at src/main.rs:4:5:
+no key
+note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
+"""
+
+
+@pytest.mark.parametrize(
+    ("stderr", "line"),
+    [
+        (NODE, "Error: no such model: gpt-9"),
+        (NODE_MODULE, "Error: Cannot find module './config'"),
+        (NODE_SYSTEM, "Error: ENOENT: no such file or directory, open 'x'"),
+        (PYTHON, "ValueError: the key is wrong"),
+        (PYTHON_CHAIN, "RuntimeError"),
+        (PYTHON_SYNTAX, "SyntaxError: '(' was never closed"),
+        (JAVA, "Caused by: java.io.IOException: connection reset"),
+        (RUST, "thread 'main' panicked at src/main.rs:4:5:"),
+        ("panic: no key\n\ngoroutine 1 [running]:\nmain.main()\nexit status 2", "panic: no key"),
+        ("fatal: not a git repository\nrun git init", "fatal: not a git repository"),
+        ("/bin/sh: 1: agnt: not found\n", "/bin/sh: 1: agnt: not found"),
+        ("usage: agent [-h]\nagent: error: no model\n", "agent: error: no model"),
+        ("usage: agent\nagent: unknown option -x\nTry agent --help", "agent: unknown option -x"),
+        ("cat: x: No such file or directory\nbye", "cat: x: No such file or directory"),
+        ("connecting\npermission denied (publickey)\nbye", "permission denied (publickey)"),
+        ("one\ntwo\n\n", "two"),
+        ("   indented", "indented"),
+        ("", ""),
+        ("\n \n", ""),
+    ],
+)  # fmt: skip
+def test_the_line_that_says_why(stderr: str, line: str) -> None:
+    assert find_complaint(dedent(stderr)) == line
+
+
+def test_a_traceback_that_was_cut_is_no_reason_to_say_nothing() -> None:
+    assert find_complaint("Traceback (most recent call last):\n  File 'x', line 1") != ""
+
+
+def test_much_is_looked_through_in_no_time() -> None:
+    assert find_complaint("at a\n" * 100_000) == "at a"
+    assert len(find_complaint("x" * 1_000_000)) == 1_000_000
