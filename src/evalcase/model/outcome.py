@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from evalcase.model.result import Verdict
 from evalcase.model.totals import decide_case_verdict
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 class Outcome(NamedTuple):
@@ -67,13 +69,13 @@ class _Open:
         return Outcome(verdict, self.passed, trials, self.repeats, self.pass_rate)
 
 
-class Folding:
+class Folding(Generic[Key]):
     """Folds trials into cases as they come. It holds those cases that lack some of their trials."""
 
     def __init__(self) -> None:
-        self._open: dict[Hashable, _Open] = {}
+        self._open: dict[Key, _Open] = {}
 
-    def add(self, name: Hashable, verdict: Verdict, repeats: int, pass_rate: float) -> Outcome:
+    def add(self, name: Key, verdict: Verdict, repeats: int, pass_rate: float) -> Outcome:
         """Take a trial of a case of that name. The outcome has a verdict once that is all."""
         if repeats <= 1:
             return Outcome(verdict, verdict == "passed", 1, 1, pass_rate)
@@ -90,6 +92,6 @@ class Folding:
         """How many cases lack some of their trials."""
         return len(self._open)
 
-    def left(self) -> Iterator[tuple[Hashable, Outcome]]:
+    def left(self) -> Iterator[tuple[Key, Outcome]]:
         """Those cases, with what they come to so far."""
         return ((name, known.outcome()) for name, known in self._open.items())

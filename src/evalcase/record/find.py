@@ -73,7 +73,7 @@ def _find_path(name: str, runs_dir: str) -> str | None:
     if RUN_ID.fullmatch(name) and os.path.isdir(inside):
         return inside
     if os.path.exists(os.path.join(name, "run.json")):
-        return name
+        return os.path.abspath(name)
     if name and os.sep in name and os.path.isdir(name):
         raise ConfigError(f"{name} is no run: it has no run.json")
     alike = [each for each in _names(runs_dir) if name and name in each]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from math import fsum
 
@@ -48,18 +49,26 @@ class KeptRun:
         return self._index.tally().totals()
 
     def results(self) -> Iterator[Result]:
-        """Every result that counts, in the order of the journal."""
-        if len(self._index):
-            yield from read_results_of(self.run.journal, self._index)
+        """Every result that counts, in the order of the journal. All of a case say the same of how
+        often it is repeated, also where that was changed in between."""
+        if not len(self._index):
+            return
+        for result in read_results_of(self.run.journal, self._index):
+            outcome = self.outcome(result)
+            if (outcome.repeats, outcome.pass_rate) == (result.repeats, result.pass_rate):
+                yield result
+            else:
+                yield replace(result, repeats=outcome.repeats, pass_rate=outcome.pass_rate)
 
     def outcome(self, result: Result) -> Outcome:
         """What became of the case of a result, all of its trials together."""
         return self._outcomes.find(result)
 
-    def cases(self) -> Iterator[CaseVerdict]:
-        """Every case at every target, when the last of its results has come."""
+    def cases(self, results: Iterable[Result] | None = None) -> Iterator[CaseVerdict]:
+        """Every case at every target, when the last of its results has come; or those of some
+        results, all of a case or none."""
         scores: dict[tuple[str, str, str], list[float | None]] = {}
-        for result in self.results():
+        for result in self.results() if results is None else results:
             name, outcome = result.key[:3], self.outcome(result)
             known = scores.setdefault(name, [])
             known.append(result.score)

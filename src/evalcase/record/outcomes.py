@@ -20,7 +20,7 @@ class Outcomes:
     def __init__(self, index: Index) -> None:
         # verdict, trials passed, trials, repeats, pass rate
         self._known = Table("bIIId")
-        folding = Folding()
+        folding: Folding[int] = Folding()
         for each in index.counted():
             if each.repeats > 1:
                 outcome = folding.add(each.group, each.verdict, each.repeats, each.pass_rate)

@@ -19,7 +19,7 @@ class Tally:
     def __init__(self) -> None:
         self._trials: Counter[Verdict] = Counter()
         self._cases: Counter[Verdict] = Counter()
-        self._folding = Folding()
+        self._folding: Folding[Hashable] = Folding()
         self._unpriced = 0
         self._cached = 0
         # Kept one by one for an exact sum: a resumed run adds up to the same cent in any order.

@@ -11,7 +11,7 @@ from evalcase.model.result import Result
 from evalcase.report.terminal.cells import measure
 from evalcase.report.terminal.statistics import gather
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
-from evalcase.report.terminal.summary import Ending, percent, summary_lines
+from evalcase.report.terminal.summary import Ending, summary_lines
 from tests.report.terminal.endings import (
     FOLDER,
     count,

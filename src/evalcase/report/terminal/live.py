@@ -13,10 +13,10 @@ from contextlib import suppress
 from time import monotonic
 from typing import TextIO
 
-from evalcase.model.result import Result
 from evalcase.report.terminal.cells import measure
 from evalcase.report.terminal.failures import headline
 from evalcase.report.terminal.progress import Speed, status_line
+from evalcase.report.terminal.statistics import Decided
 from evalcase.report.terminal.style import PLAIN, Style
 from evalcase.report.terminal.view import RunView, Ticker
 from evalcase.text.visible import visible
@@ -60,9 +60,10 @@ class LiveView(RunView):
         self.active = True
         self._ticker.start()
 
-    def name(self, result: Result) -> None:
+    def name(self, decided: Decided) -> None:
+        outcome, result = decided
         width = self.columns() - 1
-        line = headline(result, self.style, width, name_target=self.name_target)
+        line = headline(result, outcome, self.style, width, name_target=self.name_target)
         self._lines.append((line, self.same))
 
     def say(self, line: str) -> None:

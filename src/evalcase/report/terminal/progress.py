@@ -6,6 +6,7 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from math import floor, log10
 
 from evalcase.model.result import Result, Verdict
 from evalcase.report.terminal.cells import cut, measure
@@ -30,14 +31,13 @@ class Progress:
     """What is known while a run goes on. It holds no trials, however many there are."""
 
     planned: int = 0
+    """Trials, as the next two."""
     running: int = 0
+    done: int = 0
     verdicts: Counter[Verdict] = field(default_factory=_no_verdicts)
-    """All of them are there from the start, so that another thread may add them up at any time."""
+    """Of cases, each when its last trial is done. All of them are there from the start, so that
+    another thread may add them up at any time."""
     cost_usd: float | None = None
-
-    @property
-    def done(self) -> int:
-        return self.verdicts.total()
 
     @property
     def total(self) -> int:
@@ -47,9 +47,12 @@ class Progress:
     def start(self) -> None:
         self.running += 1
 
-    def finish(self, result: Result) -> None:
+    def finish(self, result: Result, verdict: Verdict | None) -> None:
+        """A trial is done, and with it its case, if that has a verdict now."""
         self.running = max(0, self.running - 1)
-        self.verdicts[result.verdict] += 1
+        self.done += 1
+        if verdict is not None:
+            self.verdicts[verdict] += 1
         if result.answer is not None and result.answer.cost_usd is not None:
             self.cost_usd = (self.cost_usd or 0.0) + result.answer.cost_usd
 
@@ -152,9 +155,10 @@ def bar(progress: Progress, width: int, style: Style) -> str:
     """How much is done, in the colours of what came of it."""
     total = max(1, progress.total)
     done = width * progress.done // total
-    bad = progress.done - progress.verdicts["passed"] - progress.verdicts["skipped"]
+    decided = progress.verdicts.total()
+    bad = decided - progress.verdicts["passed"] - progress.verdicts["skipped"]
     # Even one that did not pass among thousands is seen.
-    red = min(done, max(1, done * bad // max(1, progress.done))) if bad else 0
+    red = min(done, max(1, done * bad // max(1, decided))) if bad else 0
     worst = style.error if progress.verdicts["failed"] else style.warning
     return (
         paint("━" * (done - red), style.good)
@@ -164,10 +168,17 @@ def bar(progress: Progress, width: int, style: Style) -> str:
 
 
 def money(usd: float | None) -> str:
-    """Dollars, small amounts to a hundredth of a cent."""
+    """Dollars, small amounts to a hundredth of a cent, and less than that to its first digits."""
     if usd is None:
         return "–"
+    if 0 < abs(usd) < 0.0001:
+        return f"${usd:.{min(12, 1 - floor(log10(abs(usd))))}f}"
     return f"${usd:,.4f}" if abs(usd) < 10 else f"${usd:,.2f}"
+
+
+def percent(rate: float) -> str:
+    """To one decimal, but 100.0% only for all and 0.0% only for none."""
+    return f"{100 * rate if rate in (0, 1) else min(99.9, max(0.1, 100 * rate)):.1f}%"
 
 
 def per_time(rate: float) -> str:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from evalcase.model.totals import Totals
 from evalcase.report.terminal.cells import cut, measure, pad
-from evalcase.report.terminal.progress import money
+from evalcase.report.terminal.progress import money, percent
 from evalcase.report.terminal.style import Style, paint
-from evalcase.report.terminal.summary import percent
 from evalcase.text.visible import visible
 
 HEAD = ("run", "age", "trials", "passed", "failed", "errored", "cost", "suite", "target")

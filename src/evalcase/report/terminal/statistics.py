@@ -1,23 +1,29 @@
-"""Results in, one at a time; out what a summary says of them. It grows with what went wrong, up to
-a limit, and never with what passed."""
+"""Results in, one at a time; out what a summary says of them, and each case when it is decided.
+
+It grows with what went wrong, up to a limit, and with cases that are not decided yet; never with
+what passed.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from evalcase.model.outcome import Folding, Outcome
 from evalcase.model.result import Result, Verdict
-from evalcase.report.terminal.failures import detail_lines, reason
-from evalcase.report.terminal.style import Style
+from evalcase.report.terminal.failures import reason_of
+from evalcase.report.terminal.said import Said, answer_said
 
 MOST_CASES = 20
 """Cases of one verdict that are shown in full."""
-_MOST_REPEATED = 1000
+_MOST_HELD = 1000
+"""Undecided cases of which trials are held, to be shown when they are decided."""
+_MOST_SHAKY = 10
 _SLOWEST = 3
 _NAMED = 3
-TROUBLED: tuple[Verdict, ...] = ("failed", "errored", "ungraded")
+TROUBLED: tuple[Verdict | None, ...] = ("failed", "errored", "ungraded", None)
 
 
 class Name(NamedTuple):
@@ -33,17 +39,25 @@ class Slow(NamedTuple):
     name: Name
 
 
+class Decided(NamedTuple):
+    """A case whose trials are all there, and the first of them that shows why it is so."""
+
+    outcome: Outcome
+    result: Result
+
+
 @dataclass(slots=True)
 class Shown:
-    """A case that did not pass: its first such trial, and how many there are."""
+    """A case that is shown in full, by one of its trials."""
 
     result: Result
-    lines: list[str]
-    trials: int = 1
+    """Without its answer, which may be large."""
+    said: Said | None
+    outcome: Outcome
     same: int = 0
-    """Trials of other cases that errored in the same way."""
+    """How many other cases errored in the same way."""
     named: list[str] = field(default_factory=list)
-    """The first of those cases."""
+    """The first of those."""
 
 
 @dataclass(slots=True)
@@ -51,54 +65,126 @@ class Row:
     """What came of one target."""
 
     verdicts: Counter[Verdict] = field(default_factory=Counter)
+    """Of its cases."""
+    trials: int = 0
     cost_usd: float | None = None
     busy_s: float = 0.0
 
 
 @dataclass(slots=True)
-class Gathered:
-    shown: dict[tuple[Verdict, Name], Shown] = field(default_factory=dict)
-    more: Counter[Verdict] = field(default_factory=Counter)
-    """Trials that are not shown, since many others are."""
-    targets: dict[str, Row] = field(default_factory=dict)
-    slowest: list[Slow] = field(default_factory=list)
-    input_tokens: int = 0
-    output_tokens: int = 0
-    repeats: dict[Name, tuple[int, int]] = field(default_factory=dict)
-    """Of the repeated cases that did not always pass: how many trials did, of how many."""
+class Forgiven:
+    """Cases that passed although some of their trials errored, and why the first of them did."""
+
+    cases: int
+    first: str
+    reason: str
 
 
-def gather(read: Callable[[], Iterable[Result]], style: Style, width: int) -> Gathered:
-    """Read the results once, and a second time where cases were repeated."""
-    gathered = Gathered()
-    troubled: set[Name] = set()
-    repeated = False
-    for result in read():
+class Statistics:
+    """Adds results up. `shown` says of which verdicts cases are shown; None is of undecided."""
+
+    def __init__(self, shown: Collection[Verdict | None] = TROUBLED) -> None:
+        self.targets: dict[str, Row] = {}
+        self.slowest: list[Slow] = []
+        self.input_tokens = 0
+        self.output_tokens = 0
+        self.shaky: list[tuple[Name, Outcome]] = []
+        """Cases that passed although some of their trials did not: the first of them."""
+        self.more_shaky = 0
+        self.forgiven: Forgiven | None = None
+        self.more: Counter[Verdict | None] = Counter()
+        """How many cases of a verdict are not shown, since many others are."""
+        self._verdicts = shown
+        self._shown: dict[Verdict | None, list[Shown]] = {verdict: [] for verdict in shown}
+        self._folding: Folding[Name] = Folding()
+        self._held: dict[Name, dict[Verdict, Shown]] = {}
+        """Of undecided cases: their first trial of each verdict."""
+
+    def add(self, result: Result) -> Decided | None:
+        """Take a result; return its case if that is decided now."""
         name = Name(*result.key[:3])
-        repeated = repeated or result.key.repeat > 1
-        _count(gathered, result)
-        if result.verdict in TROUBLED:
-            _show(gathered, result, name, style, width)
-            if len(troubled) < _MOST_REPEATED:
-                troubled.add(name)
-    if repeated and troubled:
-        gathered.repeats = _rates(read(), troubled)
-    return gathered
+        row = self._count(result, name)
+        outcome = self._folding.add(name, result.verdict, result.repeats, result.pass_rate)
+        if outcome.repeats > 1:
+            return self._fold(result, name, row, outcome)
+        row.verdicts[result.verdict] += 1
+        if result.verdict in self._verdicts:
+            self._show(outcome, result)
+        return Decided(outcome, result)
 
+    def shown(self, verdict: Verdict | None) -> list[Shown]:
+        """The cases of a verdict, as many as are shown."""
+        return self._shown.get(verdict, [])
 
-def _count(gathered: Gathered, result: Result) -> None:
-    row = gathered.targets.setdefault(result.key.target, Row())
-    row.verdicts[result.verdict] += 1
-    row.busy_s += result.duration_s
-    slow = gathered.slowest
-    if len(slow) < _SLOWEST or result.duration_s > slow[-1].duration_s:
-        gathered.slowest = _slowest([*slow, Slow(result.duration_s, Name(*result.key[:3]))])
-    answer = result.answer
-    if answer is not None and answer.cost_usd is not None:
-        row.cost_usd = (row.cost_usd or 0.0) + answer.cost_usd
-    if answer is not None and answer.usage is not None:
-        gathered.input_tokens += answer.usage.input_tokens or 0
-        gathered.output_tokens += answer.usage.output_tokens or 0
+    def finish(self) -> None:
+        """No result follows: what is undecided stays so."""
+        for name, outcome in self._folding.left():
+            held = self._held.pop(name, {})
+            bad = [shown for verdict, shown in held.items() if verdict != "passed"]
+            if None in self._verdicts and bad:
+                self._show(outcome, bad[0].result, bad[0])
+
+    def _fold(self, result: Result, name: Name, row: Row, outcome: Outcome) -> Decided | None:
+        """The same for a trial of a repeated case."""
+        known = self._held.get(name)
+        if known is None and len(self._held) < _MOST_HELD:
+            known = self._held[name] = {}
+        if known is not None and result.verdict not in known:
+            known[result.verdict] = _shorten(result, outcome)
+        if outcome.verdict is None:
+            return None
+        held = self._held.pop(name, None) or {result.verdict: _shorten(result, outcome)}
+        row.verdicts[outcome.verdict] += 1
+        if outcome.verdict == "passed":
+            self._forgive(name, outcome, held)
+        trial = held.get(outcome.verdict) or next(iter(held.values()))
+        if outcome.verdict in self._verdicts:
+            self._show(outcome, trial.result, trial)
+        return Decided(outcome, trial.result)
+
+    def _forgive(self, name: Name, outcome: Outcome, held: dict[Verdict, Shown]) -> None:
+        if outcome.passed == outcome.trials:
+            return
+        if len(self.shaky) < _MOST_SHAKY:
+            self.shaky.append((name, outcome))
+        else:
+            self.more_shaky += 1
+        if "errored" in held:
+            self.forgiven = self.forgiven or Forgiven(
+                0, name.case, reason_of(held["errored"].result)
+            )
+            self.forgiven.cases += 1
+
+    def _count(self, result: Result, name: Name) -> Row:
+        row = self.targets.get(name.target)
+        if row is None:
+            row = self.targets[name.target] = Row()
+        row.trials += 1
+        row.busy_s += result.duration_s
+        slow = self.slowest
+        if len(slow) < _SLOWEST or result.duration_s > slow[-1].duration_s:
+            self.slowest = _slowest([*slow, Slow(result.duration_s, name)])
+        answer = result.answer
+        if answer is not None and answer.cost_usd is not None:
+            row.cost_usd = (row.cost_usd or 0.0) + answer.cost_usd
+        if answer is not None and answer.usage is not None:
+            self.input_tokens += answer.usage.input_tokens or 0
+            self.output_tokens += answer.usage.output_tokens or 0
+        return row
+
+    def _show(self, outcome: Outcome, result: Result, held: Shown | None = None) -> None:
+        shown = self._shown[outcome.verdict]
+        like = _alike(shown, result) if outcome.verdict == "errored" else None
+        if like is not None:
+            like.same += 1
+            if len(like.named) < _NAMED:
+                like.named.append(result.key.case)
+        elif len(shown) < MOST_CASES:
+            trial = held or _shorten(result, outcome)
+            trial.outcome = outcome
+            shown.append(trial)
+        else:
+            self.more[outcome.verdict] += 1
 
 
 def _slowest(slow: list[Slow]) -> list[Slow]:
@@ -109,36 +195,11 @@ def _slowest(slow: list[Slow]) -> list[Slow]:
     return list(best.values())[:_SLOWEST]
 
 
-def _show(gathered: Gathered, result: Result, name: Name, style: Style, width: int) -> None:
-    known = gathered.shown.get((result.verdict, name))
-    like = _alike(gathered, result)
-    if known is not None:
-        known.trials += 1
-    elif like is not None:
-        like.same += 1
-        if len(like.named) < _NAMED and name.case not in like.named:
-            like.named.append(name.case)
-    elif sum(verdict == result.verdict for verdict, _ in gathered.shown) < MOST_CASES:
-        lines = list(detail_lines(result, style, width))
-        gathered.shown[result.verdict, name] = Shown(result, lines)
-    else:
-        gathered.more[result.verdict] += 1
+def _shorten(result: Result, outcome: Outcome) -> Shown:
+    return Shown(replace(result, answer=None), answer_said(result.answer), outcome)
 
 
-def _alike(gathered: Gathered, result: Result) -> Shown | None:
+def _alike(errored: list[Shown], result: Result) -> Shown | None:
     """One that errored for the same reason: a key that is missing is told once, not 300 times."""
-    if result.verdict != "errored":
-        return None
-    why = reason(result)
-    errored = (shown for (verdict, _), shown in gathered.shown.items() if verdict == "errored")
-    return next((shown for shown in errored if reason(shown.result) == why), None)
-
-
-def _rates(results: Iterable[Result], names: set[Name]) -> dict[Name, tuple[int, int]]:
-    rates: dict[Name, tuple[int, int]] = {}
-    for result in results:
-        name = Name(*result.key[:3])
-        if name in names:
-            passed, tried = rates.get(name, (0, 0))
-            rates[name] = passed + (result.verdict == "passed"), tried + 1
-    return {name: rate for name, rate in rates.items() if rate[1] > 1}
+    why = reason_of(result)
+    return next((shown for shown in errored if reason_of(shown.result) == why), None)
