@@ -1,8 +1,21 @@
-"""Every test begins with the signals that a person's shell would give a command."""
+"""Every test begins with the signals that a person's shell would give a command, and is ended if it
+hangs: no test measures time, and none needs nearly as much as the limit."""
 
 from __future__ import annotations
 
 import signal
+import traceback
+from collections.abc import Generator
+from types import FrameType
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+LIMIT_S = 300.0
+
+settings.register_profile("usual", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", settings.get_profile("usual"), max_examples=2000)
+settings.load_profile("usual")
 
 
 def pytest_configure() -> None:
@@ -13,3 +26,26 @@ def pytest_configure() -> None:
     for number in (signal.SIGHUP, signal.SIGTERM):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGALRM, _fail)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Generator[None]:
+    yield from _within_limit()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None]:
+    yield from _within_limit()
+
+
+def _within_limit() -> Generator[None]:
+    signal.setitimer(signal.ITIMER_REAL, LIMIT_S, LIMIT_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _fail(_: int, frame: FrameType | None) -> None:
+    pytest.fail("it hangs, and was here:\n" + "".join(traceback.format_stack(frame)))

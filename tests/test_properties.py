@@ -41,7 +41,7 @@ ALIASES = {
 }
 OLD_NAMES = [alias for aliases in ALIASES.values() for alias in aliases]
 
-often = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+often = settings(suppress_health_check=list(HealthCheck))
 
 
 # Data.

@@ -62,7 +62,7 @@ __all__ = [
 
 _HOMES = {
     "Answer": "model.answer",
-    "Case": "model.case",
+    "Case": "suites.made",
     "ConfigError": "errors",
     "Context": "model.grader",
     "EvalcaseError": "errors",

@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 
 from tests.cli.in_process import run_in_process
 
+LIMIT_S = 120.0
+"""No command in these tests takes nearly as long, on a machine however busy."""
+
 EVALCASE = (sys.executable, "-m", "evalcase")
 
 # Root passes every permission check by a capability. Without it, the mode of a file counts again.
@@ -66,7 +69,6 @@ def evalcase_process(
     cwd: Path | None = None,
     stdin: bytes = b"",
     env: Mapping[str, str] | None = None,
-    timeout: float = 30,
     prefix: tuple[str, ...] = (),
 ) -> Result:
     """Run the command as a process of its own; with a prefix, one that another program starts."""
@@ -76,7 +78,7 @@ def evalcase_process(
         input=stdin,
         env=environment(**(env or {})),
         capture_output=True,
-        timeout=timeout,
+        timeout=LIMIT_S,
         check=False,
     )
     return _checked(Result(done.returncode, done.stdout, done.stderr))
@@ -96,7 +98,7 @@ def shell(script: str, *, cwd: Path, env: Mapping[str, str] | None = None) -> Re
         env=environment(EVALCASE=" ".join(EVALCASE), **(env or {})),
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=60,
+        timeout=LIMIT_S,
         check=False,
     )
     assert b"Traceback" not in done.stderr, done.stderr.decode(errors="replace")

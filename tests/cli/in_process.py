@@ -17,14 +17,11 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, chdir, contextmanager
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import NamedTuple
 from unittest import mock
 
 from evalcase.cli.main import main
-
-LIMIT_S = 60.0
-"""Nothing that is run this way takes nearly as long, on a machine however busy."""
 
 _PATH, _MODULES = sys.path[:], set(sys.modules)
 """As they are before any test is run."""
@@ -50,9 +47,8 @@ def run_in_process(
         stack.enter_context(mock.patch.object(sys, "argv", ["evalcase", *arguments]))
         stack.enter_context(_own_logging())
         stack.enter_context(_own_imports())
-        hangs = stack.enter_context(_own_signals())
+        stack.enter_context(_own_signals())
         code = _exit_code()
-        assert not hangs, f"it did not end in {LIMIT_S:g} s, but was here:\n{hangs[0]}"
         return Ended(code, stdout.getvalue(), stderr.getvalue())
 
 
@@ -144,22 +140,12 @@ def _clear_caches() -> None:
 
 
 @contextmanager
-def _own_signals() -> Iterator[list[str]]:
-    """The handlers as they are, whatever becomes of them, and an alarm in case that it hangs: then
-    it is interrupted, and where it was is in the list."""
-    hangs: list[str] = []
-
-    def interrupt(_: int, frame: FrameType | None) -> None:
-        hangs.append("".join(traceback.format_stack(frame)))
-        raise KeyboardInterrupt
-
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
+def _own_signals() -> Iterator[None]:
+    """The handlers that a run sets are gone after it."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
     before = {number: signal.getsignal(number) for number in numbers}
-    signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, LIMIT_S, LIMIT_S)
     try:
-        yield hangs
+        yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in before.items():
             signal.signal(number, handler)

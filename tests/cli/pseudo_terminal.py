@@ -13,9 +13,8 @@ import termios
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.cli.command import EVALCASE, environment
+from tests.cli.command import EVALCASE, LIMIT_S, environment
 from tests.report.terminal.screen import Screen
-from tests.run.project import LIMIT_S
 
 CTRL_C = b"\x03"
 # The child makes the terminal its own, so that Ctrl-C reaches it as it would a person's.

@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 
 import evalcase as package
-from tests.cli.command import EVALCASE, environment, evalcase, evalcase_process, shell
+from tests.cli.command import (
+    EVALCASE,
+    LIMIT_S,
+    environment,
+    evalcase,
+    evalcase_process,
+    shell,
+)
 
 GOOD = "- input: hi\n  expected_output: x\n"
 BAD = "- input: 5\n"
@@ -33,14 +40,14 @@ def on_terminal(
     )
     os.close(follower)
     output = read_terminal(leader)
-    return process.wait(timeout=30), output
+    return process.wait(timeout=LIMIT_S), output
 
 
 def read_terminal(leader: int, until: bytes | None = None) -> bytes:
     """What is written to a terminal, until its other end is closed or some text has come."""
     output = b""
     while until is None or until not in output:
-        ready, _, _ = select.select([leader], [], [], 30)
+        ready, _, _ = select.select([leader], [], [], LIMIT_S)
         assert ready, f"nothing came after {output!r}"
         try:
             piece = os.read(leader, 65536)
@@ -209,7 +216,7 @@ def test_colours_follow_the_stream_that_is_written_to(folder: Path) -> None:
         )
         os.close(follower)
         read_terminal(leader)
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=LIMIT_S) == 0
     said = (folder / "log").read_bytes()
     assert b"1 name to rename" in said
     assert b"\x1b" not in said
@@ -346,7 +353,7 @@ def test_an_interrupt(folder: Path) -> None:
     try:
         read_terminal(leader, until=b"wrong-type")
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 130
+        assert process.wait(timeout=LIMIT_S) == 130
         assert process.stderr is not None
         assert b"Traceback" not in process.stderr.read()
     finally:
@@ -377,7 +384,7 @@ def test_reading_commands_run_nothing_and_write_nothing(folder: Path) -> None:
             cwd=folder,
             env=environment(),
             capture_output=True,
-            timeout=30,
+            timeout=LIMIT_S,
             check=False,
         )
         assert done.returncode == 0, done.stderr
@@ -391,7 +398,7 @@ def test_the_module_and_the_script_are_the_same_command(folder: Path) -> None:
         cwd=folder,
         env=environment(),
         capture_output=True,
-        timeout=30,
+        timeout=LIMIT_S,
         check=False,
     )
     module = evalcase_process("check", "bad.eval.yaml", cwd=folder)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import evalcase as package
-from tests.cli.command import Result, evalcase, shell, unprivileged
+from tests.cli.command import LIMIT_S, Result, evalcase, shell, unprivileged
 
 OLD = b"- input_messages: hi\n  expected_messages: x\n"
 NEW = b"- input: hi\n  expected_output: x\n"
@@ -387,7 +387,7 @@ def test_the_diff_can_be_applied(tmp_path: Path, tool: str) -> None:
         cwd=tmp_path / "one",
         input=diff.stdout,
         capture_output=True,
-        timeout=30,
+        timeout=LIMIT_S,
         check=False,
     )
     assert patched.returncode == 0, (patched.stdout, patched.stderr)

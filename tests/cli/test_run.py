@@ -215,10 +215,9 @@ def test_a_sample_depends_on_the_seed_only(project: Project) -> None:
 
 
 def test_a_function_that_hangs_is_given_up(project: Project) -> None:
-    project.suite(case("stuck", "hang"), case("good"))
+    project.suite(case("stuck", "hang"))
     done = project.run_process("run", "--json", "--timeout", "0.3")
-    assert (done.code, done.counts()) == (3, {"passed": 1, "errored": 1})
-    assert project.calls().count("stuck") == 1
+    assert (done.code, done.counts(), project.calls()) == (3, {"errored": 1}, ["stuck"])
     journal = Path(done.json["path"]) / "journal.jsonl"
     assert '"timeout"' in journal.read_text()
 

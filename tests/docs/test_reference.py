@@ -145,7 +145,7 @@ def test_valid_yaml_that_is_refused_is_a_syntax_error(text: str) -> None:
 
 def test_limits_are_those_of_the_code() -> None:
     from evalcase.read import fault, jsonl, scalars, source, yaml
-    from evalcase.suites import attachments
+    from evalcase.system import attachments
 
     limits = {row[0]: row[1] for row in rows(section(format_page(), "Limits"))}
     assert limits["nesting of lists and mappings"] == f"{fault.MAX_DEPTH} levels"

@@ -6,7 +6,7 @@ import os
 import select
 from pathlib import Path
 
-from tests.run.project import LIMIT_S
+from tests.cli.command import LIMIT_S
 
 
 class Alive:

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from evalcase.record.reader import read_results
+from tests.cli.command import LIMIT_S
 from tests.faults.pipes import Alive
-from tests.run.project import CONFIG, LIMIT_S, Project, case, cases, finish
+from tests.run.project import CONFIG, Project, case, cases, finish
 
 SUITE = [case(f"c{number:02}", "say no") for number in range(30)]
 

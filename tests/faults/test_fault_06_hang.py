@@ -49,10 +49,8 @@ def test_fault_06_a_function_that_hangs_is_timed_out_and_not_failed(
     project: Project, target: str
 ) -> None:
     project.add_to_agent(AGENT)
-    project.suite(case("stuck", "hang"), *cases(3))
-    target = f"python:agent:{target}"
-    done = project.run_process("run", "--json", "--timeout", "0.5", "--target", target)
-    check(project, done)
+    project.suite(case("stuck", "hang", timeout_s=0.5), *cases(3))
+    check(project, project.run_process("run", "--json", "--target", f"python:agent:{target}"))
 
 
 @pytest.mark.parametrize("mode", ["once", "worker"])

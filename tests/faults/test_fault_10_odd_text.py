@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from evalcase.record.reader import read_results
-from tests.cli.command import EVALCASE, environment
+from tests.cli.command import EVALCASE, LIMIT_S, environment
 from tests.faults.programs import program
-from tests.run.project import LIMIT_S, Done, Project, case
+from tests.run.project import Done, Project, case
 
 ESCAPES = "\x1b[31m\x1b]0;title\x07\x9b2J\x00\u202e\r"
 SURROGATES = "\ud800 \udfff"

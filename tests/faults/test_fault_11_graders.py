@@ -75,7 +75,7 @@ def test_fault_11_a_grader_that_breaks_is_errored_and_neither_0_nor_passed(
 def test_fault_11_a_target_that_raises_anything_is_errored_and_touches_no_other(
     project: Project, kind: str
 ) -> None:
-    project.add_to_agent(functions(kind, CRASHES, "case"))
+    project.add_to_agent(functions(kind, CRASHES, "question"))
     odd = [case(name, target=f"python:agent:{name}") for name in CRASHES]
     project.suite(*odd, *cases(3))
     done = project.run("run", "--json")

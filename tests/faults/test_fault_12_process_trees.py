@@ -61,8 +61,14 @@ def test_fault_12_what_a_program_leaves_behind_is_ended_and_its_answer_kept(
 ) -> None:
     alive = Alive(tmp_path)
     # It answers when the daemon is up, which has let go of the pipe of its answer.
-    daemon = "start(os.setsid, lambda: start(lambda: os.close(1), lambda: os.close(2), live))"
-    name = program(project, f"{START}\n{daemon}\nos.wait()\ntime.sleep(0.2)\nprint('ok')")
+    daemon = """
+hear, say = os.pipe()
+up = lambda: os.write(say, b".")
+start(os.setsid, lambda: start(lambda: os.close(1), lambda: os.close(2), up, live))
+os.read(hear, 1)
+print("ok")
+"""
+    name = program(project, START + daemon)
     project.suite(case("one"))
     assert project.run_process("run", "--json", "--target", name).counts() == {"passed": 1}
     alive.await_none()

@@ -144,9 +144,9 @@ def test_anything_else_is_an_error_and_never_a_score(value: Any, said: str) -> N
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        ("no.such.module:grade", "there is no module `no` for"),
-        ("tests.graders.nowhere:grade", "there is no module `tests.graders.nowhere` for"),
-        (f"{HERE}:nothing", f"`{HERE}` has no `nothing`"),
+        ("no.such.module:grade", "there is no module `no`;"),
+        ("tests.graders.nowhere:grade", "there is no module `tests.graders.nowhere`;"),
+        (f"{HERE}:nothing", "has no `nothing`"),
         (f"{HERE}:constant", "is not a function"),
         (f"{HERE}:wants", "`wants` has a parameter `response`; a grader can be given answer, text"),
     ],

@@ -78,6 +78,22 @@ def test_another_question_or_repeat_or_kind_is_asked(tmp_path: Path) -> None:
     assert (len(again.asked), len(other.asked)) == (2, 1)
 
 
+def test_a_question_without_a_key_costs_its_own_trial(tmp_path: Path) -> None:
+    """What can't be sent can't be described, either, and that is no reason to end a run."""
+
+    class Picky(Known):
+        def cache_key(self, question: Question) -> Any:
+            if question.text == "odd":
+                raise TargetError("this can't be sent")
+            return super().cache_key(question)
+
+    target = Picky([TargetError("this can't be sent"), "4"])
+    odd, fine = ask_all(target, store(tmp_path), question("odd"), question("2+2"))
+    assert odd.failure is not None
+    assert odd.failure.message == "this can't be sent"
+    assert fine.answer is not None
+
+
 def test_an_error_is_not_kept(tmp_path: Path) -> None:
     target = Known([TargetError("busy"), "4"])
     (asked,) = ask_all(target, store(tmp_path), question("2+2"))

@@ -32,26 +32,87 @@ def test_no_name_is_a_way_to_import_something(tmp_path: Path) -> None:
             find("targets", name)
 
 
-def test_a_target_of_another_package(tmp_path: Path) -> None:
-    """A real package, as pip leaves it: a module, and metadata with an entry point."""
-    (tmp_path / "plug_in.py").write_text("class Loud: pass\n")
-    metadata = tmp_path / "plug_in-1.0.dist-info"
+def install(folder: Path, module: str, **entries: str) -> None:
+    """A real package, as pip leaves it: a module, and metadata with entry points."""
+    (folder / "plug_in.py").write_text(dedent(module))
+    metadata = folder / "plug_in-1.0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: plug-in\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text(
-        "[evalcase.targets]\nloud = plug_in:Loud\npython = plug_in:Loud\n"
-    )
-    script = dedent("""
+    lines = [f"{name} = plug_in:{attribute}" for name, attribute in entries.items()]
+    (metadata / "entry_points.txt").write_text("\n".join(["[evalcase.targets]", *lines, ""]))
+
+
+def run_with(folder: Path, script: str) -> None:
+    env = environment()
+    env["PYTHONPATH"] += f":{folder}"
+    done = subprocess.run(
+        [sys.executable, "-c", dedent(script)],
+        env=env, capture_output=True, timeout=30, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def test_a_target_of_another_package(tmp_path: Path) -> None:
+    install(tmp_path, "class Loud: pass", loud="Loud", python="Loud")
+    script = """
         import sys
-        from evalcase.plugins.registry import find, names
+        from evalcase.errors import ConfigError
+        from evalcase.plugins.registry import find, find_target_kind, names
         assert "loud" in names("targets"), names("targets")
         assert "plug_in" not in sys.modules
         assert find("targets", "loud").__name__ == "Loud"
         assert find("targets", "python").__name__ == "PythonTarget"
-    """)
-    env = environment()
-    env["PYTHONPATH"] += f":{tmp_path}"
-    done = subprocess.run(
-        [sys.executable, "-c", script], env=env, capture_output=True, timeout=30, check=False
-    )
-    assert done.returncode == 0, done.stderr.decode()
+        try:
+            find_target_kind("loud")
+        except ConfigError as error:
+            assert "says nothing of itself by a `kind`" in str(error), error
+        else:
+            raise AssertionError
+    """
+    run_with(tmp_path, script)
+
+
+LOUD = """
+from dataclasses import dataclass
+from evalcase import Answer, Target
+from evalcase.model.option import option
+from evalcase.model.shape import Number
+from evalcase.model.target import TargetKind, TargetOptions
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoudOptions(TargetOptions):
+    marks: int = option(Number(1, whole=True), "How loud it is.", default=1)
+
+class Loud(Target):
+    kind = TargetKind("loud", "Shouts.", LoudOptions, value_needed=False)
+
+    def __init__(self, options, surroundings):
+        self.options = options
+
+    async def answer(self, question):
+        return Answer.of_text(question.text.upper() + "!" * self.options.marks)
+"""
+
+
+def test_it_is_made_and_checked_like_our_own(tmp_path: Path) -> None:
+    install(tmp_path, LOUD, loud="Loud")
+    script = """
+        import asyncio
+        from evalcase.errors import ConfigError
+        from evalcase.model.message import Message
+        from evalcase.model.question import Question
+        from evalcase.plugins.targets import make_target
+        from evalcase.project.config import Config
+        targets = {"l": {"kind": "loud", "marks": 2}, "odd": {"kind": "loud", "mraks": 2}}
+        asked = Question((Message({"role": "user", "content": "Hi"}),))
+        for name, text in (("l", "HI!!"), ("loud", "HI!")):
+            target = make_target(name, Config(".", targets=targets), print, {})
+            assert asyncio.run(target.answer(asked)).text == text
+        try:
+            make_target("odd", Config(".", targets=targets), print, {})
+        except ConfigError as error:
+            assert str(error).endswith("no option `mraks`: did you mean `marks`?"), error
+        else:
+            raise AssertionError
+    """
+    run_with(tmp_path, script)

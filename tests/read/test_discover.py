@@ -68,6 +68,26 @@ def test_links_to_folders_are_not_followed_and_links_to_files_are(tmp_path: Path
     assert found(tmp_path, "") == ["real/a.eval.yaml", "real/b.eval.yaml"]
 
 
+def test_a_link_that_leads_outside_the_project_is_not_followed_unless_it_is_named(
+    tmp_path: Path,
+) -> None:
+    touch(tmp_path, "project/pyproject.toml", "project/a/x.eval.yaml", "secret.yaml")
+    (tmp_path / "project" / "a" / "in.eval.yaml").symlink_to("../a/x.eval.yaml")
+    (tmp_path / "project" / "a" / "out.eval.yaml").symlink_to("../../secret.yaml")
+    assert found(tmp_path, "project/a") == [
+        "project/a/in.eval.yaml", "unreadable-file", "project/a/x.eval.yaml",
+    ]  # fmt: skip
+    assert found(tmp_path, "project/a/out.eval.yaml") == ["project/a/out.eval.yaml"]
+
+
+def test_a_link_within_the_folder_that_is_searched_needs_no_project(tmp_path: Path) -> None:
+    touch(tmp_path, "evals/a/x.eval.yaml", "evals/b/y.eval.yaml")
+    (tmp_path / "evals" / "a" / "z.eval.yaml").symlink_to("../b/y.eval.yaml")
+    names = ["evals/a/x.eval.yaml", "evals/a/z.eval.yaml"]
+    assert found(tmp_path, "evals") == [*names, "evals/b/y.eval.yaml"]
+    assert found(tmp_path, "evals/a") == [names[0], "unreadable-file"]
+
+
 def test_nothing_is_found_twice(tmp_path: Path) -> None:
     touch(tmp_path, "a/x.eval.yaml", "a/y.eval.yaml")
     assert found(tmp_path, "a/y.eval.yaml", "a", "a/x.eval.yaml") == [

@@ -1000,3 +1000,20 @@ def test_files_in_content_that_are_no_files(tmp_path: Path) -> None:
     ]
     path = write(tmp_path, "x.jsonl", "".join(json.dumps(case) + "\n" for case in cases))
     assert [problem["code"] for problem in look(path)] == list(names.values())
+
+
+def test_nothing_of_a_file_outside_the_project_is_shown(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "evalcase.toml").touch()
+    (tmp_path / "secret").write_text("password: hunter2: 3\n")
+    (project / "a.eval.yaml").symlink_to("../secret")
+    write(project, "b.eval.jsonl", '{"input": "hi", "expected_output": "x"}')
+    (project / "b.suite.yaml").symlink_to("../secret")
+    problems = check(project)
+    assert [Path(problem["path"]).name for problem in problems] == ["a.eval.yaml", "b.suite.yaml"]
+    assert {problem["code"] for problem in problems} == {"unreadable-file"}
+    assert "hunter2" not in json.dumps(problems)
+    result = run("migrate", project)
+    assert (result.code, "hunter2" in result.out + result.err) == (2, False)
+    assert (tmp_path / "secret").read_text() == "password: hunter2: 3\n"

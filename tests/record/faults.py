@@ -7,7 +7,7 @@ import os
 import signal
 from dataclasses import dataclass, field
 
-from evalcase.record.disk import LocalDisk
+from evalcase.system.disk import LocalDisk
 
 
 @dataclass

@@ -14,13 +14,13 @@ import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evalcase.record.disk import Disk, LocalDisk
 from evalcase.record.find import list_runs, newest_incomplete
 from evalcase.record.folder import Run, create_run
 from evalcase.record.index import read_index, read_totals
 from evalcase.record.journal import open_journal
 from evalcase.record.lines import Lines
 from evalcase.record.reader import read_results
+from evalcase.system.disk import Disk, LocalDisk
 from tests.record.faults import LethalDisk
 from tests.record.samples import result, row
 

@@ -98,8 +98,8 @@ def test_a_folder_that_can_t_be_made(tmp_path: Path) -> None:
     [
         ("", "is damaged"),
         ("{", "is damaged"),
-        ("[]", "is damaged: not a JSON object"),
-        ("[" * 100_000, "is damaged: too deeply nested"),
+        ("[]", "is damaged: it is not an object"),
+        ("[" * 100_000, "is damaged: it is nested more than 200 deep"),
         ('{"id": "a"}', "is damaged: it has no 'version'"),
         ('{"version": 2, "id": "a"}', "is damaged: it has no 'created_at'"),
         ('{"version": 2, "id": 1, "created_at": "", "about": {}}', "must be strings"),

@@ -2,14 +2,13 @@ from __future__ import annotations
 
 import os
 import tempfile
-import time
 import tracemalloc
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.errors import RecordError
@@ -22,6 +21,7 @@ from evalcase.record.lines import Lines
 from evalcase.record.reader import read_results
 from evalcase.record.row import MAX_LINE, encode_row, fault_in
 from evalcase.record.table import mark_of
+from tests.effort import count_steps
 from tests.record.samples import result, row, rows_of, write
 
 END = {"type": "end", "status": "completed"}
@@ -86,7 +86,6 @@ def test_no_price_is_not_zero(tmp_path: Path) -> None:
     assert read_totals(str(path)).spent_usd is None
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_any_truncation_loses_only_the_torn_line(data: st.DataObject) -> None:
     rows = [row(number, text=data.draw(st.text(max_size=20))) for number in range(4)]
@@ -125,9 +124,9 @@ def test_a_last_line_with_a_wrong_checksum_is_torn(tmp_path: Path) -> None:
         (signed(b'{"type":"result"}'), "is no result: KeyError"),
         (signed(b'{"type":"result",}'), "is no row of a journal"),
         (signed(b'{"type":"\xff"}'), "is no row of a journal"),
-        (signed(b'{"type":NaN}'), "NaN is not JSON"),
-        (signed(b'{"type":' + b"[" * 300 + b"]" * 300 + b"}"), "too deeply nested"),
-        (signed(b'{"type":' + b"[" * 200_000 + b"]" * 200_000 + b"}"), "too deeply nested"),
+        (signed(b'{"type":NaN}'), "NaN is not a JSON value"),
+        (signed(b'{"type":' + b"[" * 300 + b"]" * 300 + b"}"), "nested more than 200 deep"),
+        (signed(b'{"type":' + b"[" * 200_000 + b"]" * 200_000 + b"}"), "nested more than 200 deep"),
         (signed(b'{"type":' + b"9" * 5000 + b"}"), "is no row of a journal"),
         (encode_row(row(9) | {"case": ["a"]}), "wrong type"),
         (encode_row(row(9) | {"repeat": True}), "wrong type"),
@@ -200,7 +199,7 @@ def test_fault_23_a_line_without_end_is_refused_without_being_read_whole(tmp_pat
 def test_fault_23_a_pipe_or_a_folder_is_no_journal(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path):
-        with pytest.raises(RecordError, match="not a file"):
+        with pytest.raises(RecordError, match="not a regular file"):
             read_totals(str(path))
     with pytest.raises(RecordError, match="No such file"):
         read_totals(str(tmp_path / "missing"))
@@ -232,27 +231,21 @@ def long_journal(path: Path, count: int) -> str:
     return str(path)
 
 
-def cpu_time(path: str) -> float:
-    start = time.process_time()
-    read_totals(path)
-    return time.process_time() - start
-
-
-def test_a_hundred_thousand_rows_are_read_in_linear_time(tmp_path: Path) -> None:
-    small = long_journal(tmp_path / "small", 10_000)
-    large = long_journal(tmp_path / "large", 100_000)
-    assert read_totals(large).trials.total == 100_000
-    assert cpu_time(large) < 20 * min(cpu_time(small) for _ in range(3))
+def test_many_rows_are_read_in_linear_time(tmp_path: Path) -> None:
+    few = long_journal(tmp_path / "few", 500)
+    many = long_journal(tmp_path / "many", 5_000)
+    assert read_totals(many).trials.total == 5_000
+    assert count_steps(lambda: read_totals(many)) < 11 * count_steps(lambda: read_totals(few))
 
 
 def test_little_is_kept_in_memory_for_each_trial(tmp_path: Path) -> None:
-    path = long_journal(tmp_path / "journal.jsonl", 20_000)
+    path = long_journal(tmp_path / "journal.jsonl", 5_000)
     tracemalloc.start()
     try:
         read_totals(path)
-        assert tracemalloc.get_traced_memory()[1] / 20_000 < 200
+        assert tracemalloc.get_traced_memory()[1] / 5_000 < 200
         index = read_index(path)
-        assert len(index) == 20_000
-        assert tracemalloc.get_traced_memory()[0] / 20_000 < 100
+        assert len(index) == 5_000
+        assert tracemalloc.get_traced_memory()[0] / 5_000 < 100
     finally:
         tracemalloc.stop()

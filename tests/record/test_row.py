@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.record.row import MAX_DEPTH, decode_row, encode_row, fault_in
@@ -14,15 +14,13 @@ TEXT = st.text(st.characters(codec=None, exclude_categories=()))
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
     | TEXT,
-    lambda inner: st.lists(inner) | st.dictionaries(TEXT, inner),
-    max_leaves=20,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
+    max_leaves=12,
 )  # fmt: skip
-ROWS = st.dictionaries(TEXT.filter(lambda key: key not in ("sum", "type")), VALUES).map(
-    lambda rest: {"type": "result", **rest}
-)
+NAMES = TEXT.filter(lambda key: key not in ("sum", "type"))
+ROWS = st.dictionaries(NAMES, VALUES, max_size=4).map(lambda rest: {"type": "result", **rest})
 
 
-@settings(deadline=None)
 @given(ROWS)
 def test_any_row_survives(any_row: dict[str, Any]) -> None:
     line = encode_row(any_row)

@@ -15,13 +15,13 @@ from evalcase.errors import RecordError
 from evalcase.model.grade import Grade
 from evalcase.model.result import Result
 from evalcase.record.cases import CaseShelf
-from evalcase.record.disk import Disk, LocalDisk
 from evalcase.record.index import read_index, read_totals
 from evalcase.record.journal import open_journal
 from evalcase.record.lines import read_rows
 from evalcase.record.reader import read_results
 from evalcase.record.session import Session, rows_ahead
 from evalcase.record.tally import Tally
+from evalcase.system.disk import Disk, LocalDisk
 from evalcase.text.secrets import Scrubber
 from tests.record.faults import SmallDisk
 from tests.record.samples import VERDICTS, result, trial
@@ -34,7 +34,7 @@ class SlowDisk(LocalDisk):
     go: threading.Event = field(default_factory=threading.Event)
 
     def fsync(self, fd: int) -> None:
-        assert self.go.wait(15)
+        assert self.go.wait(60)
         super().fsync(fd)
 
 
@@ -220,32 +220,25 @@ async def test_a_target_that_is_asked_again_makes_earlier_gradings_void(tmp_path
     assert read_totals(kept.path).trials.failed == 1
 
 
-@st.composite
-def drawn_results(draw: st.DrawFn) -> list[tuple[int, Result]]:
-    """The trials of some cases, not all of each, with whatever came of them."""
-    results = []
-    for number in range(draw(st.integers(0, 12))):
-        repeats = draw(st.integers(1, 3))
-        rate = draw(st.sampled_from([0.3, 0.5, 1.0]))
-        for repeat in range(1, draw(st.integers(1, repeats)) + 1):
-            answered = draw(st.booleans())
-            cost = draw(st.none() | st.floats(0, 1))
-            grade = Grade("judge", 1.0, True, "", cost_usd=draw(st.none() | st.just(0.1)))
+@settings(max_examples=60)
+@given(st.data())
+def test_what_is_counted_on_the_way_is_what_the_journal_says(data: st.DataObject) -> None:
+    """Totals are tallied as rows are acknowledged; the journal must say the same."""
+
+    results: list[tuple[int, Result]] = []
+    for number in range(data.draw(st.integers(0, 12))):
+        repeats = data.draw(st.integers(1, 3))
+        rate = data.draw(st.sampled_from([0.3, 0.5, 1.0]))
+        for repeat in range(1, data.draw(st.integers(1, repeats)) + 1):
+            answered = data.draw(st.booleans())
+            cost = data.draw(st.none() | st.floats(0, 1))
+            grade = Grade("judge", 1.0, True, "", cost_usd=data.draw(st.none() | st.just(0.1)))
             results.append((number, result(
                 number, key=result(number).key._replace(repeat=repeat),
-                verdict=draw(st.sampled_from(VERDICTS)), repeats=repeats, pass_rate=rate,
+                verdict=data.draw(st.sampled_from(VERDICTS)), repeats=repeats, pass_rate=rate,
                 answer=replace(result(1).answer, cost_usd=cost) if answered else None,  # type: ignore[type-var]
                 grades=(grade,) if answered else (),
             )))  # fmt: skip
-    return results
-
-
-@settings(deadline=None, max_examples=60)
-@given(drawn_results())
-def test_what_is_counted_on_the_way_is_what_the_journal_says(
-    results: list[tuple[int, Result]],
-) -> None:
-    """Totals are tallied as rows are acknowledged; the journal must say the same."""
 
     async def run(folder: Path) -> None:
         kept = Kept(folder)

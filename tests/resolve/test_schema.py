@@ -365,7 +365,7 @@ def with_unique_ids(document: Any) -> Any:
     return document
 
 
-alike = settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+alike = settings(max_examples=2 * settings().max_examples, suppress_health_check=list(HealthCheck))
 
 
 @alike

@@ -15,11 +15,8 @@ from typing import Any, NamedTuple
 
 from evalcase.record.lines import read_rows
 from evalcase.record.reader import read_results
-from tests.cli.command import EVALCASE, environment
+from tests.cli.command import EVALCASE, LIMIT_S, environment
 from tests.cli.in_process import run_in_process
-
-LIMIT_S = 30.0
-"""No run in these tests takes nearly as long."""
 
 KEYS = {
     "run", "path", "status", "total", "passed", "failed", "errored", "ungraded", "skipped",
@@ -171,7 +168,8 @@ class Project:
     ) -> subprocess.Popen[bytes]:
         """The command as a process, under way, in the folder of the project or one below."""
         return subprocess.Popen(
-            [*EVALCASE, *arguments], cwd=self.path / below, env=environment(**(env or {})),
+            [*EVALCASE, *arguments], cwd=self.path / below,
+            env=environment(PYTHONFAULTHANDLER="1", **(env or {})),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
 
@@ -232,6 +230,10 @@ def _begun(run: Path) -> str:
 def finish(process: subprocess.Popen[bytes]) -> Done:
     try:
         out, err = process.communicate(timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGABRT)  # it says where it is
+        out, err = process.communicate()
+        raise AssertionError(f"it hangs:\n{out.decode()}{err.decode()}") from None
     except BaseException:
         process.kill()
         process.communicate()

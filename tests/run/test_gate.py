@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.errors import TargetError
+from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.codec import encode
 from evalcase.model.json_value import JSON
@@ -51,7 +51,20 @@ def attempt(
 
 def gate_of(target: Target, limits: Limits, patience: Patience, **more: Any) -> Gate:
     budget = more.pop("budget", None) or Budget(None, 0.0, print)
-    return Gate({"it": target}, limits, patience, budget, Timer(), lambda: 1.0, **more)
+    targets = Held({"it": target})
+    return Gate(targets, limits, patience, budget, Timer(), lambda: 1.0, **more)
+
+
+class Held:
+    """Targets that are open."""
+
+    def __init__(self, by_name: dict[str, Target]) -> None:
+        self.by_name = by_name
+
+    async def find(self, name: str) -> Target:
+        if name in self.by_name:
+            return self.by_name[name]
+        raise ConfigError(f"there is no target `{name}`")
 
 
 def busy() -> TargetError:
@@ -304,5 +317,5 @@ def test_a_grader_hears_of_a_target_that_cannot_answer() -> None:
 
     with pytest.raises(TargetError, match="no words"):
         asyncio.run(go("it"))
-    with pytest.raises(TargetError, match="no target `other`"):
+    with pytest.raises(ConfigError, match="no target `other`"):
         asyncio.run(go("other"))

@@ -38,6 +38,12 @@ def aimock(running_aimock: Aimock) -> Aimock:
     return running_aimock
 
 
+@pytest.fixture(autouse=True)
+def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How long to wait where the server doesn't say is tested by itself, in `tests/run`."""
+    monkeypatch.setattr("evalcase.run.retry._FIRST_WAIT_S", 0.01)
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     return Project(tmp_path)

@@ -13,7 +13,7 @@ import pytest
 
 import evalcase
 from evalcase import Problem, SuiteError
-from evalcase.suites import attachments
+from evalcase.system import attachments
 
 MARKS = ["evalcase.toml", "pyproject.toml", ".git"]
 
@@ -309,13 +309,72 @@ def test_file_in_an_ignored_alias_is_not_looked_for(project: Path) -> None:
 
 
 def test_mapping_that_only_looks_like_a_file_part_is_data(project: Path) -> None:
-    """A part is a part in a list of content parts, and nowhere else."""
+    """Deeper in a value, elsewhere in a case, or as what is expected of an answer."""
     path = project / "a.yaml"
     path.write_text(
-        "input: {type: file, path: gone}\nmetadata: {type: file, path: gone}\n"
-        "expected_output: {a: [{type: file, path: gone}]}\n"
+        "- input: {a: {type: file, path: gone}}\n"
+        "  expected_output: {a: [{type: file, path: gone}]}\n"
+        "- {input: {type: folder, path: gone}, expected_output: {type: file, path: gone}}\n"
+        "- {input: {type: file, path: [gone]}, metadata: {type: file, path: gone}, criteria: c}\n"
+        "- input: {type: file, value: gone}\n"
+        "  expected_output: {role: assistant, content: {type: image, path: gone}}\n"
     )
     assert codes(path) == []
+
+
+@pytest.mark.parametrize("kind", ["file", "image"])
+def test_file_that_is_all_of_the_content_needs_no_list_around_it(project: Path, kind: str) -> None:
+    """Written as the content of a message, or in short."""
+    path = project / "a.yaml"
+    path.write_text(
+        f"- input: [{{role: user, content: {{type: {kind}, path: gone-1}}}}]\n  criteria: c\n"
+        f"- input: {{role: user, content: {{type: {kind}, path: here}}}}\n  criteria: c\n"
+        f"- input: {{type: {kind}, path: gone-2}}\n  criteria: c\n"
+    )
+    (project / "here").touch()
+    assert [(each.code, each.line) for each in check(path)] == [
+        ("missing-file", 1),
+        ("missing-file", 5),
+    ]
+
+
+@pytest.mark.parametrize("name", ["gone.png", "../../out.png", "pipe", "link.png", "/dev/zero"])
+def test_path_of_an_image_is_held_to_the_same_rules(project: Path, name: str) -> None:
+    """The same problem at the same place as for a file of that name."""
+    evals = project / "evals"
+    os.mkfifo(evals / "pipe")
+    (project.parent / "out.png").touch()
+    (evals / "link.png").symlink_to(project.parent / "out.png")
+    found = []
+    for kind in ("file ", "image"):
+        path = evals / "a.yaml"
+        part = f"{{type: {kind}, path: {name}}}"
+        path.write_text(f"input: [{{role: user, content: [{part}]}}]\ncriteria: c\n")
+        found.append([(each.code, each.message, each.hint, each.span) for each in check(path)])
+    assert len(found[0]) == 1
+    assert found[0] == found[1]
+
+
+def test_what_an_image_has_for_a_path_is_no_path(project: Path) -> None:
+    """An address, or the picture itself."""
+    path = project / "a.yaml"
+    path.write_text(
+        "input:\n- role: user\n"
+        "  content: [{type: image, value: gone.png}, {type: image, url: gone}]\n"
+        "criteria: c\n"
+    )
+    assert codes(path) == []
+
+
+def test_address_in_the_place_of_a_path_is_told_where_to_stand(project: Path) -> None:
+    """It is no file, and looks like one to nobody."""
+    path = project / "a.yaml"
+    path.write_text(
+        'input: [{role: user, content: [{type: image, path: "https://example.org/a.png"}]}]\n'
+        "criteria: c\n"
+    )
+    (problem,) = check(path)
+    assert (problem.code, "`url`" in (problem.hint or "")) == ("missing-file", True)
 
 
 def test_missing_file_makes_the_suite_invalid(project: Path) -> None:

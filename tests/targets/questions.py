@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from evalcase.model.answer import Answer
-from evalcase.model.message import Message
+from evalcase.model.message import Message, named_files
 from evalcase.model.question import Question
 from evalcase.model.target import Surroundings, Target, TargetKind
 from evalcase.plugins.targets import build_target, read_value
-from evalcase.run.question import find_files
 
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 """No answer in these tests takes nearly as long."""
 
 TargetType = TypeVar("TargetType", bound=Target)
@@ -27,8 +26,17 @@ def question(
 ) -> Question:  # fmt: skip
     given = [{"role": "user", "content": input}] if isinstance(input, str) else input
     messages = tuple(Message(message) for message in given)
-    files = find_files(messages, str(Path(suite).resolve().parent))
+    files = find_files(messages, Path(suite).resolve().parent)
     return Question(messages, case=id, suite=suite, files=files, **fields)
+
+
+def find_files(messages: Iterable[Message], folder: Path) -> dict[str, str]:
+    """Files by their names, found upwards by one who doesn't look at what they are."""
+    found = {}
+    for name, _ in named_files(messages):
+        places = [each / name for each in (folder, *folder.parents)]
+        found[name] = str(next((path for path in places if os.path.lexists(path)), places[0]))
+    return found
 
 
 def surroundings(root: object = ".", warn: Callable[[str], None] | None = None) -> Surroundings:

@@ -55,6 +55,7 @@ def test_files_are_named_with_their_place(make: Make, tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "suites").mkdir()
     (tmp_path / "docs" / "a.txt").write_text("x")
+    (tmp_path / "evalcase.toml").touch()
     content = [{"type": "file", "path": "docs/a.txt"}, {"type": "text", "text": "Sum it up."}]
     given = question([{"role": "user", "content": content}], suite=str(tmp_path / "suites/s.yaml"))
     files = json.loads(ask(make(COPY), given).text)["files"]

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.model.trial import TrialKey
@@ -54,7 +54,6 @@ def test_fault_14_base64_is_found_wherever_it_begins(user: str, after: str, enco
     assert len(found) < len("Basic ***API_KEY***") + 4 + 2 * (len(user) + len(after))
 
 
-@settings(deadline=None)
 @given(
     st.text(st.characters(codec=None, exclude_categories=()), min_size=4).filter(
         lambda text: (

@@ -231,15 +231,16 @@ VALUES = st.recursive(
     ),
     max_leaves=20,
 )
+often = settings(max_examples=2 * settings().max_examples)
 
 
-@settings(max_examples=500, deadline=None)
+@often
 @given(VALUES)
 def test_every_json_value_reads_back_as_it_was(value: object) -> None:
     assert_reads_back(value)
 
 
-@settings(max_examples=500, deadline=None)
+@often
 @given(NASTY)
 def test_every_string_reads_back_in_every_place(text: str) -> None:
     assert_reads_back({text: text, "list": [text, [text, {"a": text}]], "z": {"y": {text: text}}})

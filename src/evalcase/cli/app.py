@@ -38,10 +38,10 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from difflib import get_close_matches
+            from evalcase.model.nearest import nearest
 
-            close = get_close_matches(args[0], COMMANDS, 1, 0.5)
-            hint = f" Did you mean '{close[0]}'?" if close else " See 'evalcase --help'."
+            close = nearest(args[0], COMMANDS)
+            hint = f" Did you mean '{close}'?" if close else " See 'evalcase --help'."
             raise click.UsageError(f"there is no command '{args[0]}'.{hint}")
         return super().resolve_command(ctx, args)
 

@@ -15,7 +15,8 @@ from evalcase.read.source import STDIN
 from evalcase.report.terminal.diff import unified_diff
 from evalcase.report.terminal.problems import problem_lines
 from evalcase.report.terminal.style import Style, paint
-from evalcase.suites.migrate import Migration, migrate_file, write_atomically
+from evalcase.suites.migrate import Migration, migrate_file
+from evalcase.system.disk import write_atomically
 from evalcase.text.visible import visible
 
 
@@ -74,7 +75,7 @@ def _write(migration: Migration) -> None:
         sys.stdout.buffer.write(migration.after)
     elif migration.changed:
         try:
-            write_atomically(migration.path, migration.before, migration.after)
+            write_atomically(migration.path, migration.after, before=migration.before)
         except OSError as error:
             message = f"the file can't be written: {error.strerror or error}"
             migration.errors.append(Problem("unwritable-file", message, migration.path))

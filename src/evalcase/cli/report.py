@@ -6,9 +6,8 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from typing import TextIO
+from itertools import chain
 
 import click
 
@@ -16,6 +15,7 @@ from evalcase.cli.conclusion import Place, conclusion_lines, summary_object
 from evalcase.cli.explained import explained
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.errors import ConfigError
+from evalcase.model.nearest import nearest
 from evalcase.model.result import Result
 from evalcase.project.config import load_config
 from evalcase.project.options import runs_folder
@@ -28,7 +28,7 @@ from evalcase.report.terminal.case_report import case_lines, trial_lines
 from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.progress import VERDICTS
 from evalcase.report.terminal.statistics import TROUBLED, Statistics
-from evalcase.report.terminal.style import Style
+from evalcase.report.terminal.style import PLAIN, Style
 
 _MOST_KNOWN = 10_000
 """Names that are remembered in case that the one which was asked for is not among them."""
@@ -83,10 +83,13 @@ def command(
     found = find_run(run, runs_folder(runs_dir, config))
     wanted = Wanted(case, target, verdicts)
     with KeptRun(*found) as kept:
-        look = Look(columns_of(sys.stdout), style_for(sys.stdout))
-        if output is None:
-            for line in _FORMATS[form](kept, wanted, Place(os.getcwd(), config), look):
-                sys.stdout.write(line + "\n")
+        place = Place(os.getcwd(), config)
+        if output is not None:
+            _write(_FORMATS[form](kept, wanted, place, PLAIN), output)
+            return 0
+        for line in _FORMATS[form](kept, wanted, place, style_for(sys.stdout)):
+            sys.stdout.write(line + "\n")
+    return 0
 
 
 def _write(lines: Iterator[str], path: str) -> None:
@@ -94,14 +97,13 @@ def _write(lines: Iterator[str], path: str) -> None:
     first = next(lines)
     try:
         with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
-            for line in chain([first], lines):
-                file.write(line + "\n")
+            file.writelines(line + "\n" for line in chain([first], lines))
     except OSError as error:
         raise ConfigError(f"{path} can't be written: {error.strerror or error}") from error
 
 
-def _text(kept: KeptRun, wanted: Wanted, place: Place, out: TextIO) -> Iterator[str]:
-    width, style = columns_of(out), style_for(out)
+def _text(kept: KeptRun, wanted: Wanted, place: Place, style: Style) -> Iterator[str]:
+    width = columns_of(sys.stdout)
     if wanted.case is not None:
         yield from _one_case(kept, wanted, width, style)
         return
@@ -118,7 +120,7 @@ def _one_case(kept: KeptRun, wanted: Wanted, width: int, style: Style) -> Iterat
     results = sorted(_results(kept, wanted), key=lambda result: result.key)
     before = None
     for result in results:
-        suite, case, target, _ = result.key
+        suite, case, _, _ = result.key
         if before is None or before.suite != suite:
             if before is not None:
                 yield ""
@@ -128,9 +130,9 @@ def _one_case(kept: KeptRun, wanted: Wanted, width: int, style: Style) -> Iterat
         before = result.key
 
 
-def _json(kept: KeptRun, wanted: Wanted, place: Place, out: TextIO) -> Iterator[str]:
+def _json(kept: KeptRun, wanted: Wanted, place: Place, style: Style) -> Iterator[str]:
     """One object, a case in each line, so that a million need not be held."""
-    del place, out
+    del place, style
     summary = json.dumps(summary_object(_evaluated(kept, wanted)), ensure_ascii=False)
     yield f'{summary[:-1]}, "cases": ['
     before = None
@@ -143,8 +145,8 @@ def _json(kept: KeptRun, wanted: Wanted, place: Place, out: TextIO) -> Iterator[
     yield "]}"
 
 
-def _jsonl(kept: KeptRun, wanted: Wanted, place: Place, out: TextIO) -> Iterator[str]:
-    del place, out
+def _jsonl(kept: KeptRun, wanted: Wanted, place: Place, style: Style) -> Iterator[str]:
+    del place, style
     for result in _results(kept, wanted):
         case = kept.find_case(result.key.suite, result.key.case)
         row = trial_object(kept.run.id, result, case, kept.outcome(result))
@@ -189,9 +191,7 @@ def _results(kept: KeptRun, wanted: Wanted) -> Iterator[Result]:
 def _missing(kept: KeptRun, wanted: Wanted, cases: list[str], targets: list[str]) -> str:
     for noun, name, known in (("case", wanted.case, cases), ("target", wanted.target, targets)):
         if name is not None and name not in known:
-            from difflib import get_close_matches
-
-            close = get_close_matches(name, known, 1, 0.0)
-            hint = f"; the nearest is `{close[0]}`" if close else ""
+            close = nearest(name, known, 0.0)
+            hint = f"; the nearest is `{close}`" if close is not None else ""
             return f"run {kept.run.id} has no {noun} `{name}`{hint}"
     return f"case `{wanted.case}` was not run at `{wanted.target}` in run {kept.run.id}"

@@ -11,6 +11,7 @@ import click
 
 from evalcase.cli.terminal import stdin_format, style_for
 from evalcase.model.case import Case
+from evalcase.model.nearest import nearest
 from evalcase.model.problem import Problem
 from evalcase.pipeline import load_each
 from evalcase.read.discover import format_of
@@ -114,10 +115,8 @@ class _Shown:
 
     def exit_code(self) -> int:
         for id in sorted(self.missing):
-            from difflib import get_close_matches
-
-            close = get_close_matches(id, self.others, 1, 0.5)
-            hint = f" Did you mean '{visible(close[0])}'?" if close else ""
+            close = nearest(id, self.others)
+            hint = f" Did you mean '{visible(close)}'?" if close else ""
             sys.stderr.write(f"evalcase show: there is no case '{visible(id)}'.{hint}\n")
         return 2 if self.failed or self.missing else 0
 

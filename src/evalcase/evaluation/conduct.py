@@ -27,7 +27,7 @@ from evalcase.record.session import Session, rows_ahead
 from evalcase.run.budget import Budget
 from evalcase.run.gate import Gate
 from evalcase.run.limits import Limits
-from evalcase.run.opening import opened
+from evalcase.run.opening import OpenTargets
 from evalcase.run.schedule import Engine, Watcher
 from evalcase.system.timer import Timer
 
@@ -51,7 +51,8 @@ class Evaluation:
         once all targets are open, so that a name that can't be resolved leaves none behind.
         """
         plan = self.plan
-        async with opened(plan.targets.values(), plan.scrubber.text, plan.warn):
+        opening = OpenTargets(plan.targets, plan.make, plan.scrubber.text, plan.warn)
+        async with opening as targets:
             if run is None:
                 run = create_run(
                     runs_dir, describe_plan(plan), now=plan.world.now(),
@@ -59,9 +60,11 @@ class Evaluation:
                 )  # fmt: skip
             else:
                 warn_of_changes(plan, run)
-            return await self._record(run, again)
+            return await self._record(run, targets, again)
 
-    async def _record(self, run: Run, again: tuple[Verdict, ...]) -> Evaluated:
+    async def _record(
+        self, run: Run, targets: OpenTargets, again: tuple[Verdict, ...]
+    ) -> Evaluated:
         loop = asyncio.get_running_loop()
         begun, before_s = loop.time(), _taken_before(run)
         failed: list[JournalFailure | RecordError] = []
@@ -78,7 +81,7 @@ class Evaluation:
         )
         try:
             index = read_index(run.journal)
-            work, engine = self._set_up(run, journal, index, again)
+            work, engine = self._set_up(run, targets, journal, index, again)
             end = self._end(*await work.go(engine))
             if before_s is not None:
                 end = replace(end, duration_s=round(before_s + loop.time() - begun, 3))
@@ -110,8 +113,9 @@ class Evaluation:
         return End(status, notice, self.engine.failed_fast, cap_usd)
 
     def _set_up(
-        self, run: Run, journal: Journal, index: Index, again: tuple[Verdict, ...]
-    ) -> tuple[Work, Engine]:
+        self, run: Run, targets: OpenTargets, journal: Journal, index: Index,
+        again: tuple[Verdict, ...],
+    ) -> tuple[Work, Engine]:  # fmt: skip
         """The engine with its gate, and the work that goes through it."""
         plan, limits = self.plan, self._limits()
         tally = index.tally()
@@ -122,7 +126,7 @@ class Evaluation:
         engine = self.engine = Engine(limits, self.watcher)
         budget = self._budget = Budget(limits.max_cost_usd, spent_usd, engine.stop)
         timer, store = Timer(), self._store()
-        gate = Gate(plan.targets, limits, engine, budget, timer, plan.world.random, store)
+        gate = Gate(targets, limits, engine, budget, timer, plan.world.random, store)
         trials = Trials(plan, engine, gate, timer, run.id)
         return Work(plan, run, index, trials, session, again), engine
 

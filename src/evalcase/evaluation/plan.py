@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from evalcase.errors import ConfigError
 from evalcase.model.grader import NamedGrader
@@ -41,11 +42,13 @@ class Plan:
     trials: Mapping[str, int]
     """How many trials there are of each target."""
     targets: Mapping[str, Target]
-    """Those of cases, and those that graders may ask."""
+    """Those of cases."""
     graders: Graders
     scrubber: Scrubber
     has_secrets: bool
     warn: Warn
+    make: Callable[[str], Target]
+    """Makes a target of the configuration that only graders ask."""
 
     @property
     def planned(self) -> int:
@@ -71,14 +74,28 @@ def prepare(
     suites = given.suites if given.suites is not None else Suites(options.paths)
     graders = Graders(given.graders, no_exec=options.no_exec)
     trials = survey_cases(suites, options, config, graders, tell)
-    targets = _make_targets(trials, options, config, world, given, tell)
+    make = partial(
+        make_target, config=config, warn=tell, environment=world.environment,
+        no_exec=options.no_exec,
+    )  # fmt: skip
+    targets = _make_targets(trials, options, config, given, make)
     if options.caches(config):
         _check_caching(targets)
     secrets = _values(key_names(config, targets.values()), world)
     scrubber = Scrubber(secrets)
     tell = warn_once(lambda text: warn(scrubber.text(text)))
     return Plan(
-        options, config, world, suites, trials, targets, graders, scrubber, bool(secrets), tell
+        options,
+        config,
+        world,
+        suites,
+        trials,
+        targets,
+        graders,
+        scrubber,
+        bool(secrets),
+        tell,
+        make,
     )
 
 
@@ -86,18 +103,14 @@ def _make_targets(
     trials: Mapping[str, int],
     options: RunOptions,
     config: Config,
-    world: World,
     given: Given,
-    warn: Warn,
+    make: Callable[..., Target],
 ) -> dict[str, Target]:
-    """The targets of cases, and those of the configuration that graders may ask."""
     made: dict[str, Target] = {}
     known = given.targets or {}
     for name in trials:
         of_suite = not options.targets and name != config.target
-        made[name] = known.get(name) or make_target(
-            name, config, warn, world.environment, no_exec=options.no_exec, of_suite=of_suite
-        )
+        made[name] = known.get(name) or make(name, of_suite=of_suite)
     return made
 
 

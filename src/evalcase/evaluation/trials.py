@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Sequence
 from functools import partial
 
 from evalcase.evaluation.plan import Plan
@@ -11,6 +11,7 @@ from evalcase.grade.apply import Graded, grade_answer
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
 from evalcase.model.failure import Failure
+from evalcase.model.finding import Unfit
 from evalcase.model.grader import Context, NamedGrader
 from evalcase.model.question import Question
 from evalcase.model.result import Result
@@ -36,7 +37,7 @@ class Trials:
         self._gate = gate
         self._timer = timer
         self._run_id = run_id
-        self._files = AttachedFiles(plan.config.root)
+        self._files = AttachedFiles(plan.world.cwd)
         self._capped = plan.options.max_cost_usd is not None
 
     def hash_question(self, trial: Trial) -> str:
@@ -53,8 +54,12 @@ class Trials:
         case, started = trial.case, self._started()
         if case.skip:
             return self._skipped(trial, started)
-        question = self._question(trial)
-        asked = await self._gate.ask(trial.target, question, case.timeout_s)
+        files = self._files_of(trial)
+        question = self._question(trial, files)
+        if isinstance(files, Unfit):
+            asked = Asked(None, Failure("exception", files.message), 0, 0.0)
+        else:
+            asked = await self._gate.ask(trial.target, question, case.timeout_s)
         if asked.interrupted and self._engine.interrupted:
             raise asyncio.CancelledError  # it has no result, and is run again by `resume`
         answer, failure = self._kept(asked)
@@ -75,27 +80,29 @@ class Trials:
         """Grade an answer again, by what the case says now. No target is asked for it."""
         graders = self._plan.graders.of(trial.case)
         assert known.answer is not None
-        graded = await self._grade(trial, self._question(trial), known.answer, graders)
+        question = self._question(trial, self._files_of(trial))
+        graded = await self._grade(trial, question, known.answer, graders)
         return Result(
             known.key, known.question_hash, graded.verdict, known.answer, graded.grades, None,
             known.attempts, known.started_at, known.duration_s, known.retried,
             self.hash_grading(trial.case), grading, known.repeats, trial.case.pass_rate,
         )  # fmt: skip
 
-    async def _grade(
+    def _grade(
         self, trial: Trial, question: Question, answer: Answer, graders: Sequence[NamedGrader]
-    ) -> Graded:
+    ) -> Awaitable[Graded]:
         asker = partial(self._gate.ask_for_grader, within=question)
         context = Context(trial.case, question, answer, asker=asker)
         limit_s = self._plan.config.grader_timeout_s
-        return await grade_answer(context, graders, self._timer, limit_s)
+        return grade_answer(context, graders, self._timer, limit_s)
 
-    def _question(self, trial: Trial) -> Question:
-        files: Mapping[str, str] = {}
-        if trial.case.has_parts:
-            files = self._files.paths(trial.suite, trial.case)
+    def _files_of(self, trial: Trial) -> dict[str, str] | Unfit:
+        """The files of a trial. All was well with them before the run, but may not be now."""
+        return self._files.find(trial.suite, trial.case) if trial.case.has_parts else {}
+
+    def _question(self, trial: Trial, files: dict[str, str] | Unfit) -> Question:
         session = f"{self._run_id}-{trial.number}-{trial.target}-{trial.repeat}"
-        return question_of(trial, dict(files), session)
+        return question_of(trial, {} if isinstance(files, Unfit) else files, session)
 
     def _kept(self, asked: Asked) -> tuple[Answer | None, Failure | None]:
         """What is kept of an answer, or why there is none."""
@@ -127,4 +134,4 @@ class Trials:
         return Failure(failure.kind, torn(failure.message), torn(failure.details))
 
     def _started(self) -> str:
-        return self._plan.world.now().isoformat(timespec="milliseconds")
+        return self._plan.world.stamp()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 
 from evalcase.errors import SuiteError
 from evalcase.evaluation.plan import Plan
@@ -57,20 +57,21 @@ class Work:
             return "stopped", f"{missing} of {self._plan.planned} trials have no result"
         return ("completed" if engine.stop_reason is None else "stopped"), engine.stop_reason
 
-    async def try_one(self, trial: Trial) -> Result:
+    def try_one(self, trial: Trial) -> Awaitable[Result]:
         """Ask and grade; or only grade, where the answer is known."""
         known = self._regrading.get(trial.key) if self._regrading else None
-        if known is None:
-            return await self._trials.run(trial)
+        return self._trials.run(trial) if known is None else self._regrade(trial, known)
+
+    async def _regrade(self, trial: Trial, known: Known) -> Result:
         with open_lines(self._run.journal) as file:
             before = read_result_at(self._run.journal, file, known.answer_at, known.grading_at)
         return await self._trials.regrade(trial, before, self._grading)
 
-    async def keep(self, trial: Trial, result: Result) -> None:
+    def keep(self, trial: Trial, result: Result) -> Awaitable[None]:
+        """Keep what came of a trial."""
         if self._regrading and self._regrading.pop(trial.key, None) is not None:
-            await self._session.keep_grading(trial, result)
-        else:
-            await self._session.keep(trial, result)
+            return self._session.keep_grading(trial, result)
+        return self._session.keep(trial, result)
 
     def totals(self) -> Totals | None:
         """What all comes to; None if only the journal can say."""
@@ -133,7 +134,7 @@ class Work:
             {
                 "type": "grading",
                 "number": self._grading,
-                "at": self._plan.world.now().isoformat(timespec="milliseconds"),
+                "at": self._plan.world.stamp(),
                 "origin": "resume",
                 "suites": self._plan.suites.hashes(),
             }

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from evalcase.errors import EvalcaseError
 from evalcase.grade.asked import Asking
 from evalcase.grade.checked import check_score
-from evalcase.grade.crash import failure_of_grader
 from evalcase.grade.score import decide_verdict
 from evalcase.model.case import Case
 from evalcase.model.failure import Failure
@@ -19,6 +18,7 @@ from evalcase.model.grade import Grade, Score
 from evalcase.model.grader import Context, NamedGrader
 from evalcase.model.result import Verdict
 from evalcase.system.timer import Timer
+from evalcase.text.crash import failure_of
 
 TIMEOUT_S = 120.0
 """How long a grader may take that says nothing else."""
@@ -43,6 +43,10 @@ async def grade_answer(
 
     Those that have to be waited for are waited for together, each for its own time.
     """
+    if len(graders) == 1 and graders[0].grader.kind.compares_expected:
+        only = _begin(graders[0], context, (), timer, timeout_s)
+        if isinstance(only, Grade):
+            return Graded(decide_verdict((only,), context.case.threshold), (only,))
     grades: list[Grade | None] = []
     waiting: dict[int, Awaitable[Grade]] = {}
     for number, named in enumerate(graders):
@@ -54,8 +58,8 @@ async def grade_answer(
             grades.append(None)
             waiting[number] = begun
     if len(waiting) == 1:
-        ((number, only),) = waiting.items()
-        grades[number] = await only
+        ((number, awaited),) = waiting.items()
+        grades[number] = await awaited
     elif waiting:
         several = await asyncio.gather(*waiting.values())
         for number, grade in zip(waiting, several, strict=True):
@@ -82,7 +86,7 @@ def _begin(
             check_score(outcome)
         assert isawaitable(outcome)
     except BaseException as error:  # noqa: BLE001 - the boundary: a grader may raise anything
-        return _broken(named, failure_of_grader(error))
+        return _broken(named, failure_of(error, "grader"))
     return _wait(named, outcome, asking, timer, named.timeout_s or timeout_s)
 
 
@@ -105,7 +109,7 @@ async def _wait(
             raise
         if isinstance(error, TimeoutError) and limit.expired:
             error = EvalcaseError(f"gave no grade within {timeout_s:g} s")
-        grade = _broken(named, failure_of_grader(error))
+        grade = _broken(named, failure_of(error, "grader"))
     return asking.put_on(grade) if asking is not None else grade
 
 

@@ -17,6 +17,8 @@ def decide_verdict(grades: Sequence[Grade], threshold: float | None = None) -> V
     A grader that broke makes it errored, whatever the others say. A grader that found nothing to
     grade (no score, no failure) can't make it fail, but it can't pass any more: it is ungraded.
     """
+    if len(grades) == 1 and threshold is None:
+        return _decide_by_one(grades[0])
     if any(grade.failure is not None for grade in grades):
         return "errored"
     graded = [grade for grade in grades if grade.score is not None]
@@ -32,3 +34,12 @@ def decide_verdict(grades: Sequence[Grade], threshold: float | None = None) -> V
         if mean < threshold - _ROUNDING:
             return "failed"
     return "passed" if grades and len(graded) == len(grades) else "ungraded"
+
+
+def _decide_by_one(grade: Grade) -> Verdict:
+    """The same for the usual case of one grader."""
+    if grade.failure is not None:
+        return "errored"
+    if grade.score is None:
+        return "ungraded"
+    return "passed" if grade.passed else "failed"

@@ -6,9 +6,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from importlib import import_module
 from inspect import Parameter, isawaitable, iscoroutinefunction, signature
-from traceback import extract_tb
 from typing import ClassVar, NamedTuple
 
 from evalcase.errors import ConfigError
@@ -21,6 +19,7 @@ from evalcase.model.message import Message
 from evalcase.model.option import option
 from evalcase.model.shape import Reference
 from evalcase.system.digests import digest_file
+from evalcase.system.imports import import_object
 from evalcase.system.threads import Threads
 
 
@@ -95,10 +94,9 @@ class PythonGrader(Grader):
         return _call(self._find(), context)
 
     def _find(self) -> Callable[..., object]:
-        module, _, name = self.value.partition(":")
-        function = _import(module, name)
+        function = import_object(self.value, "grader")
         if not callable(function):
-            raise ConfigError(f"`{self.value}` is not a function")
+            raise ConfigError(f"grader `{self.value}`: it is not a function")
         return function
 
 
@@ -111,11 +109,7 @@ def _call(function: Callable[..., object], context: Context) -> Score | Awaitabl
     )
     if manner.is_async:
         return _read_later(call())
-    begun = _THREADS.start(call)
-    if not begun.is_over:
-        return _read_later(_THREADS.wait_for(begun))
-    returned = begun.outcome()
-    return _read_later(returned) if isawaitable(returned) else read_returned(returned)
+    return _read_later(_THREADS.call(call))
 
 
 async def _read_later(returned: object) -> Score:
@@ -129,33 +123,6 @@ def _fingerprint(module: str) -> str:
     known = sys.modules.get(module)
     path = known.__file__ if known is not None else None
     return "" if path is None else digest_file(path)
-
-
-def _import(module: str, name: str) -> object:
-    try:
-        # Once a module is there, this is quicker than to import it again.
-        found: object = sys.modules.get(module) or import_module(module)
-    except (Exception, SystemExit) as error:
-        # Whatever a module does when it is imported, it is the user's to mend.
-        raise ConfigError(_why(module, name, error)) from error
-    for part in name.split("."):
-        try:
-            found = getattr(found, part)
-        except AttributeError:
-            raise ConfigError(f"`{module}` has no `{name}`") from None
-    return found
-
-
-def _why(module: str, name: str, error: BaseException) -> str:
-    if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
-        return f"there is no module `{error.name}` for the grader `{module}:{name}`"
-    # The last step outside of the import machinery is where the cause is.
-    steps = [step for step in extract_tb(error.__traceback__) if "importlib" not in step.filename]
-    where = f" ({steps[-1].filename}:{steps[-1].lineno})" if steps[1:] else ""
-    if isinstance(error, SyntaxError) and error.filename:
-        where = f" ({error.filename}:{error.lineno})"
-    what = f"{type(error).__name__}: {error}".rstrip(": ")
-    return f"grader `{module}:{name}`: importing `{module}` failed: {what}{where}"
 
 
 _THREADS = Threads("evalcase-grader")

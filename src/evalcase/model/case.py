@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from evalcase.model.json_value import JSON, fresh, same
 from evalcase.model.message import Message
@@ -17,9 +18,15 @@ class Case:
 
     __slots__ = ("_data",)
 
-    def __init__(self, data: dict[str, Any]) -> None:
-        """Take over canonical data. Use `evalcase.parse_case` or `load` to make cases."""
-        self._data = data
+    read_fields: ClassVar[Callable[[dict[str, Any]], dict[str, Any]]]
+    """Fields in any of their short forms to canonical data; it raises SuiteError."""
+
+    def __init__(self, data: dict[str, Any] | None = None, /, **fields: Any) -> None:  # noqa: ANN401 - a field may have any value
+        """A case of fields as a file has them: `Case(input="2+2?", expected_output="4")`.
+
+        Data that is given whole is canonical already, and is taken over as it is.
+        """
+        self._data = data if data is not None else Case.read_fields(fields)
 
     @property
     def id(self) -> str:
@@ -45,12 +52,15 @@ class Case:
     @property
     def needs_judge(self) -> bool:
         """Whether it has `criteria` or `rubrics`, which only a judge can grade."""
-        return self.criteria is not None or bool(self._data.get("rubrics"))
+        return "criteria" in self._data or "rubrics" in self._data
 
     @property
     def has_parts(self) -> bool:
-        """Whether some content is a list, and so may name files."""
-        return any(isinstance(each.get("content"), list) for each in self._data["input"])
+        """Whether some content is more than text, and so may name files."""
+        for message in self._data["input"]:
+            if isinstance(message.get("content"), list | dict):
+                return True
+        return False
 
     @property
     def description(self) -> str | None:
@@ -63,7 +73,8 @@ class Case:
     @property
     def metadata(self) -> dict[str, JSON]:
         """A fresh copy of whatever mapping the author put there."""
-        metadata: dict[str, JSON] = fresh(self._data.get("metadata", {}))
+        held = self._data.get("metadata")
+        metadata: dict[str, JSON] = fresh(held) if held else {}
         return metadata
 
     @property

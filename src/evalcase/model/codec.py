@@ -13,7 +13,6 @@ from types import NoneType, UnionType
 from typing import (
     Any,
     Literal,
-    NamedTuple,
     TypeVar,
     Union,
     cast,
@@ -39,14 +38,8 @@ T = TypeVar("T")
 
 def encode(value: object) -> dict[str, Any]:
     """The JSON object of a dataclass. It shares dicts and lists with it."""
-    data: dict[str, Any] = {}
-    for name, default, inline, to_json in _fields_of(cast("Any", type(value))):
-        item = getattr(value, name)
-        if inline:
-            data.update(item._asdict())
-        elif item is not default and item != default:
-            data[name] = item if to_json is None else to_json(item)
-    return data
+    known = _ENCODERS.get(type(value))
+    return (known or _encoder_of(type(value)))(value)  # type: ignore[no-any-return]
 
 
 def decode(wanted: type[T], data: object, where: str = "") -> T:
@@ -55,22 +48,35 @@ def decode(wanted: type[T], data: object, where: str = "") -> T:
     return found
 
 
-class _Field(NamedTuple):
-    name: str
-    default: object
-    inline: bool
-    to_json: Encode | None
+_ENCODERS: dict[type, Encode] = {}
 
 
-@lru_cache(maxsize=64)
-def _fields_of(wanted: type) -> tuple[_Field, ...]:
+def _encoder_of(wanted: type) -> Encode:
+    """A function made for one dataclass, as dataclasses makes its own methods: a loop over fields
+    takes three times as long, and every trial of a run is written."""
     hints = get_type_hints(wanted)
-    return tuple(
-        _Field(
-            each.name, _default(each), bool(each.metadata.get("inline")), _encoder(hints[each.name])
-        )
-        for each in fields(wanted)
-    )
+    names: dict[str, Any] = {}
+    lines = ["def encode_fields(value):", "    data = {}"]
+    for number, each in enumerate(fields(wanted)):
+        names[f"to_json_{number}"] = _writer(hints[each.name])
+        names[f"default_{number}"] = _default(each)
+        lines += _lines_of(each, number, names[f"to_json_{number}"], hints[each.name])
+    exec("\n".join([*lines, "    return data"]), names)  # noqa: S102 - made of names of fields only
+    made: Encode = names["encode_fields"]
+    _ENCODERS[wanted] = made
+    return made
+
+
+def _lines_of(each: Any, number: int, writer: Encode | None, hint: Any) -> list[str]:  # noqa: ANN401 - a field, and its type
+    name, default = each.name, _default(each)
+    if "inline" in each.metadata:
+        keys = ", ".join(f"data[{key!r}]" for key in hint._fields)
+        return [f"    {keys} = value.{name}"]
+    put = f"data[{name!r}] = " + (f"to_json_{number}(item)" if writer is not None else "item")
+    if default is MISSING:
+        return [f"    item = value.{name}", f"    {put}"]
+    differs = "is not None" if default is None else f"!= default_{number}"
+    return [f"    item = value.{name}", f"    if item {differs}:", f"        {put}"]
 
 
 def _default(each: Any) -> object:  # noqa: ANN401 - a field of any type
@@ -79,15 +85,15 @@ def _default(each: Any) -> object:  # noqa: ANN401 - a field of any type
     return each.default
 
 
-def _encoder(hint: Any) -> Encode | None:  # noqa: ANN401 - a type as it was written
+def _writer(hint: Any) -> Encode | None:  # noqa: ANN401 - a type as it was written
     """How a value of a type is written; None where it is JSON as it stands."""
     if isinstance(hint, type) and is_dataclass(hint):
         return encode
     if get_origin(hint) in (Union, UnionType):
-        inner = [_encoder(each) for each in get_args(hint) if each is not NoneType]
+        inner = [_writer(each) for each in get_args(hint) if each is not NoneType]
         return inner[0] if len(inner) == 1 else None
     if get_origin(hint) is tuple:
-        item = _encoder(get_args(hint)[0])
+        item = _writer(get_args(hint)[0])
         return list if item is None else lambda values: [item(value) for value in values]
     return None
 

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, NoReturn
 from evalcase.model.json_value import JSON, fresh, same
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
+_ROLES = frozenset(ROLES)
+_WITH_FILES = frozenset({"file", "image"})
 
 
 class ReadOnly(dict[str, Any]):
@@ -119,9 +121,35 @@ class Message(ReadOnly):
         return text_of(self.get("content"))
 
 
+def is_message(value: object) -> bool:
+    """Whether a value is meant as a message, be it a correct one or not."""
+    if not isinstance(value, dict) or "role" not in value:
+        return False
+    if "content" in value or value.get("tool_calls") is not None:
+        return True
+    role = value["role"]
+    return isinstance(role, str) and role in _ROLES
+
+
 def is_part(value: object) -> bool:
     """Whether an item of a content list is a content part."""
     return isinstance(value, dict) and isinstance(value.get("type"), str)
+
+
+def is_lone_part(content: object) -> bool:
+    """Whether content that is no list is plainly a part all the same: a file or an image."""
+    if not isinstance(content, dict) or not isinstance(content.get("path"), str):
+        return False
+    kind = content.get("type")
+    return isinstance(kind, str) and kind in _WITH_FILES
+
+
+def parts_of(content: JSON) -> list[dict[str, JSON]]:
+    """The content parts: of a list of nothing else, or of one file or image that is in no list."""
+    if isinstance(content, list):
+        parts = [part for part in content if isinstance(part, dict) and is_part(part)]
+        return parts if len(parts) == len(content) else []
+    return [content] if isinstance(content, dict) and is_lone_part(content) else []
 
 
 def text_of(content: JSON) -> str | None:
@@ -149,27 +177,26 @@ class NamedFile(NamedTuple):
     """Whether nothing else can be meant: the value of an image may be the picture itself."""
 
 
-def named_files(messages: Iterable[Message]) -> Iterator[NamedFile]:
+def named_files(messages: Iterable[Mapping[str, Any]]) -> Iterator[NamedFile]:
     """The files that content parts name, in order, the same perhaps several times."""
     for message in messages:
-        content = message.get("content")
-        if isinstance(content, list) and all(map(is_part, content)):
-            for part in content:
-                found = _named_file(part)
-                if found is not None:
-                    yield found
+        for part in parts_of(message.get("content")):
+            found = named_file(part)
+            if found is not None:
+                yield found
+
+
+def named_file(part: Mapping[str, JSON]) -> NamedFile | None:
+    """The file that a part names, if it names one."""
+    if part.get("type") not in _WITH_FILES:
+        return None
+    is_certain = part["type"] == "file" or "path" in part
+    name = part.get("path", part.get("value"))
+    if not isinstance(name, str) or not name or (not is_certain and is_address(name)):
+        return None
+    return NamedFile(name, is_certain)
 
 
 def is_address(text: str) -> bool:
     """Whether a text says where an image is on the web, or holds the image itself."""
     return text.startswith(("http://", "https://", "data:"))
-
-
-def _named_file(part: Mapping[str, JSON]) -> NamedFile | None:
-    if part["type"] not in ("file", "image"):
-        return None
-    is_image = part["type"] == "image"
-    name = part.get("path", part.get("value"))
-    if not isinstance(name, str) or not name or (is_image and is_address(name)):
-        return None
-    return NamedFile(name, not is_image or "path" in part)

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 from evalcase.model.finding import Path
 from evalcase.model.json_value import JSON
+from evalcase.model.nearest import nearest_meaning
 from evalcase.model.shape import Anything, Fault, MapOf, Shape
 
 _KEY = "option"
@@ -120,14 +121,11 @@ def made_of(declared: type, values: Mapping[str, JSON]) -> Any:  # noqa: ANN401 
 
 
 def _unknown(name: str, known: Mapping[str, Option], what: str, path: Path) -> Fault:
-    from difflib import get_close_matches
-
     meant = {other: each.name for each in known.values() for other in each.elsewhere}
     meant |= {each: each for each in known}
-    plain = name.strip().lower().replace("-", "_")
-    close = [plain] if plain in meant else get_close_matches(plain, meant, 1, 0.6)
-    if close:
-        hint = f"did you mean `{meant[close[0]]}`?"
+    close = nearest_meaning(name, meant)
+    if close is not None:
+        hint = f"did you mean `{close}`?"
     else:
         hint = f"it has {', '.join(f'`{each}`' for each in known)}" if known else "it has none"
     message = f"{what} has no option `{name}`"

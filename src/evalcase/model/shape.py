@@ -280,7 +280,8 @@ class Reference(_Plain):
             return
         module, colon, name = value.partition(":")
         words = [*module.split("."), *name.split(".")]
-        if not colon or not all(word.isidentifier() for word in words):
+        is_module = not module.endswith(".py") and all(word.isidentifier() for word in words)
+        if not colon or not is_module:
             what = f"`{value:.80}` does not name a function"
             yield Fault(path, what, _reference_hint(module, name))
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
 
 from evalcase.model.case import Case
 from evalcase.model.json_value import JSON, fresh, same
-from evalcase.model.problem import Problem
+from evalcase.model.problem import Problem, Span
+
+Placer: TypeAlias = Callable[[str, int], "Span | None"]
+"""Finds the place of a case by the path of its file, and its number from 0."""
 
 
 class Suite:
     """A valid suite. Iterating over it gives its cases."""
 
-    __slots__ = ("_about", "cases", "path", "warnings")
+    __slots__ = ("_about", "_placer", "cases", "path", "warnings")
 
     _about: dict[str, Any]
+    _placer: Placer | None
     cases: tuple[Case, ...]
     path: str
     """The file it comes from, as it was named."""
@@ -27,12 +31,14 @@ class Suite:
         about: dict[str, Any],
         cases: tuple[Case, ...],
         warnings: tuple[Problem, ...] = (),
+        placer: Placer | None = None,
     ) -> None:
         for name, value in (
             ("path", path),
             ("_about", about),
             ("cases", cases),
             ("warnings", warnings),
+            ("_placer", placer),
         ):
             object.__setattr__(self, name, value)
 
@@ -40,7 +46,7 @@ class Suite:
         raise AttributeError("a Suite can't be changed")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Suite, (self.path, self._about, self.cases, self.warnings)
+        return Suite, (self.path, self._about, self.cases, self.warnings, self._placer)
 
     def __eq__(self, other: object) -> bool:
         """Equal if they say the same, wherever they were read from."""
@@ -89,6 +95,16 @@ class Suite:
         for case in self.cases:
             if case.id == id:
                 return case
+        raise KeyError(id)
+
+    def place(self, id: str) -> Span | None:
+        """Where a case stands in the file; None if the file is gone, or was changed since.
+
+        It is looked up in the file when it is asked for. Raise KeyError if there is no such case.
+        """
+        for number, case in enumerate(self.cases):
+            if case.id == id:
+                return None if self._placer is None else self._placer(self.path, number)
         raise KeyError(id)
 
     def __repr__(self) -> str:

@@ -11,7 +11,8 @@ from collections.abc import Callable
 
 from evalcase.model.answer import Answer
 from evalcase.model.codec import decode, encode
-from evalcase.record.row import decode_row, encode_row, fault_in
+from evalcase.record.row import MAX_LINE, decode_row, encode_row, fault_in
+from evalcase.system.files import read_file
 from evalcase.text.secrets import Scrubber
 
 FOLDER = os.path.join(".evalcase", "cache")
@@ -27,8 +28,7 @@ class AnswerStore:
 
     def find(self, key: str) -> Answer | None:
         try:
-            with open(self._path(key), "rb") as file:
-                line = file.read()
+            line = read_file(self._path(key), MAX_LINE)
             if fault_in(line) is not None:
                 return None
             row = decode_row(line)

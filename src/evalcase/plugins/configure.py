@@ -8,6 +8,7 @@ from inspect import Parameter, signature
 from evalcase.errors import ConfigError
 from evalcase.model.grader import Grader, NamedGrader
 from evalcase.model.json_value import JSON, kind
+from evalcase.text.suggest import did_you_mean
 
 _COMMON = ("name", "weight", "required", "threshold", "timeout_s", "not")
 
@@ -73,10 +74,7 @@ def _is_needed(parameter: Parameter) -> bool:
 
 
 def _unknown(type_: str, option: str, known: list[str]) -> str:
-    from difflib import get_close_matches
-
     if option == "value":
         return f"grader `{type_}` takes no argument"
-    close = get_close_matches(option, known, 1, 0.6)
-    hint = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(known)}"
+    hint = did_you_mean(option, known) or f"there are {', '.join(known)}"
     return f"grader `{type_}` has no option `{option}`: {hint}"

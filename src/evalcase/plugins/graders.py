@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 
 from evalcase.errors import ConfigError
@@ -12,6 +11,7 @@ from evalcase.model.case import Case
 from evalcase.model.grader import NamedGrader
 from evalcase.plugins.configure import configure
 from evalcase.plugins.registry import find
+from evalcase.text.quick_json import compact_encoder
 
 
 class Graders:
@@ -21,13 +21,17 @@ class Graders:
         self._given = tuple(given)
         self._no_exec = no_exec
         self._expected = NamedGrader("expected", ExpectedGrader())
+        self._only_expected = (self._expected,)
         self._made: dict[str, tuple[NamedGrader, ...]] = {}
         self._prints: dict[NamedGrader, str] = {}
 
     def of(self, case: Case) -> Sequence[NamedGrader]:
         """The graders of a case, the built-in comparison added where nothing else compares."""
-        specs = case.data.get("graders")
+        data = case.data
+        specs = data.get("graders")
         graders = self._given
+        if not specs and not graders and "expected_output" in data and not case.needs_judge:
+            return self._only_expected  # most cases are like this
         if specs:
             text = _to_json(specs)
             made = self._made.get(text)
@@ -38,7 +42,7 @@ class Graders:
 
     def prints_of(self, graders: Sequence[NamedGrader]) -> list[str]:
         """The fingerprints of those graders that have one."""
-        if len(graders) == 1 and graders[0] is self._expected:
+        if graders is self._only_expected:
             return []
         return [found for named in graders if (found := self._print(named))]
 
@@ -68,4 +72,4 @@ def _make_one(spec: dict[str, object]) -> NamedGrader:
     return configure(find("graders", kind), options)  # type: ignore[arg-type]
 
 
-_to_json = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+_to_json = compact_encoder()

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from evalcase.errors import ConfigError
 from evalcase.model.target import TargetKind
+from evalcase.text.suggest import did_you_mean
 
 Plural = Literal["targets", "graders"]
 
@@ -66,7 +67,5 @@ def _attribute(place: str) -> Any:  # noqa: ANN401 - a class of any kind
 
 
 def _nearest(name: str, known: list[str]) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, known, 1, 0.5)
-    return f": did you mean `{close[0]}`?" if close else f"; there are {', '.join(known)}"
+    hint = did_you_mean(name, known)
+    return f": {hint}" if hint else f"; there are {', '.join(known)}"

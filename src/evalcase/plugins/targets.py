@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 
 from evalcase.errors import ConfigError
@@ -13,6 +12,7 @@ from evalcase.model.shape import Fault
 from evalcase.model.target import MakeTarget, Surroundings, Target, TargetKind, Warn
 from evalcase.plugins.registry import find, find_target_kind
 from evalcase.project.config import Config
+from evalcase.system.project_root import leads_inside
 from evalcase.text.plain_json import NotJsonError, plain
 
 
@@ -116,16 +116,11 @@ def _check_reach(name: str, kind: TargetKind, value: str, root: str) -> None:
             f"target `{name}` of a suite carries an address, and only the configuration or the "
             f"command line may: add [targets.NAME] to evalcase.toml, and name that in the suite"
         )
-    if kind.value_is_path and not _is_inside(value, root):
+    if kind.value_is_path and not leads_inside(value, root):
         raise ConfigError(
             f"target `{name}` of a suite leads out of the project, and only the configuration or "
             f"the command line may: add [targets.NAME] to evalcase.toml, and name that in the suite"
         )
-
-
-def _is_inside(value: str, root: str) -> bool:
-    path = os.path.realpath(os.path.join(root, value))
-    return path.startswith(os.path.join(os.path.realpath(root), ""))
 
 
 def _odd_value(name: str, value: object, path: Path) -> Iterator[Fault]:

@@ -8,8 +8,11 @@ from math import inf
 from typing import Any
 
 from evalcase.errors import ConfigError
-from evalcase.project.root import project_root
+from evalcase.system.files import read_file
+from evalcase.system.project_root import project_root
+from evalcase.text.suggest import did_you_mean
 
+_MOST_BYTES = 10_000_000
 _SETTINGS: dict[str, type | tuple[type, ...]] = {
     "target": str,
     "targets": dict,
@@ -65,8 +68,7 @@ def _read_toml(path: str) -> Any:  # noqa: ANN401 - whatever the file holds
     import tomllib
 
     try:
-        with open(path, "rb") as file:
-            return tomllib.load(file)
+        return tomllib.loads(read_file(path, _MOST_BYTES).decode())
     except OSError as error:
         raise ConfigError(f"{path}: can't be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -107,7 +109,5 @@ def _check_numbers(path: str, data: dict[str, Any]) -> None:
 
 
 def _nearest(name: str) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, _SETTINGS, 1, 0.6)
-    return f": did you mean `{close[0]}`?" if close else ""
+    hint = did_you_mean(name, _SETTINGS)
+    return f": {hint}" if hint else ""

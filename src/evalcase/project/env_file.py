@@ -15,7 +15,9 @@ import re
 from collections.abc import Mapping, MutableMapping
 
 from evalcase.errors import ConfigError
+from evalcase.system.files import read_file
 
+_MOST_BYTES = 10_000_000
 _NAME = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*")
 _VALUES = (
     re.compile(r"'([^']*)'"),
@@ -30,12 +32,12 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "$": "$"}
 def read_env_file(path: str) -> dict[str, str]:
     """The variables of a file. Raise ConfigError with the line that can't be read."""
     try:
-        with open(path, encoding="utf-8-sig") as file:
-            text = file.read()
+        text = read_file(path, _MOST_BYTES).decode("utf-8-sig")
     except OSError as error:
         raise ConfigError(f"{path}: can't be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: is not UTF-8") from None
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     lines: dict[str, int] = {}
     variables: dict[str, str] = {}
     place, line, counted = 0, 1, 0

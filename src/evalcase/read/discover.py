@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from evalcase.model.problem import Problem
 from evalcase.read.document import Format
 from evalcase.read.source import STDIN, TEXT
+from evalcase.system.project_root import is_inside, project_root
 
 ENDINGS: dict[str, Format] = {
     ".yaml": "yaml",
@@ -44,10 +45,25 @@ def _search(folder: str) -> Iterator[str | Problem]:
         folders[:] = sorted(name for name in folders if _enters(parent, name))
         for name in sorted(files):
             if name.lower().endswith(_SEARCHED):
-                yield os.path.join(parent, name).removeprefix("./")
+                path = os.path.join(parent, name).removeprefix("./")
+                yield outside_link(path, folder) or path
     for error in unlisted:
         message = f"the folder can't be searched: {error.strerror}"
         yield Problem("unreadable-file", message, str(error.filename))
+
+
+def outside_link(path: str, searched: str | None = None) -> Problem | None:
+    """What is wrong with a file that nobody named, if it is a link that leads out of its project:
+    whoever put it there may want to see another file's content in what is said of it."""
+    if not os.path.islink(path):
+        return None
+    real, folder = os.path.realpath(path), os.path.realpath(os.path.dirname(path))
+    within = [project_root(folder), *([os.path.realpath(searched)] if searched else ())]
+    if any(is_inside(real, each) for each in within):
+        return None
+    hint = "if it is to be read all the same, name the file that it leads to"
+    message = "this link leads outside the project, so it is not followed"
+    return Problem("unreadable-file", message, path, hint=hint)
 
 
 def _enters(parent: str, name: str) -> bool:

@@ -10,7 +10,8 @@ from evalcase.model.problem import Problem, Span
 from evalcase.read.document import Document
 from evalcase.read.fault import MAX_DEPTH, FatalFaultError, Fault
 from evalcase.read.json import JsonReader
-from evalcase.read.source import BOM, UTF_16_MARKS, read_bytes, undecodable
+from evalcase.read.source import BOM, UTF_16_MARKS, undecodable
+from evalcase.system.files import read_bytes
 
 MAX_LINE_BYTES = 1 << 28
 _SPACE = ord(" ")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from io import BytesIO
 from typing import IO
 
 from evalcase.model.problem import Excerpt, Problem, Span
 from evalcase.read.lines import span_at, split_lines
+from evalcase.system.files import IrregularError, open_file, read_bytes
 
 STDIN = "-"
 TEXT = "<text>"
@@ -43,30 +43,17 @@ def read_source(path: str) -> bytes:
 
 
 def open_bytes(path: str) -> IO[bytes]:
-    """Open a regular file, without ever waiting for a pipe that nobody writes to."""
+    """Open a regular file, or standard input."""
     if path == STDIN:
         return _standard_input()
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
-    except (OSError, ValueError) as error:
-        raise UnreadableError(unreadable(path, error)) from None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
+        return open_file(path)
+    except IrregularError:
         hint = "a pipe can be read as standard input: evalcase check -"
         problem = Problem("unreadable-file", "this is not a regular file", path, hint=hint)
-        raise UnreadableError(problem)
-    return os.fdopen(descriptor, "rb")
-
-
-def read_bytes(file: IO[bytes], size: int) -> bytes:
-    """Read from a file; one that has nothing to give now, and never says when, is an error."""
-    data = file.read(size)
-    if data is None:
-        raise OSError("it gives no data")
-    return data
-
-
-_BINARY: int = getattr(os, "O_BINARY", 0)
+        raise UnreadableError(problem) from None
+    except OSError as error:
+        raise UnreadableError(unreadable(path, error)) from None
 
 
 def folder_of(path: str) -> str:
@@ -101,11 +88,10 @@ def encode(text: str, path: str) -> bytes:
         raise UnreadableError(problem) from None
 
 
-def unreadable(path: str, error: Exception) -> Problem:
+def unreadable(path: str, error: OSError) -> Problem:
     if isinstance(error, FileNotFoundError):
         return Problem("unreadable-file", "there is no such file or folder", path)
-    reason = error.strerror if isinstance(error, OSError) else str(error)
-    return Problem("unreadable-file", f"the file can't be read: {reason or error}", path)
+    return Problem("unreadable-file", f"the file can't be read: {error.strerror or error}", path)
 
 
 def undecodable(data: bytes, path: str, first_line: int = 1) -> Problem:

@@ -24,6 +24,7 @@ from yaml.events import (
 )
 
 from evalcase.model.json_value import JSON, fresh
+from evalcase.model.nearest import nearest
 from evalcase.read import scalars
 from evalcase.read.fault import MAX_DEPTH, FatalFaultError, Fault
 from evalcase.read.yaml_faults import explain, misread_question_marks, span_of
@@ -263,10 +264,8 @@ class _Builder:
 
     def look_up(self, event: Any) -> tuple[Any, str | None]:
         if event.anchor not in self.anchors:
-            from difflib import get_close_matches
-
-            close = get_close_matches(event.anchor, list(self.anchors)[:200], 1)
-            hint = f"did you mean `*{close[0]}`?" if close else None
+            close = nearest(event.anchor, list(self.anchors)[:200])
+            hint = f"did you mean `*{close}`?" if close else None
             message = f"there is no anchor `&{event.anchor}` before this alias"
             hint = hint or "text that starts with `*` must be in quotes"
             raise self.fatal("undefined-alias", message, event, hint)

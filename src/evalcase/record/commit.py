@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
-from evalcase.record.disk import Disk, write_all
 from evalcase.record.lines import Lines
 from evalcase.record.row import decode_row
+from evalcase.system.disk import Disk, write_all
 
 Done = Callable[[], None]
 Entry = tuple[bytes, Done]

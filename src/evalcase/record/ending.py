@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from evalcase.model.codec import decode, encode
-from evalcase.record.disk import open_file
 from evalcase.record.row import decode_row, fault_in
+from evalcase.system.files import open_file
 
 Status = Literal["completed", "interrupted", "stopped", "failed", "incomplete"]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from evalcase.errors import ConfigError, RecordError
+from evalcase.model.nearest import nearest
 from evalcase.record.ending import read_end
 from evalcase.record.folder import RUN_ID, Run, read_run
 
@@ -89,10 +90,7 @@ def _unknown(name: str, runs_dir: str) -> str:
         return f"there is no run in {runs_dir}; `evalcase run` makes one"
     if name in _PLACES:
         return f"there is no {name} run in {runs_dir}: {known[0]} is the only one"
-    from difflib import get_close_matches
-
-    nearest = (get_close_matches(name, known, 1, 0.0) or known)[0]
-    return f"there is no run `{name}` in {runs_dir}; the nearest is {nearest}"
+    return f"there is no run `{name}` in {runs_dir}; the nearest is {nearest(name, known, 0.0)}"
 
 
 def _several(names: list[str]) -> str:

@@ -12,8 +12,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from evalcase.errors import RecordError
-from evalcase.record.disk import Disk, LocalDisk, open_file, sync_folder, write_atomically
 from evalcase.record.row import MAX_LINE, parse
+from evalcase.system.disk import Disk, LocalDisk, sync_folder, write_atomically
+from evalcase.system.files import OversizeError, read_file
 from evalcase.text.secrets import Scrubber
 
 VERSION = 2
@@ -62,7 +63,10 @@ def create_run(
         about = scrubber.row(about)
     data = {"version": VERSION, "id": run_id, "created_at": created_at, "about": about}
     text = json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-    write_atomically(disk, _about(path), text.encode("utf-8", "backslashreplace"))
+    try:
+        write_atomically(_about(path), text.encode("utf-8", "backslashreplace"), disk)
+    except OSError as error:
+        raise RecordError(f"{_about(path)} can't be written: {error.strerror or error}") from error
     return Run(run_id, path, created_at, about)
 
 
@@ -70,14 +74,13 @@ def read_run(path: str) -> Run:
     """The run in a folder. RecordError if it is missing, damaged, or of a newer evalcase."""
     file = _about(path)
     try:
-        with open_file(file) as stream:
-            data = stream.read(MAX_LINE + 1)
+        data = read_file(file, MAX_LINE)
     except FileNotFoundError as error:
         raise RecordError(f"{path} is no run: it has no run.json") from error
+    except OversizeError as error:
+        raise RecordError(f"{file} is damaged: it is too large") from error
     except OSError as error:
         raise RecordError(f"{file} can't be read: {error.strerror or error}") from error
-    if len(data) > MAX_LINE:
-        raise RecordError(f"{file} is damaged: it is too large")
     try:
         return _run(path, parse(data.decode()))
     except KeyError as error:

@@ -13,10 +13,10 @@ from typing import Any
 
 from evalcase.errors import RecordError
 from evalcase.record.commit import Committer, Done, JournalFailure
-from evalcase.record.disk import BINARY, NO_LINK, Disk, LocalDisk, sync_folder
 from evalcase.record.lines import Lines
 from evalcase.record.lock import lock, unlock
 from evalcase.record.row import encode_row
+from evalcase.system.disk import BINARY, NO_LINK, Disk, LocalDisk, sync_folder
 from evalcase.text.secrets import Scrubber
 
 

@@ -8,8 +8,8 @@ from io import BufferedReader
 from typing import Any, NamedTuple
 
 from evalcase.errors import RecordError
-from evalcase.record.disk import open_file
 from evalcase.record.row import MAX_LINE, decode_row, fault_in
+from evalcase.system.files import open_file
 
 
 class Torn(NamedTuple):

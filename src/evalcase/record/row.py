@@ -7,18 +7,18 @@ any tool for JSON lines can read it.
 
 from __future__ import annotations
 
-import json
 import re
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from evalcase.model.json_value import depth
+from evalcase.text.quick_json import compact_encoder
+from evalcase.text.strict_json import DEEPEST_ROW, may_be_deep, parse_object
 
 if TYPE_CHECKING:
     from evalcase.text.secrets import Scrubber
 
 MAX_LINE = 64 * 1024 * 1024
-MAX_DEPTH = 200
+MAX_DEPTH = DEEPEST_ROW
 """Both hold for writing too: nothing gets into a journal that could not be read from it."""
 
 SUM = b',"sum":"'
@@ -27,14 +27,7 @@ TAIL = len(SUM) + 16 + len(b'"}\n')
 _ESCAPES = re.compile(r"\\(?:u(d[89a-f][0-9a-f]{2})|.)", re.DOTALL)
 
 
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")
-
-
-_to_json = json.JSONEncoder(
-    ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False
-).encode
-_from_json = json.JSONDecoder(parse_constant=_refuse).decode
+_to_json = compact_encoder(ascii_only=False)
 
 
 def encode_row(row: dict[str, Any], scrubber: Scrubber | None = None) -> bytes:
@@ -57,7 +50,7 @@ def dump(value: dict[str, Any]) -> str:
     """Compact JSON of a value that `parse` will accept again."""
     try:
         text = _to_json(value)
-        if _may_be_deep(text):
+        if may_be_deep(text, MAX_DEPTH):
             parse(text)
     except (TypeError, RecursionError) as error:
         raise ValueError(f"not a JSON value: {error}") from error
@@ -87,16 +80,4 @@ def decode_row(line: bytes) -> dict[str, Any]:
 
 def parse(text: str) -> dict[str, Any]:
     """The JSON object in a text that may come from anyone; ValueError if there is none."""
-    try:
-        value = _from_json(text)
-    except RecursionError as error:
-        raise ValueError("too deeply nested") from error
-    if not isinstance(value, dict):
-        raise ValueError("not a JSON object")
-    if _may_be_deep(text) and depth(value, MAX_DEPTH) > MAX_DEPTH:
-        raise ValueError("too deeply nested")
-    return value
-
-
-def _may_be_deep(text: str) -> bool:
-    return text.count("[") + text.count("{") > MAX_DEPTH
+    return parse_object(text, MAX_DEPTH)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 from evalcase.errors import RecordError
@@ -23,6 +24,8 @@ from evalcase.record.tally import Tally
 from evalcase.text.secrets import Scrubber
 
 _MOST_BYTES = 4 * 1024 * 1024
+_TURN_S = 0.001
+"""How long trials that wait for nothing keep the event loop to themselves."""
 
 
 def rows_ahead(concurrency: int) -> int:
@@ -55,6 +58,7 @@ class Session:
         self._rows = 0
         self._bytes = 0
         self._waiting: list[asyncio.Future[None]] = []
+        self._turned_at = 0.0
         self._cases = bytearray()
         """Which cases have been written, by their numbers."""
         self.taken = 0
@@ -104,8 +108,12 @@ class Session:
         self.taken += 1
         self._rows += 1
         self._bytes += size
-        # Others get their turn, also where neither target nor grader had to be waited for.
-        await asyncio.sleep(0)
+        # Others get their turn, also where neither target nor grader had to be waited for; but to
+        # change turns for each of many quick trials would cost as much as the trials.
+        now = perf_counter()
+        if now - self._turned_at > _TURN_S:
+            await asyncio.sleep(0)
+            self._turned_at = perf_counter()
         while self._rows > self._ahead or self._bytes >= _MOST_BYTES:
             self._waiting.append(asyncio.get_running_loop().create_future())
             await self._waiting[-1]

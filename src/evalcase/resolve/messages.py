@@ -6,7 +6,7 @@ from typing import Any
 
 from evalcase.model.finding import QUOTE_IT, Path
 from evalcase.model.json_value import kind
-from evalcase.model.message import ROLES, is_part, part_text
+from evalcase.model.message import ROLES, is_lone_part, is_message, is_part, part_text
 from evalcase.resolve.report import Report
 from evalcase.text.suggest import ROLES_ELSEWHERE, suggest
 
@@ -27,6 +27,7 @@ def read_input(value: Any, path: Path, report: Report) -> Messages | None:
     if type(value) is dict:
         if is_message(value):
             return _message_list([value], path, report, single=True)
+        check_content(value, path, report)
         return [{"role": "user", "content": value}]
     message = f"`input` is a string, a message, a list of messages or a mapping, not {kind(value)}"
     report.add("wrong-type", path, message, QUOTE_IT)
@@ -57,20 +58,12 @@ def _are_plain(value: list[Any]) -> bool:
     for item in value:
         if type(item) is not dict or "tool_calls" in item or "content" not in item:
             return False
-        role = item.get("role")
-        if type(role) is not str or role not in _ROLES or type(item["content"]) is list:
+        role, content = item.get("role"), item["content"]
+        if type(role) is not str or role not in _ROLES:
+            return False
+        if type(content) is not str and (type(content) is list or is_lone_part(content)):
             return False
     return bool(value)
-
-
-def is_message(value: Any) -> bool:
-    """Whether a value is meant as a message, be it a correct one or not."""
-    if type(value) is not dict or "role" not in value:
-        return False
-    role = value["role"]
-    if "content" in value or value.get("tool_calls") is not None:
-        return True
-    return type(role) is str and role in _ROLES
 
 
 def _message_list(
@@ -121,7 +114,11 @@ def _report_odd_item(item: Any, path: Path, siblings: list[Any], report: Report)
 
 def _usual_role(path: Path) -> str:
     """The role that a message would have where only its content is written."""
-    return "user" if "input" in path or "input_messages" in path else "assistant"
+    return "user" if _is_input(path) else "assistant"
+
+
+def _is_input(path: Path) -> bool:
+    return "input" in path or "input_messages" in path
 
 
 def _report_role(role: Any, path: Path, report: Report) -> None:
@@ -175,8 +172,14 @@ def _names_a_tool(call: Any) -> bool:
 
 
 def check_content(content: Any, path: Path, report: Report) -> None:
-    """Look at a list of content parts. Other content is data, whatever it holds."""
+    """Look at content parts. Other content is data, whatever it holds.
+
+    A file or an image that a target is given needs no list around it; what is expected of an
+    answer is data then, and is compared as such.
+    """
     if type(content) is not list:
+        if is_lone_part(content) and _is_input(path):
+            _check_file_part(content, path, report)
         return
     parts = [is_part(item) for item in content]
     if not all(parts):
@@ -189,7 +192,7 @@ def check_content(content: Any, path: Path, report: Report) -> None:
         if part["type"] == "text" and part_text(part) is None:
             message = "a text part has its text in `text`"
             report.add("odd-part", (*path, index), message, "write {type: text, text: …}")
-        elif part["type"] == "file":
+        elif part["type"] == "file" or (part["type"] == "image" and "path" in part):
             _check_file_part(part, (*path, index), report)
 
 
@@ -199,5 +202,6 @@ def _check_file_part(part: dict[str, Any], path: Path, report: Report) -> None:
     if type(name) is str and name:
         report.add_file(name, (*path, key))
     else:
-        message = "a file part has its file name in `path`"
-        report.add("odd-part", path, message, "write {type: file, path: …}")
+        type_ = part["type"]
+        message = f"{'a file' if type_ == 'file' else 'an image'} part has its file name in `path`"
+        report.add("odd-part", path, message, f"write {{type: {type_}, path: …}}")

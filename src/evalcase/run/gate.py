@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from inspect import isawaitable
@@ -16,13 +16,13 @@ from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.question import Question
 from evalcase.model.target import Target
-from evalcase.run.attempt import Attempted, attempt
+from evalcase.run.attempt import Attempted, OverTimeError, attempt
 from evalcase.run.budget import Budget
-from evalcase.run.crash import failure_of
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
 from evalcase.run.retry import wait_before_retry
 from evalcase.system.timer import Timer
+from evalcase.text.crash import failure_of
 
 CACHE_VERSION = 2
 
@@ -55,12 +55,22 @@ class Store(Protocol):
     def keep(self, key: str, answer: Answer) -> None: ...
 
 
+class Targets(Protocol):
+    """The targets that can be asked."""
+
+    by_name: dict[str, Target]
+
+    async def find(self, name: str) -> Target:
+        """One that may not be open yet. Raise ConfigError or TargetError."""
+        ...
+
+
 class Gate:
     """Asks targets, each at its own pace."""
 
     def __init__(
         self,
-        targets: Mapping[str, Target],
+        targets: Targets,
         limits: Limits,
         patience: Patience,
         budget: Budget,
@@ -77,12 +87,23 @@ class Gate:
         self._store = store
         self._paces: dict[str, Pace] = {}
 
-    async def ask(self, name: str, question: Question, timeout_s: float | None = None) -> Asked:
+    def ask(
+        self, name: str, question: Question, timeout_s: float | None = None
+    ) -> Coroutine[None, None, Asked]:
         """Ask a target, unless the answer is known already. Nothing that it does is raised."""
-        target = self._targets[name]
+        target = self._targets.by_name.get(name)
+        if target is not None and self._store is None:
+            return self._ask(name, target, question, timeout_s)
+        return self._look_up(name, question, timeout_s)
+
+    async def _look_up(self, name: str, question: Question, timeout_s: float | None) -> Asked:
+        target = await self._targets.find(name)
         if self._store is None or target.traits.caching != "keyed":
             return await self._ask(name, target, question, timeout_s)
-        key = await _cache_key(target, question)
+        try:
+            key = await _cache_key(target, question)
+        except Exception:  # noqa: BLE001 - a question that can't be asked has no key, either
+            return await self._ask(name, target, question, timeout_s)
         known = self._store.find(key)
         if known is not None:
             return Asked(replace(known, cached=True, cost_usd=0.0), None, 1, 0.0)
@@ -95,8 +116,6 @@ class Gate:
         self, name: str, messages: Sequence[Message], schema: JSON, within: Question
     ) -> Answer:
         """What a grader asks of a target. Raise TargetError if it has no answer."""
-        if name not in self._targets:
-            raise TargetError(f"there is no target `{name}` that a grader could ask")
         question = replace(within, messages=tuple(messages), schema=schema, files={}, attempt=1)
         asked = await self.ask(name, question)
         if asked.answer is not None:
@@ -115,7 +134,7 @@ class Gate:
             number = len(retried) + 1
             if tried.error is None:
                 return Asked(tried.answer, None, number, tried.duration_s, tuple(retried))
-            failure = failure_of(tried.error)
+            failure = _failure(tried.error)
             wait_s = self._wait(tried.error, number)
             if wait_s is None:
                 by_hand = isinstance(tried.error.__cause__, KeyboardInterrupt)
@@ -153,6 +172,12 @@ class Gate:
         if pace is None:
             pace = self._paces[name] = Pace(self._limits.of_target(name))
         return pace
+
+
+def _failure(error: Exception) -> Failure:
+    if isinstance(error, OverTimeError):
+        return Failure("timeout", str(error))
+    return failure_of(error)
 
 
 async def _cache_key(target: Target, question: Question) -> str:

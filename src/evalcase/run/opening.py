@@ -1,39 +1,75 @@
-"""Targets set up before the first question and torn down after the last, whatever they do."""
+"""Targets set up before they are asked and torn down after the last question, whatever they do."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from types import TracebackType
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.target import Target
 
 
-@asynccontextmanager
-async def opened(
-    targets: Iterable[Target], scrub: Callable[[str], str], warn: Callable[[str], None]
-) -> AsyncIterator[None]:
-    """Open all targets. Raise ConfigError or TargetError, without secrets, if one can't be."""
+class OpenTargets:
+    """The targets of a run, open while it is entered. Those that only graders ask, of which
+    nobody knows before, are made and opened when they are first asked for."""
 
-    async def close(target: Target) -> None:
+    def __init__(
+        self,
+        targets: Mapping[str, Target],
+        make: Callable[[str], Target],
+        scrub: Callable[[str], str],
+        warn: Callable[[str], None],
+    ) -> None:
+        self.by_name: dict[str, Target] = {}
+        self._targets = targets
+        self._make = make
+        self._scrub = scrub
+        self._warn = warn
+        self._stack = AsyncExitStack()
+        self._one_at_a_time = asyncio.Lock()
+
+    async def __aenter__(self) -> OpenTargets:
+        """Raise ConfigError or TargetError, without secrets, if a target can't be opened."""
+        try:
+            for name, target in self._targets.items():
+                await self._open(name, target)
+        except BaseException:
+            await self._stack.aclose()
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._stack.__aexit__(kind, error, trace)
+
+    async def find(self, name: str) -> Target:
+        """The target of a name, opened if need be. Raise ConfigError or TargetError."""
+        if name not in self.by_name:
+            async with self._one_at_a_time:
+                if name not in self.by_name:
+                    await self._open(name, self._make(name))
+        return self.by_name[name]
+
+    async def _open(self, name: str, target: Target) -> None:
+        self._stack.push_async_callback(self._close, target)
+        try:
+            await target.open()
+        except (ConfigError, TargetError) as error:
+            # What keeps a target from opening is printed, and may have a key in it.
+            raise type(error)(self._scrub(str(error))) from error
+        except Exception as error:
+            what = self._scrub(f"{type(error).__name__}: {error}")
+            raise TargetError(f"a target could not be set up: {what}") from error
+        self.by_name[name] = target
+
+    async def _close(self, target: Target) -> None:
         try:
             await target.close()
         except Exception as error:  # noqa: BLE001 - the answers are safe already
-            warn(f"a target could not be closed: {type(error).__name__}: {error}")
-
-    async with AsyncExitStack() as stack:
-        for target in targets:
-            stack.push_async_callback(close, target)
-            await _open(target, scrub)
-        yield
-
-
-async def _open(target: Target, scrub: Callable[[str], str]) -> None:
-    try:
-        await target.open()
-    except (ConfigError, TargetError) as error:
-        # What keeps a target from opening is printed, and may have a key in it.
-        raise type(error)(scrub(str(error))) from error
-    except Exception as error:
-        what = scrub(f"{type(error).__name__}: {error}")
-        raise TargetError(f"a target could not be set up: {what}") from error
+            self._warn(f"a target could not be closed: {type(error).__name__}: {error}")

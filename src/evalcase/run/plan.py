@@ -35,6 +35,9 @@ class Selection:
 
     def select(self, cases: Iterable[tuple[str, Case]]) -> Iterator[tuple[str, Case]]:
         """The chosen ones of pairs of suite path and case, as a stream where that is possible."""
+        if self == _ALL:
+            yield from cases
+            return
         chosen: Iterable[tuple[str, Case]] = (pair for pair in cases if self._wants(*pair))
         if self.sample is not None:
             chosen = self._sampled(chosen, self.sample)
@@ -68,6 +71,9 @@ class Selection:
         return [pair for _, _, pair in sorted(drawn, key=lambda each: each[1])]
 
 
+_ALL = Selection()
+
+
 def _number(*texts: str) -> int:
     # What isn't UTF-8 in a file name is a lone surrogate here.
     data = "\0".join(texts).encode("utf-8", "surrogatepass")
@@ -76,6 +82,9 @@ def _number(*texts: str) -> int:
 
 def times_of(case: Case, repeat: int | None) -> int:
     """How many trials there are of a case for each target; one of the command line wins."""
+    data = case.data
+    if repeat is None and "repeat" not in data:
+        return 1
     return 1 if case.skip else repeat or case.repeat
 
 

@@ -30,8 +30,9 @@ from evalcase.resolve.ids import Ids
 from evalcase.resolve.names import LONE_CASE
 from evalcase.resolve.report import Report
 from evalcase.resolve.suite import resolve_suite
-from evalcase.suites.attachments import Attachments
+from evalcase.suites.placing import place_case
 from evalcase.suites.stream import CaseStream
+from evalcase.system.attachments import attachments_in
 
 
 class Loaded(NamedTuple):
@@ -82,7 +83,7 @@ def load_case(text: str) -> tuple[Case | None, list[Problem]]:
         return None, document.problems
     report = Report()
     case = resolve_case(document.value, (), report, Ids(), vocabulary=LONE_CASE)
-    report.check_files(Attachments(os.getcwd()).find)
+    report.check_files(attachments_in(os.getcwd()).find)
     return case, document.problems + document.place(report.findings)
 
 
@@ -98,7 +99,7 @@ def _load_document(path: str, source: bytes, format: Format) -> Loaded:
         report = Report()
         fields, cases = resolve_suite(document.value, suite_name(path), report, consume=True)
         if report.files:
-            report.check_files(Attachments(folder_of(path)).find)
+            report.check_files(attachments_in(folder_of(path)).find)
         if document.faults:
             # What is missing may be missing because of the faults.
             report.findings = [each for each in report.findings if each.code not in ADVICE]
@@ -131,7 +132,7 @@ def _loaded(
     if has_errors(problems):
         return Loaded(path, None, problems, seen)
     warnings = tuple(problem for problem in problems if problem.severity == "warning")
-    return Loaded(path, Suite(path, fields, tuple(cases), warnings), problems, seen)
+    return Loaded(path, Suite(path, fields, tuple(cases), warnings, place_case), problems, seen)
 
 
 @contextmanager

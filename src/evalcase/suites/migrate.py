@@ -6,14 +6,13 @@ the file meant before, and nothing is written unless the two are the same.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from evalcase.model.finding import Finding
 from evalcase.model.json_value import same
 from evalcase.model.problem import Problem, Span, in_order
-from evalcase.read.discover import format_of, is_sidecar, nothing_there, sidecars
+from evalcase.read.discover import format_of, is_sidecar, nothing_there, outside_link, sidecars
 from evalcase.read.document import Document, Format, parse_document
 from evalcase.read.lines import Lines
 from evalcase.read.places import find
@@ -22,7 +21,6 @@ from evalcase.read.source import (
     STDIN,
     UnreadableError,
     open_bytes,
-    read_bytes,
     undecodable,
     unreadable,
 )
@@ -31,6 +29,7 @@ from evalcase.resolve.fields import CASE_ALIASES, SUITE_ALIASES
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.report import Report
 from evalcase.resolve.suite import resolve_sidecar, resolve_suite
+from evalcase.system.files import read_bytes
 
 _RENAMED = {**CASE_ALIASES, **SUITE_ALIASES}
 
@@ -74,7 +73,11 @@ def migrate_file(path: str, stdin_format: Format = "yaml") -> Iterator[Migration
         yield Migration(path, b"", b"", [], [], [problem])
     if format == "jsonl" and path != STDIN:
         for sidecar in sidecars(path):
-            yield from migrate_file(sidecar)
+            outside = outside_link(sidecar)
+            if outside is None:
+                yield from migrate_file(sidecar)
+            else:
+                yield Migration(sidecar, b"", b"", [], [], [outside])
 
 
 def migrate_bytes(data: bytes, format: Format, path: str) -> Migration:
@@ -220,33 +223,3 @@ def _apply(document: Document, renames: list[Rename]) -> str:
         pieces += [document.text[done:at], new]
         done = at + len(old)
     return "".join([*pieces, document.text[done:]])
-
-
-def write_atomically(path: str, before: bytes, after: bytes) -> None:
-    """Replace a file's content in one step, if it is still `before`; a link is followed.
-
-    Mode and owner stay. OSError says why a file can't be replaced.
-    """
-    from tempfile import NamedTemporaryFile
-
-    target = os.path.realpath(path)
-    about = os.stat(target)
-    if about.st_nlink > 1:
-        raise OSError("it has several names (hard links), which would go apart")
-    if not os.access(target, os.W_OK):
-        raise OSError("it is read-only")
-    with NamedTemporaryFile(dir=os.path.dirname(target), prefix=".evalcase-", delete=False) as file:
-        try:
-            file.write(after)
-            file.flush()
-            os.fsync(file.fileno())
-            os.chmod(file.name, about.st_mode & 0o7777)
-            if (os.stat(file.name).st_uid, os.stat(file.name).st_gid) != about[4:6]:
-                os.chown(file.name, about.st_uid, about.st_gid)
-            with open(target, "rb") as now:
-                if now.read() != before:
-                    raise OSError("it was changed by someone else in the meantime")
-            os.replace(file.name, target)
-        except BaseException:
-            os.unlink(file.name)
-            raise

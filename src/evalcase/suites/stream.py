@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from evalcase.model.case import Case
 from evalcase.model.problem import Problem, Span, in_order
-from evalcase.read.discover import sidecars, suite_name
+from evalcase.read.discover import outside_link, sidecars, suite_name
 from evalcase.read.document import parse_document
 from evalcase.read.jsonl import Line, document_of, read_lines
 from evalcase.read.source import (
@@ -27,7 +27,7 @@ from evalcase.resolve.ids import Ids
 from evalcase.resolve.report import Report
 from evalcase.resolve.suite import resolve_sidecar
 from evalcase.resolve.suite_fields import NOTHING_SHARED, About
-from evalcase.suites.attachments import Attachments
+from evalcase.system.attachments import Attachments, attachments_in
 
 
 def stream_cases(path: str) -> Iterator[Case | Problem | None]:
@@ -86,7 +86,7 @@ class CaseStream:
 
     @cached_property
     def _attachments(self) -> Attachments:
-        return Attachments(folder_of(self.path))
+        return attachments_in(folder_of(self.path))
 
     @cached_property
     def _first_lines(self) -> dict[str, int]:
@@ -115,6 +115,10 @@ class CaseStream:
             message = f"there are suite fields for the same file in {other}"
             problem = Problem("conflicting-fields", message, names[1], hint="keep one of the two")
             self.sidecar_problems = [problem]
+            return nothing
+        outside = outside_link(names[0])
+        if outside is not None:
+            self.sidecar_problems = [outside]
             return nothing
         try:
             document = parse_document(read_source(names[0]), "yaml", names[0])

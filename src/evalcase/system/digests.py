@@ -1,19 +1,40 @@
-"""Files as hashes, to see whether one has changed."""
+"""What files hold, as hashes: to see later whether one has changed."""
 
 from __future__ import annotations
 
-from hashlib import sha256
+import os
+from collections.abc import Mapping
+
+from evalcase.system.files import hash_file
 
 UNREADABLE = "unreadable"
+"""In place of a hash, for what can't be opened or is no regular file."""
 
 
 def digest_file(path: str) -> str:
-    """The hash of a file's bytes; a word that is no hash where it can't be read."""
-    digest = sha256()
+    """The hash of a file; that it can't be read is no error here."""
     try:
-        with open(path, "rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
+        return hash_file(path)
     except OSError:
         return UNREADABLE
-    return digest.hexdigest()
+
+
+class FileDigests:
+    """The hashes of files that many ask for: each is read once, and again when it was changed."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[int, int, str]] = {}
+
+    def of(self, files: Mapping[str, str]) -> dict[str, str]:
+        """The hash of each file, by the names under which their paths are given."""
+        return {name: self._digest(path) for name, path in files.items()}
+
+    def _digest(self, path: str) -> str:
+        try:
+            about = os.stat(path)
+        except OSError:
+            return UNREADABLE
+        known = self._known.get(path)
+        if known is None or known[:2] != (about.st_mtime_ns, about.st_size):
+            known = self._known[path] = about.st_mtime_ns, about.st_size, digest_file(path)
+        return known[2]

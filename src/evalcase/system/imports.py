@@ -1,4 +1,8 @@
-"""`module:attribute` to the object it names, or to an error that says where the cause is."""
+"""`module:attribute` to the object it names, or to an error that says where the cause is.
+
+It serves targets and graders alike: the same words for the same faults, with what it is that is
+being imported before them.
+"""
 
 from __future__ import annotations
 
@@ -9,62 +13,66 @@ from traceback import extract_tb
 from types import ModuleType
 
 from evalcase.errors import ConfigError
+from evalcase.model.nearest import nearest
+from evalcase.model.shape import Reference
 
 
-def import_object(name: str, root: str) -> object:
-    """The object. The project's root is importable from here on, before anything installed."""
-    module_name, attributes = _split(name)
+def make_importable(root: str) -> None:
+    """Let the modules of a project be imported, before anything that is installed."""
     root = os.path.abspath(root)
     if root not in sys.path:
         sys.path.insert(0, root)
-    found: object = _import(name, module_name, root)
+
+
+def import_object(name: str, what: str) -> object:
+    """The object of `module:attribute`. Raise ConfigError; `what` it is: "python target"."""
+    module_name, _, attributes = name.partition(":")
+    # Graders ask for it each time they are called, and then it is there already.
+    found: object = sys.modules.get(module_name) if attributes else None
+    if found is None:
+        for fault in Reference().faults(name, ()):
+            raise ConfigError(f"{what}: {fault.message}: {fault.hint}")
+        found = _import(module_name, f"{what} `{name}`")
     for attribute in attributes.split("."):
         try:
             found = getattr(found, attribute)
         except AttributeError:
-            raise ConfigError(_missing(name, found, attribute)) from None
+            raise ConfigError(_missing(found, attribute, f"{what} `{name}`")) from None
     return found
 
 
-def _split(name: str) -> tuple[str, str]:
-    module_name, _, attributes = name.partition(":")
-    if os.sep in module_name or module_name.endswith(".py"):
-        stem = os.path.normpath(module_name).removesuffix(".py").replace(os.sep, ".")
-        hint = f"did you mean `{stem}:{attributes or 'answer'}`?"
-        raise ConfigError(f"python target: `{name}` names a file, not a module: {hint}")
-    words = [*module_name.split("."), *attributes.split(".")]
-    if not all(word.isidentifier() for word in words):
-        hint = "write module:function, for example python:my_agent:answer"
-        raise ConfigError(f"python target: `{name}` does not name a function: {hint}")
-    return module_name, attributes
-
-
-def _import(name: str, module_name: str, root: str) -> ModuleType:
+def _import(module_name: str, wanted: str) -> ModuleType:
     # A file that was written after the folder was last looked at is found, too.
     invalidate_caches()
     try:
         return import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name is not None and f"{module_name}.".startswith(f"{error.name}."):
-            raise ConfigError(_no_module(name, error.name, root)) from None
-        raise ConfigError(_broken(name, module_name, error)) from error
+            raise ConfigError(f"{wanted}: {_no_module(error.name)}") from None
+        raise ConfigError(f"{wanted}: {_broken(module_name, error)}") from error
     except (Exception, SystemExit) as error:
         # Whatever a module does when it is imported, it is the user's to mend.
-        raise ConfigError(_broken(name, module_name, error)) from error
+        raise ConfigError(f"{wanted}: {_broken(module_name, error)}") from error
 
 
-def _no_module(name: str, missing: str, root: str) -> str:
-    from difflib import get_close_matches
-
-    modules = [entry.removesuffix(".py") for entry in os.listdir(root) if entry.endswith(".py")]
-    close = get_close_matches(missing, modules, 1, 0.6)
-    hint = f"did you mean `{close[0]}`?" if close else f"it is looked for in {root} first"
-    return f"python target `{name}`: there is no module `{missing}`; {hint}"
+def _no_module(missing: str) -> str:
+    folder = sys.path[0] or os.curdir
+    close = nearest(missing, _modules_in(folder))
+    hint = f"did you mean `{close}`?" if close else f"it is looked for in {folder} first"
+    return f"there is no module `{missing}`; {hint}"
 
 
-def _broken(name: str, module_name: str, error: BaseException) -> str:
-    what = f"{type(error).__name__}: {error}".rstrip(": ")
-    return f"python target `{name}`: importing `{module_name}` failed: {what}{place_of(error)}"
+def _modules_in(folder: str) -> list[str]:
+    try:
+        entries = os.listdir(folder)
+    except OSError:  # an archive, or a folder that is gone
+        return []
+    return [entry.removesuffix(".py") for entry in entries if entry.endswith(".py")]
+
+
+def _broken(module_name: str, error: BaseException) -> str:
+    said = f"{type(error).__name__}: {error}".rstrip(": ")
+    return f"importing `{module_name}` failed: {said}{place_of(error)}"
 
 
 def place_of(error: BaseException) -> str:
@@ -83,13 +91,10 @@ def _is_machinery(filename: str) -> bool:
     )
 
 
-def _missing(name: str, found: object, attribute: str) -> str:
-    from difflib import get_close_matches
-
-    names = [each for each in dir(found) if not each.startswith("_")]
-    close = get_close_matches(attribute, names, 1, 0.6)
-    hint = f": did you mean `{close[0]}`?" if close else ""
+def _missing(found: object, attribute: str, wanted: str) -> str:
+    close = nearest(attribute, [each for each in dir(found) if not each.startswith("_")])
+    hint = f": did you mean `{close}`?" if close else ""
     file = getattr(found, "__file__", None)
     where = f" ({file})" if file else ""
-    what = getattr(found, "__name__", type(found).__name__)
-    return f"python target `{name}`: `{what}`{where} has no `{attribute}`{hint}"
+    shown = getattr(found, "__name__", type(found).__name__)
+    return f"{wanted}: `{shown}`{where} has no `{attribute}`{hint}"

@@ -17,18 +17,15 @@ from time import perf_counter
 _QUICK_S = 0.0002
 """How long a call may take that the loop is to stand still for."""
 _HOLD_S = 0.005
-"""How long the event loop stands still, at most, for a call that should be over at once. A time
+"""How long the event loop stands still, at most, for calls that should be over at once. A time
 so short that the system's clock has to be set for it costs more than it saves."""
 _MOST_DOUBT = 255
 
 
-class Call:
-    """A call, and what comes of it."""
+class PlainCall:
+    """A call of a plain function, and what comes of it."""
 
-    __slots__ = (
-        "arguments", "context", "end", "error", "function", "future", "is_over", "is_settled",
-        "took_s", "value",
-    )  # fmt: skip
+    __slots__ = ("arguments", "context", "error", "function", "future", "took_s", "value")
 
     def __init__(
         self,
@@ -43,14 +40,6 @@ class Call:
         self.error: BaseException | None = None
         self.took_s = 0.0
         self.future = future
-        self.is_over = False
-        """Whether the loop need not wait for it."""
-        self.end = Lock()
-        """Held until it comes to it, so that the loop can stand still for so long."""
-        self.end.acquire()
-        self.is_settled = Lock()
-        """Taken by the thread when it is done, or by the loop when it wants to be woken instead:
-        whoever comes second knows what the other did."""
 
     def run(self) -> None:
         started = perf_counter()
@@ -60,26 +49,63 @@ class Call:
             self.error = error
         self.took_s = perf_counter() - started
 
+    def settle(self) -> None:
+        """Let who waits for it go on, in the thread of the event loop."""
+        if not self.future.done():  # else it was given up
+            self.future.set_result(None)
+
     def outcome(self) -> object:
         if self.error is not None:
             raise _carried(self.error)
         return self.value
 
 
-_Inbox = SimpleQueue[Call | None]
+class _Batch:
+    """Calls that one thread makes one after the other, while the loop stands still for them."""
+
+    __slots__ = ("calls", "done", "is_left", "lock", "over")
+
+    def __init__(self, calls: list[PlainCall]) -> None:
+        self.calls = calls
+        self.done = 0
+        """How many calls, from the first, have come to their end."""
+        self.is_left = False
+        """Whether the loop goes on by itself, and has to be woken."""
+        self.lock = Lock()
+        self.over = Lock()
+        """Held until all calls are done."""
+        self.over.acquire()
+
+    def leave(self) -> list[PlainCall]:
+        """Wait no longer. What was not begun is for somebody else, and returned here."""
+        with self.lock:
+            if self.done == len(self.calls):
+                return []
+            self.is_left = True
+            begun = self.done + 1
+            rest = self.calls[begun:]
+            del self.calls[begun:]
+            return rest
+
+
+_Inbox = SimpleQueue[_Batch | None]
 
 
 class Threads:
-    """Runs each call in a thread of its own, at once; threads are used again when they come back.
+    """Runs calls in threads, at once; threads are used again when they come back.
 
-    To wake an event loop costs several times the work of a usual grader. So the loop stands
-    still until the call is over. If that takes too long, it is waited for like anything else; and
-    the more often calls are slow, the more quick ones it takes until the loop trusts in one again.
+    To wake a thread, and then the event loop, costs several times the work of a usual grader. So
+    the calls of one turn of the loop go to one thread together, and the loop stands still until
+    they are over. If that takes too long, those that were not begun get threads of their own, and
+    all of them are waited for like anything else; and the more often calls are slow, the more quick
+    ones it takes until the loop trusts in them again.
     """
 
     def __init__(self, name: str) -> None:
         """`name` is that of each thread, for who looks at a process from outside."""
         self._name = name
+        self._gathered: list[PlainCall] = []
+        """The calls of this turn of the loop."""
         self._idle: list[_Inbox] = []
         self._closed = False
         self._doubt = 1
@@ -89,23 +115,14 @@ class Threads:
 
     async def call(self, function: Callable[..., object], *arguments: object) -> object:
         """What the function returns, or raises. If this is cancelled, its thread is given up."""
-        return await self.wait_for(self.start(function, *arguments))
-
-    def start(self, function: Callable[..., object], *arguments: object) -> Call:
-        """Begin a call, which may be over already."""
-        call = Call(function, arguments, asyncio.get_running_loop().create_future())
-        inbox = self._idle.pop() if self._idle else self._new()
-        call.is_over = self._is_over_soon(call, inbox)
-        if call.is_over:
-            self._release(inbox)
-        return call
-
-    async def wait_for(self, call: Call) -> object:
-        """The same as `call` gives, of a call that was begun."""
+        loop = asyncio.get_running_loop()
+        call = PlainCall(function, arguments, loop.create_future())
         try:
-            if not call.is_over:
-                await call.future
-                self._judge(call.took_s)
+            if self._doubted:
+                self._send([call], hold=False)
+            else:
+                self._gather(call, loop)
+            await call.future
             return call.outcome()
         finally:
             del call  # an exception has this frame in its traceback: neither would be freed
@@ -116,26 +133,45 @@ class Threads:
         while self._idle:
             self._idle.pop().put(None)
 
-    def _is_over_soon(self, call: Call, inbox: _Inbox) -> bool:
-        """Begin a call; False if its future has to be waited for."""
-        if self._doubted:
-            call.is_settled.acquire()
-            inbox.put(call)
-            return False
-        inbox.put(call)
-        over = call.end.acquire(timeout=_HOLD_S) or not call.is_settled.acquire(blocking=False)
-        if not over or call.took_s > _QUICK_S:
+    def _gather(self, call: PlainCall, loop: asyncio.AbstractEventLoop) -> None:
+        if not self._gathered:
+            loop.call_soon(self._send_gathered)
+        self._gathered.append(call)
+
+    def _send_gathered(self) -> None:
+        calls, self._gathered = self._gathered, []
+        left = [call for call in calls if not call.future.done()]
+        if left:
+            self._send(left, hold=not self._doubted)
+
+    def _send(self, calls: list[PlainCall], *, hold: bool) -> None:
+        batch = _Batch(calls)
+        batch.is_left = not hold
+        rest: list[PlainCall] = []
+        if not hold:
+            rest = calls[1:]
+            del calls[1:]
+        inbox = self._idle.pop() if self._idle else self._new()
+        inbox.put(batch)
+        if hold:
+            if not batch.over.acquire(timeout=_HOLD_S):
+                rest = batch.leave()
+            self._look_at(batch, inbox)
+        for call in rest:
+            self._send([call], hold=False)
+
+    def _look_at(self, batch: _Batch, inbox: _Inbox) -> None:
+        """Settle what is over of a batch, and learn from it."""
+        done = batch.calls[: batch.done]
+        if not batch.is_left:
+            self._release(inbox)
+        slow = batch.is_left or any(call.took_s > _QUICK_S for call in done)
+        if slow:
             self._doubt = self._doubted = min(2 * self._doubt, _MOST_DOUBT)
         elif self._doubt > 1:
             self._doubt -= 1
-        return over
-
-    def _judge(self, took_s: float) -> None:
-        """Learn from a call that the loop did not stand still for."""
-        if took_s > _QUICK_S:
-            self._doubted = self._doubt
-        elif self._doubted:
-            self._doubted -= 1
+        for call in done:
+            call.settle()
 
     def _new(self) -> _Inbox:
         inbox: _Inbox = SimpleQueue()
@@ -143,21 +179,33 @@ class Threads:
         return inbox
 
     def _work(self, inbox: _Inbox) -> None:
-        while (call := inbox.get()) is not None:
-            call.run()
-            if call.is_settled.acquire(blocking=False):
-                call.end.release()
-            else:
-                try:
-                    call.future.get_loop().call_soon_threadsafe(self._wake, call.future, inbox)
-                except RuntimeError:
+        while (batch := inbox.get()) is not None:
+            for call in batch.calls:
+                call.run()
+                with batch.lock:
+                    batch.done += 1
+                    late = batch.is_left
+                if late and not self._wake(call, inbox):
                     return  # the loop is closed: nobody waits any more
-            del call
+            if not batch.is_left:
+                batch.over.release()
+            del batch, call
 
-    def _wake(self, future: asyncio.Future[None], inbox: _Inbox) -> None:
+    def _wake(self, call: PlainCall, inbox: _Inbox) -> bool:
+        """Tell the loop of a call that it did not stand still for; False if it is closed."""
+        try:
+            call.future.get_loop().call_soon_threadsafe(self._settle_late, call, inbox)
+        except RuntimeError:
+            return False
+        return True
+
+    def _settle_late(self, call: PlainCall, inbox: _Inbox) -> None:
         self._release(inbox)
-        if not future.done():  # else it was given up
-            future.set_result(None)
+        if call.took_s > _QUICK_S:
+            self._doubted = self._doubt
+        elif self._doubted:
+            self._doubted -= 1
+        call.settle()
 
     def _release(self, inbox: _Inbox) -> None:
         if self._closed:

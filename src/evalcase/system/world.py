@@ -8,6 +8,7 @@ from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from random import random
+from time import time
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,8 @@ class World:
     import_path: list[str]
     """The folders from which modules are imported."""
     now: Callable[[], datetime]
+    stamp: Callable[[], str]
+    """The time as the record has it: UTC, ISO 8601, to the millisecond."""
     random: Callable[[], float]
     entropy: Callable[[int], bytes]
     """So many bytes that nobody can guess."""
@@ -24,8 +27,25 @@ class World:
 
 def this_world() -> World:
     """The world as it is now."""
-    return World(os.getcwd(), os.environ, sys.path, _now, random, os.urandom)
+    return World(os.getcwd(), os.environ, sys.path, _now, Stamps().now, random, os.urandom)
 
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+class Stamps:
+    """Times as text. Within one second only the milliseconds are written anew."""
+
+    def __init__(self, clock: Callable[[], float] = time) -> None:
+        self._clock = clock
+        self._second = -1
+        self._text = ""
+
+    def now(self) -> str:
+        milliseconds = int(self._clock() * 1000)
+        second, rest = divmod(milliseconds, 1000)
+        if second != self._second:
+            self._text = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+            self._second = second
+        return f"{self._text}.{rest:03}+00:00"

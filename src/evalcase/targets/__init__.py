@@ -7,7 +7,7 @@ What several kinds share is beneath them: `asking` (a question to what is shown 
 A target of your own derives from `evalcase.Target`, and an object of it is given to `evaluate`:
 
     class Oracle(evalcase.Target):
-        traits = Traits(concurrency=2)
+        traits = evalcase.Traits(concurrency=2)
 
         async def answer(self, question: Question) -> Answer:
             return Answer.of_text(await self.client.ask(question.text))

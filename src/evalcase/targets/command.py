@@ -1,14 +1,12 @@
 """Any program as a target: started once per trial, or kept as a worker.
 
 The program and its arguments are a list, and no shell is involved unless it is asked for. Options
-are in `process/options`, placeholders in `placeholders`, the reading of answers in `outputs`. An
-exit code other than 0 is an error of the trial, and is not tried again.
+and placeholders are in `process/options`, the reading of answers in `outputs`. An exit code other
+than 0 is an error of the trial, and is not tried again.
 """
 
 from __future__ import annotations
 
-import os
-import stat
 from dataclasses import asdict
 from typing import ClassVar
 
@@ -17,6 +15,7 @@ from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
 from evalcase.model.target import Surroundings, Target, TargetKind, Traits
+from evalcase.system.files import read_start
 from evalcase.system.processes import tree
 from evalcase.system.processes.pipes import Output
 from evalcase.system.processes.process import Process
@@ -107,7 +106,7 @@ class CommandTarget(Target):
         if given.output_file is None:
             return stdout
         try:
-            return read_file(given.output_file, self._options.max_output_bytes)
+            return Output(*read_start(given.output_file, self._options.max_output_bytes))
         except OSError as error:
             message = f"the command left no answer in its output file: {error.strerror}"
             raise TargetError(message, kind="protocol", details=process.details()) from None
@@ -120,14 +119,3 @@ class CommandTarget(Target):
             self._warned = True
             hint = "{input_file}, or JSON on stdin, has all of them"
             self._surroundings.warn(f"the command sees the last user message only; {what}; {hint}")
-
-
-def read_file(path: str, most_bytes: int) -> Output:
-    """What a file holds, up to a bound. Raise OSError unless it is a regular file."""
-    # Without blocking: a pipe in its place could be waited for without end.
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(0, "it is not a regular file")
-        data = file.read(most_bytes + 1)
-    return Output(data[:most_bytes], len(data) > most_bytes)

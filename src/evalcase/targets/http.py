@@ -17,7 +17,7 @@ from evalcase.system.processes.pipes import Output
 from evalcase.targets.asking.files import describe_files
 from evalcase.targets.asking.shown import describe_hidden, describe_question
 from evalcase.targets.reading.answers import read_json
-from evalcase.targets.reading.outputs import How, parse_json, read_output
+from evalcase.targets.reading.outputs import How, read_output
 from evalcase.targets.reading.usage import read_cost, read_usage
 from evalcase.targets.web.body import BodyTemplate
 from evalcase.targets.web.endpoint import make_endpoint
@@ -25,6 +25,7 @@ from evalcase.targets.web.errors import protocol_error
 from evalcase.targets.web.options import WebOptions
 from evalcase.targets.web.shapes import Address, PathText
 from evalcase.text.json_path import JsonPath, MissingError
+from evalcase.text.strict_json import BadJsonError, parse_json
 
 if TYPE_CHECKING:
     from evalcase.targets.web.client import HttpClient
@@ -142,9 +143,9 @@ class HttpTarget(Target):
             return None
         try:
             if output.truncated:
-                raise ValueError("it is larger than `max_output_bytes`")
+                raise BadJsonError("it is larger than `max_output_bytes`")
             return parse_json(output.data)
-        except ValueError as error:
+        except BadJsonError as error:
             if options.answer is None:
                 return None
             raise protocol_error(f"the answer is not JSON: {error}", output.data) from None

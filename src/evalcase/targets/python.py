@@ -39,7 +39,7 @@ from evalcase.model.target import (
     Traits,
     is_target,
 )
-from evalcase.system.imports import import_object, place_of
+from evalcase.system.imports import import_object, make_importable, place_of
 from evalcase.system.threads import Threads
 from evalcase.targets.asking.fingerprint import describe_asked, project_sources
 from evalcase.targets.asking.shown import describe_hidden
@@ -111,7 +111,8 @@ class PythonTarget(Target):
     async def open(self) -> None:
         found = self._found
         if found is None:
-            found = import_object(self.name, self._surroundings.root)
+            make_importable(self._surroundings.root)
+            found = import_object(self.name, "python target")
         self._threads = Threads("evalcase-call")
         try:
             made = await make_object(found, self._options.arguments, self.name)

@@ -12,7 +12,6 @@ answer is an error.
 from __future__ import annotations
 
 import os
-import stat
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, ClassVar
 
@@ -22,10 +21,11 @@ from evalcase.model.option import option
 from evalcase.model.question import Question
 from evalcase.model.shape import Text
 from evalcase.model.target import Surroundings, Target, TargetKind, TargetOptions, Traits
+from evalcase.system.files import open_file
 from evalcase.targets.reading.answers import read_json, with_extras
 from evalcase.targets.reading.messages import read_messages
-from evalcase.targets.reading.outputs import parse_json
 from evalcase.targets.stored.index import AnswerIndex
+from evalcase.text.strict_json import DEEPEST_ROW, parse_object
 
 JOURNAL = "journal.jsonl"
 
@@ -69,11 +69,7 @@ class ReplayTarget(Target):
             path = os.path.join(path, JOURNAL)
         self._index = AnswerIndex(path, is_journal=os.path.basename(path) == JOURNAL)
         try:
-            # Without blocking: a pipe in its place could be waited for without end.
-            descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-            self._file = open(descriptor, "rb")  # noqa: SIM115 - held until close()
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise OSError(0, "it is not a regular file")
+            self._file = open_file(path)
             self._index.read(self._file, self._options.target)
         except OSError as error:
             raise ConfigError(f"replay target: {path} can't be read: {error.strerror}") from None
@@ -82,9 +78,7 @@ class ReplayTarget(Target):
         assert self._file is not None, "open() comes first"
         offset = self._index.find(question)
         self._file.seek(offset)
-        row = parse_json(self._file.readline())
-        assert isinstance(row, dict)
-        return self._read_row(row)
+        return self._read_row(parse_object(self._file.readline(), DEEPEST_ROW))
 
     async def close(self) -> None:
         if self._file is not None:

@@ -1,75 +1,108 @@
-"""Placeholders in a command: `{prompt}` and the like.
+"""Placeholders: `{name}` in the texts of a template, replaced by values.
 
-A known name in braces is replaced, in one pass: what is put in is never looked at again. All other
-braces stay as they are, so JSON and `${HOME}` can be written plainly. `{{prompt}}` is the literal
-`{prompt}`. A name in braces that is nearly a known one is refused as a likely misspelling, unless
-its braces are doubled, too.
+A known name in braces is replaced, in one pass: what is put in is never looked at again. `{{name}}`
+is the literal `{name}`. Braces around anything but a name stay as they are.
 
-| placeholder | value |
-|---|---|
-| `{prompt}` | the last user text; data as JSON |
-| `{case_id}`, `{conversation_id}` | as in the case; empty where there is none |
-| `{repeat}` | which trial of the case this is, from 1 |
-| `{attempt}` | which try of the trial this is, from 1 |
-| `{input_file}` | a file with the JSON object that else is on stdin |
-| `{prompt_file}` | a file with the prompt |
-| `{output_file}` | a file that the command writes its answer to, in place of stdout |
-
-Commands of AgentV have `{PROMPT}`, `{EVAL_ID}`, `{ATTEMPT}` (from 0), `{FILES}`, `{GUIDELINES}`
-(always empty), `{PROMPT_FILE}` and `{OUTPUT_FILE}`.
+A loose template is for command lines, which have braces of their own: there `${HOME}`, and a name
+that is nothing like a known one, stay as they are written, too. In a strict one they are faults.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from evalcase.errors import ConfigError
+from evalcase.model.json_value import JSON
+from evalcase.model.nearest import nearest
 
-NAMES = (
-    "prompt", "case_id", "conversation_id", "repeat", "attempt",
-    "input_file", "prompt_file", "output_file",
-)  # fmt: skip
-AGENTV_NAMES = (
-    "PROMPT", "EVAL_ID", "ATTEMPT", "FILES", "GUIDELINES", "PROMPT_FILE", "OUTPUT_FILE"
-)  # fmt: skip
-
-_PLACEHOLDER = re.compile(r"(?<!\$)(?:\{\{([A-Za-z_]+)\}\}|\{([A-Za-z_]+)\})")
+_STRICT = re.compile(r"\{\{([A-Za-z_]\w*)\}\}|\{([A-Za-z_]\w*)\}")
+_LOOSE = re.compile(r"(?<!\$)(?:\{\{([A-Za-z_]+)\}\}|\{([A-Za-z_]+)\})")
+_NEARLY = 0.75
+"""How alike a name must be to a known one to be taken for a misspelling of it."""
 
 
 class Template:
-    """Texts with placeholders, whose names are checked once."""
+    """A JSON value with placeholders in its texts: most often just a list of texts."""
 
-    def __init__(self, texts: Iterable[str], names: Iterable[str]) -> None:
-        self.texts = list(texts)
-        self._names = frozenset(names)
-        found = [match for text in self.texts for match in _PLACEHOLDER.finditer(text)]
-        single = {match[2] for match in found if match[2] is not None}
-        self.used = single & self._names
-        """The names that stand in it."""
-        for name in single - self._names:
-            self._check_spelling(name)
+    def __init__(self, value: JSON, names: Iterable[str], *, strict: bool = False) -> None:
+        self.value = value
+        self.names = tuple(names)
+        self.strict = strict
+        self._pattern = _STRICT if strict else _LOOSE
+        found = [match for text in _texts(value) for match in self._pattern.finditer(text)]
+        self._single = {match[2]: None for match in found if match[2] is not None}
+        self.used = self._single.keys() & set(self.names)
+        """The known names that stand in it."""
         doubled = {match[1] for match in found if match[1] is not None}
-        self._literal = {name for name in doubled if name in self._names or self._near(name)}
+        self._literal = {
+            name for name in doubled if strict or name in self.names or self._near(name)
+        }
 
-    def fill(self, values: Mapping[str, str]) -> list[str]:
-        """The texts with every placeholder replaced. `values` has every used name."""
+    @property
+    def texts(self) -> list[str]:
+        """Every text in it, in order."""
+        return list(_texts(self.value))
+
+    def faults(self) -> Iterator[str]:
+        """What is wrong with its placeholders, a sentence each."""
+        for name in self._single:
+            if name in self.names:
+                continue
+            near = self._near(name)
+            literal = f"write {{{{{name}}}}} if it is meant literally"
+            if near is not None:
+                hint = f"did you mean {{{near}}}? {literal[0].upper()}{literal[1:]}"
+                yield f"there is no placeholder {{{name}}}: {hint}"
+            elif self.strict:
+                known = ", ".join(f"{{{each}}}" for each in self.names)
+                yield f"there is no placeholder {{{name}}}: there are {known}; {literal}"
+
+    def fill(self, values: Mapping[str, JSON]) -> JSON:
+        """The template with every placeholder replaced; `values` has every used name.
+
+        A text that is one placeholder becomes the value itself. In a longer text a value stands as
+        text, as JSON where it is none.
+        """
+        return self._filled(self.value, values)
+
+    def fill_texts(self, values: Mapping[str, str]) -> list[str]:
+        """The same for a list of texts, filled with texts."""
+        filled = self.fill(values)
+        assert isinstance(filled, list)
+        return [text for text in filled if isinstance(text, str)]
+
+    def _filled(self, value: JSON, values: Mapping[str, JSON]) -> JSON:
+        if isinstance(value, dict):
+            return {key: self._filled(item, values) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self._filled(item, values) for item in value]
+        if not isinstance(value, str):
+            return value
+        whole = self._pattern.fullmatch(value)
+        if whole is not None and whole[2] in self.names:
+            return values[whole[2]]
 
         def put(match: re.Match[str]) -> str:
-            if match[2] in self._names:
-                return values[match[2]]
+            if match[2] in self.names:
+                return _as_text(values[match[2]])
             return match[0][1:-1] if match[1] in self._literal else match[0]
 
-        return [_PLACEHOLDER.sub(put, text) for text in self.texts]
-
-    def _check_spelling(self, name: str) -> None:
-        near = self._near(name)
-        if near:
-            hint = f"did you mean {{{near}}}? Write {{{{{name}}}}} if it is meant literally"
-            raise ConfigError(f"command target: there is no placeholder {{{name}}}: {hint}")
+        return self._pattern.sub(put, value)
 
     def _near(self, name: str) -> str | None:
-        from difflib import get_close_matches
+        return nearest(name, self.names, 0.6 if self.strict else _NEARLY)
 
-        close = get_close_matches(name, self._names, 1, 0.75)
-        return close[0] if close else None
+
+def _texts(value: JSON) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+
+
+def _as_text(value: JSON) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

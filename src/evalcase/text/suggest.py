@@ -1,8 +1,10 @@
-"""`did you mean …?`: the known name that a wrong one was probably meant to be."""
+"""`did you mean …?`: the hint that names what a wrong name was probably meant to be."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+
+from evalcase.model.nearest import ALIKE, nearest, nearest_meaning
 
 _FIELDS_ELSEWHERE = {
     "prompt": "input", "question": "input", "query": "input", "messages": "input",
@@ -22,18 +24,23 @@ ROLES_ELSEWHERE = {
 }  # fmt: skip
 """What other tools call the roles of a message."""
 
+_FIELDS_ALIKE = 0.7
+
+
+def did_you_mean(name: str, known: Iterable[str], alike: float = ALIKE) -> str | None:
+    """A hint that names the nearest of some names; None if none is near."""
+    close = nearest(name, known, alike)
+    return None if close is None else f"did you mean `{close}`?"
+
 
 def suggest(
     name: str, known: Iterable[str], aliases: dict[str, str] | None = None,
     elsewhere: dict[str, str] | None = None,
 ) -> str | None:  # fmt: skip
-    """A hint that names the nearest known name; never an alias, but what it stands for."""
-    from difflib import get_close_matches
-
+    """A hint that names the nearest field; never an alias, but what it stands for."""
     known = list(known)
     foreign = _FIELDS_ELSEWHERE if elsewhere is None else elsewhere
     meant = {**foreign, **(aliases or {}), **{each: each for each in known}}
     meant = {written: primary for written, primary in meant.items() if primary in known}
-    plain = name.strip().lower().replace("-", "_").replace(" ", "_")
-    close = [plain] if plain in meant else get_close_matches(plain, meant, 1, 0.7)
-    return f"did you mean `{meant[close[0]]}`?" if close else None
+    close = nearest_meaning(name, meant, _FIELDS_ALIKE)
+    return None if close is None else f"did you mean `{close}`?"

@@ -5,18 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from evalcase.graders.compare.excerpt import cap, count, quote
-from evalcase.graders.compare.json_difference import (
-    DEEPEST,
-    find_differences,
-    list_differences,
-    too_deep,
-)
-from evalcase.graders.compare.json_text import NotJSONError, parse_json
+from evalcase.graders.compare.json_difference import find_differences, list_differences, too_deep
+from evalcase.graders.compare.json_text import parse_answer
 from evalcase.graders.compare.text_difference import find_text_difference, first_difference, plain
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON, same
 from evalcase.model.message import is_part, part_text, text_of
 from evalcase.text.readable import as_json, call_text
+from evalcase.text.strict_json import DEEPEST, BadJsonError
 
 _CUT = "the answer was cut, as it was larger than evalcase keeps, so it can't be compared"
 _MEDIA = frozenset({"file", "image"})
@@ -67,8 +63,8 @@ def _compare_data(expected: JSON, got: JSON) -> Comparison:
     text = _text(got)
     if text is not None:
         try:
-            got = parse_json(text)
-        except NotJSONError as error:
+            got = parse_answer(text)
+        except BadJsonError as error:
             reason = f"the answer is not JSON: {error}"
             return _unequal(reason, _pretty(expected), text, note=reason)
     elif too_deep(got):

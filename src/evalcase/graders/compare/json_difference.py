@@ -8,9 +8,7 @@ from typing import NamedTuple
 
 from evalcase.graders.compare.excerpt import quote
 from evalcase.model.json_value import JSON, depth, same
-
-DEEPEST = 100
-"""As deep as a suite may nest its values: what is deeper can't be equal to any of them."""
+from evalcase.text.strict_json import DEEPEST
 
 _SHOWN = 5
 
@@ -30,6 +28,7 @@ class Listed(NamedTuple):
 
 
 def too_deep(value: JSON) -> bool:
+    """Whether a value is nested deeper than those of a suite may be, and so equals none of them."""
     return depth(value, DEEPEST) > DEEPEST
 
 

@@ -3,14 +3,14 @@ it was graded and what it took. Nothing is cut."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from evalcase.model.case import Case
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.json_value import JSON
 from evalcase.model.outcome import Outcome
-from evalcase.model.result import Result
+from evalcase.model.result import Result, Verdict
 from evalcase.report.terminal.cells import wrap
 from evalcase.report.terminal.failures import (
     UNFINISHED,
@@ -108,8 +108,7 @@ def _trial_lines(result: Result, width: int, style: Style) -> Iterator[str]:
         label = "skipped" if result.verdict == "skipped" else "failure"
         yield from _failure_lines(label, result.failure, width, style)
     if result.answer is not None:
-        messages = [dict(message) for message in result.answer.messages]
-        yield from _message_lines("answer", messages, width, style)
+        yield from _message_lines("answer", result.answer.messages, width, style)
         if result.answer.truncated:
             yield from labelled("", "(cut, as it was larger than evalcase keeps)", width, style)
     for grade in result.grades:
@@ -117,7 +116,7 @@ def _trial_lines(result: Result, width: int, style: Style) -> Iterator[str]:
 
 
 def _message_lines(
-    label: str, messages: list[Mapping[str, JSON]], width: int, style: Style
+    label: str, messages: Sequence[Mapping[str, JSON]], width: int, style: Style
 ) -> Iterator[str]:
     """Every message of a list, below its role; and whatever else it holds."""
     yield paint(label, style.place)
@@ -133,7 +132,9 @@ def _message_lines(
 
 
 def _grade_lines(grade: Grade, result: Result, width: int, style: Style) -> Iterator[str]:
-    verdict = "errored" if grade.failure else "passed" if grade.passed else "failed"
+    verdict: Verdict = "passed" if grade.passed else "failed"
+    if grade.failure is not None or grade.score is None:
+        verdict = "errored" if grade.failure is not None else "ungraded"
     word = paint(verdict, colour_of(verdict, style))
     score = "" if grade.score is None else f" {grade.score:.2f}"
     yield f"{word}{score} {paint('by', style.gutter)} {visible(grade.grader)}"

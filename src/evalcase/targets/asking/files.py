@@ -7,7 +7,6 @@ sent no other.
 from __future__ import annotations
 
 import os
-import stat
 from base64 import b64encode
 from typing import NamedTuple, TypeAlias
 
@@ -15,6 +14,8 @@ from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
 from evalcase.model.message import named_files
 from evalcase.model.question import Question
+from evalcase.system.files import IrregularError, OutsideError, OversizeError, read_file
+from evalcase.system.project_root import is_inside
 
 MAX_BYTES = 20_000_000
 _STARTS = (
@@ -68,13 +69,8 @@ def image_type(start: bytes) -> str | None:
 
 def _load(name: str, question: Question, root: str, any_kind: bool) -> ContentFile:
     if name not in question.files:
-        raise TargetError(f"`{name}` can't be read: there is no such file")
-    path = os.path.realpath(question.files[name])
-    folders = os.path.dirname(os.path.realpath(question.suite)), os.path.realpath(root)
-    # The loader looks after the paths of files, but not after those of images.
-    if not any(_contains(folder, path) for folder in folders):
-        raise TargetError(f"`{name}` lies outside the project, so it is not sent")
-    data = _read(name, path)
+        raise TargetError(f"`{name:.200}` can't be read: there is no such file")
+    data = _read(name, question.files[name], root)
     kind = image_type(data[:16])
     if kind is None and data.startswith(b"%PDF-"):
         kind = "application/pdf"
@@ -89,20 +85,17 @@ def _load(name: str, question: Question, root: str, any_kind: bool) -> ContentFi
         raise TargetError(f"`{name}` can't be sent to a model: {what}") from None
 
 
-def _contains(folder: str, path: str) -> bool:
-    return path.startswith(os.path.join(folder, ""))
-
-
-def _read(name: str, path: str) -> bytes:
+def _read(name: str, path: str, root: str) -> bytes:
+    # It lay in the project of its suite, which may be another, when it was looked for.
+    inside = root if is_inside(path, os.path.realpath(root)) else os.path.dirname(path)
     try:
-        # Without blocking: a pipe in its place could be waited for without end.
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        with open(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise TargetError(f"`{name}` is not a regular file")
-            data = file.read(MAX_BYTES + 1)
+        return read_file(path, MAX_BYTES, inside)
+    except IrregularError:
+        raise TargetError(f"`{name}` is not a regular file") from None
+    except OutsideError:
+        raise TargetError(f"`{name}` lies outside the project, so it is not sent") from None
+    except OversizeError:
+        text = f"`{name}` is larger than {MAX_BYTES:,} bytes, so it is not sent"
+        raise TargetError(text) from None
     except OSError as error:
         raise TargetError(f"`{name}` can't be read: {error.strerror}") from None
-    if len(data) > MAX_BYTES:
-        raise TargetError(f"`{name}` is larger than {MAX_BYTES:,} bytes, so it is not sent")
-    return data

@@ -18,10 +18,10 @@ from evalcase.model.target import Warn
 from evalcase.targets.chat.api import ReadAnswer
 from evalcase.targets.chat.client import service_error
 from evalcase.targets.reading.messages import read_messages
-from evalcase.targets.reading.outputs import parse_json
 from evalcase.targets.reading.usage import read_usage
 from evalcase.targets.web.errors import protocol_error
 from evalcase.targets.web.event_stream import Event
+from evalcase.text.strict_json import parse_json
 
 _READ, _WRITTEN = "cache_read_input_tokens", "cache_creation_input_tokens"
 

@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
-from evalcase.model.message import is_address, is_part, part_text
+from evalcase.model.message import is_address, part_text, parts_of
 from evalcase.targets.asking.files import ContentFile, Files, image_type
 
 
@@ -56,9 +56,10 @@ def read_parts(content: JSON, files: Files) -> list[Part]:
         return []
     if isinstance(content, str):
         return [TextPart(content, {})]
-    if not isinstance(content, list) or not content or not all(map(is_part, content)):
+    parts = parts_of(content)
+    if not parts:
         return [TextPart(json.dumps(content, ensure_ascii=False), {})]
-    return [_part(part, files) for part in content if isinstance(part, dict)]
+    return [_part(part, files) for part in parts]
 
 
 def _part(part: dict[str, JSON], files: Files) -> Part:

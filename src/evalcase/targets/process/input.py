@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from evalcase.model.message import Message, is_part
+from evalcase.model.message import Message, named_file, parts_of
 from evalcase.model.question import Question
 from evalcase.targets.asking.shown import content_text, describe_question, last_user_content
 from evalcase.targets.process.program import Program
@@ -46,11 +46,11 @@ class CommandInput:
         template = self._program.template
         values = {name: self._value(name) for name in template.used}
         if not self._program.shell:
-            return template.fill(values)
+            return template.fill_texts(values)
         words = {name: self._as_word(name, value) for name, value in values.items()}
         if "FILES" in words:
             words["FILES"] = self._file_words()
-        return ["/bin/sh", "-c", *template.fill(words)]
+        return ["/bin/sh", "-c", *template.fill_texts(words)]
 
     def _as_word(self, name: str, value: str) -> str:
         variable = f"EVALCASE_{name.upper()}"
@@ -130,15 +130,14 @@ def write_conversation(question: Question) -> str:
 
 
 def _text(message: Message, found: dict[str, str]) -> str:
-    content = message.content
-    if not isinstance(content, list) or not content or not all(map(is_part, content)):
-        return content_text(content)
+    parts = parts_of(message.content)
+    if not parts:
+        return content_text(message.content)
     texts = []
-    for part in content:
-        assert isinstance(part, dict)
-        name = part.get("path", part.get("value"))
-        if part["type"] == "file" and isinstance(name, str):
-            texts.append(f"<file: {found.get(name, name)}>")
+    for part in parts:
+        file = named_file(part)
+        if part["type"] == "file" and file is not None:
+            texts.append(f"<file: {found.get(file.name, file.name)}>")
         else:
             texts.append(content_text([part]))
     return "\n\n".join(text for text in texts if text)

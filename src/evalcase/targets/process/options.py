@@ -1,18 +1,39 @@
-"""The options of a command, and which of them don't go together."""
+"""The options of a command, and which of them don't go together.
+
+| placeholder | value |
+|---|---|
+| `{prompt}` | the last user text; data as JSON |
+| `{case_id}`, `{conversation_id}` | as in the case; empty where there is none |
+| `{repeat}` | which trial of the case this is, from 1 |
+| `{attempt}` | which try of the trial this is, from 1 |
+| `{input_file}` | a file with the JSON object that else is on stdin |
+| `{prompt_file}` | a file with the prompt |
+| `{output_file}` | a file that the command writes its answer to, in place of stdout |
+
+Commands of AgentV have `{PROMPT}`, `{EVAL_ID}`, `{ATTEMPT}` (from 0), `{FILES}`, `{GUIDELINES}`
+(always empty), `{PROMPT_FILE}` and `{OUTPUT_FILE}`. How they are filled in is said in
+`placeholders`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evalcase.errors import ConfigError
 from evalcase.model.finding import Path
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.shape import Choice, Fault, Flag, ListOf, MapOf, Number, OneOf, Text
 from evalcase.model.target import TargetOptions
-from evalcase.text.placeholders import AGENTV_NAMES, NAMES, Template
+from evalcase.text.placeholders import Template
 
+NAMES = (
+    "prompt", "case_id", "conversation_id", "repeat", "attempt",
+    "input_file", "prompt_file", "output_file",
+)  # fmt: skip
+AGENTV_NAMES = (
+    "PROMPT", "EVAL_ID", "ATTEMPT", "FILES", "GUIDELINES", "PROMPT_FILE", "OUTPUT_FILE"
+)  # fmt: skip
 _LINE = "a shell line is one text, with shell = true"
 
 
@@ -91,8 +112,7 @@ class CommandOptions(TargetOptions):
 
     @property
     def template(self) -> Template:
-        """Raise ConfigError for a placeholder that is nearly one."""
-        return Template(self.texts, AGENTV_NAMES if self.is_agentv else NAMES)
+        return Template([*self.texts], AGENTV_NAMES if self.is_agentv else NAMES)
 
     def conflicts(self) -> Iterator[Fault]:
         """What doesn't go together."""
@@ -100,11 +120,10 @@ class CommandOptions(TargetOptions):
         yield from self._agentv_faults()
         yield from self._mode_faults()
         name = "command_template" if self.is_agentv else "command"
-        try:
-            used = self.template.used
-        except ConfigError as error:
-            yield Fault((name,), str(error).removeprefix("command target: "))
-            return
+        template = self.template
+        used = template.used
+        for fault in template.faults():
+            yield Fault((name,), f"`{name}`: {fault}")
         if self.is_agentv and "OUTPUT_FILE" not in used:
             what = "has no {OUTPUT_FILE}, where the answer is read from"
             yield Fault((name,), f"`{name}` {what}")

@@ -30,7 +30,8 @@ from evalcase.system.processes.process import Process
 from evalcase.targets.asking.shown import describe_question
 from evalcase.targets.process.program import Program
 from evalcase.targets.reading.answers import read_json, with_extras
-from evalcase.targets.reading.outputs import excerpt, parse_json
+from evalcase.targets.reading.outputs import excerpt
+from evalcase.text.strict_json import BadJsonError, parse_json
 
 _CLOSE_S = 1.0
 _SHOWN_CHARACTERS = 200
@@ -79,7 +80,7 @@ class Workers:
                 return process
             await process.end()
         program = self._program
-        argv = program.template.fill({})
+        argv = program.template.fill_texts({})
         if program.shell:
             argv = ["/bin/sh", "-c", *argv]
         process = Process(argv, program.cwd, program.variables(), program.max_output_bytes)
@@ -99,7 +100,7 @@ async def _exchange(process: Process, given: dict[str, object], id: str) -> dict
         raise process.failure("the worker ended without an answer: it", data)
     try:
         reply = parse_json(data)
-    except ValueError as error:
+    except BadJsonError as error:
         why = f"the worker's reply is not JSON ({error}); logs go to stderr"
         raise _odd(process, why, data) from None
     if not isinstance(reply, dict) or ("answer" in reply) == ("error" in reply):

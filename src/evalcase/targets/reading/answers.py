@@ -23,9 +23,9 @@ from dataclasses import asdict, replace
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer, Usage
 from evalcase.model.json_value import JSON
-from evalcase.model.message import Message
+from evalcase.model.message import Message, is_message
 from evalcase.model.target import Warn
-from evalcase.targets.reading.messages import is_message, read_messages, text_message
+from evalcase.targets.reading.messages import read_messages, text_message
 from evalcase.targets.reading.usage import read_cost, read_usage
 from evalcase.text.plain_json import NotJsonError, plain
 

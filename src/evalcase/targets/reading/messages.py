@@ -14,20 +14,11 @@ from typing import Any
 
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON, kind
-from evalcase.model.message import ROLES, Message
+from evalcase.model.message import ROLES, Message, is_message
 from evalcase.text.plain_json import has_lone_surrogates
 
 RAW = "content_base64"
 _to_json = JSONEncoder(ensure_ascii=False).encode
-
-
-def is_message(value: object) -> bool:
-    """Whether a value is meant as a message, be it a correct one or not."""
-    if not isinstance(value, dict) or "role" not in value:
-        return False
-    if "content" in value or value.get("tool_calls") is not None:
-        return True
-    return value["role"] in ROLES if isinstance(value["role"], str) else False
 
 
 def read_messages(items: list[JSON]) -> tuple[Message, ...]:

@@ -16,28 +16,25 @@ One line end at the very end is not part of a text: most programs can't help pri
 
 from __future__ import annotations
 
-import json
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
-from evalcase.model.json_value import JSON, depth
-from evalcase.model.message import Message
+from evalcase.model.json_value import JSON
+from evalcase.model.message import Message, is_message
 from evalcase.model.target import Warn
 from evalcase.system.processes.pipes import Output
 from evalcase.targets.reading.answers import BODIES, EXTRAS, messages_name, read_json, with_extras
 from evalcase.targets.reading.messages import (
     bytes_message,
-    is_message,
     is_tool_calls,
     read_messages,
     text_message,
 )
+from evalcase.text.strict_json import BadJsonError, parse_json
 
 How = Literal["auto", "text", "json", "agentv"]
 EXCERPT_CHARACTERS = 1000
-_DEEPEST = 100
-_TOO_DEEP = f"it is nested more than {_DEEPEST} levels deep"
 _TEXT_KEYS = EXTRAS | {"text", "tool_calls"}
 
 
@@ -46,8 +43,8 @@ def read_output(output: Output, how: How, warn: Warn) -> Answer:
     if how == "text":
         return _text(output)
     try:
-        value = _no_json("it was cut") if output.truncated else parse_json(output.data)
-    except ValueError as error:
+        value = _value(output)
+    except BadJsonError as error:
         if how != "json":
             return _text(output)
         details = {"output": excerpt(output.data)}
@@ -58,15 +55,10 @@ def read_output(output: Output, how: How, warn: Warn) -> Answer:
     return _read_shape(value, warn) or (read_json(value, warn) if how == "json" else _text(output))
 
 
-def parse_json(data: bytes) -> JSON:
-    """One JSON value, strictly: what can't be kept as it stands raises ValueError."""
-    try:
-        value: JSON = json.loads(
-            data.decode(), parse_constant=_no_json, object_pairs_hook=_without_doubles
-        )
-    except RecursionError:
-        _no_json(_TOO_DEEP)
-    return value if depth(value, _DEEPEST) <= _DEEPEST else _no_json(_TOO_DEEP)
+def _value(output: Output) -> JSON:
+    if output.truncated:
+        raise BadJsonError("it was cut")
+    return parse_json(output.data)
 
 
 def excerpt(data: bytes) -> str:
@@ -129,14 +121,3 @@ def _messages_or_none(items: list[JSON]) -> tuple[Message, ...] | None:
         return read_messages(items)
     except TargetError:
         return None
-
-
-def _without_doubles(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        _no_json("a mapping has the same key twice")
-    return value
-
-
-def _no_json(why: str) -> NoReturn:
-    raise ValueError(why)

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, NoReturn
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
-from evalcase.targets.reading.outputs import parse_json
+from evalcase.text.strict_json import DEEPEST_ROW, BadJsonError, parse_json
 
 _ANY = 0
 """Stands for every repeat; they are counted from 1."""
@@ -61,8 +61,8 @@ class AnswerIndex:
 
     def _row(self, line: bytes, number: int) -> dict[str, JSON]:
         try:
-            row = parse_json(line)
-        except ValueError as error:
+            row = parse_json(line, DEEPEST_ROW)
+        except BadJsonError as error:
             self._refuse(f"not JSON: {error}", number)
         if not isinstance(row, dict):
             self._refuse("a line is a JSON object", number)

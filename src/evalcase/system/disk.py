@@ -6,10 +6,10 @@ import errno
 import os
 import stat
 import sys
-from io import BufferedReader
+from contextlib import suppress
 from typing import Protocol
 
-from evalcase.errors import RecordError
+from evalcase.system.files import open_file, read_bytes
 
 BINARY = getattr(os, "O_BINARY", 0)
 """Windows would otherwise turn line feeds into something else."""
@@ -64,29 +64,60 @@ def write_all(disk: Disk, fd: int, data: bytes) -> None:
         rest = rest[written:]
 
 
-def write_atomically(disk: Disk, path: str, data: bytes) -> None:
-    """Put a file in place whole: at any moment there is either nothing or all of it."""
-    unfinished = f"{path}.tmp"
+def write_atomically(
+    path: str, data: bytes, disk: Disk | None = None, *, before: bytes | None = None
+) -> None:
+    """Put a file in place whole: at any moment there is what was there before, or all of it.
+
+    A link is followed, and a file that is replaced keeps its mode and owner. With `before`, that
+    must be what it still holds. OSError says why it can't be written.
+    """
+    disk = disk or LocalDisk()
+    path = os.path.realpath(path)
+    replaced = _replaceable(path)
+    draft = os.path.join(os.path.dirname(path), f".evalcase-{os.urandom(6).hex()}")
+    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o666)
     try:
-        fd = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | BINARY, 0o666)
         try:
             write_all(disk, fd, data)
+            if replaced is not None:
+                _make_alike(draft, replaced)
             disk.fsync(fd)
         finally:
             os.close(fd)
-        disk.rename(unfinished, path)
-        sync_folder(disk, os.path.dirname(path))
-    except OSError as error:
-        raise RecordError(f"{path} can't be written: {error.strerror or error}") from error
+        if before is not None and not _still_holds(path, before):
+            raise OSError(errno.EBUSY, "it was changed by someone else in the meantime")
+        disk.rename(draft, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(draft)
+        raise
+    sync_folder(disk, os.path.dirname(path))
 
 
-def open_file(path: str) -> BufferedReader:
-    """Open a file for reading that may come from anyone: a pipe in its place would block."""
-    fd = os.open(path, os.O_RDONLY | NO_WAIT | BINARY)
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        os.close(fd)
-        raise OSError(errno.EINVAL, "not a file")
-    return open(fd, "rb")
+def _replaceable(path: str) -> os.stat_result | None:
+    """What is known of a file that is to be replaced; None if there is none."""
+    try:
+        about = os.stat(path)
+    except FileNotFoundError:
+        return None
+    if about.st_nlink > 1:
+        raise OSError(errno.EMLINK, "it has several names (hard links), which would go apart")
+    if not os.access(path, os.W_OK):
+        raise OSError(errno.EACCES, "it is read-only")
+    return about
+
+
+def _make_alike(path: str, model: os.stat_result) -> None:
+    os.chmod(path, stat.S_IMODE(model.st_mode))
+    about = os.stat(path)
+    if (about.st_uid, about.st_gid) != (model.st_uid, model.st_gid):
+        os.chown(path, model.st_uid, model.st_gid)
+
+
+def _still_holds(path: str, data: bytes) -> bool:
+    with open_file(path) as file:
+        return read_bytes(file, len(data) + 1) == data
 
 
 def sync_folder(disk: Disk, path: str) -> None:

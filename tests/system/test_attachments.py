@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from evalcase.model.finding import Unfit
-from evalcase.project.root import project_root
-from evalcase.suites.attachments import MAX_BYTES, Attachments
+from evalcase.model.message import Message
 from evalcase.suites.load import load_file
+from evalcase.system.attachments import MAX_BYTES, attachments_in, find_attachments
+from evalcase.system.project_root import project_root
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def project(tmp_path: Path) -> Path:
 
 def find(project: Path, name: str) -> str:
     """The path that is found, relative to the project; a code where there is none."""
-    found = Attachments(str(project / "evals" / "math")).find(name)
+    found = attachments_in(str(project / "evals" / "math")).find(name)
     return found.code if isinstance(found, Unfit) else os.path.relpath(found, project)
 
 
@@ -143,7 +144,7 @@ def test_a_folder_without_a_project_is_its_own_root(tmp_path: Path) -> None:
 def test_the_suites_own_folder_may_be_a_link(project: Path) -> None:
     (project / "evals" / "math" / "a.txt").touch()
     (project.parent / "shortcut").symlink_to(project / "evals" / "math")
-    found = Attachments(str(project.parent / "shortcut")).find("a.txt")
+    found = attachments_in(str(project.parent / "shortcut")).find("a.txt")
     assert found == str(project / "evals" / "math" / "a.txt")
 
 
@@ -175,3 +176,81 @@ def test_a_jsonl_line_points_at_the_name(project: Path) -> None:
     assert (problem.code, problem.line, problem.column) == (
         "missing-file", 2, line.index('"no"') + 1,
     )  # fmt: skip
+
+
+# The files of messages.
+
+
+def with_parts(*parts: dict[str, object]) -> tuple[Message, ...]:
+    return (Message({"role": "user", "content": list(parts)}),)
+
+
+def test_the_files_of_messages_are_found_from_the_suite_upwards(project: Path) -> None:
+    evals = project / "evals"
+    for path in (project / "a.txt", evals / "a.txt", project / "b.png", project / "c.txt"):
+        path.write_text("x")
+    (evals / "link.txt").symlink_to("../c.txt")
+    messages = (
+        *with_parts(
+            {"type": "file", "path": "a.txt"}, {"type": "image", "path": "b.png"},
+            {"type": "text", "text": "a.txt"}, {"type": "file", "value": "link.txt"},
+        ),
+        Message({"role": "user", "content": {"type": "file", "path": "c.txt"}}),
+        Message({"role": "user", "content": "a.txt"}),
+    )  # fmt: skip
+    assert find_attachments(str(evals / "math" / "s.yaml"), messages) == {
+        "a.txt": str(evals / "a.txt"),
+        "b.png": str(project / "b.png"),
+        "link.txt": str(project / "c.txt"),
+        "c.txt": str(project / "c.txt"),
+    }
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "image", "value": "iVBORw0KGgo="},
+        {"type": "image", "value": "x" * 5000},
+        {"type": "image", "value": "../../../secret.txt"},
+        {"type": "image", "url": "https://example.com/a.png"},
+        {"type": "image", "value": "data:image/png;base64,AAAA"},
+        {"type": "file", "path": ""},
+        {"type": "file", "path": 3},
+        {"type": "audio", "path": "a.wav"},
+    ],
+)
+def test_what_names_no_file_is_none(project: Path, part: dict[str, object]) -> None:
+    assert find_attachments(str(project / "evals" / "s.yaml"), with_parts(part)) == {}
+
+
+def test_the_value_of_an_image_is_a_file_where_there_is_one(project: Path) -> None:
+    (project / "a.png").write_text("x")
+    messages = with_parts({"type": "image", "value": "a.png"})
+    found = find_attachments(str(project / "s.yaml"), messages)
+    assert found == {"a.png": str(project / "a.png")}
+
+
+@pytest.mark.parametrize("kind", ["file", "image"])
+def test_the_first_that_is_unfit_is_told(project: Path, kind: str) -> None:
+    (project / "a.txt").touch()
+    os.mkfifo(project / "pipe")
+    messages = with_parts({"type": kind, "path": "a.txt"}, {"type": kind, "path": "pipe"})
+    found = find_attachments(str(project / "s.yaml"), messages)
+    assert found == Unfit("bad-file", "`pipe` is not a regular file")
+
+
+def test_a_root_that_is_given_counts_unless_the_suite_lies_outside_of_it(project: Path) -> None:
+    (project.parent / "a.txt").touch()
+    messages, suite = with_parts({"type": "file", "path": "a.txt"}), str(project / "s.yaml")
+    assert isinstance(find_attachments(suite, messages), Unfit)
+    wider = find_attachments(suite, messages, str(project.parent))
+    assert wider == {"a.txt": str(project.parent / "a.txt")}
+    elsewhere = find_attachments(suite, messages, str(project / "evals"))
+    assert elsewhere == find_attachments(suite, messages)
+
+
+def test_a_name_that_is_a_whole_picture_is_cut_in_what_is_said(project: Path) -> None:
+    found = attachments_in(str(project)).find("data:image/png;base64," + "A" * 100_000)
+    assert isinstance(found, Unfit)
+    assert len(found.message) < 300
+    assert "`url`" in (found.hint or "")

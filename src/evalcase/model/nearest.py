@@ -1,0 +1,25 @@
+"""The known name that a wrong one was probably meant to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+ALIKE = 0.6
+"""How alike two names must be, from 0 to 1, for one to be taken for the other."""
+
+
+def nearest(name: str, known: Iterable[str], alike: float = ALIKE) -> str | None:
+    """The known name that is most like another; None if none is like it."""
+    from difflib import get_close_matches  # slow to import, and only a mistake needs it
+
+    close = get_close_matches(name, list(known), 1, alike)
+    return close[0] if close else None
+
+
+def nearest_meaning(name: str, meant: Mapping[str, str], alike: float = ALIKE) -> str | None:
+    """What the name most like another stands for. Case and dashes don't tell names apart."""
+    plain = name.strip().lower().replace("-", "_").replace(" ", "_")
+    if plain in meant:
+        return meant[plain]
+    close = nearest(plain, meant, alike)
+    return None if close is None else meant[close]

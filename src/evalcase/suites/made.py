@@ -1,0 +1,40 @@
+"""Cases made in Python: `Case(input="2+2?", expected_output="4")`, by the rules of files.
+
+Importing this file gives `Case` its way to read short forms: the nouns know nothing of resolving.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalcase.errors import SuiteError
+from evalcase.model.case import Case
+from evalcase.model.problem import Problem
+from evalcase.resolve.case import resolve_case
+from evalcase.resolve.ids import Ids
+from evalcase.resolve.report import Report
+from evalcase.text.plain_json import NotJsonError, plain
+
+__all__ = ["Case"]
+
+_PLACE = "<case>"
+
+
+def read_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    """The canonical form of a case of some fields. Raise SuiteError with all of its problems."""
+    try:
+        raw = plain(fields)
+    except NotJsonError as error:
+        raise SuiteError([Problem("not-json-value", f"a case is JSON: {error}", _PLACE)]) from None
+    report = Report()
+    case = resolve_case(raw, (), report, Ids())
+    if case is None or report.errors:
+        problems = [
+            Problem(each.code, each.message, _PLACE, hint=each.hint, case=each.case)
+            for each in report.findings
+        ]
+        raise SuiteError(problems)
+    return case.data
+
+
+Case.read_fields = staticmethod(read_fields)

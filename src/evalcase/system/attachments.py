@@ -1,0 +1,108 @@
+"""Files that messages refer to: found from the suite upwards, and never outside the project.
+
+`check` and `run` share this one rule: a name as it was written in, the real path of a regular file
+out, or why there is none.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from evalcase.model.finding import Unfit
+from evalcase.model.message import is_address, named_files
+from evalcase.system.project_root import is_inside, project_root
+
+MAX_BYTES = 100 << 20
+_LONGEST_SHOWN = 200
+"""A name may be a whole picture by mistake."""
+
+
+class Attachments:
+    """Finds the files of the suites in one folder."""
+
+    def __init__(self, folder: str, root: str) -> None:
+        """Both are real paths; the root is where the search upwards ends."""
+        self.folder = folder
+        self.root = root
+
+    def find(self, name: str) -> str | Unfit:
+        """The real path of a file, or the reason why there is none."""
+        for folder in self._folders():
+            path = os.path.join(folder, name)
+            try:
+                # The nearest is meant: where it leads outside, no other takes its place.
+                if os.path.lexists(path):
+                    return self._fit(path, name)
+            except (OSError, ValueError):
+                continue
+        if not is_inside(os.path.normpath(os.path.join(self.folder, name)), self.root):
+            return _outside(name)
+        return Unfit("missing-file", f"there is no file `{_shown(name)}`", _hint(name))
+
+    def find_all(self, messages: Iterable[Mapping[str, Any]]) -> dict[str, str] | Unfit:
+        """Every file that messages refer to: its real path by the name as it was written."""
+        found = {}
+        for name, is_certain in named_files(messages):
+            path = self.find(name)
+            if not isinstance(path, Unfit):
+                found[name] = path
+            elif is_certain:
+                return path
+        return found
+
+    def _folders(self) -> list[str]:
+        folders = [self.folder]
+        while folders[-1] != self.root and is_inside(folders[-1], self.root):
+            folders.append(os.path.dirname(folders[-1]))
+        return folders
+
+    def _fit(self, path: str, name: str) -> str | Unfit:
+        path = os.path.realpath(path)
+        if not is_inside(path, self.root):
+            return _outside(name)
+        if not os.path.lexists(path):
+            return Unfit("missing-file", f"`{name}` is a link that leads nowhere")
+        found = os.stat(path)
+        if not stat.S_ISREG(found.st_mode):
+            return Unfit("bad-file", f"`{name}` is not a regular file")
+        if found.st_size > MAX_BYTES:
+            return Unfit("bad-file", f"`{name}` is larger than {MAX_BYTES >> 20} MiB")
+        return path
+
+
+def attachments_in(folder: str, root: str | None = None) -> Attachments:
+    """What finds the files of the suites in a folder, up to the root of their project.
+
+    A root that is given counts, unless the folder lies outside of it.
+    """
+    folder = os.path.realpath(folder)
+    given = None if root is None else os.path.realpath(root)
+    if given is None or not is_inside(folder, given):
+        given = project_root(folder)
+    return Attachments(folder, given)
+
+
+def find_attachments(
+    suite: str, messages: Iterable[Mapping[str, Any]], root: str | None = None
+) -> dict[str, str] | Unfit:
+    """Every file that messages of a suite refer to: its real path by the name as it was written."""
+    return attachments_in(os.path.dirname(suite), root).find_all(messages)
+
+
+def _outside(name: str) -> Unfit:
+    message = f"`{_shown(name)}` lies outside the project, so evalcase won't read it"
+    return Unfit("file-outside-project", message, "copy the file into the project")
+
+
+def _shown(name: str) -> str:
+    return name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}…"
+
+
+def _hint(name: str) -> str:
+    if is_address(name):
+        return "`path` names a file; the address of an image is written as its `url`"
+    where = "next to the suite and in its parent folders up to the project root"
+    return f"it is looked for {where}"

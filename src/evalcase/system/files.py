@@ -1,0 +1,103 @@
+"""A path that somebody named in, a regular file out, or an OSError that says why there is none.
+
+This is the only place that opens for reading what a person, a suite, a configuration or a record
+names. A pipe is never waited for, a device is never read, and nothing is read beyond its bound.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from hashlib import sha256
+from io import BufferedReader
+from typing import IO
+
+from evalcase.system.project_root import is_inside
+
+# Without blocking: opening a pipe that nobody writes to would wait without end.
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_BLOCK = 1 << 20
+
+
+class IrregularError(OSError):
+    """A folder, a pipe, a device: whatever has this name, it is no regular file."""
+
+    def __init__(self) -> None:
+        super().__init__(errno.EINVAL, "it is not a regular file")
+
+
+class OutsideError(OSError):
+    """A file does not lie where it has to, once links are followed."""
+
+    def __init__(self) -> None:
+        super().__init__(errno.EPERM, "it lies outside the project")
+
+
+class OversizeError(OSError):
+    """A file is larger than whoever reads it can take."""
+
+    def __init__(self, most_bytes: int) -> None:
+        super().__init__(errno.EFBIG, f"it is larger than {most_bytes:,} bytes")
+
+
+def open_file(path: str, inside: str | None = None) -> BufferedReader:
+    """Open a regular file. With `inside`, it has to lie in that folder, links followed."""
+    try:
+        descriptor = os.open(path, _FLAGS)
+    except ValueError as error:  # a NUL, or half of a character: no file has such a name
+        raise OSError(errno.EINVAL, str(error)) from None
+    try:
+        # What was opened is looked at, and not what had this name a moment ago.
+        opened = os.fstat(descriptor)
+        if not stat.S_ISREG(opened.st_mode):
+            raise IrregularError
+        if inside is not None and not _lies_in(path, opened, inside):
+            raise OutsideError
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return open(descriptor, "rb")
+
+
+def read_file(path: str, most_bytes: int, inside: str | None = None) -> bytes:
+    """All of a file. OversizeError if that is more than the bound."""
+    with open_file(path, inside) as file:
+        if os.fstat(file.fileno()).st_size > most_bytes:
+            raise OversizeError(most_bytes)
+        data = read_bytes(file, most_bytes + 1)
+    if len(data) > most_bytes:
+        raise OversizeError(most_bytes)
+    return data
+
+
+def read_start(path: str, most_bytes: int) -> tuple[bytes, bool]:
+    """What a file begins with, up to a bound, and whether there is more."""
+    with open_file(path) as file:
+        data = read_bytes(file, most_bytes + 1)
+    return data[:most_bytes], len(data) > most_bytes
+
+
+def read_bytes(file: IO[bytes], size: int) -> bytes:
+    """Read from a file; one that has nothing to give now, and never says when, is an error."""
+    data = file.read(size)
+    if data is None:
+        raise OSError(errno.EAGAIN, "it gives no data")
+    return data
+
+
+def hash_file(path: str) -> str:
+    """The SHA-256 of what a file holds, however large it is."""
+    digest = sha256()
+    with open_file(path) as file:
+        # One that grows while it is read has an end all the same.
+        rest = os.fstat(file.fileno()).st_size
+        while rest > 0 and (block := read_bytes(file, min(rest, _BLOCK))):
+            digest.update(block)
+            rest -= len(block)
+    return digest.hexdigest()
+
+
+def _lies_in(path: str, opened: os.stat_result, folder: str) -> bool:
+    real = os.path.realpath(path)
+    return is_inside(real, os.path.realpath(folder)) and os.path.samestat(os.stat(real), opened)

@@ -1,0 +1,29 @@
+"""Where a project is: the folder whose files its suites may name."""
+
+from __future__ import annotations
+
+import os
+
+_MARKS = ("evalcase.toml", "pyproject.toml", ".git")
+
+
+def project_root(folder: str) -> str:
+    """The nearest folder upwards with a project file, else the folder itself."""
+    current = folder
+    while True:
+        if any(os.path.lexists(os.path.join(current, mark)) for mark in _MARKS):
+            return current
+        parent = os.path.dirname(current)
+        if parent == current:
+            return folder
+        current = parent
+
+
+def is_inside(path: str, folder: str) -> bool:
+    """Whether a path is a folder or lies in it. Both are real: no link is followed here."""
+    return path == folder or path.startswith(os.path.join(folder, ""))
+
+
+def leads_inside(name: str, folder: str) -> bool:
+    """Whether a path, as it is named from a folder, stays in it once links are followed."""
+    return is_inside(os.path.realpath(os.path.join(folder, name)), os.path.realpath(folder))

@@ -1,0 +1,50 @@
+"""An exception as a failure: something that user code or evalcase raised in, a value to keep out.
+
+What it says is capped, for it may say anything; it may not even be able to say what it is.
+"""
+
+from __future__ import annotations
+
+from json import dumps
+from typing import Any
+
+from evalcase.errors import EvalcaseError, TargetError
+from evalcase.model.failure import Failure, Kind
+
+_LONGEST_MESSAGE = 2000
+_LARGEST_DETAILS = 200_000
+_TRACEBACK_LINES = 20
+
+
+def failure_of(error: BaseException, kind: Kind = "exception") -> Failure:
+    """What is known of an error. One that a target raised on purpose has a kind of its own, unless
+    another than `exception` is asked for; anything that nobody meant to raise has a traceback."""
+    from traceback import TracebackException  # slow to import, and most runs need none
+
+    told = TracebackException.from_exception(error)
+    message = _capped(str(told))
+    if isinstance(error, TargetError):
+        own = error.kind if kind == "exception" else kind
+        return Failure(own, message, _recordable(error.details))
+    if isinstance(error, EvalcaseError):
+        return Failure(kind, message)
+    name = type(error).__name__
+    lines = "".join(told.format()).splitlines()[-_TRACEBACK_LINES:]
+    details = {"traceback": [_capped(line) for line in lines]}
+    return Failure(kind, f"{name}: {message}" if message else name, details)
+
+
+def _capped(text: str) -> str:
+    cut = len(text) - _LONGEST_MESSAGE
+    return text if cut <= 0 else f"{text[:_LONGEST_MESSAGE]} [{cut:,} more characters were cut]"
+
+
+def _recordable(details: dict[str, Any]) -> dict[str, Any]:
+    """Details as they are, unless they can't be kept: then the failure itself still must be."""
+    try:
+        size = len(dumps(details, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        return {"dropped": f"the details can't be written as JSON: {error}"}
+    if size > _LARGEST_DETAILS:
+        return {"dropped": f"the details were {size:,} characters long"}
+    return details

@@ -1,0 +1,107 @@
+"""JSON that programs, models, agents and records wrote: a text in, the value it stands for out.
+
+It is read strictly, because its readers disagree on the rest: the same key twice, NaN, numbers that
+no float or integer holds, and nesting without end are faults, and never a crash.
+"""
+
+from __future__ import annotations
+
+from json import JSONDecodeError, JSONDecoder, dumps
+from math import inf
+from typing import Any, NoReturn
+
+from evalcase.model.json_value import JSON, depth
+
+DEEPEST = 100
+"""As deep as a suite may nest its values."""
+DEEPEST_ROW = 200
+"""The same for a line that a value stands in, be it of a journal or of a file of answers."""
+
+_LONGEST_KEY = 80
+
+
+class BadJsonError(ValueError):
+    """The text is not JSON. The message says why, to go on after `it is not JSON: `."""
+
+
+def parse_json(source: str | bytes, deepest: int = DEEPEST) -> JSON:
+    """The one value of a text. BadJsonError if there is none that could be kept as it stands."""
+    text = _decoded(source) if isinstance(source, bytes) else source
+    try:
+        value: JSON = _decode(text)
+    except JSONDecodeError as error:
+        raise BadJsonError(_place(text, error)) from None
+    except BadJsonError:
+        raise
+    except RecursionError:
+        _refuse_depth(deepest)
+    except ValueError:
+        # The one that is left: Python reads no integer of more than 4,300 digits.
+        raise BadJsonError("a number in it has too many digits") from None
+    if may_be_deep(text, deepest) and depth(value, deepest) > deepest:
+        _refuse_depth(deepest)
+    return value
+
+
+def parse_object(source: str | bytes, deepest: int = DEEPEST) -> dict[str, Any]:
+    """The same, where the value has to be an object."""
+    value = parse_json(source, deepest)
+    if not isinstance(value, dict):
+        raise BadJsonError("it is not an object")
+    return value
+
+
+def may_be_deep(text: str, deepest: int) -> bool:
+    """Whether a JSON text has enough brackets to be nested so deep. Most end here."""
+    return text.count("[") + text.count("{") > deepest
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        where = f"the byte 0x{data[error.start]:02x} at offset {error.start:,}"
+        raise BadJsonError(f"it is not UTF-8 ({where})") from None
+
+
+def _place(text: str, error: JSONDecodeError) -> str:
+    if text.startswith("\ufeff"):
+        return "it begins with a byte order mark"
+    return f"{error.msg} at line {error.lineno}, column {error.colno}"
+
+
+def _refuse_depth(deepest: int) -> NoReturn:
+    raise BadJsonError(f"it is nested more than {deepest} deep") from None
+
+
+def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise BadJsonError(f"it has the key {_shown(key)} twice")
+            seen.add(key)
+    return value
+
+
+def _shown(key: str) -> str:
+    cut = key[:_LONGEST_KEY]
+    return dumps(cut) + ("…" if len(cut) < len(key) else "")
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if number in (inf, -inf):
+        raise BadJsonError(f"the number {text:.40} is too large")
+    return number
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise BadJsonError(f"{name} is not a JSON value")
+
+
+# Made once, for it reads every row of a journal.
+_decode = JSONDecoder(
+    object_pairs_hook=_object, parse_float=_float, parse_constant=_refuse_constant
+).decode

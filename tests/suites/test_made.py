@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evalcase
+from evalcase import Case, Context, Score, SuiteError
+from evalcase.model.problem import Span
+from evalcase.testing import FixedGrader, ScriptedTarget
+
+
+def test_a_case_is_made_of_short_forms() -> None:
+    case = Case(input="What is 2+2?", expected_output="4", tags=["sum"], graders=["expected"])
+    assert case == evalcase.parse_case(
+        "{input: What is 2+2?, expected_output: '4', tags: [sum], graders: [expected]}"
+    )
+    assert case.id.startswith("what-is-2-2-")
+    assert pickle.loads(pickle.dumps(case)) == case
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({}, "missing-input"),
+        ({"input": 42}, "wrong-type"),
+        ({"input": "x", "expcted_output": "4"}, "unknown-field"),
+        ({"input": "x", "metadata": {"when": {1, 2}}}, "not-json-value"),
+        ({"input": "x", "expected_output": float("nan")}, "not-json-value"),
+    ],
+)
+def test_a_case_that_is_wrong_says_so(fields: dict[str, Any], code: str) -> None:
+    with pytest.raises(SuiteError) as caught:
+        Case(**fields)
+    assert code in [problem.code for problem in caught.value.problems]
+
+
+def test_what_was_given_may_change_later() -> None:
+    metadata = {"k": [1]}
+    case = Case(input="x", metadata=metadata)
+    metadata["k"].append(2)
+    assert case.metadata == {"k": [1]}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "evalcase.toml").write_text("")
+    return tmp_path
+
+
+def test_cases_and_graders_need_no_file(project: Path) -> None:
+    def is_short(text: str) -> bool:
+        return len(text) < 5
+
+    cases = [Case(id="sum", input="2+2?", expected_output="4"), Case(id="long", input="Say much")]
+    target = ScriptedTarget({"sum": "4", "long": "much more"})
+    done = evalcase.evaluate(cases, target, graders=[is_short, FixedGrader()], root=project)
+    found = {result.key.case: result for result in done.results}
+    assert {id: result.verdict for id, result in found.items()} == {
+        "sum": "passed", "long": "failed"
+    }  # fmt: skip
+    assert [grade.grader for grade in found["sum"].grades] == ["is_short", "fixed", "expected"]
+    assert [grade.grader for grade in found["long"].grades] == ["is_short", "fixed"]
+    assert Path(done.path).parent == project / ".evalcase" / "runs"
+
+
+def test_a_suite_that_is_loaded_already(project: Path) -> None:
+    (project / "a.eval.yaml").write_text("- {id: one, input: x, expected_output: x}\n")
+    suite = evalcase.load(project / "a.eval.yaml")
+    assert evalcase.evaluate(suite, "echo", root=project).ok
+    assert evalcase.evaluate([suite], "echo", root=project).ok
+    chosen = evalcase.evaluate(suite, "echo", root=project, cases=[(suite.path, "one")])
+    assert chosen.totals.cases.passed == 1
+
+
+def test_two_cases_of_one_name_are_an_error(project: Path) -> None:
+    with pytest.raises(SuiteError, match="duplicate-id"):
+        evalcase.evaluate([Case(id="a", input="x"), Case(id="a", input="y")], "echo", root=project)
+
+
+def test_what_cannot_be_evaluated_is_said(project: Path) -> None:
+    with pytest.raises(TypeError, match="paths, suites or cases, not int"):
+        evalcase.evaluate(3, "echo", root=project)  # type: ignore[arg-type]
+
+
+async def judged(context: Context) -> Score:
+    answer = await context.ask("judge", context.question.messages, {"type": "string"})
+    return Score(float(answer.text == "is it good?"), f"the judge said {answer.text}")
+
+
+def test_a_grader_may_ask_a_target_of_the_configuration(project: Path) -> None:
+    (project / "evalcase.toml").write_text('[targets.judge]\nkind = "echo"\n')
+    case, target = Case(id="a", input="is it good?"), ScriptedTarget(["y"])
+    done = evalcase.evaluate([case], target, graders=[judged], root=project)
+    (result,) = done.results
+    assert (result.verdict, result.grades[0].asked) == ("passed", 1)
+    assert len(target.asked) == 1, "what graders ask is not asked of the target"
+
+
+def test_a_grader_that_asks_nobody_breaks_and_says_so(project: Path) -> None:
+    case = Case(id="a", input="is it good?")
+    done = evalcase.evaluate([case], ScriptedTarget(["y"]), graders=[judged], root=project)
+    (result,) = done.results
+    assert result.verdict == "errored"
+    assert "there is no target `judge`" in result.reason
+
+
+def test_a_suite_knows_the_places_of_its_cases(tmp_path: Path) -> None:
+    yaml = tmp_path / "a.eval.yaml"
+    yaml.write_text("name: a\ncases:\n  - id: one\n    input: x\n\n  - {id: two, input: y}\n")
+    suite = evalcase.load(yaml)
+    assert suite.place("one") == Span(3, 5, 4, 13)
+    assert suite.place("two") == Span(6, 5, 6, 24)
+    with pytest.raises(KeyError):
+        suite.place("three")
+    lines = tmp_path / "b.jsonl"
+    lines.write_text('{"id": "one", "input": "x"}\n\n{"id": "two", "input": "y"}\n')
+    place = evalcase.load(lines).place("two")
+    assert place is not None
+    assert (place.line, place.column) == (3, 1)
+    yaml.unlink()
+    assert suite.place("one") is None
+    assert evalcase.loads("- {id: one, input: x}").place("one") is None

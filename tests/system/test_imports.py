@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evalcase.errors import ConfigError
+from evalcase.system.imports import import_object, make_importable
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder whose modules can be imported, and are forgotten at the end."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    known = set(sys.modules)
+    make_importable(str(tmp_path))
+    yield tmp_path
+    for name in set(sys.modules) - known:
+        del sys.modules[name]
+
+
+def said(name: str, what: str = "python target") -> str:
+    with pytest.raises(ConfigError) as caught:
+        import_object(name, what)
+    return str(caught.value)
+
+
+def test_an_object_is_found_by_its_name(project: Path) -> None:
+    (project / "agent_a.py").write_text("class Agent:\n    def answer(self): ...\nsize = 3\n")
+    (project / "pack").mkdir()
+    (project / "pack" / "inner.py").write_text("def f(): ...\n")
+    assert import_object("agent_a:size", "grader") == 3
+    assert import_object("agent_a:Agent.answer", "grader") is sys.modules["agent_a"].Agent.answer
+    assert import_object("pack.inner:f", "grader") is sys.modules["pack.inner"].f
+
+
+def test_a_module_that_is_written_later_is_found_too(project: Path) -> None:
+    assert "there is no module `late_one`" in said("late_one:f")
+    (project / "late_one.py").write_text("f = 1\n")
+    assert import_object("late_one:f", "python target") == 1
+
+
+@pytest.mark.parametrize("what", ["python target", "grader"])
+def test_the_same_fault_has_the_same_words_whatever_is_imported(project: Path, what: str) -> None:
+    (project / "agent_b.py").write_text("def answr(): ...\n")
+    (project / "broken_b.py").write_text("import sys\n\nraise KeyError('k')\n")
+    (project / "exits_b.py").write_text("raise SystemExit\n")
+    (project / "wants_b.py").write_text("import nosuchthing\n")
+    (project / "syntax_b.py").write_text("def f(:\n")
+    starts = {
+        "agnt_b:f": f"{what} `agnt_b:f`: there is no module `agnt_b`; did you mean `agent_b`?",
+        "nothing.like.it:f": f"{what} `nothing.like.it:f`: there is no module `nothing`; "
+        f"it is looked for in {project} first",
+        "agent_b.sub:f": f"{what} `agent_b.sub:f`: there is no module `agent_b.sub`; ",
+        "agent_b:answer": f"{what} `agent_b:answer`: `agent_b` ({project / 'agent_b.py'}) has no "
+        "`answer`: did you mean `answr`?",
+        "broken_b:f": f"{what} `broken_b:f`: importing `broken_b` failed: KeyError: 'k' "
+        f"({project / 'broken_b.py'}:3)",
+        "exits_b:f": f"{what} `exits_b:f`: importing `exits_b` failed: SystemExit (",
+        "wants_b:f": f"{what} `wants_b:f`: importing `wants_b` failed: ModuleNotFoundError: "
+        f"No module named 'nosuchthing' ({project / 'wants_b.py'}:1)",
+        "syntax_b:f": f"{what} `syntax_b:f`: importing `syntax_b` failed: SyntaxError: ",
+        "agent_b": f"{what}: `agent_b` does not name a function: write module:function",
+        "sys": f"{what}: `sys` does not name a function: ",
+        "sys:": f"{what}: `sys:` does not name a function: ",
+        "./agent_b.py:answr": f"{what}: `./agent_b.py:answr` does not name a function: it names a "
+        "file, not a module: did you mean `agent_b:answr`?",
+        "agent_b.py:answr": f"{what}: `agent_b.py:answr` does not name a function: it names a ",
+    }
+    for name, words in starts.items():
+        assert said(name, what).startswith(words), name
+    assert f"({project / 'syntax_b.py'}:1)" in said("syntax_b:f", what)
+
+
+def test_the_path_is_changed_only_by_who_asks_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", before := [*sys.path])
+    said("nothing_like_it:f")
+    assert sys.path == before
+    make_importable(str(tmp_path))
+    make_importable(str(tmp_path))
+    assert sys.path.count(str(tmp_path)) == 1
+    assert sys.path[0] == str(tmp_path)

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import pytest
+
+from evalcase.model.nearest import nearest, nearest_meaning
+from evalcase.text.suggest import did_you_mean, suggest
+
+
+def test_the_nearest_name_is_the_one_that_is_most_alike() -> None:
+    assert nearest("answr", ["ask", "answer", "answers"]) == "answer"
+    assert nearest("xyz", ["answer"]) is None
+    assert nearest("answr", []) is None
+    assert nearest("an", ["answer"], alike=0.4) == "answer"
+
+
+@pytest.mark.parametrize("name", ["max-cost", "Max_Cost", " max cost ", "budget", "maxcost"])
+def test_case_and_dashes_do_not_tell_names_apart(name: str) -> None:
+    assert nearest_meaning(name, {"max_cost": "max_cost", "budget": "max_cost"}) == "max_cost"
+
+
+def test_a_hint_or_none() -> None:
+    assert did_you_mean("pyhton", ["python", "command"]) == "did you mean `python`?"
+    assert did_you_mean("carrot", ["python", "command"]) is None
+
+
+def test_a_field_is_suggested_by_its_primary_name_and_never_by_an_alias() -> None:
+    fields = ["input", "expected_output", "graders"]
+    aliases = {"input_messages": "input"}
+    assert suggest("expcted_output", fields) == "did you mean `expected_output`?"
+    assert suggest("input_mesages", fields, aliases) == "did you mean `input`?"
+    assert suggest("assertions", fields) == "did you mean `graders`?"
+    assert suggest("assertions", ["input"]) is None
