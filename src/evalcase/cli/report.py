@@ -43,10 +43,6 @@ class Wanted:
     verdicts: tuple[str, ...] = ()
     """Of cases."""
 
-    @property
-    def is_all(self) -> bool:
-        return self.case is None and self.target is None and not self.verdicts
-
 
 @click.command("report")
 @click.argument("run", default="latest")
@@ -157,16 +153,20 @@ _FORMATS = {"text": _text, "json": _json, "jsonl": _jsonl}
 
 
 def _evaluated(kept: KeptRun, wanted: Wanted, statistics: Statistics | None = None) -> Evaluated:
-    """What came of the run, or of what is wanted of it; counted on the way, if that is asked."""
+    """What came of the run, or of a case or a target; the statistics are filled on the way.
+
+    A verdict that is asked for changes no count: all of those that passed are no pass rate.
+    """
     evaluated = read_evaluated(kept)
-    if statistics is None and wanted.is_all:
+    is_all = wanted.case is None and wanted.target is None
+    if statistics is None and is_all:
         return evaluated
     tally = Tally()
-    for result in _results(kept, wanted):
+    for result in _results(kept, replace(wanted, verdicts=())):
         tally.add(result)
         if statistics is not None:
             statistics.add(result)
-    return evaluated if wanted.is_all else replace(evaluated, totals=tally.totals())
+    return evaluated if is_all else replace(evaluated, totals=tally.totals())
 
 
 def _results(kept: KeptRun, wanted: Wanted) -> Iterator[Result]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Generic, NamedTuple, TypeVar
 
 from evalcase.model.result import Verdict
@@ -25,6 +26,12 @@ class Outcome(NamedTuple):
     """How many there are to be."""
     pass_rate: float = 1.0
     """The share of them that must pass."""
+
+
+@lru_cache(maxsize=64)
+def outcome_of_one(verdict: Verdict, pass_rate: float = 1.0) -> Outcome:
+    """What a case comes to that is tried once."""
+    return Outcome(verdict, int(verdict == "passed"), 1, 1, pass_rate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +85,7 @@ class Folding(Generic[Key]):
     def add(self, name: Key, verdict: Verdict, repeats: int, pass_rate: float) -> Outcome:
         """Take a trial of a case of that name. The outcome has a verdict once that is all."""
         if repeats <= 1:
-            return Outcome(verdict, verdict == "passed", 1, 1, pass_rate)
+            return outcome_of_one(verdict, pass_rate)
         known = self._open.get(name)
         if known is None:
             known = self._open[name] = _Open(repeats, pass_rate)

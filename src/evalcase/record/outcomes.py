@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalcase.model.outcome import Folding, Outcome
+from evalcase.model.outcome import Folding, Outcome, outcome_of_one
 from evalcase.model.result import Result, Verdict
 from evalcase.record.index import Index
 from evalcase.record.outline import VERDICTS
@@ -30,6 +30,6 @@ class Outcomes:
     def find(self, result: Result) -> Outcome:
         found = self._known.find(mark_of(result.key[:3]))
         if found is None:
-            return Outcome(result.verdict, result.verdict == "passed", 1, 1, result.pass_rate)
+            return outcome_of_one(result.verdict, result.pass_rate)
         verdict = None if found[0] == _UNDECIDED else VERDICTS[found[0]]
         return Outcome(verdict, *found[1:])

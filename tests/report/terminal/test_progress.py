@@ -27,7 +27,7 @@ def counted(passed: int, **others: int) -> Counter[Verdict]:
 
 
 def under_way() -> Progress:
-    return Progress(300, 10, counted(110, failed=8, errored=5), 0.0123)
+    return Progress(300, 10, 123, counted(110, failed=8, errored=5), 0.0123)
 
 
 def steady(until: int, per_s: int = 3) -> Speed:
@@ -52,7 +52,9 @@ def test_the_status_line_at_several_widths(width: int, line: str) -> None:
 
 @pytest.mark.parametrize("width", range(1, 220))
 def test_it_never_needs_more_room_than_there_is(width: int) -> None:
-    progress = Progress(300, 10, counted(12_110, failed=8, errored=5, skipped=40, ungraded=7), 12.3)
+    progress = Progress(
+        300, 10, 12_170, counted(12_110, failed=8, errored=5, skipped=40, ungraded=7), 12.3
+    )
     line = status_line(progress, steady(5000), 5000.0, width, PLAIN, "finishing")
     assert measure(line) <= width
 
@@ -60,9 +62,9 @@ def test_it_never_needs_more_room_than_there_is(width: int) -> None:
 def test_an_estimate_is_made_only_when_it_means_something() -> None:
     progress = Progress(10, 1)
     speed = Speed(0.0)
-    progress.verdicts["passed"] = 2
+    progress.done = 2
     assert "left" not in plain_line(progress, speed, 60.0)
-    progress.verdicts["passed"] = 3
+    progress.done = 3
     assert "left" not in plain_line(progress, speed, 1.0)
     assert "2 min left" in plain_line(progress, speed, 60.0)
 
@@ -91,7 +93,7 @@ def test_the_marks_are_bounded() -> None:
 
 
 def test_cases_that_were_edited_make_it_more_than_planned() -> None:
-    progress = Progress(2, 1, counted(4))
+    progress = Progress(2, 1, 4, counted(4))
     assert plain_line(progress, Speed(0.0), 0.0).startswith("4/5 (80%)")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from evalcase.model.answer import Usage
 from evalcase.model.case import Case
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
@@ -63,42 +64,44 @@ def trial_lines(
     result: Result, outcome: Outcome, width: int, style: Style, *, is_first: bool
 ) -> Iterator[str]:
     """One trial of it; the first at a target says what became of the case there."""
-    if is_first:
-        yield from _target_lines(result, outcome, style)
     yield ""
-    yield " " * _INDENT + _trial_head(result, style)
-    room = width - 2 * _INDENT
-    for line in _trial_lines(result, room, style):
-        yield (" " * 2 * _INDENT + line).rstrip()
+    level = 1 if outcome.repeats > 1 else 0
+    if is_first and level:
+        yield f"{_at(outcome.verdict, result, style)} ({passed_of(outcome)})"
+        yield ""
+    word = paint(result.verdict, colour_of(result.verdict, style))
+    head = f"trial {result.key.repeat}: {word}" if level else _at(result.verdict, result, style)
+    yield " " * _INDENT * level + ", ".join([head, *_measures(result)])
+    indent = " " * _INDENT * (level + 1)
+    for line in _trial_lines(result, width - len(indent), style):
+        yield (indent + line).rstrip()
 
 
-def _target_lines(result: Result, outcome: Outcome, style: Style) -> Iterator[str]:
-    word = paint(outcome.verdict or UNFINISHED, colour_of(outcome.verdict, style))
-    repeats = f" ({passed_of(outcome)})" if outcome.repeats > 1 else ""
-    yield ""
-    yield f"{word} {paint('at', style.gutter)} {visible(result.key.target)}{repeats}"
+def _at(verdict: Verdict | None, result: Result, style: Style) -> str:
+    word = paint(verdict or UNFINISHED, colour_of(verdict, style))
+    return f"{word} {paint('at', style.gutter)} {visible(result.key.target)}"
 
 
-def _trial_head(result: Result, style: Style) -> str:
-    """The trial in a line: which, its verdict and what it took."""
-    parts = [paint(result.verdict, colour_of(result.verdict, style))]
-    if result.repeats > 1 or result.key.repeat > 1:
-        parts.insert(0, f"trial {result.key.repeat}")
-    if result.score is not None:
-        parts.append(f"score {result.score:.2f}")
-    if result.verdict != "skipped":
-        parts.append(f"{result.duration_s:.2f} s")
+def _measures(result: Result) -> Iterator[str]:
+    """What a trial scored, and what it took."""
     answer = result.answer
+    if result.score is not None:
+        yield f"score {result.score:.2f}"
+    if result.verdict != "skipped":
+        yield f"{result.duration_s:.2f} s"
+    if result.attempts > 1:
+        yield f"{result.attempts} attempts"
     if answer is not None and answer.cost_usd is not None:
-        parts.append(money(answer.cost_usd))
-    if answer is not None and answer.usage is not None:
-        counts = (("in", answer.usage.input_tokens), ("out", answer.usage.output_tokens),
-                  ("from cache", answer.usage.cached_tokens))  # fmt: skip
-        tokens = [f"{count:,} tokens {word}" for word, count in counts if count is not None]
-        parts += tokens
-    parts += ["taken from the cache"] if answer is not None and answer.cached else []
-    parts += [f"{result.attempts} attempts"] if result.attempts > 1 else []
-    return ", ".join(parts)
+        yield money(answer.cost_usd)
+    if answer is not None and answer.cached:
+        yield "taken from the cache"
+    usage = answer.usage if answer is not None and answer.usage is not None else Usage()
+    for count, words in (
+        (usage.input_tokens, "tokens in"), (usage.output_tokens, "tokens out"),
+        (usage.cached_tokens, "of them cached"),
+    ):  # fmt: skip
+        if count is not None:
+            yield f"{count:,} {words}"
 
 
 def _trial_lines(result: Result, width: int, style: Style) -> Iterator[str]:

@@ -113,9 +113,9 @@ def _unsaid(
     compared = any(_sides(grade) for grade in grades)
     called = any(_calls(grade) for grade in grades)
     if not compared and not called and case is not None and case.expects_output:
-        expected = said_in(case.expected_output)
-        yield from labelled("expected", expected.text or "", width, style, _TEXT_ROWS)
-        yield from call_rows(expected.calls, expected.more, width, style)
+        text, calls, _ = said_in(case.expected_output)
+        wanted = "\n".join([*([text] if text else []), *calls])
+        yield from labelled("expected", wanted or "(empty)", width, style, _TEXT_ROWS)
     if said is None:
         return
     if not compared and (said.text is not None or not said.calls):

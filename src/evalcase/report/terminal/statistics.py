@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from evalcase.model.outcome import Folding, Outcome
+from evalcase.model.outcome import Folding, Outcome, outcome_of_one
 from evalcase.model.result import Result, Verdict
 from evalcase.report.terminal.failures import reason_of
 from evalcase.report.terminal.said import Said, answer_said
@@ -94,7 +94,9 @@ class Statistics:
         self.forgiven: Forgiven | None = None
         self.more: Counter[Verdict | None] = Counter()
         """How many cases of a verdict are not shown, since many others are."""
-        self._verdicts = shown
+        self._verdicts = frozenset(shown)
+        self._slow_s = 0.0
+        """What a trial has to take longer than to be among the slowest."""
         self._shown: dict[Verdict | None, list[Shown]] = {verdict: [] for verdict in shown}
         self._folding: Folding[Name] = Folding()
         self._held: dict[Name, dict[Verdict, Shown]] = {}
@@ -102,13 +104,13 @@ class Statistics:
 
     def add(self, result: Result) -> Decided | None:
         """Take a result; return its case if that is decided now."""
-        name = Name(*result.key[:3])
-        row = self._count(result, name)
-        outcome = self._folding.add(name, result.verdict, result.repeats, result.pass_rate)
-        if outcome.repeats > 1:
-            return self._fold(result, name, row, outcome)
-        row.verdicts[result.verdict] += 1
-        if result.verdict in self._verdicts:
+        row = self._count(result)
+        verdict = result.verdict
+        if result.repeats > 1:
+            return self._fold(result, row)
+        row.verdicts[verdict] += 1
+        outcome = outcome_of_one(verdict, result.pass_rate)
+        if verdict in self._verdicts:
             self._show(outcome, result)
         return Decided(outcome, result)
 
@@ -124,8 +126,10 @@ class Statistics:
             if None in self._verdicts and bad:
                 self._show(outcome, bad[0].result, bad[0])
 
-    def _fold(self, result: Result, name: Name, row: Row, outcome: Outcome) -> Decided | None:
+    def _fold(self, result: Result, row: Row) -> Decided | None:
         """The same for a trial of a repeated case."""
+        name = Name(*result.key[:3])
+        outcome = self._folding.add(name, result.verdict, result.repeats, result.pass_rate)
         known = self._held.get(name)
         if known is None and len(self._held) < _MOST_HELD:
             known = self._held[name] = {}
@@ -155,15 +159,15 @@ class Statistics:
             )
             self.forgiven.cases += 1
 
-    def _count(self, result: Result, name: Name) -> Row:
-        row = self.targets.get(name.target)
+    def _count(self, result: Result) -> Row:
+        target, duration_s = result.key.target, result.duration_s
+        row = self.targets.get(target)
         if row is None:
-            row = self.targets[name.target] = Row()
+            row = self.targets[target] = Row()
         row.trials += 1
-        row.busy_s += result.duration_s
-        slow = self.slowest
-        if len(slow) < _SLOWEST or result.duration_s > slow[-1].duration_s:
-            self.slowest = _slowest([*slow, Slow(result.duration_s, name)])
+        row.busy_s += duration_s
+        if duration_s > self._slow_s:
+            self._note_slow(result)
         answer = result.answer
         if answer is not None and answer.cost_usd is not None:
             row.cost_usd = (row.cost_usd or 0.0) + answer.cost_usd
@@ -171,6 +175,16 @@ class Statistics:
             self.input_tokens += answer.usage.input_tokens or 0
             self.output_tokens += answer.usage.output_tokens or 0
         return row
+
+    def _note_slow(self, result: Result) -> None:
+        """Keep the slowest trials, no case twice."""
+        name = result.key[:3]
+        if any(each.duration_s >= result.duration_s for each in self.slowest if each.name == name):
+            return
+        others = [each for each in self.slowest if each.name != name]
+        slow = [*others, Slow(result.duration_s, Name(*name))]
+        self.slowest = slow = sorted(slow, key=lambda each: -each.duration_s)[:_SLOWEST]
+        self._slow_s = slow[-1].duration_s if len(slow) == _SLOWEST else 0.0
 
     def _show(self, outcome: Outcome, result: Result, held: Shown | None = None) -> None:
         shown = self._shown[outcome.verdict]
@@ -185,14 +199,6 @@ class Statistics:
             shown.append(trial)
         else:
             self.more[outcome.verdict] += 1
-
-
-def _slowest(slow: list[Slow]) -> list[Slow]:
-    """The slowest trials, no case twice."""
-    best: dict[Name, Slow] = {}
-    for each in sorted(slow, key=lambda each: -each.duration_s):
-        best.setdefault(each.name, each)
-    return list(best.values())[:_SLOWEST]
 
 
 def _shorten(result: Result, outcome: Outcome) -> Shown:

@@ -168,8 +168,8 @@ def _repeats(statistics: Statistics, several: bool, width: int, style: Style) ->
         more = f"{statistics.more_shaky:,} more passed, but not in every trial"
         yield from _fact(label, [more], width, style)
     if forgiven := statistics.forgiven:
-        cases = _number(forgiven.cases, "case")
-        said = f"trials of {cases} that passed; {forgiven.first}: {forgiven.reason}"
+        more = f" and {_number(forgiven.cases - 1, 'more case')}" if forgiven.cases > 1 else ""
+        said = f"trials of {forgiven.first}{more}, passed all the same: {forgiven.reason}"
         yield from _fact("errored", [cut(said, 2 * width)], width, style)
 
 
