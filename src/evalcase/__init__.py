@@ -67,6 +67,7 @@ __all__ = [
 _HOMES = {
     "Answer": "model.answer",
     "Case": "suites.made",
+    "CaseVerdict": "model.outcome",
     "ConfigError": "errors",
     "Context": "model.grader",
     "EvalcaseError": "errors",

@@ -8,6 +8,7 @@ writes the pictures anew; then read the diff.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -230,14 +231,15 @@ def _several(width: int, style: Style) -> list[str]:
     return summary(several(), width, style, notice=notice, grading="2 of 2")
 
 
-def _case(width: int, style: Style) -> list[str]:
+def one_case(width: int, style: Style) -> list[str]:
     """Trials of every sort in full, as if they were of one case."""
     chosen = ("calls", "own", "busy", "judged", "triage", "off")
     results = [each for each in everything() if each.key.case in chosen]
     lines = list(case_lines("evals/shop.eval.yaml", "own", find_case("", "own"), width, style))
     for number, each in enumerate(results):
+        trial = replace(each, key=each.key._replace(repeat=number + 1))
         outcome = outcome_of_one(each.verdict)._replace(repeats=len(results))
-        lines += trial_lines(each, outcome, width, style, is_first=not number)
+        lines += trial_lines(trial, outcome, width, style, is_first=not number)
     lines += trial_lines(results[0], outcome_of_one("failed"), width, style, is_first=True)
     return lines
 
@@ -254,7 +256,7 @@ def _list(width: int, style: Style) -> list[str]:
 
 
 PICTURES: dict[str, Callable[[int, Style], list[str]]] = {
-    "everything": _everything, "several": _several, "case": _case, "list": _list
+    "everything": _everything, "several": _several, "case": one_case, "list": _list
 }  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from tests.report.terminal.endings import (
     find_case,
     gathered,
     hopeless,
+    one_case,
     pictures,
     result,
     said,
@@ -46,8 +47,9 @@ def test_no_picture_is_left_over() -> None:
 @pytest.mark.parametrize("width", range(31, 200, 7))
 @pytest.mark.parametrize("style", [PLAIN, ANSI])
 def test_no_line_is_wider_than_the_terminal(width: int, style: Style) -> None:
-    for results in (everything(), several(), hopeless()[:30]):
-        for line in summary(results, width, style):
+    drawn = [summary(results, width, style) for results in (everything(), several(), hopeless())]
+    for lines in (*drawn, one_case(width, style)):
+        for line in lines:
             shown = _COLOUR.sub("", line)
             # A path or a command is copied, so it is never cut or broken.
             if not shown.startswith("record") and "--format jsonl" not in shown:

@@ -12,7 +12,7 @@ from evalcase.model.grade import Grade
 from evalcase.model.json_value import JSON
 from evalcase.model.outcome import Outcome
 from evalcase.model.result import Result, Verdict
-from evalcase.report.terminal.cells import wrap
+from evalcase.report.terminal.cells import measure, wrap
 from evalcase.report.terminal.failures import (
     UNFINISHED,
     colour_of,
@@ -33,7 +33,9 @@ _MOST_ROWS = 1000
 
 def case_lines(suite: str, id: str, case: Case | None, width: int, style: Style) -> Iterator[str]:
     """The case itself."""
-    yield f"{paint(f'{visible(suite)}: ', style.gutter)}{paint(visible(id), style.place)}"
+    suite, id = visible(suite), visible(id)
+    named = f"{paint(f'{suite}: ', style.gutter)}{paint(id, style.place)}"
+    yield from _fitted(named, f"{suite}: {id}", width)
     if case is None:
         yield from _indented(wrap("the record does not have the case itself", width - _INDENT))
         return
@@ -66,20 +68,29 @@ def trial_lines(
     """One trial of it; the first at a target says what became of the case there."""
     yield ""
     level = 1 if outcome.repeats > 1 else 0
+    target = visible(result.key.target)
     if is_first and level:
-        yield f"{_at(outcome.verdict, result, style)} ({passed_of(outcome)})"
+        yield from _headed(outcome.verdict, f"at {target} ({passed_of(outcome)})", width, style)
         yield ""
-    word = paint(result.verdict, colour_of(result.verdict, style))
-    head = f"trial {result.key.repeat}: {word}" if level else _at(result.verdict, result, style)
-    yield " " * _INDENT * level + ", ".join([head, *_measures(result)])
-    indent = " " * _INDENT * (level + 1)
+    told = f"in trial {result.key.repeat}" if level else f"at {target}"
+    indent = " " * _INDENT * level
+    head = ", ".join([told, *_measures(result)])
+    for line in _headed(result.verdict, head, width - len(indent), style):
+        yield indent + line
+    indent += " " * _INDENT
     for line in _trial_lines(result, width - len(indent), style):
         yield (indent + line).rstrip()
 
 
-def _at(verdict: Verdict | None, result: Result, style: Style) -> str:
-    word = paint(verdict or UNFINISHED, colour_of(verdict, style))
-    return f"{word} {paint('at', style.gutter)} {visible(result.key.target)}"
+def _headed(verdict: Verdict | None, text: str, width: int, style: Style) -> Iterator[str]:
+    """A verdict in its colour, and what follows it."""
+    word = verdict or UNFINISHED
+    return _fitted(f"{paint(word, colour_of(verdict, style))} {text}", f"{word} {text}", width)
+
+
+def _fitted(painted: str, plain: str, width: int) -> Iterator[str]:
+    """A line in its colours where it fits; else without them, in as many as it needs."""
+    yield from [painted] if measure(plain) <= width else wrap(plain, width)
 
 
 def _measures(result: Result) -> Iterator[str]:
@@ -138,9 +149,8 @@ def _grade_lines(grade: Grade, result: Result, width: int, style: Style) -> Iter
     verdict: Verdict = "passed" if grade.passed else "failed"
     if grade.failure is not None or grade.score is None:
         verdict = "errored" if grade.failure is not None else "ungraded"
-    word = paint(verdict, colour_of(verdict, style))
-    score = "" if grade.score is None else f" {grade.score:.2f}"
-    yield f"{word}{score} {paint('by', style.gutter)} {visible(grade.grader)}"
+    score = "" if grade.score is None else f"{grade.score:.2f} "
+    yield from _headed(verdict, f"{score}by {visible(grade.grader)}", width, style)
     if grade.failure is not None:
         yield from _indented(_failure_lines("failure", grade.failure, width - _INDENT, style))
     elif grade.reason:
