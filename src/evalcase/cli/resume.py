@@ -67,7 +67,7 @@ def command(
     """
     again: tuple[Verdict, ...] = ("errored",) if retry_errored else ()
     manner = Manner(quiet, as_json, is_new=False)
-    config = load_config(os.getcwd())
+    config = load_config(os.getcwd(), os.getcwd())
     folder = os.path.abspath(runs_folder(runs_dir, config))
     chosen = _find(run, folder)
     if chosen is None:
