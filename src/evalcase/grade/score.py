@@ -1,4 +1,4 @@
-"""Grades to the verdict of a trial, and verdicts of trials to that of their case."""
+"""Grades to the verdict of a trial."""
 
 from __future__ import annotations
 
