@@ -7,7 +7,7 @@ import os
 import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 
@@ -59,5 +59,12 @@ def _machine() -> dict[str, str | int | None]:
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "system": f"{platform.system()} {platform.machine()}",
         "cores": os.cpu_count(),
-        **{name: version(name) for name in ("evalcase", "PyYAML", "pydantic-evals")},
+        **{name: _version(name) for name in ("evalcase", "PyYAML", "pydantic-evals")},
     }
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

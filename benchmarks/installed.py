@@ -12,6 +12,7 @@ from pathlib import Path
 from benchmarks.figures import Figure
 from benchmarks.generate import write
 from benchmarks.measure import median_cpus
+from benchmarks.sums import write_project
 
 PROJECT = Path(__file__).parent.parent
 ROUNDS = 21
@@ -32,9 +33,16 @@ def installed_figures(folder: Path) -> Iterator[Figure]:
 
 def _start_up(programs: Path, suite: Path) -> Iterator[Figure]:
     python, command = str(programs / "python"), str(programs / "evalcase")
-    commands = [[python, "-c", "pass"], [command, "--version"], [command, "check", str(suite)]]
-    bare, version, check = median_cpus(commands, ROUNDS)
-    for name, cpu, bar in (("--version", version, 5), ("check, 10 cases", check, 10)):
+    project = write_project(suite.parent / "starting", 3)
+    here = ["--runs-dir", str(project / "runs")]
+    run = [command, "run", str(project), "--target", "echo", "--json", "--fail-under", "0", *here]
+    commands = [
+        [python, "-c", "pass"], [command, "--version"], [command, "check", str(suite)], run,
+        [command, "list", *here],
+    ]  # fmt: skip
+    bare, *others = median_cpus(commands, ROUNDS)
+    names = {"--version": 3, "check, 10 cases": 7, "run, 3 cases": 11, "list": 7}
+    for (name, bar), cpu in zip(names.items(), others, strict=True):
         detail = f"{cpu * 1000:.0f} ms / {bare * 1000:.0f} ms"
         yield Figure(f"evalcase {name} ÷ python -c pass", cpu / bare, "×", bar, detail)
 

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from benchmarks.figures import Figure
 from benchmarks.measure import command_cpu
-from benchmarks.sums import SLOW_S, run_command, run_s, write_project
+from benchmarks.sums import SLOW_S, command, newest_run, run_command, run_s, write_project
 
 CASES, SLOW_TRIALS = 10_000, 1_000
-BARS = {20: 1.10, 100: 1.25}
+BARS = {20: 1.06, 100: 1.15}
+PLAIN_BARS = {10: 1.5, 100: 1.1}
 ROUNDS, PEER_ROUNDS = 3, 2
 
 PEERS = {
@@ -28,13 +29,71 @@ INTERPRETERS = "EVALCASE_BENCH_PEERS"
 
 def running_figures(folder: Path) -> Iterator[Figure]:
     """CPU per case beyond a run of one, and wall time beside the least that is possible."""
-    many = run_command(write_project(folder / "running", CASES), "python:adding:add")
-    one = run_command(write_project(folder / "running-one", 1), "python:adding:add")
-    yield _overhead("run overhead per case, checks and journal included", many, one, CASES, 0.2)
+    large = write_project(folder / "running", CASES)
+    single = write_project(folder / "running-one", 1)
+    yield from _beside_floor(large, single)
+    for at_once, bar in PLAIN_BARS.items():
+        yield _plain_beside_async(large, single, at_once, bar)
+    yield _resumed(large)
     project = write_project(folder / "running-slow", SLOW_TRIALS)
     for at_once, bar in BARS.items():
         took_s = min(run_s(project, "python:adding:add_slowly", at_once) for _ in range(ROUNDS))
         yield _against_ideal(f"{SLOW_TRIALS:,} trials of 50 ms", took_s, at_once, bar)
+
+
+def _beside_floor(large: Path, single: Path) -> Iterator[Figure]:
+    """CPU per case beyond a run of one, of the command and of the least that a run has to do."""
+    target = "python:adding:add"
+    floor = [sys.executable, str(Path(__file__).parent / "floor.py")]
+    shown = ("run", "--target", target)
+    pairs: dict[str, tuple[Sequence[str], Sequence[str]]] = {
+        "json": (run_command(large, target), run_command(single, target)),
+        "human": (command(large, *shown), command(single, *shown)),
+        "floor": ([*floor, str(large)], [*floor, str(single)]),
+    }  # fmt: skip
+    each_ms = _per_case(pairs)
+    json_ms, human_ms, floor_ms = each_ms["json"], each_ms["human"], each_ms["floor"]
+    yield Figure("run: CPU per case, checks, journal and totals included", json_ms, "ms")
+    yield _quotient("run ÷ the least that a durable run has to do", json_ms, floor_ms, 2.0)
+    yield _quotient("run with output for people ÷ with --json", human_ms, json_ms, 1.3)
+
+
+def _plain_beside_async(large: Path, single: Path, at_once: int, bar: float) -> Figure:
+    each_ms = _per_case(
+        {
+            name: (
+                run_command(large, f"python:adding:{function}", at_once),
+                run_command(single, f"python:adding:{function}", at_once),
+            )
+            for name, function in (("plain", "add_plainly"), ("async", "add"))
+        }
+    )
+    name = f"a plain target ÷ an async one, {at_once} at once"
+    return _quotient(name, each_ms["plain"], each_ms["async"], bar)
+
+
+def _resumed(large: Path) -> Figure:
+    """To find that nothing is left of a run, beside the run."""
+    ran = min(command_cpu(run_command(large, "python:adding:add")) for _ in range(ROUNDS))
+    resume = command(large, "resume", newest_run(large), "--json")
+    resumed = min(command_cpu(resume) for _ in range(ROUNDS))
+    detail = f"{resumed:.2f} s / {ran:.2f} s"
+    return Figure("resume of a finished run ÷ the run", resumed / ran, "×", 0.3, detail)
+
+
+def _per_case(pairs: dict[str, tuple[Sequence[str], Sequence[str]]]) -> dict[str, float]:
+    """Milliseconds of CPU for each further case, taking turns, the best of several rounds."""
+    best = {name: (float("inf"), float("inf")) for name in pairs}
+    for _ in range(ROUNDS):
+        for name, (many, one) in pairs.items():
+            whole, start = best[name]
+            best[name] = min(whole, command_cpu(many)), min(start, command_cpu(one))
+    return {name: (whole - start) / (CASES - 1) * 1000 for name, (whole, start) in best.items()}
+
+
+def _quotient(name: str, work_ms: float, beside_ms: float, bar: float) -> Figure:
+    detail = f"{work_ms * 1000:.0f} µs / {beside_ms * 1000:.0f} µs"
+    return Figure(name, work_ms / beside_ms, "×", bar, detail)
 
 
 def peer_run_figures(folder: Path) -> Iterator[Figure]:

@@ -19,6 +19,11 @@ async def add(question):
     return str(int(first) + int(second))
 
 
+def add_plainly(question):
+    first, second = question.removeprefix("What is ").rstrip("?").split("+")
+    return str(int(first) + int(second))
+
+
 async def add_slowly(question):
     await asyncio.sleep({SLOW_S})
     return await add(question)
@@ -65,6 +70,11 @@ def run_command(project: Path, target: str, at_once: int = 10) -> list[str]:
     return [sys.executable, "-c", _MAIN, *_arguments(project, target, at_once)]
 
 
+def command(project: Path, *arguments: str) -> list[str]:
+    """Any command in the folder of a project."""
+    return [sys.executable, "-c", _MAIN, str(project), *arguments]
+
+
 def run_s(project: Path, target: str, at_once: int) -> float:
     """Wall seconds of a run, as it reports them: without start-up and the checks before it."""
     command = run_command(project, target, at_once)
@@ -74,9 +84,23 @@ def run_s(project: Path, target: str, at_once: int) -> float:
 
 def run_peak_bytes(project: Path, target: str, at_once: int = 10) -> int:
     """The most memory that a run has had."""
-    command = [sys.executable, "-c", _MEASURED, *_arguments(project, target, at_once)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return _peak_bytes(_arguments(project, target, at_once))
+
+
+def resume_peak_bytes(project: Path, run: str) -> int:
+    """The most memory that it takes to find that nothing is left of a run."""
+    return _peak_bytes([str(project), "resume", run, "--json"])
+
+
+def _peak_bytes(arguments: list[str]) -> int:
+    measured = [sys.executable, "-c", _MEASURED, *arguments]
+    done = subprocess.run(measured, check=True, capture_output=True, text=True)
     return int(done.stderr.split()[-1])
+
+
+def newest_run(project: Path) -> str:
+    """The id of the last run of a project."""
+    return max(path.name for path in (project / ".evalcase" / "runs").iterdir())
 
 
 def _arguments(project: Path, target: str, at_once: int) -> list[str]:

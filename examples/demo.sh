@@ -51,7 +51,7 @@ echo
 
 heading '4. Old names, brought up to date' \
     'First the diff, on a copy. Then the change itself, which leaves every other byte alone.'
-cp ../05-old-names/onboarding.eval.yaml "$copy"
+cp ../05-old-names/onboarding.eval.yaml ../05-old-names/evalcase.toml "$copy"
 cd "$copy"
 run 0 evalcase migrate onboarding.eval.yaml --diff
 run 0 evalcase migrate onboarding.eval.yaml

@@ -101,6 +101,23 @@ def test_all_fields_of_a_case_are_described() -> None:
     assert tuple(name for row in table for name in names(row[0])) == fields.CASE_FIELDS
 
 
+def test_all_graders_and_their_common_options_are_described() -> None:
+    from evalcase.model.grader_options import SHARED
+    from evalcase.plugins.registry import names as names_of
+
+    table = rows(section(format_page(), "Graders"))
+    told = [name for row in table for name in names(row[0])]
+    assert told == [*names_of("graders"), *SHARED]
+
+
+def test_all_settings_are_described() -> None:
+    from evalcase.model.option import options_of
+    from evalcase.project.config import Config
+
+    table = rows(section(read(DOCS / "running.md"), "Configuration"))
+    assert {name for row in table for name in names(row[0])} == options_of(Config).keys()
+
+
 def test_all_fields_of_a_suite_are_described() -> None:
     table = rows(section(format_page(), "Fields of a suite"))
     assert {name for row in table for name in names(row[0])} == set(fields.SUITE_FIELDS)
@@ -144,7 +161,7 @@ def test_valid_yaml_that_is_refused_is_a_syntax_error(text: str) -> None:
 
 
 def test_limits_are_those_of_the_code() -> None:
-    from evalcase.read import fault, jsonl, scalars, source, yaml
+    from evalcase.read import fault, jsonl, scalars, source, yaml_aliases
     from evalcase.system import attachments
 
     limits = {row[0]: row[1] for row in rows(section(format_page(), "Limits"))}
@@ -156,8 +173,8 @@ def test_limits_are_those_of_the_code() -> None:
     values, characters = (
         limits[f"{what} that aliases stand for, in one file"] for what in ("values", "characters")
     )
-    assert values.startswith(f"{yaml.MIN_ALIAS_BUDGET:,},")
-    assert characters.startswith(f"{yaml.MIN_CHARACTER_BUDGET >> 20} Mi,")
+    assert values.startswith(f"{yaml_aliases.MIN_ALIAS_BUDGET:,},")
+    assert characters.startswith(f"{yaml_aliases.MIN_CHARACTER_BUDGET >> 20} Mi,")
 
 
 # Command and library

@@ -6,9 +6,7 @@ duplicate keys, tags, aliases, merges and nesting. See docs/decisions/0002-yaml.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 from yaml.cyaml import CParser  # type: ignore[attr-defined]
@@ -23,22 +21,13 @@ from yaml.events import (
     StreamEndEvent,
 )
 
-from evalcase.model.json_value import JSON, fresh
-from evalcase.model.nearest import nearest
+from evalcase.model.json_value import JSON
 from evalcase.read import scalars
 from evalcase.read.fault import MAX_DEPTH, FatalFaultError, Fault
-from evalcase.read.yaml_faults import explain, misread_question_marks, span_of
-from evalcase.read.yaml_text import Prepared, prepare
+from evalcase.read.yaml_aliases import DROPPED, MERGE, AliasReader
+from evalcase.read.yaml_faults import explain, misread_question_marks
+from evalcase.read.yaml_source import Prepared, prepare
 
-MIN_ALIAS_BUDGET = 1_000_000
-"""How many values all aliases together may stand for; more, if the file is longer than that."""
-MIN_CHARACTER_BUDGET = 1 << 26
-"""The same for the characters in them; a hundred times the length of the file, if that is more."""
-
-_MERGE: Any = object()
-"""The key that `<<` has until its mapping is complete."""
-_DROPPED: Any = object()
-"""The key of a pair whose real key was at fault."""
 _KEYS_ONLY: Any = object()
 """Marks a suspended mapping whose key is the collection being read."""
 
@@ -56,32 +45,10 @@ def parse_yaml(source: str | bytes) -> tuple[JSON, Sequence[Fault]]:
         raise FatalFaultError(explain(error, text)) from None
 
 
-class _Builder:
+class _Builder(AliasReader):
     def __init__(self, prepared: Prepared) -> None:
-        self.data = prepared.data
+        super().__init__(prepared.data)
         self.next_event = prepared.events(CParser(prepared.data))
-        self.faults: list[Fault] = []
-        self.anchors: dict[str, tuple[Any, str | None]] = {}
-        """What an anchor names: the value, and its source text where that is a scalar."""
-        self.budget = max(MIN_ALIAS_BUDGET, len(prepared.data))
-        self.character_budget = max(MIN_CHARACTER_BUDGET, 100 * len(prepared.data))
-        self.merges: dict[int, Any] = {}
-        """The `<<` events of mappings under construction, by the mapping's identity."""
-
-    @cached_property
-    def text(self) -> str:
-        return self.data.decode()
-
-    @cached_property
-    def has_odd_anchors(self) -> bool:
-        """Whether something looks like an anchor with a `:` in its name, which libyaml cuts off."""
-        return re.search(rb"&[0-9A-Za-z_-]+:", self.data) is not None
-
-    def fault(self, code: str, message: str, event: Any, hint: str | None = None) -> None:
-        self.faults.append(Fault(code, message, span_of(event), hint))
-
-    def fatal(self, code: str, message: str, event: Any, hint: str | None = None) -> Exception:
-        return FatalFaultError(Fault(code, message, span_of(event), hint))
 
     def build(self) -> JSON:
         next_event = self.next_event
@@ -151,10 +118,10 @@ class _Builder:
                     continue
                 value = self.alias(event, stack, mapping, items)
             else:
-                if kind is MappingEndEvent and (self.merges or _DROPPED in mapping):  # type: ignore[operator]
+                if kind is MappingEndEvent and (self.merges or DROPPED in mapping):  # type: ignore[operator]
                     self.finish(mapping)  # type: ignore[arg-type]
                 mapping, items, key = stack.pop()
-                key = _DROPPED if key is _KEYS_ONLY else None
+                key = DROPPED if key is _KEYS_ONLY else None
                 if not stack:
                     return result[0]  # type: ignore[no-any-return]
                 continue
@@ -221,14 +188,14 @@ class _Builder:
         if text == "<<" and event.implicit[0]:
             if id(mapping) not in self.merges:
                 self.merges[id(mapping)] = event
-                return _MERGE
+                return MERGE
             hint = "merge several mappings with a list: `<<: [*one, *two]`"
         elif text in mapping:
             hint = "keep one of the two"
         else:
             return text
         self.fault("duplicate-key", f"the key `{text}` stands here a second time", event, hint)
-        return _DROPPED
+        return DROPPED
 
     def collection_key(self, event: Any) -> None:
         hint = None
@@ -242,114 +209,9 @@ class _Builder:
         if text is None:
             what = "mapping" if isinstance(value, dict) else "list"
             self.fault("bad-key", f"a {what} can't be the key of a mapping", event)
-            return _DROPPED
+            return DROPPED
         self.spend(1, len(text), event)
         if text in mapping:
             self.fault("duplicate-key", f"the key `{text}` stands here a second time", event)
-            return _DROPPED
+            return DROPPED
         return text
-
-    # Anchors, aliases, merges
-
-    def anchor(self, event: Any, value: Any, text: str | None) -> None:
-        name = event.anchor
-        if name is None:
-            return
-        self.anchors[name] = (value, text)
-        if not self.has_odd_anchors:
-            return
-        at = self.text.find("&" + name, event.start_mark.index) + 1 + len(name)
-        if self.text[at : at + 1] == ":":
-            raise self.fatal("syntax", "the name of an anchor can't hold a `:`", event)
-
-    def look_up(self, event: Any) -> tuple[Any, str | None]:
-        if event.anchor not in self.anchors:
-            close = nearest(event.anchor, list(self.anchors)[:200])
-            hint = f"did you mean `*{close}`?" if close else None
-            message = f"there is no anchor `&{event.anchor}` before this alias"
-            hint = hint or "text that starts with `*` must be in quotes"
-            raise self.fatal("undefined-alias", message, event, hint)
-        return self.anchors[event.anchor]
-
-    def alias(self, event: Any, stack: list[Any], mapping: Any, items: Any) -> Any:
-        value, _ = self.look_up(event)
-        if not isinstance(value, dict | list):
-            self.spend(1, len(value) if isinstance(value, str) else 0, event)
-            return value
-        open_containers = [mapping if mapping is not None else items]
-        open_containers += [outer if outer is not None else inner for outer, inner, _ in stack]
-        if any(value is container for container in open_containers):
-            raise self.fatal(
-                "recursive-alias", f"`*{event.anchor}` stands inside the value it names", event
-            )
-        nodes, characters, height = _weigh(value, self.budget)
-        self.spend(nodes, characters, event)
-        if len(stack) + height > MAX_DEPTH:
-            raise self.too_deep(event)
-        return fresh(value)
-
-    def spend(self, nodes: int, characters: int, event: Any) -> None:
-        """Count what an alias stands for, which costs nothing here and everything later."""
-        self.budget -= nodes
-        self.character_budget -= characters
-        if self.budget < 0 or self.character_budget < 0:
-            raise self.fatal(
-                "alias-bomb",
-                "the aliases up to here stand for far more data than the file holds",
-                event,
-                "write fewer aliases of aliases",
-            )
-
-    def too_deep(self, event: Any) -> Exception:
-        return self.fatal("too-deep", f"values are nested more than {MAX_DEPTH} deep here", event)
-
-    def finish(self, mapping: dict[Any, Any]) -> None:
-        """Replace the stand-ins among the keys of a mapping that is complete."""
-        event = self.merges.pop(id(mapping), None)
-        pairs = dict(mapping)
-        pairs.pop(_DROPPED, None)
-        mapping.clear()
-        for key, value in pairs.items():
-            if key is not _MERGE:
-                mapping[key] = value
-                continue
-            for inherited, item in self.merged(value, event).items():
-                if inherited not in pairs:
-                    mapping[inherited] = item
-
-    def merged(self, value: Any, event: Any) -> dict[str, Any]:
-        sources = value if isinstance(value, list) else [value]
-        result: dict[str, Any] = {}
-        for source in sources:
-            if not isinstance(source, dict):
-                self.fault(
-                    "bad-merge",
-                    "`<<` merges a mapping, or a list of mappings",
-                    event,
-                    'a key that is really called `<<` must be in quotes: "<<"',
-                )
-                return {}
-            for key, item in source.items():
-                result.setdefault(key, item)
-        return result
-
-
-def _weigh(value: Any, limit: int) -> tuple[int, int, int]:
-    """How many nodes and characters a value has, and how deep it is; nodes only until `limit`."""
-    nodes, characters, height, level = 0, 0, 0, [value]
-    while level and nodes <= limit:
-        nodes += len(level)
-        height += any(isinstance(each, dict | list) for each in level)
-        below: list[Any] = []
-        for each in level:
-            if isinstance(each, str):
-                characters += len(each)
-            elif isinstance(each, dict):
-                characters += sum(map(len, each))
-                below.extend(each.values())
-            elif isinstance(each, list):
-                below.extend(each)
-            if nodes + len(below) > limit:
-                break
-        level = below
-    return nodes + len(level), characters, height
