@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import platform
 from hashlib import sha256
-from typing import Any
+from typing import Any, cast
 
 from evalcase import __version__
 from evalcase.evaluation.plan import Plan
+from evalcase.model.option import options_of
 from evalcase.record.folder import Run
 from evalcase.targets.chat.prices import prices_version
 
@@ -18,7 +19,7 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
     return {
         "evalcase": __version__,
         "python": platform.python_version(),
-        "prices": prices_version(),
+        "prices": _prices_version(plan),
         "options": plan.options.to_dict(),
         "suites": plan.suites.hashes(),
         "targets": sorted(plan.trials),
@@ -27,6 +28,13 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
         "trials": plan.planned,
         "cwd": os.path.relpath(plan.world.cwd, plan.config.root),
     }
+
+
+def _prices_version(plan: Plan) -> str | None:
+    """Where prices come from, if some target has any: only then it is looked for."""
+    kinds = (target.kind for target in plan.targets.values())
+    priced = any(kind is not None and "price" in options_of(cast("Any", kind.options)) for kind in kinds)
+    return prices_version() if priced else None
 
 
 def warn_of_changes(plan: Plan, run: Run) -> None:
