@@ -243,7 +243,8 @@ class _Run:
 
     def run_python(self, block: Block) -> str:
         # Blank lines before the code make tracebacks point into the page.
-        code = compile("\n" * block.start + block.text, str(self.path), "exec")
+        text = "\n" * block.start + block.text
+        code = compile(text, str(self.path), "exec", dont_inherit=True)
         with _captured() as written:
             exec(code, self.namespace)  # noqa: S102 - the code of our own pages
         return written.getvalue().decode()
