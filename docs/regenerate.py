@@ -10,7 +10,8 @@ The fenced blocks of a page are run from top to bottom, in a folder of the page'
     yaml valid      an eval file without errors
     … file=NAME     any file that later blocks need
     yaml show       what `evalcase show` makes of the eval file before it
-    console         commands after `$ `, and what they print; may be marked good or bad too
+    console         commands after `$ `, and what they print; may be marked good or bad too;
+                    `cd` holds for the rest of the page
     python          Python, in one namespace for the whole page; with `file=NAME`, a file
     text output     what the block before it prints
 
@@ -210,6 +211,9 @@ class _Run:
         """What a command prints: in this process where it needs no shell."""
         runs = _RUNS.search(command) is not None
         words = [] if runs or _SHELL.search(command) else shlex.split(command)
+        if words[:1] == ["cd"]:
+            os.chdir(words[1])
+            return ""
         if words[:1] == ["evalcase"]:
             return self.steady(self.run_here(words[1:]))
         done = subprocess.run(  # noqa: S603 - the commands of our own pages
