@@ -13,6 +13,8 @@ BENCH := .venv-bench
 FUZZ := .venv-fuzz
 SERVERS := .venv-servers
 BIN := $(VENV)/bin
+# Each worker begins with a part of its own, in order, and takes from the others when it is done.
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
@@ -25,14 +27,14 @@ demo: $(VENV)/.package ## install the package alone and show what it does
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
 
 test: $(VENV)/.dev $(SERVERS)/.servers ## run the tests
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(PYTEST)
 
 check: $(VENV)/.dev $(SERVERS)/.servers ## everything a change must pass: format, lint, types, layers, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(PYTEST)
 
 format: $(VENV)/.dev ## rewrite the sources in the house format
 	$(BIN)/ruff check --fix-only --quiet .
@@ -41,12 +43,13 @@ format: $(VENV)/.dev ## rewrite the sources in the house format
 bench: $(BENCH)/.bench ## measure speed, size and memory against their bars (minutes)
 	$(BENCH)/bin/python -m benchmarks
 
-fuzz: $(FUZZ)/.fuzz ## fuzz each target in fuzz/ for FUZZ_SECONDS
+fuzz: $(FUZZ)/.fuzz $(VENV)/.dev ## fuzz each target in fuzz/ for FUZZ_SECONDS, then test with much random data
 	@for target in fuzz/fuzz_*.py; do \
 		corpus=.fuzz/$$(basename $$target .py); mkdir -p $$corpus; \
 		$(FUZZ)/bin/python $$target -max_total_time=$(FUZZ_SECONDS) \
 			-artifact_prefix=$$corpus- $$corpus || exit 1; \
 	done
+	$(PYTEST) -m hypothesis --hypothesis-profile thorough
 
 clean: ## remove environments, caches and everything else that can be made again
 	rm -rf .venv .venv-* .fuzz .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 LIMIT_S = 300.0
 
 settings.register_profile("usual", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("thorough", settings.get_profile("usual"), max_examples=2000)
+settings.register_profile("thorough", settings.get_profile("usual"), max_examples=1000)
 settings.load_profile("usual")
 
 

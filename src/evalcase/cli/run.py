@@ -10,7 +10,10 @@ from functools import partial
 
 import click
 
-from evalcase.cli.running import Gates, Manner, execute, explained, finite, make_view
+from evalcase.cli.conclusion import Gates
+from evalcase.cli.explained import explained
+from evalcase.cli.running import Manner, execute, finite
+from evalcase.cli.watching import make_view
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.plan import Plan, prepare
 from evalcase.evaluation.work import trials_of
@@ -137,7 +140,7 @@ def _run(given: dict[str, object]) -> int:
     given["targets"] = tuple(dict.fromkeys(given["targets"]))  # type: ignore[call-overload]
     chosen = RunOptions(selection=selection, **given)  # type: ignore[arg-type]
     config = load_config(os.getcwd())
-    view = make_view(manner)
+    view = make_view(quiet=manner.quiet or manner.as_json)
     with redirect_stdout(sys.stderr):  # a module may print when it is imported
         plan = prepare(chosen, config, this_world(), view.warn)
     view.expect(plan.trials)

@@ -119,23 +119,29 @@ def _is_given_up() -> bool:
 
 
 def grade_of(named: NamedGrader, score: Score) -> Grade:
-    value, passed, reason = score.value, score.passed, score.reason
+    value, passed, by_threshold = score.value, score.passed, False
     if value is None:
         passed = False
     elif passed is None:
-        passed = value >= named.threshold
-        reason = _reason(named, value, passed, reason)
+        passed, by_threshold = value >= named.threshold, True
     if named.negated and value is not None:
-        value, passed = 1.0 - value, not passed
+        value, passed, by_threshold = 1.0 - value, not passed, False
+    reason = _reason(named, value, passed, score.reason, by_threshold)
     return Grade(named.name, value, passed, reason, score.details, named.weight, named.required)
 
 
-def _reason(named: NamedGrader, value: float, passed: bool, reason: str) -> str:
-    """Why, with the arithmetic where a part of the score was not enough."""
-    if passed or named.grader.kind.compares_expected:
-        return reason or f"scored {value:g}"
-    needed = f"scored {value:g}, and {named.threshold:g} passes"
-    return needed if not reason else f"{reason} ({needed})" if value else reason
+def _reason(
+    named: NamedGrader, value: float | None, passed: bool, reason: str, by_threshold: bool
+) -> str:
+    """Why, with the arithmetic where a part of the score was not enough. A comparison says itself
+    what is missing."""
+    is_clear = passed or not value or named.grader.kind.compares_expected
+    if value is None or (reason and is_clear):
+        return reason
+    told = f"scored {value:g}"
+    if by_threshold and not passed:
+        told = f"{told}, and {named.threshold:g} passes"
+    return f"{reason} ({told})" if reason else told
 
 
 def _without_judge(case: Case) -> Grade:

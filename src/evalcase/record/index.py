@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
 from math import isnan, nan
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from evalcase.model.result import Verdict
 from evalcase.model.totals import Totals
@@ -19,8 +22,8 @@ from evalcase.record.table import Table, mark_of
 from evalcase.record.tally import Tally
 
 _NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
-_GROUP = 4
-"""The column of a result that says which case it is a trial of."""
+_PLACE, _GROUP = 2, 4
+"""The columns of a result that say where its row begins, and which case it is a trial of."""
 
 
 class Known(NamedTuple):
@@ -36,6 +39,21 @@ class Known(NamedTuple):
     grading_at: int
     """Where the row of its grading does: the same where it was graded once."""
     answered: bool
+
+
+class Counted(NamedTuple):
+    """A trial, by what is counted of it."""
+
+    group: int
+    """The mark of its case at its target."""
+    verdict: Verdict
+    repeats: int
+    pass_rate: float
+    cost_usd: float
+    """Not a number where none is known, as the next one."""
+    grading_usd: float
+    answered: int
+    """1 if it has an answer, 2 if that is from the cache."""
 
 
 class Index:
@@ -91,31 +109,45 @@ class Index:
     def __len__(self) -> int:
         return len(self._results)
 
-    def places(self) -> list[tuple[int, int]]:
+    def places(self) -> Iterator[tuple[int, int]]:
         """Where the answer and the grading of every trial are, in the order of the answers."""
-        places = []
-        for mark, _, _, at, *_ in self._results:
+        for mark, _, _, at, *_ in self._results.in_order_of(_PLACE):
             again = self._last_grading(mark, at)
-            places.append((at, at if again is None else again[1]))
-        return sorted(places)
+            yield at, at if again is None else again[1]
+
+    def counted(self) -> Iterator[Counted]:
+        """Each trial once, those of a case together, if any is repeated. How often a case is
+        repeated may have been changed in between: what its last trial says holds for all."""
+        trials = map(self._counted, self._results)
+        if not self._repeats:
+            yield from trials
+            return
+        trials = map(self._counted, self._results.in_order_of(_GROUP))
+        for _, group in groupby(trials, attrgetter("group")):
+            several = list(group)
+            repeats, pass_rate = several[-1].repeats, several[-1].pass_rate
+            for each in several:
+                yield each._replace(repeats=repeats, pass_rate=pass_rate)
 
     def tally(self) -> Tally:
         """Each trial counted once."""
         tally = Tally()
         # Most journals have no row that took the place of another.
         spent = Counter(self._spent if self._rows > len(self._results) else ())
-        # Repeats of a case come together, so that only one case at a time is open.
-        rows = self._results.in_order_of(_GROUP) if self._repeats else iter(self._results)
-        for mark, _, _, at, verdict, group, repeats, rate, cost, paid, answered in rows:
-            again = self._last_grading(mark, at) or (0, 0, verdict, rate, paid)
-            tally.count(group, VERDICTS[again[2]], repeats, again[3])
-            if answered:
-                paid_for = _or_none(cost), _or_none(again[4])
-                tally.pay(*paid_for, cached=answered > 1)
+        for each in self.counted():
+            tally.count(each.group, each.verdict, each.repeats, each.pass_rate)
+            if each.answered:
+                paid_for = _or_none(each.cost_usd), _or_none(each.grading_usd)
+                tally.pay(*paid_for, cached=each.answered > 1)
                 if spent:
-                    spent.subtract(each for each in paid_for if each is not None)
+                    spent.subtract(cost for cost in paid_for if cost is not None)
         tally.lose(spent.elements())
         return tally
+
+    def _counted(self, row: tuple[Any, ...]) -> Counted:
+        mark, _, _, at, verdict, group, repeats, rate, cost, paid, answered = row
+        _, _, verdict, rate, paid = self._last_grading(mark, at) or (0, 0, verdict, rate, paid)
+        return Counted(group, VERDICTS[verdict], repeats, rate, cost, paid, answered)
 
     def _last_grading(self, mark: int, answer_at: int) -> tuple[int, int, int, float, float] | None:
         """The row that graded an answer again, unless the target was asked again after that."""

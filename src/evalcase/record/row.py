@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from evalcase.text.quick_json import compact_encoder
-from evalcase.text.strict_json import DEEPEST_ROW, may_be_deep, parse_object
+from evalcase.text.strict_json import DEEPEST_ROW, may_be_deep, parse_row
 
 if TYPE_CHECKING:
     from evalcase.text.secrets import Scrubber
@@ -80,4 +80,4 @@ def decode_row(line: bytes) -> dict[str, Any]:
 
 def parse(text: str) -> dict[str, Any]:
     """The JSON object in a text that may come from anyone; ValueError if there is none."""
-    return parse_object(text, MAX_DEPTH)
+    return parse_row(text)

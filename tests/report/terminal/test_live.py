@@ -6,8 +6,8 @@ import re
 import pytest
 
 from evalcase.model.failure import Failure
-from evalcase.report.terminal.above import Above, tame
 from evalcase.report.terminal.live import LiveView
+from evalcase.report.terminal.stderr_proxy import StderrProxy, tame
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
 from evalcase.report.terminal.view import MOST_LINES
 from tests.effort import count_steps
@@ -150,7 +150,7 @@ def test_text_from_outside_can_not_steer_the_terminal() -> None:
 
 def test_what_user_code_prints_stands_above_the_line() -> None:
     terminal = Terminal()
-    stream = Above(terminal.out, terminal.view)
+    stream = StderrProxy(terminal.out, terminal.view)
     terminal.view.draw()
     print("hello", file=stream)
     stream.write("half a ")
@@ -164,7 +164,7 @@ def test_what_user_code_prints_stands_above_the_line() -> None:
 
 def test_a_progress_bar_of_user_code_does_not_pile_up() -> None:
     terminal = Terminal()
-    stream = Above(terminal.out, terminal.view)
+    stream = StderrProxy(terminal.out, terminal.view)
     for percent in range(1000):
         stream.write(f"\r{percent:4}% of a model")
     assert sum(map(len, stream._begun.values())) < 50
@@ -175,7 +175,7 @@ def test_a_progress_bar_of_user_code_does_not_pile_up() -> None:
 
 def test_before_and_after_a_run_printing_is_plain_printing() -> None:
     terminal = Terminal()
-    stream = Above(terminal.out, terminal.view)
+    stream = StderrProxy(terminal.out, terminal.view)
     terminal.view.close()
     before = terminal.out.getvalue()
     stream.write("as it is \x1b[1m")
