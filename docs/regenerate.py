@@ -45,7 +45,8 @@ _RUNS = re.compile(r"\bevalcase (?:run|resume)\b(?!.* --help)")
 _RUN_ID = re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{6}\b")
 _TIMES = (
     (re.compile(r"(?<=, )\d+\.\d s$", re.MULTILINE), "0.1 s"),
-    (re.compile(r'(?<="duration_s": )[\d.]+'), "0.1"),
+    (re.compile(r"(?<=, )\d+\.\d\d s\b"), "0.01 s"),
+    (re.compile(r'(?<="duration_s": )[\d.e-]+'), "0.1"),
     (re.compile(r"^slowest .*\n(?: {9}.*\n)*", re.MULTILINE), ""),
 )
 _SUITES = ("yaml", "json", "jsonl")
