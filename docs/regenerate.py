@@ -119,7 +119,7 @@ def run_page(path: Path) -> Ran:
     """Run a page in a folder of its own."""
     with tempfile.TemporaryDirectory(prefix="evalcase-docs-") as folder, _quiet_terminal():
         _furnish(Path(folder), path)
-        with contextlib.chdir(folder):
+        with contextlib.chdir(folder), _own_modules(os.path.realpath(folder)):
             return _Run(path).run()
 
 
@@ -147,6 +147,22 @@ def _quiet_terminal() -> Iterator[None]:
     finally:
         os.environ.clear()
         os.environ.update(before)
+
+
+@contextlib.contextmanager
+def _own_modules(folder: str) -> Iterator[None]:
+    """Let a page import its own files, as a script there would, and forget them afterwards: another
+    page has others of the same names."""
+    before, known = list(sys.path), set(sys.modules)
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+        for name in sys.modules.keys() - known:
+            place = getattr(sys.modules[name], "__file__", None) or ""
+            if os.path.realpath(place).startswith(folder + os.sep):
+                del sys.modules[name]
 
 
 class _Run:
