@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evalcase.model.target import Target, Traits
     from evalcase.pipeline import (
         check,
+        check_text,
         evaluate,
         evaluate_async,
         iter_cases,
@@ -55,6 +56,7 @@ __all__ = [
     "Traits",
     "Usage",
     "check",
+    "check_text",
     "evaluate",
     "evaluate_async",
     "explain",
@@ -88,6 +90,7 @@ _HOMES = {
     "Traits": "model.target",
     "Usage": "model.answer",
     "check": "pipeline",
+    "check_text": "pipeline",
     "evaluate": "pipeline",
     "evaluate_async": "pipeline",
     "explain": "report.explain",

@@ -27,7 +27,7 @@ def folders() -> list[Path]:
 
 
 def severities(folder: Path) -> set[str]:
-    return {problem.severity for problem in evalcase.check([folder])}
+    return {problem.severity for problem in evalcase.check([folder], root=folder)}
 
 
 def test_there_are_no_other_examples() -> None:
@@ -36,7 +36,7 @@ def test_there_are_no_other_examples() -> None:
 
 @pytest.mark.parametrize("name", CLEAN)
 def test_good_examples_have_no_problems_at_all(name: str) -> None:
-    assert evalcase.check([EXAMPLES / name]) == []
+    assert evalcase.check([EXAMPLES / name], root=EXAMPLES / name) == []
 
 
 def test_old_names_are_warned_about_and_can_be_migrated(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_old_names_are_warned_about_and_can_be_migrated(tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(EXAMPLES / "05-old-names", copy)
     assert run(["migrate", str(copy)]) == 0
-    assert evalcase.check([copy]) == []
+    assert evalcase.check([copy], root=copy) == []
 
 
 def test_mistakes_are_errors_of_many_kinds() -> None:

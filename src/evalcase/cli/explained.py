@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import ParamSpec
 
 from evalcase.cli.terminal import style_for
 from evalcase.errors import ConfigError, RecordError, SuiteError, TargetError
+from evalcase.model.problem import Problem
 from evalcase.text.visible import visible
 
 Arguments = ParamSpec("Arguments")
@@ -21,9 +22,9 @@ def explained(action: Callable[Arguments, int]) -> Callable[Arguments, int]:
     def explaining(*args: Arguments.args, **kwargs: Arguments.kwargs) -> int:
         try:
             return action(*args, **kwargs)
-        except SuiteError as error:
-            return _complain(error)
-        except (ConfigError, TargetError) as error:
+        except (SuiteError, ConfigError, TargetError) as error:
+            if not isinstance(error, TargetError) and error.problems:
+                return _complain(error.problems)
             sys.stderr.write(f"evalcase: {visible(str(error))}\n")
             return 2
         except RecordError as error:
@@ -33,11 +34,11 @@ def explained(action: Callable[Arguments, int]) -> Callable[Arguments, int]:
     return explaining
 
 
-def _complain(error: SuiteError) -> int:
-    """Print the problems that keep a suite from being run."""
+def _complain(problems: Sequence[Problem]) -> int:
+    """Print the problems that keep suites from being run."""
     from evalcase.report.terminal.problems import problem_lines
 
-    for problem in error.problems:
+    for problem in problems:
         if problem.severity == "error":
             for line in problem_lines(problem, style=style_for(sys.stderr)):
                 sys.stderr.write(line + "\n")

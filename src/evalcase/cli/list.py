@@ -31,7 +31,7 @@ def command(runs_dir: str | None) -> int:
     evalcase resume ID                   go on with one that is marked incomplete
     """
     try:
-        config = load_config(os.getcwd())
+        config = load_config(os.getcwd(), os.getcwd())
         folder = runs_folder(runs_dir, config)
         runs = list_runs(folder)
     except (ConfigError, RecordError) as error:

@@ -23,7 +23,6 @@ from evalcase.project.config import Config, load_config
 from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.find import find_run, newest_incomplete
 from evalcase.record.folder import Run
-from evalcase.record.index import read_totals
 from evalcase.system.world import this_world
 
 
@@ -70,7 +69,7 @@ def command(
     """
     again: tuple[Verdict, ...] = ("errored",) if retry_errored else ()
     manner = Manner(quiet, as_json, is_new=False)
-    config = load_config(os.getcwd())
+    config = load_config(os.getcwd(), os.getcwd())
     folder = os.path.abspath(runs_folder(runs_dir, config))
     chosen = _find(run, folder)
     if chosen is None:
@@ -92,16 +91,9 @@ def command(
     config = replace(config, target=default)
     plan = prepare(request, config, this_world(), view.warn)
     evaluation = Evaluation(plan, view)
-    view.expect(plan.trials, _count_finished(chosen, again))
+    view.expect(plan.trials)
     go = partial(evaluation.carry_out, folder, chosen, again)
     return execute(evaluation, go, view, manner, Gates(max_errors, fail_under))
-
-
-def _count_finished(run: Run, again: tuple[Verdict, ...]) -> int:
-    if not os.path.exists(run.journal):
-        return 0  # killed before there was one
-    counted = read_totals(run.journal).trials
-    return counted.total - (counted.errored if "errored" in again else 0)
 
 
 def _find(name: str | None, folder: str) -> Run | None:

@@ -45,6 +45,7 @@ cases:
 """
 
 CONFIG = """\
+#:schema ./evalcase.config.schema.json
 # What answers the cases: the function `answer` in agent.py.
 target = "python:agent:answer"
 """

@@ -21,7 +21,7 @@ from evalcase.record.commit import JournalFailure
 from evalcase.record.ending import End, Status, end_row, read_end
 from evalcase.record.evaluated import Evaluated
 from evalcase.record.folder import Run, create_run
-from evalcase.record.index import Index, read_index, read_totals
+from evalcase.record.index import Index, read_totals
 from evalcase.record.journal import Journal, open_journal
 from evalcase.record.session import Session, rows_ahead
 from evalcase.run.budget import Budget
@@ -76,11 +76,13 @@ class Evaluation:
             failed.append(failure)
             loop.call_soon_threadsafe(self._cancel)
 
+        index = Index()
         journal = open_journal(
-            run.journal, scrubber=self.plan.scrubber, deliver=deliver, on_failure=journal_failed
-        )
+            run.journal, scrubber=self.plan.scrubber, deliver=deliver, on_failure=journal_failed,
+            read=index.read,
+        )  # fmt: skip
         try:
-            index = read_index(run.journal)
+            self.watcher.resumed(index.count_finished(again))
             work, engine = self._set_up(run, targets, journal, index, again)
             end = self._end(*await work.go(engine))
             if before_s is not None:

@@ -15,6 +15,7 @@ from evalcase.project.config import Config
 from evalcase.project.env_file import read_env_file, set_missing
 from evalcase.project.options import RunOptions
 from evalcase.suites.collection import SomeSuites, Suites
+from evalcase.suites.refusal import Needs, check_plan, refuse
 from evalcase.suites.survey import survey_cases
 from evalcase.system.world import World
 from evalcase.text.secrets import Scrubber
@@ -73,7 +74,7 @@ def prepare(
     tell = warn_once(lambda text: warn(Scrubber(secrets).text(text)))
     suites = given.suites if given.suites is not None else Suites(options.paths)
     graders = Graders(given.graders, no_exec=options.no_exec)
-    trials = survey_cases(suites, options, config, graders, tell)
+    trials = _survey(suites, options, config, graders, given, tell)
     make = partial(
         make_target, config=config, warn=tell, environment=world.environment,
         no_exec=options.no_exec,
@@ -97,6 +98,26 @@ def prepare(
         tell,
         make,
     )
+
+
+def _survey(
+    suites: SomeSuites,
+    options: RunOptions,
+    config: Config,
+    graders: Graders,
+    given: Given,
+    warn: Warn,
+) -> dict[str, int]:
+    """How many trials there are of each target. All that keeps a run from asking is told at once,
+    before anything of the project is imported."""
+    found = survey_cases(suites, options, config, graders, warn)
+    named = [name for name in options.targets if name not in (given.targets or {})]
+    needs = Needs(found.needs, named, held=given.suites is not None)
+    refuse(check_plan(config, needs, found.errors), config)
+    if found.fault is not None:
+        raise found.fault
+    graders.make_ready()
+    return found.trials
 
 
 def _make_targets(

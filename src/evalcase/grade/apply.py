@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Sequence
 from dataclasses import replace
+from functools import partial
 from inspect import isawaitable
 from typing import NamedTuple
 
@@ -47,6 +48,15 @@ async def grade_answer(
         only = _begin(graders[0], context, (), timer, timeout_s)
         if isinstance(only, Grade):
             return Graded(decide_verdict((only,), context.case.threshold), (only,))
+    grades = await _grade_each(context, graders, timer, timeout_s)
+    if context.case.needs_judge and not any(named.judges for named in graders):
+        grades = (*grades, _without_judge(context.case))
+    return Graded(decide_verdict(grades, context.case.threshold), grades)
+
+
+async def _grade_each(
+    context: Context, graders: Sequence[NamedGrader], timer: Timer, timeout_s: float
+) -> tuple[Grade, ...]:
     grades: list[Grade | None] = []
     waiting: dict[int, Awaitable[Grade]] = {}
     for number, named in enumerate(graders):
@@ -64,10 +74,7 @@ async def grade_answer(
         several = await asyncio.gather(*waiting.values())
         for number, grade in zip(waiting, several, strict=True):
             grades[number] = grade
-    if context.case.needs_judge and not any(named.judges for named in graders):
-        grades.append(_without_judge(context.case))
-    all_grades = tuple([grade for grade in grades if grade is not None])
-    return Graded(decide_verdict(all_grades, context.case.threshold), all_grades)
+    return tuple([grade for grade in grades if grade is not None])
 
 
 def _begin(
@@ -78,6 +85,9 @@ def _begin(
     if context.asker is not None and not named.grader.kind.compares_expected:
         asking = Asking(context.asker)
         context = replace(context, grades=known, asker=asking.ask)
+    if named.grader.kind.combines:
+        below = partial(_grade_each, context, timer=timer, timeout_s=timeout_s)
+        context = replace(context, grading=below)
     try:
         outcome: object = named.grader.grade(context)
         if isinstance(outcome, Score):

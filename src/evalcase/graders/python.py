@@ -17,7 +17,7 @@ from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import fresh
 from evalcase.model.message import Message
 from evalcase.model.option import option
-from evalcase.model.shape import Reference
+from evalcase.model.shape_names import Reference
 from evalcase.system.digests import digest_file
 from evalcase.system.imports import import_object
 from evalcase.system.threads import Threads

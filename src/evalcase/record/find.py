@@ -87,7 +87,7 @@ def _unknown(name: str, runs_dir: str) -> str:
     """That there is no such run, and which one may be meant."""
     known = sorted(_names(runs_dir), reverse=True)
     if not known:
-        return f"there is no run in {runs_dir}; `evalcase run` makes one"
+        return f"there is no run `{name}`: {runs_dir} has none; `evalcase run` makes one"
     if name in _PLACES:
         return f"there is no {name} run in {runs_dir}: {known[0]} is the only one"
     return f"there is no run `{name}` in {runs_dir}; the nearest is {nearest(name, known, 0.0)}"

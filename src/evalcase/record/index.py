@@ -17,12 +17,15 @@ from typing import Any, NamedTuple
 from evalcase.model.result import Verdict
 from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
+from evalcase.record.lines import Lines
 from evalcase.record.outline import REGRADED, VERDICTS, Outline, read_outlines
 from evalcase.record.table import Table, mark_of
 from evalcase.record.tally import Tally
 
 _NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
 _PLACE, _GROUP = 2, 4
+_VERDICT = 4
+"""Where the verdict stands in a row of results, behind its mark."""
 """The columns of a result that say where its row begins, and which case it is a trial of."""
 
 
@@ -93,6 +96,11 @@ class Index:
             outline.repeats, rate, cost, paid, outline.answered + outline.cached,
         )  # fmt: skip
 
+    def read(self, lines: Lines) -> None:
+        """Take in all lines of a journal."""
+        for at, outline in read_outlines(lines):
+            self.add(outline, at)
+
     def find(self, key: TrialKey) -> Known | None:
         """What is known of a trial; None if it has no result."""
         mark = mark_of(key)
@@ -105,6 +113,13 @@ class Index:
         if again is None:
             return Known(VERDICTS[verdict], question, grading, at, at, answered)
         return Known(VERDICTS[again[2]], question, again[0], at, again[1], answered)
+
+    def count_finished(self, again: tuple[Verdict, ...] = ()) -> int:
+        """How many trials have a result, those whose verdict is in `again` left out."""
+        if not again:
+            return len(self)
+        left_out = {_NUMBERS[verdict] for verdict in again}
+        return sum(row[_VERDICT] not in left_out for row in self._results)
 
     def __len__(self) -> int:
         return len(self._results)
@@ -164,8 +179,7 @@ def _or_none(value: float) -> float | None:
 def read_index(path: str, upto: int | None = None) -> Index:
     """The index of a journal; with `upto`, as it was after that many gradings."""
     index = Index(upto)
-    for at, outline in read_outlines(path):
-        index.add(outline, at)
+    index.read(Lines(path))
     return index
 
 

@@ -12,6 +12,7 @@ from evalcase.errors import ConfigError, SuiteError
 from evalcase.model.case import Case
 from evalcase.model.problem import Problem
 from evalcase.model.suite import Suite
+from evalcase.plugins.known import Existing
 from evalcase.read.discover import discover, format_of, nothing_there
 from evalcase.read.source import STDIN
 from evalcase.suites.load import load_file
@@ -68,6 +69,7 @@ class Suites:
         if STDIN in paths:
             raise ConfigError("a run reads files, and not standard input: it must be resumable")
         self.paths = paths
+        self._known = Existing()
         self.warnings = 0
         self._errors: list[Problem] = []
         self._files: dict[str, tuple[Case, ...] | None] = {}
@@ -90,7 +92,7 @@ class Suites:
             raise SuiteError(self._errors)
 
     def _check_whole(self, path: str) -> tuple[Case, ...]:
-        loaded = load_file(path)
+        loaded = load_file(path, known=self._known)
         for problem in loaded.problems:
             self._note(problem)
         cases = loaded.suite.cases if loaded.suite is not None else ()
@@ -99,7 +101,7 @@ class Suites:
 
     def _check_lines(self, path: str) -> Iterator[Case]:
         held: list[Case] | None = [] if self._fits(path) else None
-        for item in stream_cases(path):
+        for item in stream_cases(path, self._known):
             if isinstance(item, Problem):
                 self._note(item)
             elif item is not None:

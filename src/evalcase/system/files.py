@@ -61,9 +61,13 @@ def open_file(path: str, inside: str | None = None) -> BufferedReader:
 def read_file(path: str, most_bytes: int, inside: str | None = None) -> bytes:
     """All of a file. OversizeError if that is more than the bound."""
     with open_file(path, inside) as file:
-        if os.fstat(file.fileno()).st_size > most_bytes:
+        size = os.fstat(file.fileno()).st_size
+        if size > most_bytes:
             raise OversizeError(most_bytes)
-        data = read_bytes(file, most_bytes + 1)
+        # No more room is taken than there is to read, unless the file says nothing of its size.
+        data = read_bytes(file, size + 1)
+        if len(data) > size:
+            data += read_bytes(file, most_bytes + 1 - len(data))
     if len(data) > most_bytes:
         raise OversizeError(most_bytes)
     return data

@@ -30,7 +30,8 @@ from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.question import Question
-from evalcase.model.shape import Anything, MapOf, Reference
+from evalcase.model.shape import Anything, MapOf
+from evalcase.model.shape_names import Reference
 from evalcase.model.target import (
     Surroundings,
     Target,

@@ -27,10 +27,14 @@ class RunView:
         """A word on what else is going on."""
         self._named = 0
 
-    def expect(self, trials: Mapping[str, int], before: int = 0) -> None:
-        """How many trials there are of each target, and how many of them were finished before."""
-        self.progress.planned = max(0, sum(trials.values()) - before)
+    def expect(self, trials: Mapping[str, int]) -> None:
+        """How many trials there are of each target."""
+        self.progress.planned = sum(trials.values())
         self.name_target = len(trials) > 1
+
+    def resumed(self, finished: int) -> None:
+        """So many of the trials were finished before."""
+        self.progress.planned = max(0, self.progress.planned - finished)
 
     def begin(self) -> None:
         """The run starts."""
