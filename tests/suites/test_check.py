@@ -165,8 +165,8 @@ def test_a_target_of_the_command_line_is_looked_at_before_anything_else(folder: 
     write(folder, evalcase__toml="[targets.agent]\nkind = 'echo'\n", a__eval__yaml=SUITE)
     problems = problems_of_run(target=["agnet", "pyton:x", "replay:../x"], cases=["one"])
     assert [(p.code, p.path, p.hint) for p in problems] == [
-        ("unknown-target", "--target agnet", "did you mean `agent`?"),
-        ("unknown-target", "--target pyton:x", "did you mean `python`?"),
+        ("unknown-target", "target agnet", "did you mean `agent`?"),
+        ("unknown-target", "target pyton:x", "did you mean `python`?"),
     ]
 
 
@@ -180,7 +180,7 @@ def test_addresses_may_stand_in_the_configuration(folder: Path) -> None:
 def test_suites_of_a_program_have_problems_without_a_place(folder: Path) -> None:
     write(folder, evalcase__toml="")
     suite = evalcase.loads(SUITE)
-    with pytest.raises(evalcase.ConfigError) as caught:
+    with pytest.raises(evalcase.SuiteError) as caught:
         evalcase.evaluate(suite)
     assert [(p.code, p.path, p.line) for p in caught.value.problems] == [
         ("unknown-target", "<text>", None),

@@ -16,7 +16,7 @@ from evalcase.project.env_file import read_env_file, set_missing
 from evalcase.project.options import RunOptions
 from evalcase.suites.collection import SomeSuites, Suites
 from evalcase.suites.refusal import Needs, check_plan, refuse
-from evalcase.suites.survey import survey_cases
+from evalcase.suites.survey import Survey, survey_cases
 from evalcase.system.world import World
 from evalcase.text.secrets import Scrubber
 
@@ -64,6 +64,7 @@ def prepare(
 
     Raise SuiteError if a case is invalid, ConfigError if a target or a grader can't be used.
     """
+    named_by = "--target" if given is None else "target"
     given = given or Given()
     if options.env_file is not None:
         set_missing(world.environment, read_env_file(options.env_file))
@@ -74,7 +75,11 @@ def prepare(
     tell = warn_once(lambda text: warn(Scrubber(secrets).text(text)))
     suites = given.suites if given.suites is not None else Suites(options.paths)
     graders = Graders(given.graders, no_exec=options.no_exec)
-    trials = _survey(suites, options, config, graders, given, tell)
+    found = survey_cases(suites, options, config, graders, tell)
+    named = [name for name in options.targets if name not in (given.targets or {})]
+    needs = Needs(found.needs, named, named_by, held=given.suites is not None)
+    trials = _trials_of(found, config, needs)
+    graders.make_ready()
     make = partial(
         make_target, config=config, warn=tell, environment=world.environment,
         no_exec=options.no_exec,
@@ -100,23 +105,12 @@ def prepare(
     )
 
 
-def _survey(
-    suites: SomeSuites,
-    options: RunOptions,
-    config: Config,
-    graders: Graders,
-    given: Given,
-    warn: Warn,
-) -> dict[str, int]:
+def _trials_of(found: Survey, config: Config, needs: Needs) -> dict[str, int]:
     """How many trials there are of each target. All that keeps a run from asking is told at once,
     before anything of the project is imported."""
-    found = survey_cases(suites, options, config, graders, warn)
-    named = [name for name in options.targets if name not in (given.targets or {})]
-    needs = Needs(found.needs, named, held=given.suites is not None)
-    refuse(check_plan(config, needs, found.errors), config)
+    refuse(check_plan(config, needs, found.errors), config, needs)
     if found.fault is not None:
         raise found.fault
-    graders.make_ready()
     return found.trials
 
 

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.model.case import Case
+from evalcase.model.finding import Unfit
 from evalcase.model.problem import Problem
 from evalcase.model.suite import Suite
 from evalcase.plugins.known import Existing
@@ -17,6 +18,7 @@ from evalcase.read.discover import discover, format_of, nothing_there
 from evalcase.read.source import STDIN
 from evalcase.suites.load import load_file
 from evalcase.suites.stream import stream_cases
+from evalcase.system.attachments import find_attachments
 from evalcase.system.digests import digest_file
 
 HELD_BYTES = 4_000_000
@@ -51,7 +53,16 @@ class HeldSuites:
         self.warnings = 0
 
     def check(self) -> Iterator[tuple[str, Case]]:
-        return iter(self)
+        """Every case; then SuiteError if one names a file that can't be used."""
+        problems = []
+        for suite, case in self:
+            found = find_attachments(suite, case.data["input"]) if case.has_parts else {}
+            if isinstance(found, Unfit):
+                code, message, hint = found
+                problems.append(Problem(code, message, suite, hint=hint, case=case.id))
+            yield suite, case
+        if problems:
+            raise SuiteError(problems)
 
     def __iter__(self) -> Iterator[tuple[str, Case]]:
         for suite in self._suites:

@@ -78,14 +78,16 @@ def _documents(errors: Sequence[Problem]) -> Iterator[str]:
             yield path
 
 
-def refuse(problems: Sequence[Problem], config: Config) -> None:
+def refuse(problems: Sequence[Problem], config: Config, needs: Needs) -> None:
     """Raise what a run is refused with, if there is anything: ConfigError where no suite is at
     fault."""
     if not problems:
         return
-    document = config.source.document if config.source is not None else None
-    shown = document.path if document is not None else None
-    if all(problem.span is None or problem.path == shown for problem in problems):
+    elsewhere = {_place_of(name, needs) for name in needs.targets}
+    if config.source is not None:
+        sources = config.source.document, config.source.unreadable
+        elsewhere |= {each.path for each in sources if each is not None}
+    if all(problem.path in elsewhere for problem in problems):
         raise ConfigError.of(problems)
     raise SuiteError(problems)
 
@@ -138,5 +140,9 @@ def _object_to_named(config: Config, needs: Needs) -> Iterator[Problem]:
     for name in needs.targets:
         unfit = object_to_target(name, config, of_suite=False)
         if unfit is not None:
-            where = f"{needs.named_by} {name}"
-            yield Problem(unfit.code, unfit.message, where, hint=unfit.hint)
+            yield Problem(unfit.code, unfit.message, _place_of(name, needs), hint=unfit.hint)
+
+
+def _place_of(target: str, needs: Needs) -> str:
+    """What stands for a file where a target is named by none."""
+    return f"{needs.named_by} {target}"

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from evalcase.model.failure import Failure
+from evalcase.model.result import Result
 from evalcase.report.terminal.live import LiveView
 from evalcase.report.terminal.stderr_proxy import StderrProxy, tame
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
@@ -137,6 +138,35 @@ def test_many_failures_are_not_all_named() -> None:
     lines = terminal.screen()
     assert len(lines) == MOST_LINES + 2
     assert "counted only" in lines[-2]
+
+
+def repeated(verdicts: list[str], pass_rate: float) -> list[Result]:
+    key = result(0).key
+    return [
+        result(0, key=key._replace(repeat=repeat), verdict=verdict, repeats=len(verdicts),
+               pass_rate=pass_rate)
+        for repeat, verdict in enumerate(verdicts, 1)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("pass_rate", "named"), [(0.3, False), (1.0, True)])
+def test_a_repeated_case_is_named_when_it_is_decided(pass_rate: float, named: bool) -> None:
+    """One that passes is not named at all, and counted as passed."""
+    terminal = Terminal()
+    *first, last = repeated(["failed", "passed", "failed"], pass_rate)
+    for each in first:
+        terminal.view.finished(each)
+    terminal.view.draw()
+    assert "failed" not in terminal.screen()[0]
+    terminal.view.finished(last)
+    terminal.now += 1
+    terminal.view.draw()
+    *lines, status = terminal.screen()
+    assert [line.startswith("failed case-0 (1 of 3 passed, all needed): ") for line in lines] == (
+        [True] if named else []
+    )
+    assert ("1 failed" if named else "1 passed") in status
+    assert "3/10" in status, "what is done is counted in trials"
 
 
 def test_text_from_outside_can_not_steer_the_terminal() -> None:

@@ -10,6 +10,7 @@ from evalcase.report.terminal.progress import (
     Progress,
     Speed,
     clock,
+    money,
     per_time,
     plain_line,
     span,
@@ -109,6 +110,18 @@ def test_clock(seconds: float, shown: str) -> None:
 )
 def test_span(seconds: float, shown: str) -> None:
     assert span(seconds) == shown
+
+
+@pytest.mark.parametrize(
+    ("usd", "shown"),
+    [
+        (None, "–"), (0.0, "$0.0000"), (0.0031, "$0.0031"), (12.345, "$12.35"),
+        (1234.5, "$1,234.50"), (0.00001234, "$0.000012"), (0.00009, "$0.000090"),
+    ],
+)  # fmt: skip
+def test_money(usd: float | None, shown: str) -> None:
+    """A real cost never looks like none."""
+    assert money(usd) == shown
 
 
 @pytest.mark.parametrize(("rate", "shown"), [(812.4, "812/s"), (3.04, "3.0/s"), (0.05, "3.0/min")])

@@ -47,19 +47,17 @@ def case_lines(suite: str, id: str, case: Case | None, width: int, style: Style)
 
 
 def _facts(case: Case) -> Iterator[tuple[str, str]]:
-    data = case.data
-    for label, name in (
-        ("about", "description"), ("criteria", "criteria"), ("rubrics", "rubrics"),
-        ("graders", "graders"), ("threshold", "threshold"), ("metadata", "metadata"),
-    ):  # fmt: skip
-        if data.get(name) not in (None, [], {}):
-            yield label, content_text(data[name]) if name != "graders" else _in_lines(data[name])
-    if case.tags:
-        yield "tags", ", ".join(map(str, case.tags))
-
-
-def _in_lines(values: list[JSON]) -> str:
-    return "\n".join(map(as_json, values))
+    """What else it says, each with a label."""
+    if case.description is not None:
+        yield "about", case.description
+    if case.criteria is not None:
+        yield "criteria", case.criteria
+    for name in ("rubrics", "graders"):
+        if case.data.get(name):
+            yield name, "\n".join(map(as_json, case.data[name]))
+    for name in ("threshold", "metadata", "tags"):
+        if case.data.get(name) not in (None, [], {}):
+            yield name, as_json(case.data[name])
 
 
 def trial_lines(

@@ -206,5 +206,5 @@ def name_lines(
     yield f"{word} {paint(cut(case, room), style.place)}"
     below = [cut(suite, width - INDENT)]
     for extra in extras:
-        below += wrap(visible(extra), width - INDENT)
+        below += wrap(cut(visible(extra), 2 * width), width - INDENT)
     yield from (paint(_indented(row), style.gutter) for row in below)

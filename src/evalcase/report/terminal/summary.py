@@ -161,7 +161,8 @@ def _repeats(statistics: Statistics, several: bool, width: int, style: Style) ->
     """The cases that passed although some of their trials did not."""
     label = "repeats"
     for name, outcome in statistics.shaky:
-        said = f"{_called(name, several)}: {passed_of(outcome)}: {outcome.verdict}"
+        called = cut(_called(name, several), width)
+        said = f"{called}: {passed_of(outcome)}: {outcome.verdict}"
         yield from _fact(label, [said], width, style)
         label = ""
     if statistics.more_shaky:
