@@ -70,7 +70,7 @@ def command(
 
     \b
     evalcase report                      the newest run, as `run` showed it
-    evalcase report previous --case sum  one case in full: input, expected, answer, grades
+    evalcase report previous --case sum  one case in full, with its answer
     evalcase report --format jsonl       every trial as a line of JSON
 
     Nothing but the record is read: its suites may be gone, and it may come from somebody else.

@@ -59,11 +59,13 @@ def command(
     """Go on with a run: only what is not finished is run, whatever ended it.
 
     RUN is a run's id, a part of it that no other has, its folder, `latest` or `previous`; without
-    it, the newest that is not complete. A case that was edited in between is run again.
+    it, the newest that is not complete. A case whose input was edited in between is asked again.
+    Where only what it is graded by was edited, its answer is graded again, and no target is asked.
 
     \b
     evalcase resume                      the newest one
     evalcase resume --retry-errored      what errored, too
+    evalcase resume latest               after an edit of what is expected
     """
     again: tuple[Verdict, ...] = ("errored",) if retry_errored else ()
     manner = Manner(quiet, as_json, is_new=False)

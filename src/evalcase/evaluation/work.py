@@ -128,7 +128,7 @@ class Work:
             return
         self._grading = self._index.gradings + 1
         self._plan.warn(
-            "what answers are graded by was changed: they are graded again, and no target is asked"
+            "what answers are graded by was changed: graded again, and no target is asked"
         )
         self._session.note(
             {

@@ -119,9 +119,9 @@ async def _read_later(returned: object) -> Score:
 
 
 def _fingerprint(module: str) -> str:
-    """A hash of the file that a module is from: where that changes, a grade may change."""
-    known = sys.modules.get(module)
-    path = known.__file__ if known is not None else None
+    """A hash of the file that a module is from: where that changes, a grade may change. A notebook
+    and a module written in C are from none."""
+    path: str | None = getattr(sys.modules.get(module), "__file__", None)
     return "" if path is None else digest_file(path)
 
 
