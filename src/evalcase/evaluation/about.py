@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import platform
 from hashlib import sha256
-from typing import Any, cast
+from typing import Any
 
 from evalcase import __version__
 from evalcase.evaluation.plan import Plan
-from evalcase.model.option import options_of
 from evalcase.record.folder import Run
 from evalcase.targets.chat.prices import prices_version
+
+_PRICED = frozenset({"openai", "anthropic"})
+"""The kinds of targets whose answers have a price."""
 
 
 def describe_plan(plan: Plan) -> dict[str, Any]:
@@ -31,10 +33,10 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
 
 
 def _prices_version(plan: Plan) -> str | None:
-    """Where prices come from, if some target has any: only then it is looked for."""
-    kinds = (target.kind for target in plan.targets.values())
-    priced = any(kind is not None and "price" in options_of(cast("Any", kind.options)) for kind in kinds)
-    return prices_version() if priced else None
+    """Where prices come from, if a model is asked: only then it is looked for."""
+    configured = plan.config.targets
+    kinds = {configured.get(name, {}).get("kind", name.partition(":")[0]) for name in plan.trials}
+    return prices_version() if not kinds.isdisjoint(_PRICED) else None
 
 
 def warn_of_changes(plan: Plan, run: Run) -> None:
