@@ -6,6 +6,7 @@ Each folder of `tests/corpus/wrong` is a project. What is found in a file stands
     # warn: CODE LINE:COL         a warning of `check`, which a run is not refused for
     # stops: CODE LINE:COL        a warning of `check`, which a run is refused for
     # check only: CODE LINE:COL   an error of `check` in what the run doesn't use
+    # run only: CODE LINE:COL     what keeps a run from asking, and is nothing to warn of
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import evalcase
 from evalcase.model.problem import Problem
 
 CORPUS = Path(__file__).parent.parent / "corpus" / "wrong"
-ANNOUNCED = re.compile(r"# (expect|warn|stops|check only): (\S+) (\d+):(\d+)")
+ANNOUNCED = re.compile(r"# (expect|warn|stops|check only|run only): (\S+) (\d+):(\d+)")
 CANARY = "from pathlib import Path\nPath(__file__).with_suffix('.sang').touch()\n"
 MODULES = ("agent", "checks", "a")
 
@@ -98,7 +99,7 @@ def test_check_finds_everything_at_its_place_and_imports_nothing(project: Path) 
 @pytest.mark.parametrize("project", projects(), indirect=True)
 def test_a_run_is_refused_with_the_same_problems_and_imports_nothing(project: Path) -> None:
     problems = problems_of_run()
-    assert told(problems, "error") == announced(project, "expect", "stops")
+    assert told(problems, "error") == announced(project, "expect", "stops", "run only")
     assert told(problems, "warning", "note") == []
     checked = {replace(problem, stops=True) for problem in evalcase.check(".")}
     assert set(problems) <= checked

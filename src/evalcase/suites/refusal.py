@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalcase.errors import ConfigError, SuiteError
+from evalcase.model.finding import Unfit
 from evalcase.model.problem import Problem, in_order
 from evalcase.plugins.known import InProject
 from evalcase.plugins.target_names import object_to_target
@@ -19,7 +20,6 @@ from evalcase.suites.check import config_problems_of
 from evalcase.suites.load import load_file
 
 if TYPE_CHECKING:
-    from evalcase.model.finding import Unfit
     from evalcase.model.known import What
 
 
@@ -120,6 +120,10 @@ class _Needed(InProject):
     def object_to(self, what: What, name: str) -> Unfit | None:
         if what == "target" and not self._asks(name):
             return None
+        if what == "judge" and self.config.judge is not None:
+            # A suite may be written for a judge; but so far no grader asks one.
+            message = f"`{name}` is graded by a judge, and evalcase has no judge to ask so far"
+            return Unfit("no-judge", message, "say what is expected by `expected_output`")
         return super().object_to(what, name)
 
     def _asks(self, name: str) -> bool:
