@@ -102,7 +102,8 @@ def test_a_run_is_refused_with_the_same_problems_and_imports_nothing(project: Pa
     assert told(problems, "error") == announced(project, "expect", "stops", "run only")
     assert told(problems, "warning", "note") == []
     checked = {replace(problem, stops=True) for problem in evalcase.check(".")}
-    assert set(problems) <= checked
+    of_check = {problem for problem in problems if "no judge to ask so far" not in problem.message}
+    assert of_check <= checked
     assert_nothing_is_imported(project)
 
 
