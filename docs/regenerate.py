@@ -10,7 +10,8 @@ The fenced blocks of a page are run from top to bottom, in a folder of the page'
     yaml valid      an eval file without errors
     … file=NAME     any file that later blocks need
     yaml show       what `evalcase show` makes of the eval file before it
-    console         commands after `$ `, and what they print; may be marked good or bad too
+    console         commands after `$ `, and what they print; may be marked good or bad too;
+                    `cd` holds for the rest of the page
     python          Python, in one namespace for the whole page; with `file=NAME`, a file
     text output     what the block before it prints
 
@@ -44,7 +45,8 @@ _RUNS = re.compile(r"\bevalcase (?:run|resume)\b(?!.* --help)")
 _RUN_ID = re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{6}\b")
 _TIMES = (
     (re.compile(r"(?<=, )\d+\.\d s$", re.MULTILINE), "0.1 s"),
-    (re.compile(r'(?<="duration_s": )[\d.]+'), "0.1"),
+    (re.compile(r"(?<=, )\d+\.\d\d s\b"), "0.01 s"),
+    (re.compile(r'(?<="duration_s": )[\d.e-]+'), "0.1"),
     (re.compile(r"^slowest .*\n(?: {9}.*\n)*", re.MULTILINE), ""),
 )
 _SUITES = ("yaml", "json", "jsonl")
@@ -117,7 +119,7 @@ def run_page(path: Path) -> Ran:
     """Run a page in a folder of its own."""
     with tempfile.TemporaryDirectory(prefix="evalcase-docs-") as folder, _quiet_terminal():
         _furnish(Path(folder), path)
-        with contextlib.chdir(folder):
+        with contextlib.chdir(folder), _own_modules(os.path.realpath(folder)):
             return _Run(path).run()
 
 
@@ -145,6 +147,22 @@ def _quiet_terminal() -> Iterator[None]:
     finally:
         os.environ.clear()
         os.environ.update(before)
+
+
+@contextlib.contextmanager
+def _own_modules(folder: str) -> Iterator[None]:
+    """Let a page import its own files, as a script there would, and forget them afterwards: another
+    page has others of the same names."""
+    before, known = list(sys.path), set(sys.modules)
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+        for name in sys.modules.keys() - known:
+            place = getattr(sys.modules[name], "__file__", None) or ""
+            if os.path.realpath(place).startswith(folder + os.sep):
+                del sys.modules[name]
 
 
 class _Run:
@@ -210,6 +228,9 @@ class _Run:
         """What a command prints: in this process where it needs no shell."""
         runs = _RUNS.search(command) is not None
         words = [] if runs or _SHELL.search(command) else shlex.split(command)
+        if words[:1] == ["cd"]:
+            os.chdir(words[1])
+            return ""
         if words[:1] == ["evalcase"]:
             return self.steady(self.run_here(words[1:]))
         done = subprocess.run(  # noqa: S603 - the commands of our own pages
@@ -243,7 +264,8 @@ class _Run:
 
     def run_python(self, block: Block) -> str:
         # Blank lines before the code make tracebacks point into the page.
-        code = compile("\n" * block.start + block.text, str(self.path), "exec")
+        text = "\n" * block.start + block.text
+        code = compile(text, str(self.path), "exec", dont_inherit=True)
         with _captured() as written:
             exec(code, self.namespace)  # noqa: S102 - the code of our own pages
         return written.getvalue().decode()

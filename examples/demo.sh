@@ -32,44 +32,61 @@ run() {
     sleep "$pause"
 }
 
-heading '1. A suite in order' \
-    'Cases for a shop assistant, written in the shortest form that says what they mean.'
-run 0 head -n 11 01-short-forms/shop.eval.yaml
-run 0 evalcase check 01-short-forms
+# Changes one line of a file, as a person would in an editor.
+edit() {
+    local file=$1 before=$2 after=$3
+    printf '%s# %s: %s becomes %s%s\n\n' "$dim" "$file" "$before" "$after" "$plain"
+    sed -i.bak "s/$before/$after/" "$file"
+    sleep "$pause"
+}
 
-heading '2. What evalcase understood' \
-    'Short forms become messages. Keys, values and their order stay as they were written.'
-run 0 evalcase show 01-short-forms/shop.eval.yaml --case order-status --format yaml
+cp -R "$examples/07-an-agent" "$copy/shop"
+cd "$copy/shop"
+rm -rf .evalcase README.md
 
-heading '3. A suite with mistakes' \
-    'Every mistake is found in one go: where it is, what is wrong, and a way out.'
-cd 06-mistakes
-run 2 evalcase check typos.eval.yaml
-echo 'The exit code was 2, and that is the point: a misspelt field fails the build here.'
-echo 'It never becomes an eval that checks nothing.'
-echo
-
-heading '4. Old names, brought up to date' \
-    'First the diff, on a copy. Then the change itself, which leaves every other byte alone.'
-cp ../05-old-names/onboarding.eval.yaml "$copy"
-cd "$copy"
-run 0 evalcase migrate onboarding.eval.yaml --diff
-run 0 evalcase migrate onboarding.eval.yaml
-run 0 evalcase check --strict onboarding.eval.yaml
-
-heading '5. An agent, run offline' \
-    'Six cases for a small Python agent with tools: text, data, a tool call, a grader of our own.'
-cp -R "$examples/07-an-agent" "$copy/agent"
-cd "$copy/agent"
-run 0 cat evalcase.toml
+heading '1. A run, offline' \
+    'Six cases for a small agent with tools. Rules stand in for a model.'
+run 0 head -n 10 shop.eval.yaml
 run 3 evalcase run
 echo 'Three outcomes, and they are never mixed:'
 echo '  passed    the answer is what was expected'
-echo '  failed    the agent answered, and the answer is wrong: look at the answer'
-echo '  errored   there is no verdict, because the agent itself broke: look at the agent'
-echo 'The exit code was 3, since one trial errored. Without that it would have been 1, for the failed one.'
+echo '  failed    the agent answered, and not what was expected'
+echo '  errored   the agent broke, so there is no answer to judge'
+echo 'The exit code was 3, for the error. For the failure alone it would be 1.'
 echo
-run 0 evalcase list
+
+heading '2. The agent is mended' \
+    'It did not know what a lamp weighs. Only the trial that errored is asked again.'
+edit agent.py '"kettle": 1.2' '"kettle": 1.2, "lamp": 0.75'
+run 1 evalcase resume latest --retry-errored
+
+heading '3. So is the expectation' \
+    'To send a kettle costs 6.40. The answers are there: they are graded again.'
+edit shop.eval.yaml 'That is 7.00' 'That is 6.40'
+run 0 evalcase resume latest
+
+heading '4. What was kept' \
+    'Every answer, with what it was graded by: the record needs nothing else.'
+run 0 evalcase report latest --case finds-the-order
+
+heading '5. A suite with mistakes' \
+    'All of them are found in one go: where it is, what is wrong, and a way out.'
+cat > new.eval.yaml <<'SUITE'
+cases:
+  - id: returns
+    input: How long can I return things?
+    expected: For 30 days.
+
+  - id: greeting
+    input: [{role: usr, content: Good morning!}]
+    expected_output: Good morning!
+    timeout_s: 30s
+SUITE
+run 0 cat new.eval.yaml
+run 2 evalcase check new.eval.yaml
+echo 'The exit code was 2, and nothing is run: a misspelt field fails the build,'
+echo 'and never becomes an eval that checks nothing.'
+echo
 
 heading 'That is the tour.' \
     'The examples are in examples/, and docs/tutorial.md takes ten minutes.'

@@ -31,6 +31,9 @@ class Watched:
         self.early: list[str] = []
         """Trials that were shown as finished before they were on disk."""
 
+    def resumed(self, finished: int) -> None:
+        pass
+
     def started(self, trial: Trial) -> None:
         self.begun.append(trial.case.id)
 

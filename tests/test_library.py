@@ -105,7 +105,8 @@ print(json.dumps([expected, len(modules), all(found)]))
     assert all_equal
     functions = {name for name, kind in kinds.items() if kind == "function"}
     assert functions == {
-        "check", "evaluate", "evaluate_async", "iter_cases", "load", "loads", "parse_case",
+        "check", "check_text", "evaluate", "evaluate_async", "iter_cases", "load", "loads",
+        "parse_case",
     }  # fmt: skip
     assert {kinds[name] for name in kinds.keys() - functions} <= {"type", "_ProtocolMeta"}
 
@@ -350,7 +351,7 @@ def test_warnings_are_logged_by_every_function_that_gives_cases(
 ) -> None:
     """But not by `check`, which returns them."""
     path = tmp_path / "old.jsonl"
-    path.write_text('{"input_messages": "a", "criteria": "c"}\n' * 2)
+    path.write_text('{"input_messages": "a", "expected_output": "c"}\n' * 2)
     place = "`input_messages` is now called `input`"
     list(evalcase.iter_cases(path))
     assert logged(caplog) == [f"{path}:1:2: deprecated-name: {place} (and 1 more)"]
@@ -387,8 +388,8 @@ def test_check_gives_every_problem_of_every_file_in_order(tmp_path: Path) -> Non
     """Files in the order they were named, problems by line; a valid file has none."""
     one, two, good = tmp_path / "one.yaml", tmp_path / "two.jsonl", tmp_path / "good.yaml"
     one.write_text(BROKEN)
-    two.write_text('{"input": "hi", "criteria": "c"}\n{"input": 5}\n')
-    good.write_text("input: hi\ncriteria: c\n")
+    two.write_text('{"input": "hi", "expected_output": "c"}\n{"input": 5}\n')
+    good.write_text("input: hi\nexpected_output: c\n")
     found = evalcase.check([two, good, str(one)])
     assert [(Path(each.path).name, each.line) for each in found] == [
         ("two.jsonl", 2), *(("one.yaml", line) for line in (1, 2, 2, 3, 3)),
@@ -531,7 +532,7 @@ def test_iter_cases_never_holds_the_file_in_memory(tmp_path: Path, fields: dict[
 def test_check_never_holds_the_file_in_memory(tmp_path: Path) -> None:
     """What is only checked is let go as well."""
     path = tmp_path / "big.jsonl"
-    write_big(path, 3000, criteria="c")
+    write_big(path, 3000, expected_output="c")
     found, peak = peak_memory(lambda: len(evalcase.check([path])))
     assert found == 0
     assert peak < path.stat().st_size / 10

@@ -436,3 +436,38 @@ def test_targets_may_come_from_any_iterable(folder: Path, evaluate: Evaluate) ->
     suite(folder, case("a"))
     done = evaluate(iter(["s.eval.yaml"]), (name for name in ["echo", "echo"]))
     assert done.totals.cases.total == 1
+
+
+def test_a_run_has_a_verdict_for_every_case(folder: Path) -> None:
+    suite(
+        folder, case("coin", repeat={"times": 4, "pass_rate": 0.5}), case("never", repeat=2),
+        case("once"), case("off", skip=True),
+    )  # fmt: skip
+    script = {"coin": ["ok", "no", "ok", "no"], "never": ["no", "no"], "once": "ok"}
+    done = evalcase.evaluate(".", ScriptedTarget(script), concurrency=1)
+    cases = list(done.cases)
+    assert all(isinstance(each, evalcase.CaseVerdict) for each in cases)
+    found = {each.case: each for each in cases}
+    coin = found["coin"]
+    assert (coin.verdict, coin.passed, coin.trials, coin.pass_rate_needed) == ("passed", 2, 4, 0.5)
+    assert coin.score == 0.5
+    assert (found["never"].verdict, found["never"].passed) == ("failed", 0)
+    assert (found["off"].verdict, found["off"].score) == ("skipped", None)
+    counts = done.totals.cases
+    assert (len(cases), counts.passed, counts.failed, counts.skipped) == (4, 2, 1, 1)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_result_of_a_run_can_be_explained() -> None:
+    done = evalcase.evaluate(".", ScriptedTarget(["no", "no"]))
+    said = min(evalcase.explain(result) for result in done.results)
+    assert said.splitlines() == [
+        "failed s.eval.yaml: a (ScriptedTarget)", "  expected   │ got", "  ok         │ no"
+    ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("folder")
+def test_how_long_a_run_took_is_kept() -> None:
+    done = evalcase.evaluate(".", ScriptedTarget(["ok", "ok"]))
+    assert done.duration_s is not None
+    assert 0 < done.duration_s < 60

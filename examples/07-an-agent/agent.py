@@ -34,9 +34,3 @@ async def answer(messages: list[Any]) -> object:
     if "!" in question:
         return {"label": "complaint", "riskLevel": "High"}
     return "We open at 10:00 on Sundays."
-
-
-async def is_short(text: str) -> tuple[float, str]:
-    """A grader: one point for up to ten words, less for more."""
-    words = len(text.split())
-    return min(1.0, 10 / max(1, words)), f"{words} words"

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from evalcase.model.grade import Grade, Score
     from evalcase.model.grader import Context, Grader
     from evalcase.model.message import Message, ToolCall
+    from evalcase.model.outcome import CaseVerdict
     from evalcase.model.problem import Problem
     from evalcase.model.question import Question
     from evalcase.model.result import Result
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from evalcase.model.target import Target, Traits
     from evalcase.pipeline import (
         check,
+        check_text,
         evaluate,
         evaluate_async,
         iter_cases,
@@ -26,12 +28,14 @@ if TYPE_CHECKING:
         parse_case,
     )
     from evalcase.record.evaluated import Evaluated
+    from evalcase.report.explain import explain
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Answer",
     "Case",
+    "CaseVerdict",
     "ConfigError",
     "Context",
     "EvalcaseError",
@@ -52,8 +56,10 @@ __all__ = [
     "Traits",
     "Usage",
     "check",
+    "check_text",
     "evaluate",
     "evaluate_async",
+    "explain",
     "iter_cases",
     "load",
     "loads",
@@ -63,6 +69,7 @@ __all__ = [
 _HOMES = {
     "Answer": "model.answer",
     "Case": "suites.made",
+    "CaseVerdict": "model.outcome",
     "ConfigError": "errors",
     "Context": "model.grader",
     "EvalcaseError": "errors",
@@ -83,8 +90,10 @@ _HOMES = {
     "Traits": "model.target",
     "Usage": "model.answer",
     "check": "pipeline",
+    "check_text": "pipeline",
     "evaluate": "pipeline",
     "evaluate_async": "pipeline",
+    "explain": "report.explain",
     "iter_cases": "pipeline",
     "load": "pipeline",
     "loads": "pipeline",

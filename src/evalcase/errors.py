@@ -2,7 +2,8 @@
 
 EvalcaseError
 ├── SuiteError     one or more files are not valid suites; `.problems` says what and where
-├── ConfigError    the configuration or a name in it can't be used: a target, an option
+├── ConfigError    the configuration or a name in it can't be used: a target, an option;
+│                  `.problems` says what and where, if a file says it
 ├── RecordError    a run's folder can't be written or read
 └── TargetError    raised by a target; it becomes part of the record, never a crash
 
@@ -36,17 +37,32 @@ class SuiteError(EvalcaseError):
         self.problems: tuple[Problem, ...] = tuple(problems)
 
     def __str__(self) -> str:
-        errors = [problem for problem in self.problems if problem.severity == "error"]
-        lines = [f"{len(errors)} {'error' if len(errors) == 1 else 'errors'}"]
-        for problem in errors:
-            lines.append(f"  {problem}")
-            if problem.hint:
-                lines.append(f"    hint: {printable(problem.hint)}")
-        return "\n".join(lines)
+        return _listed(self.problems)
+
+
+def _listed(problems: Sequence[Problem]) -> str:
+    errors = [problem for problem in problems if problem.severity == "error"]
+    lines = [f"{len(errors)} {'error' if len(errors) == 1 else 'errors'}"]
+    for problem in errors:
+        lines.append(f"  {problem}")
+        if problem.hint:
+            lines.append(f"    hint: {printable(problem.hint)}")
+    return "\n".join(lines)
 
 
 class ConfigError(EvalcaseError):
-    """The configuration, or what the command line asks for, can't be used."""
+    """The configuration, or what the command line asks for, can't be used.
+
+    Where a file says something wrong, `problems` has all of it with its places.
+    """
+
+    problems: tuple[Problem, ...] = ()
+
+    @classmethod
+    def of(cls, problems: Sequence[Problem]) -> ConfigError:
+        error = cls(_listed(problems))
+        error.problems = tuple(problems)
+        return error
 
 
 class RecordError(EvalcaseError):

@@ -19,6 +19,7 @@ from evalcase.model.problem import Problem, in_order
 from evalcase.model.suite import Suite
 from evalcase.read.discover import discover, format_of
 from evalcase.read.document import Format
+from evalcase.suites.check import Project, check_config_text, check_project, check_text_as
 from evalcase.suites.load import Loaded, has_errors, load_case, load_file, load_text
 from evalcase.suites.logged import LoggedWarnings, log_warnings
 from evalcase.suites.stream import stream_cases
@@ -81,11 +82,37 @@ def iter_cases(path: str | os.PathLike[str]) -> Iterator[Case]:
 
 def check(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    root: str | os.PathLike[str] | None = None,
 ) -> list[Problem]:
-    """Every problem of every file, in order. It never raises for what files hold."""
+    """Every problem of every file, in order. It never raises for what files hold.
+
+    Graders and targets have to be there, and their options right; the configuration is that of the
+    project which `root` belongs to, by default the current folder. No code of it is imported.
+    """
     several = (paths,) if isinstance(paths, str | os.PathLike) else paths
-    loaded_files = load_each((os.fspath(path) for path in several), keep=False)
+    loaded_files = check_project((os.fspath(path) for path in several), _project(root))
     return [problem for loaded in loaded_files for problem in loaded.problems]
+
+
+def check_text(
+    text: str, path: str | os.PathLike[str], root: str | os.PathLike[str] | None = None
+) -> list[Problem]:
+    """The same for a text that isn't saved yet, as if it stood at its path: for editors.
+
+    A path that ends in `evalcase.toml` or `pyproject.toml` is that of a configuration.
+    """
+    name = os.fspath(path)
+    if os.path.basename(name) in ("evalcase.toml", "pyproject.toml"):
+        return check_config_text(text, name)
+    format = format_of(name)
+    if isinstance(format, Problem):
+        return [format]
+    return check_text_as(text, name, format, _project(root))
+
+
+def _project(root: str | os.PathLike[str] | None) -> Project:
+    folder = os.getcwd()
+    return Project(folder if root is None else os.fspath(root), seen_from=folder)
 
 
 def load_each(
@@ -142,13 +169,13 @@ async def evaluate_async(
     from evalcase.evaluation.plan import Given, prepare
     from evalcase.model.target import Surroundings
     from evalcase.plugins.given import name_graders, name_targets
-    from evalcase.project.config import load_config
+    from evalcase.project.config import read_config
     from evalcase.project.options import read_keywords, runs_folder
     from evalcase.suites.collection import hold_suites
     from evalcase.system.world import this_world
 
     world = this_world()
-    config = load_config(os.fspath(root) if root is not None else world.cwd)
+    config = read_config(os.fspath(root) if root is not None else world.cwd, world.cwd)
     warn = options.get("on_warning", log_warning)
     targets = name_targets(target, Surroundings(config.root, world.environment, warn))
     made = {name: each for name, each in targets.items() if each is not None}

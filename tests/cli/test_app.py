@@ -372,8 +372,8 @@ def test_reading_commands_run_nothing_and_write_nothing(folder: Path) -> None:
     (folder / "click.py").write_text("raise SystemExit('imported')")
     (folder / "grader.py").write_text("open('ran', 'w')")
     (folder / "evil.eval.yaml").write_text(
-        "- input: hi\n  target: python:grader\n"
-        "  graders: [{python: grader:main}, {command: touch ran}]\n"
+        "- input: hi\n  targets: [python:grader:main, 'command:touch ran']\n"
+        "  graders: [{python: grader:main}, python:grader:other]\n"
     )
     (folder / "bad.eval.yaml").unlink()
     before = sorted(folder.rglob("*"))

@@ -190,7 +190,9 @@ def test_json_has_exactly_these_fields(folder: Path) -> None:
 
 
 def test_json_of_a_problem(folder: Path) -> None:
-    (folder / "x.yaml").write_text("- id: a\n  input: hi\n  expcted_output: x\n  criteria: x\n")
+    (folder / "x.yaml").write_text(
+        "- id: a\n  input: hi\n  expcted_output: x\n  graders: [expected]\n"
+    )
     (problem,) = problems(evalcase("check", "--format", "json", "x.yaml", cwd=folder))
     assert problem == {
         "code": "unknown-field",

@@ -7,7 +7,10 @@ import pytest
 
 from tests.cli.command import evalcase, unprivileged
 
-FILES = ["agent.py", "evalcase.schema.json", "evalcase.toml", "evals/first.eval.yaml"]
+FILES = [
+    "agent.py", "evalcase.config.schema.json", "evalcase.schema.json", "evalcase.toml",
+    "evals/first.eval.yaml",
+]  # fmt: skip
 
 
 def files(folder: Path) -> list[str]:
@@ -40,6 +43,11 @@ def test_the_editor_finds_the_schema(tmp_path: Path) -> None:
     assert line.startswith("# yaml-language-server: $schema=")
     schema = suite.parent / line.partition("=")[2]
     assert schema.read_bytes() == evalcase("schema").stdout
+    config = tmp_path / "evalcase.toml"
+    line = config.read_text(encoding="utf-8").partition("\n")[0]
+    assert line.startswith("#:schema ./")
+    schema = tmp_path / line.removeprefix("#:schema ")
+    assert schema.read_bytes() == evalcase("schema", "--config").stdout
 
 
 def test_another_folder_is_made_where_it_is_missing(tmp_path: Path) -> None:

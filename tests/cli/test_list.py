@@ -40,7 +40,9 @@ def test_an_incomplete_run_is_marked(project: Project, gate: Gate) -> None:
     process.communicate()
     done = project.run("list")
     assert done.code == 0
-    assert f"incomplete: evalcase resume {project.runs()[0].name}" in done.out
+    said = f"incomplete, 0 of 3 trials: evalcase resume {project.runs()[0].name}"
+    assert said in done.out
+    assert "damaged" not in done.out
 
 
 def test_damaged_runs_are_marked_and_hide_no_other(project: Project) -> None:

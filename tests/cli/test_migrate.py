@@ -31,14 +31,14 @@ RENAMES = [
     (b"- input: a\n  expected_messages: b\n", b"- input: a\n  expected_output: b\n"),
     (b"- input: a\n  expected_outcome: b\n", b"- input: a\n  criteria: b\n"),
     (b"- input: a\n  outcome: b\n", b"- input: a\n  criteria: b\n"),
-    (b"- input: a\n  evaluators: [b]\n", b"- input: a\n  graders: [b]\n"),
+    (b"- input: a\n  evaluators: [expected]\n", b"- input: a\n  graders: [expected]\n"),
     (b"evalcases: [{input: a, criteria: b}]", b"cases: [{input: a, criteria: b}]"),
     (b"eval_cases: [{input: a, criteria: b}]", b"cases: [{input: a, criteria: b}]"),
     (b"tests: [{input: a, criteria: b}]", b"cases: [{input: a, criteria: b}]"),
     (b"dataset: d\ncases: [{input: a, criteria: b}]", b"name: d\ncases: [{input: a, criteria: b}]"),
     (
-        b"evaluators: [c]\ninput_messages: s\ncases: [{input: a}]",
-        b"graders: [c]\ninput: s\ncases: [{input: a}]",
+        b"evaluators: [expected]\ninput_messages: s\ncases: [{input: a}]",
+        b"graders: [expected]\ninput: s\ncases: [{input: a}]",
     ),
     (b"input_messages: a\noutcome: b", b"input: a\ncriteria: b"),
 ]
@@ -51,6 +51,7 @@ def test_every_deprecated_name(tmp_path: Path) -> None:
     assert (result.code, result.err) == (0, "")
     for number, (before, after) in enumerate(RENAMES):
         assert (tmp_path / f"{number}.eval.yaml").read_bytes() == after, before
+    (tmp_path / "evalcase.toml").write_text('[judge]\ntarget = "echo"\n')
     assert evalcase("check", "--strict", cwd=tmp_path).code == 0
 
 

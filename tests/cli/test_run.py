@@ -103,11 +103,11 @@ def test_an_invalid_last_line_of_jsonl_means_that_nothing_runs(project: Project)
         (CONFIG, ["--target", "python:nowhere:answer"], "nowhere"),
         (CONFIG, ["--target", "python:agent:nothing"], "nothing"),
         ("", [], "names no target"),
-        ("concurrency = 'ten'", [], "`concurrency` has the wrong type"),
-        ("concurrency = true", [], "`concurrency` has the wrong type"),
-        ("concurrency = 0", [], "`concurrency` is 1 or more"),
+        ("concurrency = 'ten'", [], "`concurrency` is a whole number of 1 or more, not 'ten'"),
+        ("concurrency = true", [], "`concurrency` is a whole number of 1 or more, not true"),
+        ("concurrency = 0", [], "`concurrency` is a whole number of 1 or more, not 0"),
         ("concurency = 3", [], "did you mean `concurrency`?"),
-        ("[targets.a]\nfunction = 'agent:answer'", ["--target", "a"], "needs a kind"),
+        ("[targets.a]\nfunction = 'agent:answer'", ["--target", "a"], "needs `kind`"),
         ("[targets.a]\nkind = 'python'", ["--target", "a"], "function"),
         ("[targets.a]\nkind = 'echo'\nnoise = 1", ["--target", "a"], "noise"),
         ("target = ", [], "evalcase.toml"),
@@ -126,6 +126,32 @@ def test_wrong_usage_exits_2_before_anything_runs(
     done = project.run("run", *arguments)
     assert (done.code, project.calls()) == (2, []), done
     assert said in done.err
+
+
+def test_all_that_is_wrong_is_told_at_once_with_its_places(project: Project) -> None:
+    project.configure("concurency = 3\n[targets.a]\nkind = 'ecco'\n")
+    project.suite(
+        case("one", target="a", graders=["cotains"]), case("two", target="nosuch"), name="x"
+    )
+    done = project.run("run")
+    assert (done.code, project.calls()) == (2, [])
+    for said in (
+        "evalcase.toml:1:1: error[unknown-option]",
+        "evalcase.toml:3:8: error[unknown-target]",
+        "did you mean `echo`?",
+        "error[unknown-grader]: there is no grader `cotains`",
+        "error[unknown-target]: there is no target `nosuch`",
+        "nothing was run",
+    ):
+        assert said in done.err, said
+
+
+def test_criteria_without_a_judge_refuse_a_run(project: Project) -> None:
+    project.suite({"id": "one", "input": "hi", "criteria": "Is kind."})
+    done = project.run("run")
+    assert (done.code, project.calls()) == (2, [])
+    assert "error[no-judge]: `criteria` is graded by a judge, and none is configured" in done.err
+    assert project.run("check").code == 0
 
 
 def test_a_grader_that_is_not_there_exits_2_before_anything_runs(project: Project) -> None:

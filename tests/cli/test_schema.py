@@ -54,3 +54,14 @@ def test_the_example_of_its_help_works(tmp_path: Path) -> None:
 def test_it_takes_no_files() -> None:
     result = evalcase("schema", "x.yaml")
     assert (result.code, result.out) == (2, "")
+
+
+def test_the_schema_of_the_configuration() -> None:
+    result = evalcase("schema", "--config")
+    assert (result.code, result.err) == (0, "")
+    schema = json.loads(result.stdout)
+    Draft202012Validator.check_schema(schema)
+    validator = Draft202012Validator(schema)
+    assert validator.is_valid({"target": "echo", "targets": {"a": {"kind": "echo"}}})
+    assert not validator.is_valid({"tagret": "echo"})
+    assert not validator.is_valid({"targets": {"a": {"kind": "echo", "delay": 3}}})

@@ -14,7 +14,7 @@ name: Maths
 description: Sums.
 input: Be brief.
 tags: [sums]
-graders: [contains]
+graders: [expected]
 cases:
 - id: sum
   input: "What is 2+2?"
@@ -24,7 +24,7 @@ cases:
   expected_messages: {riskLevel: High, "": [1, 2.5, null, true]}
   metadata: {text: "line\\nline\\u2028 \\e[31m"}
 - input: no id
-  criteria: It answers.
+  expected_output: It answers.
 """
 
 

@@ -39,10 +39,12 @@ def test_the_last_screen_of_a_run(project: Project, gate: Gate) -> None:
         "errored broken: ValueError: out of ink",
         "",
         "failed s.eval.yaml: bad",
+        "  input     say no",
         "  expected   │ got",
         "  ok         │ no",
         "",
         "errored s.eval.yaml: broken",
+        "  input     raise out of ink",
         "  ValueError: out of ink",
         f"  agent.py:{line_of('raise ValueError(rest)')}, in answer",
         "      raise ValueError(rest)",
@@ -177,7 +179,8 @@ def test_no_color_is_obeyed_and_the_line_lives_on(project: Project, gate: Gate) 
     assert terminal.finish() == 1
     screen = terminal.screen()
     assert "\x1b[0m" not in terminal.text
-    assert screen[2:5] == ["failed s.eval.yaml: bad", "  expected   │ got", "  ok         │ no"]
+    assert screen[2:4] == ["failed s.eval.yaml: bad", "  input     say no"]
+    assert screen[4:6] == ["  expected   │ got", "  ok         │ no"]
 
 
 @pytest.mark.parametrize("option", ["--quiet", "--json"])

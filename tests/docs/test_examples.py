@@ -19,6 +19,7 @@ EXAMPLES = ROOT / "examples"
 CLEAN = ["01-short-forms", "02-messages-and-tools", "03-structured-output"]
 CLEAN += ["04-jsonl-with-suite-fields", "07-an-agent"]
 ONE_SCREEN = 50
+COLUMNS = 80
 
 
 def folders() -> list[Path]:
@@ -26,7 +27,7 @@ def folders() -> list[Path]:
 
 
 def severities(folder: Path) -> set[str]:
-    return {problem.severity for problem in evalcase.check([folder])}
+    return {problem.severity for problem in evalcase.check([folder], root=folder)}
 
 
 def test_there_are_no_other_examples() -> None:
@@ -35,7 +36,7 @@ def test_there_are_no_other_examples() -> None:
 
 @pytest.mark.parametrize("name", CLEAN)
 def test_good_examples_have_no_problems_at_all(name: str) -> None:
-    assert evalcase.check([EXAMPLES / name]) == []
+    assert evalcase.check([EXAMPLES / name], root=EXAMPLES / name) == []
 
 
 def test_old_names_are_warned_about_and_can_be_migrated(tmp_path: Path) -> None:
@@ -43,7 +44,7 @@ def test_old_names_are_warned_about_and_can_be_migrated(tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(EXAMPLES / "05-old-names", copy)
     assert run(["migrate", str(copy)]) == 0
-    assert evalcase.check([copy]) == []
+    assert evalcase.check([copy], root=copy) == []
 
 
 def test_mistakes_are_errors_of_many_kinds() -> None:
@@ -82,6 +83,11 @@ def test_the_demo_runs_and_changes_nothing() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "\x1b" not in done.stdout
-    assert "That is the tour." in done.stdout
-    assert "4 passed, 1 failed, 1 errored" in done.stdout
     assert fingerprint(EXAMPLES) == before
+    told = ["4 passed, 1 failed, 1 errored", "5 passed, 1 failed", "6 passed", "grading  2 of 2"]
+    told += ["passed 1.00 by expected", "did you mean", "3 errors", "That is the tour."]
+    places = [done.stdout.find(each) for each in told]
+    assert -1 not in places
+    assert places == sorted(places)
+    lines = [*done.stdout.splitlines(), *done.stderr.splitlines()]
+    assert [line for line in lines if len(line) > COLUMNS] == []

@@ -101,6 +101,23 @@ def test_all_fields_of_a_case_are_described() -> None:
     assert tuple(name for row in table for name in names(row[0])) == fields.CASE_FIELDS
 
 
+def test_all_graders_and_their_common_options_are_described() -> None:
+    from evalcase.model.grader_options import SHARED
+    from evalcase.plugins.registry import names as names_of
+
+    table = rows(section(format_page(), "Graders"))
+    told = [name for row in table for name in names(row[0])]
+    assert told == [*names_of("graders"), *SHARED]
+
+
+def test_all_settings_are_described() -> None:
+    from evalcase.model.option import options_of
+    from evalcase.project.config import Config
+
+    table = rows(section(read(DOCS / "running.md"), "Configuration"))
+    assert {name for row in table for name in names(row[0])} == options_of(Config).keys()
+
+
 def test_all_fields_of_a_suite_are_described() -> None:
     table = rows(section(format_page(), "Fields of a suite"))
     assert {name for row in table for name in names(row[0])} == set(fields.SUITE_FIELDS)

@@ -99,4 +99,19 @@ def test_fault_20_no_exec_runs_what_executes_nothing(
     project.suite({"id": "one", "input": "ok", "expected_output": "ok", "target": "echo"})
     done = project.run_process("run", "--no-exec", "--json", env=watched)
     assert (done.code, done.counts()) == (0, {"passed": 1})
-    assert project.run_process("list", env=watched).code == 0
+    for command in (["list"], ["report"], ["report", "--case", "one"]):
+        assert project.run_process(*command, env=watched).code == 0
+
+
+def test_fault_20_a_report_executes_imports_and_connects_nothing(
+    project: Project, watched: dict[str, str]
+) -> None:
+    project.suite(case("one", "say no", graders=["python:agent:slow_grader"]))
+    assert project.run("run", "--quiet").code == 1
+    project.suite(MEAN)
+    for name in ("agent", "conftest", "evalcase", "yaml", "click", "json"):
+        (project.path / f"{name}.py").write_text(TRAP)
+    for options in ([], ["--case", "one"], ["--format", "json"], ["--format", "jsonl"]):
+        done = project.run_process("report", *options, env=watched)
+        assert (done.code, done.err) == (0, "")
+    assert not (project.path / "pwned").exists()

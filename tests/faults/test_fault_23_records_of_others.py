@@ -33,8 +33,9 @@ def run(project: Project, record: Path) -> Path:
 
 
 def check(project: Project, run: Path, said: str) -> None:
-    """Both say in words what is wrong, end with 0 and 3, and no target is called."""
-    for done, code in ((project.run("list"), 0), (project.run("resume", run.name), 3)):
+    """All say in words what is wrong, end with 0 and 3, and no target is called."""
+    commands = (["list"], 0), (["resume", run.name], 3), (["report", run.name], 3)
+    for done, code in ((project.run(*command), code) for command, code in commands):
         assert done.code == code, done
         assert said in done.out + done.err
         check_text(done)
@@ -107,9 +108,10 @@ def test_fault_23_a_run_json_of_anybody_can_be_listed(
     project: Project, run: Path, about: dict[str, Any]
 ) -> None:
     change(run, lambda data: data["about"].update(about))
-    done = project.run("list")
-    assert done.code == 0
-    check_text(done)
+    for command in ("list", "report"):
+        done = project.run(command)
+        assert done.code == 0
+        check_text(done)
 
 
 def change(run: Path, action: Callable[[dict[str, Any]], object]) -> None:

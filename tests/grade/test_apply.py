@@ -80,6 +80,27 @@ def test_the_threshold_of_the_case_counts() -> None:
     assert grade(named(PASSED), named(FAILED))[0] == "failed"
 
 
+@pytest.mark.parametrize(
+    ("score", "options", "reason"),
+    [
+        (Score(0.25, "bad"), {}, "bad (scored 0.25, and 1 passes)"),
+        (Score(0.25), {"threshold": 0.5}, "scored 0.25, and 0.5 passes"),
+        (Score(0.25, "bad", passed=False), {}, "bad (scored 0.25)"),
+        (Score(0.0, "bad"), {}, "bad"),
+        (Score(0.0), {}, "scored 0, and 1 passes"),
+        (Score(1.0, "good"), {}, "good"),
+        (Score(1.0), {}, "scored 1"),
+        (Score(0.75, "good"), {"negated": True, "threshold": 0.5}, "good (scored 0.25)"),
+        (Score(None, "nothing"), {}, "nothing"),
+    ],
+)
+def test_the_reason_has_the_score_where_a_part_of_it_was_not_enough(
+    score: Score, options: dict[str, Any], reason: str
+) -> None:
+    (only,) = grade(named(score, **options))[1]
+    assert only.reason == reason
+
+
 def test_no_graders_mean_ungraded() -> None:
     assert grade() == ("ungraded", ())
 

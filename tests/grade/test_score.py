@@ -4,9 +4,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evalcase.grade.score import decide_verdict, mean_score
+from evalcase.grade.score import decide_verdict
 from evalcase.model.failure import Failure
-from evalcase.model.grade import Grade
+from evalcase.model.grade import Grade, mean_score
 from evalcase.model.result import Verdict
 from evalcase.model.totals import decide_case_verdict
 

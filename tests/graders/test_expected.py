@@ -69,6 +69,47 @@ def test_the_reason_shows_what_differed_and_where(expected: str, got: str, reaso
     assert compare(expected, got).reason == reason
 
 
+@pytest.mark.parametrize(
+    ("expected", "got", "where", "note"),
+    [
+        ("4", "5", None, None),
+        ("a\nb", "a\nc", "line 2, character 1", None),
+        ("a b", "a  b", None, "only white space differs"),
+        ("a\nB", "a\nb", "line 2, character 1", "only upper and lower case differ"),
+        ({"a": 1, "b": [2]}, {"a": 0, "b": [3]}, "$.a, $.b[0]", None),
+        (list(range(9)), [9] * 9, "$[0], $[1], $[2], $[3], $[4] and 4 more", None),
+        ({"a": 1}, "No.", None, "the answer is not JSON: Expecting value at line 1, column 1"),
+    ],
+)
+def test_the_details_say_where_they_differ_and_what_neither_side_shows(
+    expected: Any, got: Any, where: str | None, note: str | None
+) -> None:
+    details = compare(expected, got).details
+    assert (details.get("where"), details.get("note")) == (where, note)
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "told"),
+    [
+        ("六", "天", False),
+        ("東京です", "大阪です", False),
+        ("ja", "да", False),
+        ("Ä", "Ö", False),
+        ("a", "\u0430", True),  # the second is Cyrillic
+        ("-", "–", True),
+        ('"x"', "“x”", True),
+        ("é", "e", True),
+        ("\uff11", "1", True),
+        ("ab", "a\u200bb", True),
+        ("a b", "a\u00a0c", True),
+    ],
+)  # fmt: skip
+def test_code_points_are_told_where_an_eye_could_not_tell(
+    expected: str, got: str, told: bool
+) -> None:
+    assert ("U+" in compare(expected, got).details.get("note", "")) is told
+
+
 def test_the_side_by_side_texts_are_cut_around_the_difference() -> None:
     grade = compare("x" * 50_000 + "expected", "x" * 50_000 + "got")
     assert grade.details["expected"].endswith("xxxexpected")
@@ -172,7 +213,7 @@ def test_an_answer_that_is_not_json_says_why(got: Any, reason: str) -> None:
 def test_each_expected_call_in_order_and_extra_calls_are_allowed() -> None:
     expected = [calls(SEARCH), calls(PAY)]
     grade = compare(expected, calls(SEARCH, BOOK), calls(BOOK, PAY), "Done.")
-    assert (grade.score, grade.reason) == (1.0, "2 of 2 expected calls made in order")
+    assert (grade.score, grade.reason) == (1.0, "all 2 expected calls were made in order")
 
 
 def test_a_call_out_of_order_is_not_made() -> None:
@@ -180,8 +221,8 @@ def test_a_call_out_of_order_is_not_made() -> None:
     assert grade.score == pytest.approx(2 / 3)
     assert not grade.passed
     assert grade.reason == (
-        "2 of 3 steps right (2/3 = 0.67); 2 of 3 expected calls made in order; "
-        'call 1 of 3, search(from="OSL", to="LIS"): '
+        "2 of 3 expected calls made in order; "
+        'call 1, search(from="OSL", to="LIS"): '
         "made out of order, as call 3 of the answer"
     )
 
@@ -224,30 +265,95 @@ def test_both_forms_of_a_call_are_the_same() -> None:
 def test_the_reason_says_which_call_is_missing_and_what_came_instead() -> None:
     grade = compare([calls(SEARCH, BOOK)], calls({"tool": "search", "input": {"from": "BGO"}}))
     assert grade.reason == (
-        "0 of 2 steps right (0/2 = 0.00); 0 of 2 expected calls made in order; "
-        'call 1 of 2, search(from="OSL", to="LIS"): '
+        "0 of 2 expected calls made in order; "
+        'call 1, search(from="OSL", to="LIS"): '
         '$.from: expected "OSL", got "BGO"; $.to: missing, expected "LIS"; '
-        'call 2 of 2, book(flight="TP 751"): not made; the answer called search'
+        'call 2, book(flight="TP 751"): not made; the answer called search'
     )
-    assert grade.details["got"] == 'search(from="BGO")'
+
+
+def test_one_thing_is_said_once() -> None:
+    wrong = compare([calls(BOOK)], calls({"tool": "book", "input": {"flight": "TP 752"}}))
+    assert wrong.reason == 'book(flight="TP 751"): $.flight: expected "TP 751", got "TP 752"'
+    assert compare([calls(BOOK)], calls(PAY)).reason == (
+        'book(flight="TP 751"): not made; the answer called pay'
+    )
+    many = compare([calls(*[BOOK] * 9)], calls(PAY)).reason
+    assert many.count("not made") == 5
+    assert many.endswith("; and 4 more")
+
+
+def test_the_details_have_the_calls_side_by_side() -> None:
+    """With those keys first that something is expected of, and a mark where the others begin."""
+    made = calls(
+        {"tool": "search", "input": {"n": 1, "to": "LIS", "from": "OSL"}},
+        {"tool": "log"},
+        {"tool": "book", "input": {"seats": 2, "flight": "TP 752"}},
+    )
+    grade = compare([calls(SEARCH, BOOK, PAY)], made)
+    whole, book = 'search(from="OSL", to="LIS", n=1)', 'book(flight="TP 752", seats=2)'
+    assert grade.details == {
+        "calls": [
+            {"expected": 'search(from="OSL", to="LIS")', "got": whole, "made": True,
+             "beyond": len(whole) - len(", n=1)")},
+            {"expected": 'book(flight="TP 751")', "got": book, "made": False,
+             "beyond": len(book) - len(", seats=2)")},
+            {"expected": "pay(amount=129)", "got": None, "made": False, "note": "not made"},
+            {"expected": None, "got": "log()", "made": True},
+        ]
+    }  # fmt: skip
+
+
+def test_the_details_say_which_call_was_made_out_of_order() -> None:
+    rows = compare([calls(SEARCH, BOOK)], calls(BOOK, SEARCH)).details["calls"]
+    noted = [row.get("note") for row in rows]
+    assert "made out of order, as call 2" in noted or "made out of order, as call 1" in noted
+
+
+def test_very_many_calls_have_details_of_bounded_size() -> None:
+    long = {"tool": "t", "input": {"text": "x" * 5000}}
+    rows = compare([calls(*[long] * 300, PAY)], calls(*[long] * 300)).details["calls"]
+    assert len(rows) == 101
+    assert rows[-1]["note"] == "and 201 more calls"
+    assert len(json.dumps(rows)) < 300_000
 
 
 def test_an_answer_without_calls_says_so() -> None:
-    reason = compare([calls({"tool": "t"})], "No.").reason
-    assert reason.endswith("call 1 of 1, t(): not made; the answer has no calls")
+    grade = compare([calls({"tool": "t"})], "No.")
+    assert grade.reason == "expected t(), but the answer has no tool calls"
+    row = {"expected": "t()", "got": None, "made": False, "note": "no tool calls"}
+    assert grade.details == {"calls": [row]}
+    several = compare([calls({"tool": "t"}, BOOK)], "No.").reason
+    assert several == "expected 2 calls, but the answer has no tool calls"
+
+
+@pytest.mark.parametrize(
+    ("expected", "reason"),
+    [
+        ("Paris", 'expected "Paris", got no text, but a tool call: book(flight="TP 751")'),
+        ({"a": 1}, 'the answer has no content, but a tool call: book(flight="TP 751")'),
+    ],
+)
+def test_an_answer_without_text_says_what_it_called(expected: Any, reason: str) -> None:
+    grade = compare(expected, calls(BOOK))
+    assert (grade.score, grade.reason, grade.details["got"]) == (0.0, reason, "")
+
+
+def test_no_text_is_an_empty_text_where_that_is_expected() -> None:
+    assert compare("", calls(BOOK)).passed
 
 
 def test_then_the_last_expected_content_by_the_rules_before() -> None:
     expected = [calls(SEARCH), {"role": "assistant", "content": {"found": 3}}]
     right = compare(expected, calls(SEARCH), '```json\n{"found": 3}\n```')
-    assert right.reason == "1 of 1 expected call made in order; the JSON value is equal"
+    assert right.reason == "the expected call was made; the JSON value is equal"
     wrong = compare(expected, calls(SEARCH), '{"found": 2}')
     assert (wrong.score, wrong.passed) == (0.5, False)
     assert wrong.reason == (
-        "1 of 2 steps right (1/2 = 0.50); 1 of 1 expected call made in order; "
-        "$.found: expected 3, got 2"
+        "1 of 2 steps right: the expected call was made; $.found: expected 3, got 2"
     )
-    assert wrong.details["expected"].splitlines()[0] == 'search(from="OSL", to="LIS")'
+    assert "calls" not in wrong.details, "they are right"
+    assert wrong.details["where"] == "$.found"
 
 
 # Content parts count as their joined text; null content is not compared; the rest is context.

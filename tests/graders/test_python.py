@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from fractions import Fraction
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from evalcase.errors import ConfigError
 from evalcase.grade.apply import grade_answer
-from evalcase.graders.python import PythonGrader
+from evalcase.graders.python import FunctionGrader, PythonGrader
 from evalcase.model.grade import Grade
 from evalcase.model.grader import Context, NamedGrader
 from evalcase.model.option import faults_of
@@ -181,6 +183,18 @@ def test_an_error_in_the_users_module_is_told_with_its_place(
     line = code.count("\n") + 1
     assert said in str(caught.value)
     assert str(caught.value).endswith(f"broken_grader.py:{line})")
+
+
+@pytest.mark.parametrize("module", ["__main__", "builtins", "gone"])
+def test_a_function_of_a_notebook_or_of_no_module_has_no_file(
+    monkeypatch: pytest.MonkeyPatch, module: str
+) -> None:
+    def fine(text: str) -> bool:
+        return bool(text)
+
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
+    fine.__module__ = module
+    assert FunctionGrader(fine).fingerprint() == ""
 
 
 async def _many(name: str, count: int) -> list[Grade]:

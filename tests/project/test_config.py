@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 import pytest
 
 from evalcase.errors import ConfigError
-from evalcase.project.config import Config, load_config
+from evalcase.model.option import options_of
+from evalcase.project.config import Config, load_config, read_config
 from evalcase.project.options import runs_folder
+from evalcase.project.settings import Judge
 
 
 def load(folder: Path, text: str, name: str = "evalcase.toml") -> Config:
@@ -64,38 +68,96 @@ def test_it_is_found_from_a_folder_below(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "place", "said"),
     [
-        ("tagret = 'x'", "`tagret` is not a setting: did you mean `target`?"),
-        ("zzz = 1", "`zzz` is not a setting"),
-        ("target = 1", "`target` has the wrong type: 1"),
-        ("concurrency = 2.5", "`concurrency` has the wrong type"),
-        ("concurrency = true", "`concurrency` has the wrong type"),
-        ("concurrency = 0", "`concurrency` is 1 or more"),
-        ("retries = -1", "`retries` is 0 or more"),
-        ("timeout_s = 0", "`timeout_s` is"),
-        ("timeout_s = -3.0", "`timeout_s` is"),
-        ("secrets = 'TOKEN'", "`secrets` has the wrong type"),
-        ("secrets = [1]", "`secrets` is a list of names"),
-        ("targets = 'x'", "`targets` has the wrong type"),
-        ("[targets]\na = 1", "[targets.a] needs a kind"),
-        ("[targets.a]\nfunction = 'x:y'", "[targets.a] needs a kind"),
-        ("[targets.a]\nkind = 1", "[targets.a] needs a kind"),
-        ("target = ", "evalcase.toml"),
-        ("a = 1\na = 2", "evalcase.toml"),
+        ("tagret = 'x'", "1:1", "the configuration has no option `tagret`"),
+        ("zzz = 1", "1:1", "the configuration has no option `zzz`"),
+        ("target = 1", "1:10", "`target` is the name of a target, not 1"),
+        ("concurrency = 2.5", "1:15", "`concurrency` is a whole number of 1 or more, not 2.5"),
+        ("concurrency = true", "1:15", "`concurrency` is a whole number of 1 or more, not true"),
+        ("concurrency = 'ten'", "1:15", "a whole number of 1 or more, not 'ten'"),
+        ("concurrency = 0", "1:15", "`concurrency` is a whole number of 1 or more, not 0"),
+        ("retries = -1", "1:11", "`retries` is a whole number of 0 or more, not -1"),
+        ("timeout_s = 0", "1:13", "`timeout_s` is a number over 0, not 0"),
+        ("timeout_s = inf", "1:13", "`timeout_s` is a number over 0, not inf"),
+        ("timeout_s = nan", "1:13", "`timeout_s` is a number over 0, not nan"),
+        ("grader_timeout_s = -3.0", "1:20", "`grader_timeout_s` is a number over 0"),
+        ("secrets = 'TOKEN'", "1:11", "`secrets` is a list of names, not 'TOKEN'"),
+        ("secrets = [1]", "1:12", "item 1 of `secrets` is the name of an environment variable"),
+        ("runs_dir = 2024-01-01", "1:12", "`runs_dir` is a path, not a date or a time"),
+        ("targets = 'x'", "1:11", "`targets` is a table of targets, not 'x'"),
+        ("[targets]\na = 1", "2:5", "target `a` is a table, not a number"),
+        ("[targets.a]\nfunction = 'x:y'", "1:10", "target `a` needs `kind`"),
+        ("[targets.a]\nkind = 1", "2:8", "`kind` is the name of a kind, not 1"),
+        ("judge = 'x'", "1:9", "`judge` is a table, not 'x'"),
+        ("[judge]\nvotes = 3", "1:1", "`judge` needs `target`"),
+        ("[judge]\ntarget = 'x'\nvotes = 2", "3:9", "`judge.votes` is an odd number, not 2"),
+        ("target = ", "1:1", "this is not valid TOML"),
+        ("a = 1\na = 2", "2:1", "this is not valid TOML"),
     ],
 )
-def test_what_is_wrong_is_named_with_the_file(tmp_path: Path, text: str, said: str) -> None:
+def test_what_is_wrong_is_named_with_its_place(
+    tmp_path: Path, text: str, place: str, said: str
+) -> None:
     with pytest.raises(ConfigError) as caught:
         load(tmp_path, text)
-    assert said in str(caught.value)
-    assert str(tmp_path / "evalcase.toml") in str(caught.value)
+    (problem,) = caught.value.problems
+    assert said in problem.message
+    assert problem.place == f"{tmp_path / 'evalcase.toml'}:{place}"
+    assert str(problem) in str(caught.value)
+
+
+def test_all_of_it_is_told_at_once_and_the_rest_is_read(tmp_path: Path) -> None:
+    text = "retries = 7\nconcurrency = 0\nzzz = 1\n[judge]\ntarget = 'a'\nvotes = 2\n[targets.a]\n"
+    (tmp_path / "evalcase.toml").write_text(text)
+    config = read_config(str(tmp_path))
+    assert [problem.line for problem in config.problems()] == [2, 3, 6, 7]
+    assert (config.retries, config.concurrency, config.targets) == (7, 10, {"a": {}})
+    assert config.judge == Judge("a")
+
+
+def test_a_judge(tmp_path: Path) -> None:
+    config = load(tmp_path, "[judge]\ntarget = 'a'\nvotes = 3\nunsure = 'fail'\n")
+    assert config.judge == Judge("a", 3, "fail")
+
+
+def test_a_pyproject_that_is_none_of_ours_is_not_read(tmp_path: Path) -> None:
+    assert load(tmp_path, "this is not TOML", "pyproject.toml").path is None
+    assert load(tmp_path, "dependencies = ['evalcase']", "pyproject.toml").path is None
+
+
+def test_a_table_of_pyproject_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path, "[tool]\nevalcase = 5\n", "pyproject.toml")
+    (problem,) = caught.value.problems
+    assert (problem.line, problem.column) == (2, 12)
+    assert problem.message == "`tool.evalcase` is a table, not a number"
+
+
+@pytest.mark.parametrize("setting", options_of(Config))
+def test_every_setting_says_what_it_is(setting: str) -> None:
+    option = options_of(Config)[setting]
+    assert re.fullmatch(r"[A-Z][^\n]+\.", option.about)
+    assert not option.needed
 
 
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     (tmp_path / "evalcase.toml").write_bytes(b"target = '\xff'")
-    with pytest.raises(ConfigError, match=r"evalcase\.toml"):
+    with pytest.raises(ConfigError) as caught:
         load_config(str(tmp_path))
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.line, problem.column) == ("bad-encoding", 1, 11)
+
+
+def test_a_file_that_is_none(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pyproject.toml")
+    assert load(tmp_path, "").path == str(tmp_path / "evalcase.toml")
+    (tmp_path / "evalcase.toml").unlink()
+    assert load_config(str(tmp_path)).path is None
+
+
+def test_a_byte_order_mark(tmp_path: Path) -> None:
+    assert load(tmp_path, "\ufeffretries = 1").retries == 1
 
 
 def test_where_runs_are_kept_is_seen_from_the_project(tmp_path: Path) -> None:

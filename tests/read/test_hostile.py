@@ -995,7 +995,10 @@ def test_files_in_content_that_are_no_files(tmp_path: Path) -> None:
         "a\0b": "missing-file",
     }
     cases = [
-        {"input": [{"role": "user", "content": [{"type": "file", "path": n}]}], "criteria": "x"}
+        {
+            "input": [{"role": "user", "content": [{"type": "file", "path": n}]}],
+            "expected_output": "x",
+        }
         for n in names
     ]
     path = write(tmp_path, "x.jsonl", "".join(json.dumps(case) + "\n" for case in cases))

@@ -14,11 +14,11 @@ import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
+from evalcase.record.find import list_runs, newest_incomplete
 from evalcase.record.folder import Run, create_run
 from evalcase.record.index import read_index, read_totals
 from evalcase.record.journal import open_journal
 from evalcase.record.lines import Lines
-from evalcase.record.listing import list_runs, newest_incomplete
 from evalcase.record.reader import read_results
 from evalcase.system.disk import Disk, LocalDisk
 from tests.record.faults import LethalDisk

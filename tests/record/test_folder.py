@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from evalcase.errors import RecordError
+from evalcase.record.ending import read_end
+from evalcase.record.find import list_runs, newest_incomplete
 from evalcase.record.folder import Run, create_run, read_run
-from evalcase.record.listing import list_runs, newest_incomplete, read_status
 from evalcase.text.secrets import Scrubber
 from tests.record.faults import ForgetfulDisk, SmallDisk
 from tests.record.samples import row, write
@@ -166,11 +167,11 @@ def test_the_newest_incomplete_run(tmp_path: Path) -> None:
 
 def test_the_end_counts_only_while_nothing_follows(tmp_path: Path) -> None:
     run = begin(tmp_path)
-    assert read_status(run.journal) == "incomplete"
+    assert read_end(run.journal).status == "incomplete"
     write(Path(run.journal), [row(1, text="long " * 50_000)])
-    assert read_status(run.journal) == "incomplete"
+    assert read_end(run.journal).status == "incomplete"
     end(run, "interrupted")
-    assert read_status(run.journal) == "interrupted"
+    assert read_end(run.journal).status == "interrupted"
     with Path(run.journal).open("ab") as file:
         file.write(b'{"type":"res')
-    assert read_status(run.journal) == "incomplete"
+    assert read_end(run.journal).status == "incomplete"

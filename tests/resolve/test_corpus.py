@@ -39,7 +39,7 @@ def announced(path: Path, kind: str) -> list[Found]:
 
 
 def found(path: Path, *severities: str) -> list[Found]:
-    problems = evalcase.check([path])
+    problems = evalcase.check([path], root=CORPUS)
     return sorted((p.code, p.line, p.column) for p in problems if p.severity in severities)
 
 
@@ -48,8 +48,10 @@ def test_every_error_of_an_invalid_document_is_found_at_its_place(path: Path) ->
     errors = found(path, "error")
     assert errors
     assert errors == announced(path, "expect")
-    with pytest.raises(evalcase.SuiteError):
-        evalcase.load(path)
+    # Which graders are installed is no matter of a file: it can be read without them.
+    if {code for code, _, _ in errors} != {"unknown-grader"}:
+        with pytest.raises(evalcase.SuiteError):
+            evalcase.load(path)
 
 
 @pytest.mark.parametrize("path", documents("valid"))

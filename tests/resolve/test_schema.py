@@ -14,15 +14,22 @@ from hypothesis import HealthCheck, example, given, note, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-import evalcase
+from evalcase.plugins.schemas import declared_graders as suite_graders
+from evalcase.plugins.schemas import suite_schema
 from evalcase.read.yaml import parse_yaml
 from evalcase.resolve import fields
-from evalcase.resolve.graders import MAPPING_ARGUMENTS
-from evalcase.resolve.schema import schema
+from evalcase.resolve.schema import schema as schema_with
+from evalcase.suites.load import load_text
+from tests.resolve.declared import GRADERS, KNOWN
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 SIDECAR = ".suite.yaml"
 GOLDEN = ".canonical.json"
+
+
+def schema() -> dict[str, Any]:
+    """The schema with graders of every shape, not only those that there are."""
+    return schema_with(GRADERS)
 
 
 def read_values(path: Path) -> list[Any]:
@@ -99,7 +106,7 @@ def test_references_lead_somewhere() -> None:
 
 def test_every_description_says_something() -> None:
     for place, part in subschemas(schema(), "#"):
-        for word in ("title", "description", "deprecationMessage", "errorMessage"):
+        for word in ("title", "description"):
             if word in part:
                 text = part[word]
                 assert isinstance(text, str)
@@ -123,9 +130,30 @@ def test_every_field_is_described(name: str) -> None:
 def test_has_the_fields_of_the_format(
     name: str, names: tuple[str, ...], aliases: dict[str, str]
 ) -> None:
-    reserved = () if name == "suite" else fields.RESERVED
-    expected = {*names, *aliases, fields.EXECUTION, *reserved}
-    assert properties_of(name).keys() == expected
+    assert properties_of(name).keys() == set(names)
+    older = {*aliases, fields.EXECUTION}
+    assert set(older_names_of(name)) == older
+
+
+def test_reads_nothing_but_keywords_of_the_standard() -> None:
+    """A keyword that only one editor knows makes strict validators refuse all of it."""
+    known = {
+        "$schema", "$id", "$ref", "$defs", "title", "description", "examples", "deprecated",
+        "type", "enum", "const", "required", "properties", "patternProperties", "propertyNames",
+        "minProperties", "maxProperties", "items", "contains", "minItems", "minLength", "pattern",
+        "minimum", "maximum", "exclusiveMinimum", "additionalProperties",
+        "if", "then", "else", "allOf", "anyOf", "not",
+    }  # fmt: skip
+    for place, part in subschemas(suite_schema(), "#"):
+        assert part.keys() <= known, place
+
+
+def test_what_is_not_allowed_is_never_said_by_not() -> None:
+    """Editors then say `matches a schema that is not allowed`: only a condition may have it."""
+    for place, part in subschemas(schema(), "#"):
+        if "not" in part:
+            steps = place.split("/")
+            assert "if" in steps or part["not"] == {"type": "null"}, place
 
 
 def test_sidecar_has_the_fields_of_a_suite_but_cases() -> None:
@@ -139,17 +167,26 @@ def test_sidecar_has_the_fields_of_a_suite_but_cases() -> None:
 def test_aliases_are_deprecated_and_name_their_successor(
     name: str, aliases: dict[str, str]
 ) -> None:
-    properties = properties_of(name)
+    older = older_names_of(name)
     for alias, primary in aliases.items():
-        assert properties[alias]["deprecated"] is True
-        assert f"`{primary}`" in properties[alias]["description"]
-        assert f"`{primary}`" in properties[alias]["deprecationMessage"]
-    deprecated = {field for field, part in properties.items() if part.get("deprecated")}
-    assert deprecated == {*aliases, fields.EXECUTION}
+        assert older[alias]["deprecated"] is True
+        assert f"`{primary}`" in older[alias]["description"]
+    assert {field for field, part in older.items() if part["deprecated"]} == {
+        *aliases, fields.EXECUTION,
+    }  # fmt: skip
+    assert not [field for field, part in properties_of(name).items() if part.get("deprecated")]
 
 
-def test_knows_the_graders_whose_argument_is_a_mapping() -> None:
-    assert properties_of("namedGrader").keys() == MAPPING_ARGUMENTS
+def test_has_every_grader_with_its_options_and_sentences() -> None:
+    definitions = suite_schema()["$defs"]
+    assert isinstance(definitions, dict)
+    for each in suite_graders():
+        named = definitions["namedGrader"]["properties"][each.kind.name]
+        assert named["description"] == each.kind.about
+        options = definitions[f"grader-{each.kind.name}"]["properties"]
+        assert {name: part["description"] for name, part in options.items()} == {
+            name: option.about for name, option in each.options.items()
+        }
 
 
 @pytest.mark.parametrize("name", ["suite", "case", "caseFile", "message", "rubric", "repeat"])
@@ -172,6 +209,16 @@ def properties_of(name: str) -> dict[str, Any]:
     return properties
 
 
+def older_names_of(name: str) -> dict[str, Any]:
+    definitions: Any = schema()["$defs"]
+    patterns: dict[str, Any] = definitions[name]["patternProperties"]
+    return {
+        pattern.removeprefix("^(?:").removesuffix(")$"): part
+        for pattern, part in patterns.items()
+        if pattern != "^x-"
+    }
+
+
 def described(part: dict[str, Any]) -> bool:
     while "description" not in part and "$ref" in part:
         target: Any = schema()
@@ -184,7 +231,9 @@ def described(part: dict[str, Any]) -> bool:
 def subschemas(part: Any, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every mapping in the schema that is a schema, or that holds some by name."""
     if isinstance(part, dict):
-        if not place.endswith(("/properties", "/$defs", "/patternProperties")):
+        if not place.endswith(("/properties", "/$defs", "/patternProperties")) or (
+            place.endswith("/properties/properties")
+        ):
             yield place, part
         for key, value in part.items():
             if key not in ("examples", "default", "enum"):
@@ -266,11 +315,45 @@ messages = (
 )
 inputs = texts | st.lists(mostly(messages), min_size=1, max_size=3) | messages
 options = {"weight": mostly(numbers), "required": mostly(st.booleans())}
-grader_names = st.sampled_from(["expected", "contains", "equals", "json_schema"])
-graders = (
-    grader_names
-    | st.dictionaries(grader_names | keys, junk | mapping({}, options), min_size=1, max_size=1)
-    | mapping({"type": mostly(grader_names)}, {"value": junk, **options})
+shared = {
+    **options,
+    "name": mostly(texts),
+    "threshold": mostly(st.sampled_from([0, 0.5, 1])),
+    "timeout_s": mostly(st.sampled_from([0.5, 30])),
+    "not": mostly(st.booleans()),
+}
+own = {
+    "value": junk | texts,
+    "ignore_case": mostly(st.booleans()),
+    "unit": mostly(st.sampled_from(["words", "lines"])),
+    "min": mostly(numbers),
+    "max": mostly(numbers),
+    "count": mostly(st.integers(1, 3)),
+}
+grader_names = st.sampled_from([each.kind.name for each in GRADERS] * 2 + ["nosuch"])
+references = st.sampled_from(["a:b", "a.b:c.d", "a", "a:", "a:b:c", "./a.py:b", ""])
+
+
+def one_grader(inner: Any) -> Any:
+    value = inner | references | own["value"]
+    every_option = {**shared, **own, "value": value, "of": inner}
+    few = st.lists(st.sampled_from(sorted(every_option)), max_size=3, unique=True)
+    some = few.flatmap(
+        lambda names: st.fixed_dictionaries({name: every_option[name] for name in names})
+    )
+    return (
+        grader_names
+        | references.map(lambda text: f"python:{text}")
+        | st.tuples(grader_names | keys, value | some).map(lambda pair: dict([pair]))
+        | st.tuples(references, some).map(lambda pair: {f"python:{pair[0]}": pair[1]})
+        | st.tuples(mostly(grader_names), some).map(lambda pair: {"type": pair[0], **pair[1]})
+    )
+
+
+graders = one_grader(
+    mostly(
+        st.lists(one_grader(st.lists(one_grader(st.just(["expected"])), max_size=2)), max_size=2)
+    )
 )
 grader_lists = st.lists(mostly(graders), max_size=2)
 rubrics = mostly(st.text(min_size=1, max_size=4)) | mapping(
@@ -392,10 +475,27 @@ def test_agrees_with_the_checks_on_messages(given_input: Any, expected: Any) -> 
     assert validator().is_valid(document) is not bool(errors)
 
 
+@alike
+@given(st.lists(mostly(graders), max_size=3))
+@example([{"python:a:b": None}, {"type": "python:a:b", "value": "c:d"}])
+@example([{"mean": ["expected"]}, {"mean": {"value": ["expected"], "threshold": 1}}])
+@example([{"every": [{"some": {"count": 1, "of": ["nosuch"]}}]}])
+def test_agrees_with_the_checks_on_graders(several: Any) -> None:
+    document = {"input": "Hi", "expected_output": "Hi", "graders": several}
+    errors = errors_of(document)
+    note(f"errors: {errors}")
+    assert validator().is_valid(document) is not bool(errors)
+
+
 def errors_of(document: Any) -> list[str]:
-    try:
-        evalcase.loads(json.dumps(document), format="json")
-    except evalcase.SuiteError as error:
-        codes = [problem.code for problem in error.problems if problem.severity == "error"]
-        return [code for code in codes if code not in CANNOT_TELL]
-    return []
+    problems = load_text(json.dumps(document), "json", known=KNOWN).problems
+    errors = [problem for problem in problems if problem.severity == "error"]
+    return [
+        each.code
+        for each in errors
+        if each.code not in CANNOT_TELL and CONFLICT.search(each.message) is None
+    ]
+
+
+CONFLICT = re.compile(r"`of` has only|weights are all 0")
+"""Options that only don't go with each other: no schema compares two of them."""

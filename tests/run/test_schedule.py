@@ -27,6 +27,9 @@ class Harness:
         self.kept: list[str] = []
         self.changed = asyncio.Event()
 
+    def resumed(self, finished: int) -> None:
+        pass
+
     def started(self, trial: Trial) -> None:
         self.events.append(f"started {trial.case.id}")
         self.changed.set()

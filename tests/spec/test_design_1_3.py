@@ -435,7 +435,7 @@ def test_yaml_json_and_jsonl_that_say_the_same_give_identical_cases(tmp_path: Pa
                 Be brief.
                 Be kind.
             - {role: user, content: *q}
-          graders: [exact, contains: x]
+          graders: [expected, python: m:f]
           rubrics: [polite]
           repeat: 2
         - {input: {k: 0x10}, criteria: c}
@@ -453,7 +453,7 @@ def test_yaml_json_and_jsonl_that_say_the_same_give_identical_cases(tmp_path: Pa
                 {"role": "system", "content": "Be brief.\nBe kind.\n"},
                 {"role": "user", "content": "What is 2+2? \N{GRINNING FACE}"},
             ],
-            "graders": ["exact", {"contains": "x"}],
+            "graders": ["expected", {"python": "m:f"}],
             "rubrics": ["polite"],
             "repeat": 2,
         },
@@ -466,10 +466,11 @@ def test_yaml_json_and_jsonl_that_say_the_same_give_identical_cases(tmp_path: Pa
         "jsonl": "\n".join(map(json.dumps, cases)),
     }
     found = []
+    (tmp_path / "evalcase.toml").write_text('[judge]\ntarget = "echo"\n')
     for format, text in texts.items():
         path = tmp_path / f"same.eval.{format}"
         path.write_text(text, "utf-8")
-        assert evalcase.check([path]) == []
+        assert evalcase.check([path], root=tmp_path) == []
         found.append(evalcase.load(path))
     assert len({json.dumps(suite.to_dict()) for suite in found}) == 1
     assert all(suite.cases == found[0].cases for suite in found)
@@ -497,7 +498,7 @@ def test_file_named_outright_is_read_whatever_its_stem(tmp_path: Path) -> None:
     """The ending tells the format, and that is all that is needed."""
     for name in ("a.yaml", "b.yml", "c.json", "d.jsonl", "x.eval.backup.yaml", "e.suite.yaml"):
         path = tmp_path / name
-        path.write_text('{"input": "x", "criteria": "c"}')
+        path.write_text('{"input": "x", "expected_output": "c"}')
         assert evalcase.check([path]) == []
         assert len(evalcase.load(path)) == 1
 

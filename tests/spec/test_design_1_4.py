@@ -257,10 +257,10 @@ def test_check_points_at_the_line_of_the_name(project: Path) -> None:
 def test_check_points_at_the_line_in_json_and_jsonl(project: Path) -> None:
     """The other formats are no different."""
     part = '{"type": "file", "value": "gone.txt"}'
-    case = f'{{"input": [{{"role": "user", "content": [{part}]}}], "criteria": "c"}}'
+    case = f'{{"input": [{{"role": "user", "content": [{part}]}}], "expected_output": "c"}}'
     one, many = project / "a.json", project / "b.jsonl"
     one.write_text(f"[\n{case}\n]")
-    many.write_text(f'{{"input": "hi", "criteria": "c"}}\n{case}\n{case}\n')
+    many.write_text(f'{{"input": "hi", "expected_output": "c"}}\n{case}\n{case}\n')
     start = case.index('"gone.txt"') + 1
     assert [(each.code, each.span) for each in check(one)] == [
         ("missing-file", (2, start, 2, start + 10))
@@ -291,7 +291,7 @@ def test_check_looks_at_the_files_of_expected_output_and_of_the_suite(project: P
 
 def test_check_looks_at_the_files_of_the_fields_beside_jsonl(project: Path) -> None:
     """They are looked for from there as well."""
-    (project / "a.jsonl").write_text('{"input": "hi", "criteria": "c"}\n')
+    (project / "a.jsonl").write_text('{"input": "hi", "expected_output": "c"}\n')
     sidecar = project / "a.suite.yaml"
     sidecar.write_text("input: [{role: user, content: [{type: file, path: gone}]}]\n")
     (problem,) = check(project / "a.jsonl")
@@ -302,7 +302,7 @@ def test_file_in_an_ignored_alias_is_not_looked_for(project: Path) -> None:
     """What is ignored is ignored."""
     path = project / "a.yaml"
     path.write_text(
-        "input: hi\ncriteria: c\n"
+        "input: hi\nexpected_output: c\n"
         "input_messages: [{role: user, content: [{type: file, path: gone}]}]\n"
     )
     assert codes(path) == ["ignored-alias"]
@@ -315,7 +315,8 @@ def test_mapping_that_only_looks_like_a_file_part_is_data(project: Path) -> None
         "- input: {a: {type: file, path: gone}}\n"
         "  expected_output: {a: [{type: file, path: gone}]}\n"
         "- {input: {type: folder, path: gone}, expected_output: {type: file, path: gone}}\n"
-        "- {input: {type: file, path: [gone]}, metadata: {type: file, path: gone}, criteria: c}\n"
+        "- {input: {type: file, path: [gone]}, expected_output: c,\n"
+        "   metadata: {type: file, path: gone}}\n"
         "- input: {type: file, value: gone}\n"
         "  expected_output: {role: assistant, content: {type: image, path: gone}}\n"
     )
@@ -327,9 +328,10 @@ def test_file_that_is_all_of_the_content_needs_no_list_around_it(project: Path, 
     """Written as the content of a message, or in short."""
     path = project / "a.yaml"
     path.write_text(
-        f"- input: [{{role: user, content: {{type: {kind}, path: gone-1}}}}]\n  criteria: c\n"
-        f"- input: {{role: user, content: {{type: {kind}, path: here}}}}\n  criteria: c\n"
-        f"- input: {{type: {kind}, path: gone-2}}\n  criteria: c\n"
+        f"- input: [{{role: user, content: {{type: {kind}, path: gone-1}}}}]\n"
+        "  expected_output: c\n"
+        f"- input: {{role: user, content: {{type: {kind}, path: here}}}}\n  expected_output: c\n"
+        f"- input: {{type: {kind}, path: gone-2}}\n  expected_output: c\n"
     )
     (project / "here").touch()
     assert [(each.code, each.line) for each in check(path)] == [
@@ -349,7 +351,7 @@ def test_path_of_an_image_is_held_to_the_same_rules(project: Path, name: str) ->
     for kind in ("file ", "image"):
         path = evals / "a.yaml"
         part = f"{{type: {kind}, path: {name}}}"
-        path.write_text(f"input: [{{role: user, content: [{part}]}}]\ncriteria: c\n")
+        path.write_text(f"input: [{{role: user, content: [{part}]}}]\nexpected_output: c\n")
         found.append([(each.code, each.message, each.hint, each.span) for each in check(path)])
     assert len(found[0]) == 1
     assert found[0] == found[1]
@@ -361,7 +363,7 @@ def test_what_an_image_has_for_a_path_is_no_path(project: Path) -> None:
     path.write_text(
         "input:\n- role: user\n"
         "  content: [{type: image, value: gone.png}, {type: image, url: gone}]\n"
-        "criteria: c\n"
+        "expected_output: c\n"
     )
     assert codes(path) == []
 
@@ -371,7 +373,7 @@ def test_address_in_the_place_of_a_path_is_told_where_to_stand(project: Path) ->
     path = project / "a.yaml"
     path.write_text(
         'input: [{role: user, content: [{type: image, path: "https://example.org/a.png"}]}]\n'
-        "criteria: c\n"
+        "expected_output: c\n"
     )
     (problem,) = check(path)
     assert (problem.code, "`url`" in (problem.hint or "")) == ("missing-file", True)

@@ -4,7 +4,7 @@ from textwrap import dedent
 
 import pytest
 
-from evalcase.text.complaint import find_complaint
+from evalcase.text.complaint import excerpt_complaint, find_complaint
 
 NODE = """
 /home/me/agent.js:3
@@ -132,3 +132,26 @@ def test_a_traceback_that_was_cut_is_no_reason_to_say_nothing() -> None:
 def test_much_is_looked_through_in_no_time() -> None:
     assert find_complaint("at a\n" * 100_000) == "at a"
     assert len(find_complaint("x" * 1_000_000)) == 1_000_000
+
+
+def test_the_lines_around_it_lead_to_it() -> None:
+    assert excerpt_complaint(NODE, 4) == (
+        1,
+        [
+            '  throw new Error("no such model: gpt-9")',
+            "  ^",
+            "Error: no such model: gpt-9",
+            "    at main (/home/me/agent.js:3:9)",
+        ],
+        4,
+    )
+    assert excerpt_complaint(PYTHON, 3).lines == [
+        '    raise ValueError("the key is wrong")',
+        "ValueError: the key is wrong",
+        "please see https://example.com/help",
+    ]
+
+
+def test_few_lines_are_all_shown() -> None:
+    assert excerpt_complaint("error: a\n\nb\nc\n", 4) == (0, ["error: a", "b", "c"], 0)
+    assert excerpt_complaint("", 4) == (0, [], 0)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcase.text.strict_json import DEEPEST, BadJsonError, parse_json, parse_object
+from evalcase.text.strict_json import DEEPEST, BadJsonError, parse_json, parse_object, parse_row
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -67,3 +67,11 @@ def test_an_object_is_wanted() -> None:
     for text in ("[]", '"{}"', "null", "3"):
         with pytest.raises(BadJsonError, match="it is not an object"):
             parse_object(text)
+
+
+@pytest.mark.parametrize("text", ["[]", '{"a": NaN}', '{"a": }', "[" * 300 + "]" * 300])
+def test_a_row_is_as_strict_but_for_its_keys(text: str) -> None:
+    with pytest.raises(BadJsonError):
+        parse_row(text)
+    assert parse_row('{"a": 1, "a": 2}') == {"a": 2}
+    assert parse_row('{"a": ' + "[" * 199 + "]" * 199 + "}")

@@ -30,3 +30,10 @@ def test_a_field_is_suggested_by_its_primary_name_and_never_by_an_alias() -> Non
     assert suggest("input_mesages", fields, aliases) == "did you mean `input`?"
     assert suggest("assertions", fields) == "did you mean `graders`?"
     assert suggest("assertions", ["input"]) is None
+
+
+@pytest.mark.parametrize("name", ["mode", "date", "retries", "promt", "images"])
+def test_what_is_only_like_a_name_of_another_tool_is_no_misspelling_of_it(name: str) -> None:
+    fields = ["input", "target", "cases", "graders"]
+    assert suggest(name, fields) is None
+    assert suggest("model", fields) == "did you mean `target`?"

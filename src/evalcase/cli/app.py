@@ -19,6 +19,7 @@ COMMANDS = {
     "run": "Run cases against targets and keep every result.",
     "resume": "Go on with a run that was not completed.",
     "list": "List the runs that were kept.",
+    "report": "Show what came of a run that was kept.",
     "init": "Write a starter that runs at once.",
 }
 
@@ -72,6 +73,7 @@ def app() -> None:
     evalcase run                run the cases against a target, and keep every result
     evalcase resume             go on with a run that was interrupted
     evalcase list               see the runs that were kept
+    evalcase report             see one of them again, or one of its cases in full
     evalcase schema > FILE      let the editor complete and underline
     evalcase migrate FILE       bring old names up to date
 

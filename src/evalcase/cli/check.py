@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator
 
@@ -9,9 +10,9 @@ import click
 
 from evalcase.cli.terminal import stdin_format, style_for
 from evalcase.model.problem import Problem
-from evalcase.pipeline import load_each
 from evalcase.read.document import Format
 from evalcase.report.terminal.problems import Checked, as_text
+from evalcase.suites.check import Project, check_project
 from evalcase.suites.load import Loaded
 
 
@@ -43,7 +44,8 @@ def command(paths: tuple[str, ...], output: str, strict: bool, stdin_format: For
     Exit code: 0, or 2 if there are errors (with --strict, or warnings).
     """
     tally = _Tally()
-    problems = tally.watch(load_each(paths or (".",), stdin_format, keep=False))
+    project = Project(os.getcwd(), seen_from=os.getcwd())
+    problems = tally.watch(check_project(paths or (".",), project, stdin_format))
     _print(problems, output, tally)
     return 2 if tally.errors or (strict and tally.warnings) else 0
 

@@ -9,8 +9,8 @@ import sys
 import click
 
 from evalcase.cli.starter import AGENT, CONFIG, NEXT, SUITE
+from evalcase.plugins.schemas import config_schema, suite_schema
 from evalcase.report.files.problems import json_text
-from evalcase.resolve.schema import schema
 from evalcase.text.visible import visible
 
 
@@ -34,7 +34,8 @@ def command(folder: str) -> int:
             ("evalcase.toml", CONFIG),
             ("agent.py", AGENT),
             ("evals/first.eval.yaml", SUITE),
-            ("evalcase.schema.json", json_text(schema()) + "\n"),
+            ("evalcase.schema.json", json_text(suite_schema()) + "\n"),
+            ("evalcase.config.schema.json", json_text(config_schema()) + "\n"),
         )
     }
     in_the_way = [path for path in files if os.path.lexists(path)]

@@ -12,9 +12,9 @@ from evalcase.cli.terminal import columns_of, seen_from, style_for
 from evalcase.errors import ConfigError, RecordError
 from evalcase.project.config import load_config
 from evalcase.project.options import runs_folder
-from evalcase.record.index import read_totals
-from evalcase.record.listing import Listed, list_runs
-from evalcase.report.terminal.listing import Entry, list_lines
+from evalcase.record.find import Listed, list_runs
+from evalcase.record.kept import KeptRun
+from evalcase.report.terminal.run_list import Entry, list_lines
 from evalcase.text.visible import visible
 
 _LONGEST = 100
@@ -26,11 +26,12 @@ def command(runs_dir: str | None) -> int:
     """List the runs of this project, newest first, with what came of each.
 
     \b
-    evalcase list                        id, age, trials, pass rate, cost, suite, target
+    evalcase list                        id, age, cases, pass rate, cost, suite, target
+    evalcase report ID                   see one of them again
     evalcase resume ID                   go on with one that is marked incomplete
     """
     try:
-        config = load_config(os.getcwd())
+        config = load_config(os.getcwd(), os.getcwd())
         folder = runs_folder(runs_dir, config)
         runs = list_runs(folder)
     except (ConfigError, RecordError) as error:
@@ -52,17 +53,25 @@ def command(runs_dir: str | None) -> int:
 def _entry(listed: Listed, now: datetime) -> Entry:
     if listed.run is None:
         return Entry(listed.id, remark=f"damaged: {listed.problem}")
-    about, age = listed.run.about, _age(listed.run.created_at, now)
+    about, age, kept = listed.run.about, _age(listed.run.created_at, now), KeptRun(listed.run)
     try:
-        counts = read_totals(listed.run.journal)
+        remark = _remark(listed, kept)
     except RecordError as error:
         return Entry(listed.id, age, remark=f"damaged: {error}")
-    planned = about.get("trials")
     return Entry(
-        listed.id, age, _names(about.get("suites")), _names(about.get("targets")),
-        planned if type(planned) is int else None, counts,
-        "" if listed.status == "completed" else f"incomplete: evalcase resume {listed.id}",
+        listed.id, age, _names(about.get("suites")), _names(about.get("targets")), kept.totals,
+        remark,
     )  # fmt: skip
+
+
+def _remark(listed: Listed, kept: KeptRun) -> str:
+    """What a number in a table would not say."""
+    said = [f"{kept.gradings} gradings"] if kept.gradings > 1 else []
+    if listed.status != "completed":
+        done, planned = kept.totals.trials.total, kept.planned
+        of = f"{done:,} trials" if planned is None else f"{done:,} of {planned:,} trials"
+        said.append(f"incomplete, {of}: evalcase resume {listed.id}")
+    return "; ".join(said)
 
 
 def _names(value: object) -> tuple[str, ...]:

@@ -10,7 +10,10 @@ from functools import partial
 
 import click
 
-from evalcase.cli.running import Gates, Manner, execute, explained, finite, make_view
+from evalcase.cli.conclusion import Gates
+from evalcase.cli.explained import explained
+from evalcase.cli.running import Manner, execute, finite
+from evalcase.cli.watching import make_view
 from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.plan import prepare
@@ -18,9 +21,8 @@ from evalcase.model.result import Verdict
 from evalcase.plugins.targets import runs_code
 from evalcase.project.config import Config, load_config
 from evalcase.project.options import RunOptions, runs_folder
-from evalcase.record.folder import Run, read_run
-from evalcase.record.index import read_totals
-from evalcase.record.listing import newest_incomplete
+from evalcase.record.find import find_run, newest_incomplete
+from evalcase.record.folder import Run
 from evalcase.system.world import this_world
 
 
@@ -56,16 +58,18 @@ def command(
 ) -> int:  # fmt: skip
     """Go on with a run: only what is not finished is run, whatever ended it.
 
-    RUN is a run's id or folder; without it, the newest that is not complete. A case that was
-    edited in between is run again.
+    RUN is a run's id, a part of it that no other has, its folder, `latest` or `previous`; without
+    it, the newest that is not complete. A case whose input was edited in between is asked again.
+    Where only what it is graded by was edited, its answer is graded again, and no target is asked.
 
     \b
     evalcase resume                      the newest one
     evalcase resume --retry-errored      what errored, too
+    evalcase resume latest               after an edit of what is expected
     """
     again: tuple[Verdict, ...] = ("errored",) if retry_errored else ()
-    manner = Manner(quiet, as_json)
-    config = load_config(os.getcwd())
+    manner = Manner(quiet, as_json, is_new=False)
+    config = load_config(os.getcwd(), os.getcwd())
     folder = os.path.abspath(runs_folder(runs_dir, config))
     chosen = _find(run, folder)
     if chosen is None:
@@ -83,29 +87,22 @@ def command(
     if not _is_inside(chosen.path, folder):
         _refuse_code(chosen, (*request.targets, str(default)), config)
     _go_back(chosen, config)
-    view = make_view(manner)
+    view = make_view(quiet=manner.quiet or manner.as_json)
     config = replace(config, target=default)
     plan = prepare(request, config, this_world(), view.warn)
     evaluation = Evaluation(plan, view)
-    view.expect(plan.trials, _count_finished(chosen, again))
+    view.expect(plan.trials)
     go = partial(evaluation.carry_out, folder, chosen, again)
     return execute(evaluation, go, view, manner, Gates(max_errors, fail_under))
-
-
-def _count_finished(run: Run, again: tuple[Verdict, ...]) -> int:
-    if not os.path.exists(run.journal):
-        return 0  # killed before there was one
-    counted = read_totals(run.journal).trials
-    return counted.total - (counted.errored if "errored" in again else 0)
 
 
 def _find(name: str | None, folder: str) -> Run | None:
     if name is None:
         return newest_incomplete(folder)
-    inside = os.path.join(folder, name)
-    if not os.path.isdir(inside) and not os.path.isdir(name):
-        raise ConfigError(f"there is no run `{name}` in {folder}; `evalcase list` shows them")
-    return read_run(inside if os.path.isdir(inside) else name)
+    run, grading = find_run(name, folder)
+    if grading is not None:
+        raise ConfigError(f"a run is gone on with, and not one of its gradings: say `{run.id}`")
+    return run
 
 
 def _request(run: Run) -> RunOptions:

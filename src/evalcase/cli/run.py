@@ -10,11 +10,14 @@ from functools import partial
 
 import click
 
-from evalcase.cli.running import Gates, Manner, execute, explained, finite, make_view
+from evalcase.cli.conclusion import Gates
+from evalcase.cli.explained import explained
+from evalcase.cli.running import Manner, execute, finite
+from evalcase.cli.watching import make_view
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.plan import Plan, prepare
 from evalcase.evaluation.work import trials_of
-from evalcase.project.config import load_config
+from evalcase.project.config import read_config
 from evalcase.project.options import RunOptions, runs_folder
 from evalcase.run.plan import Selection, Shard
 from evalcase.system.world import this_world
@@ -136,8 +139,8 @@ def _run(given: dict[str, object]) -> int:
     given["paths"] = given["paths"] or (".",)
     given["targets"] = tuple(dict.fromkeys(given["targets"]))  # type: ignore[call-overload]
     chosen = RunOptions(selection=selection, **given)  # type: ignore[arg-type]
-    config = load_config(os.getcwd())
-    view = make_view(manner)
+    config = read_config(os.getcwd(), os.getcwd())
+    view = make_view(quiet=manner.quiet or manner.as_json)
     with redirect_stdout(sys.stderr):  # a module may print when it is imported
         plan = prepare(chosen, config, this_world(), view.warn)
     view.expect(plan.trials)

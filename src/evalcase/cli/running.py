@@ -1,56 +1,38 @@
-"""What `run` and `resume` share: the view, Ctrl-C, the summary and the exit code."""
+"""What `run` and `resume` share: a run carried out, watched, interrupted and concluded."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
-import shlex
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager, redirect_stdout
-from dataclasses import asdict, dataclass, field
-from functools import partial, wraps
-from itertools import chain
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
 from math import isfinite
 from time import monotonic
-from typing import ParamSpec, TextIO, cast
 
 import click
 
-from evalcase.cli.terminal import columns_of, is_live, seen_from, style_for
-from evalcase.errors import ConfigError, RecordError, SuiteError, TargetError
-from evalcase.evaluation.conduct import Evaluation
-from evalcase.project.config import Config
-from evalcase.project.options import runs_folder
-from evalcase.record.evaluated import Evaluated
-from evalcase.record.reader import read_results
-from evalcase.report.terminal.above import Above
-from evalcase.report.terminal.gather import gather
-from evalcase.report.terminal.live import LiveView
-from evalcase.report.terminal.problems import problem_lines
-from evalcase.report.terminal.quiet import QuietView
-from evalcase.report.terminal.sparse import SparseView
-from evalcase.report.terminal.summary import (
-    Ending,
-    ending_lines,
-    summary_lines,
-    verdict_lines,
+from evalcase.cli.conclusion import (
+    Gates,
+    Place,
+    conclusion_lines,
+    exit_code,
+    gather_statistics,
+    last_lines,
+    summary_object,
 )
+from evalcase.cli.terminal import columns_of, style_for
+from evalcase.cli.watching import shown
+from evalcase.evaluation.conduct import Evaluation
+from evalcase.record.evaluated import Evaluated
+from evalcase.record.kept import KeptRun
+from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.view import RunView
-from evalcase.text.visible import visible
 
 _BLOCKED_S = 0.5
 """How long Ctrl-C may wait for the event loop before the next one takes the short way."""
-
-
-@dataclass(frozen=True, slots=True)
-class Gates:
-    """When a run that went through still counts as not met."""
-
-    max_errors: int = 0
-    fail_under: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +41,8 @@ class Manner:
 
     quiet: bool = False
     as_json: bool = False
+    is_new: bool = True
+    """Whether all of its results are made now: then its record need not be read for a summary."""
     cwd: str = field(default_factory=os.getcwd)
     """Where the person is; `resume` works elsewhere."""
 
@@ -70,78 +54,6 @@ def finite(_: click.Context, __: click.Parameter, value: float | None) -> float 
     return value
 
 
-Arguments = ParamSpec("Arguments")
-
-
-def explained(action: Callable[Arguments, int]) -> Callable[Arguments, int]:
-    """Turn what keeps a run from starting, or from being kept, into words and an exit code."""
-
-    @wraps(action)
-    def explaining(*args: Arguments.args, **kwargs: Arguments.kwargs) -> int:
-        try:
-            return action(*args, **kwargs)
-        except SuiteError as error:
-            return _complain(error)
-        except (ConfigError, TargetError) as error:
-            sys.stderr.write(f"evalcase: {visible(str(error))}\n")
-            return 2
-        except RecordError as error:
-            sys.stderr.write(f"evalcase: {visible(str(error))}\n")
-            return 3
-
-    return explaining
-
-
-def _complain(error: SuiteError) -> int:
-    """Print the problems that keep a suite from being run."""
-    for problem in error.problems:
-        if problem.severity == "error":
-            for line in problem_lines(problem, style=style_for(sys.stderr)):
-                sys.stderr.write(line + "\n")
-    sys.stderr.write("nothing was run\n")
-    return 2
-
-
-def make_view(manner: Manner) -> RunView:
-    """The view of a run, on standard error: standard output is for what came of it."""
-    if manner.quiet or manner.as_json:
-        return QuietView(sys.stderr)
-    stream = sys.stderr
-    if not is_live(stream):
-        return SparseView(stream, style_for(stream))
-    columns = partial(columns_of, stream)
-    view = LiveView(stream, style_for(stream), columns, same=sys.stdout.isatty())
-    # From here on, so that loggers which the user's modules set up write above the line, too.
-    sys.stderr = cast("TextIO", Above(stream, view))
-    return view
-
-
-@contextmanager
-def _shown(view: RunView) -> Iterator[None]:
-    """Show a run, and leave the terminal as it was, whatever ends it."""
-    stderr = sys.stderr
-
-    def tidy_up(number: int, _: object) -> None:
-        view.close()
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
-
-    live = isinstance(view, LiveView)
-    before = signal.signal(signal.SIGTERM, tidy_up) if live else None
-    view.begin()
-    try:
-        # What an agent prints is not what was asked for on standard output.
-        with redirect_stdout(stderr):
-            yield
-    finally:
-        if isinstance(stderr, Above):
-            stderr.finish()
-            sys.stderr = stderr.stream
-        view.close()
-        if live:
-            signal.signal(signal.SIGTERM, before)
-
-
 def execute(
     evaluation: Evaluation,
     go: Callable[[], Coroutine[None, None, Evaluated]],
@@ -150,20 +62,36 @@ def execute(
     gates: Gates,
 ) -> int:
     """Run, show, and say by the exit code how it went."""
-    begun = monotonic()
     try:
-        with _shown(view):
+        with shown(view):
             evaluated = asyncio.run(_until_interrupted(evaluation, go, view))
     except asyncio.CancelledError:
         return 130
-    duration_s = monotonic() - begun
     if manner.as_json:
-        sys.stdout.write(json.dumps(_as_json(evaluated, duration_s)) + "\n")
+        sys.stdout.write(json.dumps(summary_object(evaluated)) + "\n")
     else:
-        _print_summary(
-            evaluated, _ending(evaluated, duration_s, manner, evaluation.plan.config), manner
-        )
+        complete = manner.is_new and evaluated.status != "failed"
+        place = Place(manner.cwd, evaluation.plan.config)
+        _print(evaluated, view.statistics if complete else None, place, manner)
     return exit_code(evaluated, gates)
+
+
+def _print(
+    evaluated: Evaluated, statistics: Statistics | None, place: Place, manner: Manner
+) -> None:
+    """Say what came of it. Statistics that nobody has are made of the record."""
+    width, style = columns_of(sys.stdout), style_for(sys.stdout)
+    with KeptRun(evaluated.run) as kept:
+        if manner.quiet:
+            lines = last_lines(evaluated, place, width, style)
+        else:
+            gradings = 1 if manner.is_new else kept.gradings
+            lines = conclusion_lines(
+                evaluated, statistics or gather_statistics(kept.results()), gradings,
+                kept.find_case, place, width, style,
+            )  # fmt: skip
+        for line in lines:
+            sys.stdout.write(line + "\n")
 
 
 async def _until_interrupted(
@@ -202,74 +130,3 @@ async def _until_interrupted(
         return await task
     finally:
         loop.remove_signal_handler(signal.SIGINT)
-
-
-def _print_summary(evaluated: Evaluated, ending: Ending, manner: Manner) -> None:
-    style, width = style_for(sys.stdout), columns_of(sys.stdout)
-    if manner.quiet:
-        lines: Iterator[str] = chain(
-            verdict_lines(ending, width, style), ending_lines(ending, width, style)
-        )
-    else:
-        read = partial(read_results, evaluated.run.journal)
-        lines = summary_lines(gather(read, style, width), ending, width, style)
-    for line in lines:
-        sys.stdout.write(line + "\n")
-
-
-def _ending(evaluated: Evaluated, duration_s: float, manner: Manner, config: Config) -> Ending:
-    record = seen_from(manner.cwd, evaluated.run.path)
-    # `resume` finds a run by its id where runs are kept by default; elsewhere it has to be told.
-    known = os.path.join(runs_folder(None, config), evaluated.run.id)
-    inside = os.path.realpath(known) == os.path.realpath(evaluated.run.path)
-    elsewhere = "" if inside else f" --runs-dir {shlex.quote(os.path.dirname(record) or '.')}"
-    name = f"{evaluated.run.id}{elsewhere}"
-    quiet = manner.quiet and evaluated.status == "completed"
-    return Ending(
-        evaluated.totals, duration_s, record, _why_incomplete(evaluated),
-        "" if quiet else _next(evaluated, name),
-    )  # fmt: skip
-
-
-def _why_incomplete(evaluated: Evaluated) -> str:
-    if evaluated.status == "interrupted":
-        planned, done = evaluated.run.about.get("trials", "?"), evaluated.totals.trials.total
-        return f"interrupted, with {done} of {planned} trials finished and kept"
-    return "" if evaluated.status == "completed" else evaluated.notice or evaluated.status
-
-
-def _next(evaluated: Evaluated, name: str) -> str:
-    """The command that most people want now; none if all is well."""
-    if evaluated.status != "completed":
-        return f"evalcase resume {name}"
-    if evaluated.totals.trials.errored:
-        return f"evalcase resume {name} --retry-errored"
-    return ""
-
-
-def _as_json(evaluated: Evaluated, duration_s: float) -> dict[str, object]:
-    totals = evaluated.totals
-    return {
-        "run": evaluated.run.id, "path": os.path.abspath(evaluated.run.path),
-        "status": evaluated.status,
-        **asdict(totals.cases), "pass_rate": totals.pass_rate, "unfinished": totals.unfinished,
-        "trials": asdict(totals.trials),
-        "cost_usd": totals.cost_usd, "grading_usd": totals.grading_usd,
-        "duration_s": round(duration_s, 3),
-    }  # fmt: skip
-
-
-def exit_code(evaluated: Evaluated, gates: Gates) -> int:
-    """130 interrupted, 3 errors or not completed, 1 not all passed or a gate not met, else 0."""
-    totals, cases = evaluated.totals, evaluated.totals.cases
-    if evaluated.status == "interrupted":
-        return 130
-    if totals.trials.errored > gates.max_errors or not (
-        evaluated.complete or evaluated.failed_fast
-    ):
-        return 3
-    if evaluated.failed_fast:
-        return 1
-    if gates.fail_under is not None:
-        return 1 if (totals.pass_rate or 0.0) < gates.fail_under else 0
-    return 1 if cases.failed or cases.ungraded else 0

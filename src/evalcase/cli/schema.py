@@ -1,4 +1,4 @@
-"""`evalcase schema`: the JSON Schema of the authoring format."""
+"""`evalcase schema`: the JSON Schema of eval files, or of the configuration."""
 
 from __future__ import annotations
 
@@ -7,19 +7,26 @@ import sys
 import click
 
 from evalcase.report.files.problems import json_text
-from evalcase.resolve.schema import schema
 
 
 @click.command("schema")
-def command() -> int:
+@click.option("--config", is_flag=True, help="That of evalcase.toml.")
+def command(config: bool) -> int:
     """Print the JSON Schema (2020-12) of eval files, so that an editor completes and underlines.
+
+    It has every grader that is installed, and with --config every kind of target, each with its
+    options.
 
     \b
     evalcase schema > evalcase.schema.json
+    evalcase schema --config > evalcase.config.schema.json
 
     \b
-    Then, as the first line of an eval file:
+    Then, as the first line of an eval file, and of evalcase.toml:
     # yaml-language-server: $schema=evalcase.schema.json
+    #:schema ./evalcase.config.schema.json
     """
-    sys.stdout.write(json_text(schema()) + "\n")
+    from evalcase.plugins.schemas import config_schema, suite_schema
+
+    sys.stdout.write(json_text(config_schema() if config else suite_schema()) + "\n")
     return 0

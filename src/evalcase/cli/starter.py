@@ -5,7 +5,8 @@ from __future__ import annotations
 AGENT = '''\
 """A stand-in for your agent: it looks answers up, so it needs no key and no network.
 
-Put the real thing in its place. `answer` may also be async, and may take `messages` or `case`.
+Put the real thing in its place. `answer` may be async, too. It is given the last message of the
+user; a parameter called `messages` is given all of them, and one called `files` their files.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ cases:
 """
 
 CONFIG = """\
+#:schema ./evalcase.config.schema.json
 # What answers the cases: the function `answer` in agent.py.
 target = "python:agent:answer"
 """

@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 from evalcase.errors import RecordError
 from evalcase.evaluation.about import describe_plan, warn_of_changes
@@ -17,9 +18,10 @@ from evalcase.plugins.cache import FOLDER as CACHE_FOLDER
 from evalcase.plugins.cache import AnswerStore
 from evalcase.plugins.targets import bounds_of
 from evalcase.record.commit import JournalFailure
-from evalcase.record.evaluated import Evaluated, Status
+from evalcase.record.ending import End, Status, end_row, read_end
+from evalcase.record.evaluated import Evaluated
 from evalcase.record.folder import Run, create_run
-from evalcase.record.index import Index, read_index, read_totals
+from evalcase.record.index import Index, read_totals
 from evalcase.record.journal import Journal, open_journal
 from evalcase.record.session import Session, rows_ahead
 from evalcase.run.budget import Budget
@@ -38,6 +40,7 @@ class Evaluation:
         self.watcher = watcher
         self.engine: Engine | None = None
         self._broken: Exception | None = None
+        self._budget: Budget | None = None
 
     async def carry_out(
         self, runs_dir: str, run: Run | None = None, again: tuple[Verdict, ...] = ()
@@ -50,6 +53,7 @@ class Evaluation:
         plan = self.plan
         opening = OpenTargets(plan.targets, plan.make, plan.scrubber.text, plan.warn)
         async with opening as targets:
+            plan = self.plan = plan.with_secrets_of(targets.by_name.values())
             if run is None:
                 run = create_run(
                     runs_dir, describe_plan(plan), now=plan.world.now(),
@@ -63,7 +67,8 @@ class Evaluation:
         self, run: Run, targets: OpenTargets, again: tuple[Verdict, ...]
     ) -> Evaluated:
         loop = asyncio.get_running_loop()
-        failed: list[JournalFailure] = []
+        begun, before_s = loop.time(), _taken_before(run)
+        failed: list[JournalFailure | RecordError] = []
 
         def deliver(dones: list[Callable[[], None]]) -> None:
             loop.call_soon_threadsafe(self._show, dones)
@@ -72,29 +77,43 @@ class Evaluation:
             failed.append(failure)
             loop.call_soon_threadsafe(self._cancel)
 
+        index = Index()
         journal = open_journal(
-            run.journal, scrubber=self.plan.scrubber, deliver=deliver, on_failure=journal_failed
-        )
-        status: Status = "failed"
+            run.journal, scrubber=self.plan.scrubber, deliver=deliver, on_failure=journal_failed,
+            read=index.read,
+        )  # fmt: skip
         try:
-            index = read_index(run.journal)
+            self.watcher.resumed(index.count_finished(again))
             work, engine = self._set_up(run, targets, journal, index, again)
-            status, notice = await work.go(engine)
+            end = self._end(*await work.go(engine))
+            if before_s is not None:
+                end = replace(end, duration_s=round(before_s + loop.time() - begun, 3))
             with suppress(RecordError):  # it is raised once more when the journal is closed
-                journal.append({"type": "end", "status": status}, lambda: None)
+                journal.append(end_row(end), lambda: None)
         finally:
             try:
                 journal.close()
-            except RecordError:
-                status = "failed"
+            except RecordError as error:
+                failed.append(error)
         await asyncio.sleep(0)  # what is on disk by now is to be shown, too
         if self._broken is not None:
             raise self._broken
         if failed:
-            status, notice = "failed", str(failed[0])
-        fast = engine.failed_fast and status == "stopped"
+            end = End("failed", str(failed[0]), duration_s=end.duration_s)
         totals = work.totals() if not failed else None
-        return Evaluated(run, status, totals or read_totals(run.journal), notice, fast)
+        return Evaluated(
+            run, end.status, totals or read_totals(run.journal), end.notice, end.failed_fast,
+            end.cap_usd, end.duration_s,
+        )  # fmt: skip
+
+    def _end(self, status: Status, notice: str | None) -> End:
+        """How it ended, in so far as the engine and the budget know."""
+        assert self.engine is not None
+        assert self._budget is not None
+        if status != "stopped":
+            return End(status, notice)
+        cap_usd = self._budget.cap_usd if self._budget.is_spent else None
+        return End(status, notice, self.engine.failed_fast, cap_usd)
 
     def _set_up(
         self, run: Run, targets: OpenTargets, journal: Journal, index: Index,
@@ -103,11 +122,12 @@ class Evaluation:
         """The engine with its gate, and the work that goes through it."""
         plan, limits = self.plan, self._limits()
         tally = index.tally()
+        spent_usd = tally.totals().spent_usd or 0.0
         scrubber = plan.scrubber if plan.has_secrets else None
         ahead = rows_ahead(limits.concurrency)
         session = Session(journal, tally, self.watcher.finished, ahead, scrubber)
         engine = self.engine = Engine(limits, self.watcher)
-        budget = Budget(limits.max_cost_usd, tally.totals().spent_usd or 0.0, engine.stop)
+        budget = self._budget = Budget(limits.max_cost_usd, spent_usd, engine.stop)
         timer, store = Timer(), self._store()
         gate = Gate(targets, limits, engine, budget, timer, plan.world.random, store)
         trials = Trials(plan, engine, gate, timer, run.id)
@@ -143,3 +163,9 @@ class Evaluation:
     def _cancel(self) -> None:
         if self.engine is not None:
             self.engine.cancel()
+
+
+def _taken_before(run: Run) -> float | None:
+    """How long earlier parts of a run took; None if one was killed and nobody knows."""
+    is_new = not os.path.exists(run.journal) or not os.path.getsize(run.journal)
+    return 0.0 if is_new else read_end(run.journal).duration_s

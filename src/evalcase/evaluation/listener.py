@@ -14,6 +14,9 @@ class Listener:
     def __init__(self, on_result: Callable[[Result], None] | None) -> None:
         self._on_result = on_result
 
+    def resumed(self, finished: int) -> None:
+        """Nobody asked."""
+
     def started(self, trial: Trial) -> None:
         """Nobody asked."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 
 from evalcase.errors import ConfigError
@@ -15,7 +16,8 @@ from evalcase.project.config import Config
 from evalcase.project.env_file import read_env_file, set_missing
 from evalcase.project.options import RunOptions
 from evalcase.suites.collection import SomeSuites, Suites
-from evalcase.suites.survey import survey_cases
+from evalcase.suites.refusal import Needs, check_plan, refuse
+from evalcase.suites.survey import Survey, survey_cases
 from evalcase.system.world import World
 from evalcase.text.secrets import Scrubber
 
@@ -50,6 +52,15 @@ class Plan:
     make: Callable[[str], Target]
     """Makes a target of the configuration that only graders ask."""
 
+    def with_secrets_of(self, targets: Iterable[Target]) -> Plan:
+        """The plan, once targets are open: some know their keys only then."""
+        names = {name for target in targets for name in target.traits.key_names}
+        found = _values(names, self.world)
+        if not found:
+            return self
+        known = {**self.scrubber.values, **found}
+        return replace(self, scrubber=Scrubber(known), has_secrets=True)
+
     @property
     def planned(self) -> int:
         """How many trials there are in all."""
@@ -63,6 +74,7 @@ def prepare(
 
     Raise SuiteError if a case is invalid, ConfigError if a target or a grader can't be used.
     """
+    named_by = "--target" if given is None else "target"
     given = given or Given()
     if options.env_file is not None:
         set_missing(world.environment, read_env_file(options.env_file))
@@ -73,7 +85,11 @@ def prepare(
     tell = warn_once(lambda text: warn(Scrubber(secrets).text(text)))
     suites = given.suites if given.suites is not None else Suites(options.paths)
     graders = Graders(given.graders, no_exec=options.no_exec)
-    trials = survey_cases(suites, options, config, graders, tell)
+    found = survey_cases(suites, options, config, graders, tell)
+    named = [name for name in options.targets if name not in (given.targets or {})]
+    needs = Needs(found.needs, named, named_by, held=given.suites is not None)
+    trials = _trials_of(found, config, needs)
+    graders.make_ready()
     make = partial(
         make_target, config=config, warn=tell, environment=world.environment,
         no_exec=options.no_exec,
@@ -81,7 +97,8 @@ def prepare(
     targets = _make_targets(trials, options, config, given, make)
     if options.caches(config):
         _check_caching(targets)
-    secrets = _values(key_names(config, targets.values()), world)
+    askable = _askable_targets(config, targets, make) if graders.may_ask else ()
+    secrets = _values(key_names(config, (*targets.values(), *askable)), world)
     scrubber = Scrubber(secrets)
     tell = warn_once(lambda text: warn(scrubber.text(text)))
     return Plan(
@@ -99,6 +116,15 @@ def prepare(
     )
 
 
+def _trials_of(found: Survey, config: Config, needs: Needs) -> dict[str, int]:
+    """How many trials there are of each target. All that keeps a run from asking is told at once,
+    before anything of the project is imported."""
+    refuse(check_plan(config, needs, found.errors), config, needs)
+    if found.fault is not None:
+        raise found.fault
+    return found.trials
+
+
 def _make_targets(
     trials: Mapping[str, int],
     options: RunOptions,
@@ -112,6 +138,16 @@ def _make_targets(
         of_suite = not options.targets and name != config.target
         made[name] = known.get(name) or make(name, of_suite=of_suite)
     return made
+
+
+def _askable_targets(
+    config: Config, targets: Mapping[str, Target], make: Callable[[str], Target]
+) -> Iterator[Target]:
+    """The other targets of the configuration, which graders may ask: their keys are secret, too."""
+    for name in config.targets:
+        if name not in targets:
+            with suppress(ConfigError):  # whoever asks it is told
+                yield make(name)
 
 
 def _check_caching(targets: Mapping[str, Target]) -> None:

@@ -10,7 +10,7 @@ from evalcase.evaluation.trials import Trials
 from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import Totals
 from evalcase.model.trial import Trial, TrialKey
-from evalcase.record.evaluated import Status
+from evalcase.record.ending import Status
 from evalcase.record.folder import Run
 from evalcase.record.index import Index, Known
 from evalcase.record.lines import open_lines
@@ -128,7 +128,7 @@ class Work:
             return
         self._grading = self._index.gradings + 1
         self._plan.warn(
-            "what answers are graded by was changed: they are graded again, and no target is asked"
+            "what answers are graded by was changed: graded again, and no target is asked"
         )
         self._session.note(
             {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Sequence
 from dataclasses import replace
+from functools import partial
 from inspect import isawaitable
 from typing import NamedTuple
 
@@ -47,6 +48,15 @@ async def grade_answer(
         only = _begin(graders[0], context, (), timer, timeout_s)
         if isinstance(only, Grade):
             return Graded(decide_verdict((only,), context.case.threshold), (only,))
+    grades = await _grade_each(context, graders, timer, timeout_s)
+    if context.case.needs_judge and not any(named.judges for named in graders):
+        grades = (*grades, _without_judge(context.case))
+    return Graded(decide_verdict(grades, context.case.threshold), grades)
+
+
+async def _grade_each(
+    context: Context, graders: Sequence[NamedGrader], timer: Timer, timeout_s: float
+) -> tuple[Grade, ...]:
     grades: list[Grade | None] = []
     waiting: dict[int, Awaitable[Grade]] = {}
     for number, named in enumerate(graders):
@@ -64,10 +74,7 @@ async def grade_answer(
         several = await asyncio.gather(*waiting.values())
         for number, grade in zip(waiting, several, strict=True):
             grades[number] = grade
-    if context.case.needs_judge and not any(named.judges for named in graders):
-        grades.append(_without_judge(context.case))
-    all_grades = tuple([grade for grade in grades if grade is not None])
-    return Graded(decide_verdict(all_grades, context.case.threshold), all_grades)
+    return tuple([grade for grade in grades if grade is not None])
 
 
 def _begin(
@@ -78,6 +85,9 @@ def _begin(
     if context.asker is not None and not named.grader.kind.compares_expected:
         asking = Asking(context.asker)
         context = replace(context, grades=known, asker=asking.ask)
+    if named.grader.kind.combines:
+        below = partial(_grade_each, context, timer=timer, timeout_s=timeout_s)
+        context = replace(context, grading=below)
     try:
         outcome: object = named.grader.grade(context)
         if isinstance(outcome, Score):
@@ -119,29 +129,35 @@ def _is_given_up() -> bool:
 
 
 def grade_of(named: NamedGrader, score: Score) -> Grade:
-    value, passed, reason = score.value, score.passed, score.reason
+    value, passed, by_threshold = score.value, score.passed, False
     if value is None:
         passed = False
     elif passed is None:
-        passed = value >= named.threshold
-        reason = _reason(named, value, passed, reason)
+        passed, by_threshold = value >= named.threshold, True
     if named.negated and value is not None:
-        value, passed = 1.0 - value, not passed
+        value, passed, by_threshold = 1.0 - value, not passed, False
+    reason = _reason(named, value, passed, score.reason, by_threshold)
     return Grade(named.name, value, passed, reason, score.details, named.weight, named.required)
 
 
-def _reason(named: NamedGrader, value: float, passed: bool, reason: str) -> str:
-    """Why, with the arithmetic where a part of the score was not enough."""
-    if passed or named.grader.kind.compares_expected:
-        return reason or f"scored {value:g}"
-    needed = f"scored {value:g}, and {named.threshold:g} passes"
-    return needed if not reason else f"{reason} ({needed})" if value else reason
+def _reason(
+    named: NamedGrader, value: float | None, passed: bool, reason: str, by_threshold: bool
+) -> str:
+    """Why, with the arithmetic where a part of the score was not enough. A comparison says itself
+    what is missing."""
+    is_clear = passed or not value or named.grader.kind.compares_expected
+    if value is None or (reason and is_clear):
+        return reason
+    told = f"scored {value:g}"
+    if by_threshold and not passed:
+        told = f"{told}, and {named.threshold:g} passes"
+    return f"{reason} ({told})" if reason else told
 
 
 def _without_judge(case: Case) -> Grade:
     """A case that only a judge can grade is never passed by the others alone."""
     what = "`criteria`" if case.criteria is not None else "`rubrics`"
-    message = f"{what} can be graded by a judge only, and no judge is configured in evalcase.toml"
+    message = f"{what} can be graded by a judge only, and evalcase has no grader that asks one"
     return Grade("judge", None, False, message, failure=Failure("grader", message))
 
 

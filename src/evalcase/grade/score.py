@@ -1,11 +1,10 @@
-"""Grades to the verdict of a trial, and verdicts of trials to that of their case."""
+"""Grades to the verdict of a trial."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import fsum
 
-from evalcase.model.grade import Grade
+from evalcase.model.grade import Grade, mean_score
 from evalcase.model.result import Verdict
 
 _ROUNDING = 1e-9
@@ -44,14 +43,3 @@ def _decide_by_one(grade: Grade) -> Verdict:
     if grade.score is None:
         return "ungraded"
     return "passed" if grade.passed else "failed"
-
-
-def mean_score(grades: Sequence[Grade]) -> float | None:
-    """The mean by weight. None where nothing has any: no grades, or none that weighs."""
-    scored = [(grade.score, grade.weight) for grade in grades if grade.score is not None]
-    heaviest = max((weight for _, weight in scored), default=0.0)
-    if not heaviest:
-        return None
-    # By their shares, so that the product with a very small weight is not lost.
-    shares = [(score, weight / heaviest) for score, weight in scored]
-    return fsum(score * share for score, share in shares) / fsum(share for _, share in shares)

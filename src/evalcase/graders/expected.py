@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from evalcase.graders.compare.call_match import Call, describe_missing, match_calls, read_calls
+from evalcase.graders.compare.call_match import Call, describe_calls, match_calls, read_calls
+from evalcase.graders.compare.call_rows import align_calls
 from evalcase.graders.compare.content import Comparison, compare_content, is_comparable
-from evalcase.graders.compare.excerpt import cap, count
-from evalcase.graders.compare.json_difference import list_differences
 from evalcase.model.answer import Answer
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
@@ -79,28 +78,23 @@ def _read(messages: Sequence[Message]) -> _Expectation:
 
 
 def _grade_content(comparison: Comparison) -> Score:
-    equal, reason, expected, got = comparison
-    details = {} if equal else {"expected": expected, "got": got}
-    return Score(float(equal), reason, details)
+    return Score(float(comparison.equal), comparison.reason, dict(comparison.details))
 
 
 def _grade_steps(calls: list[Call], content: JSON, answer: Answer) -> Score:
     """Every call is a step, and so is the content: the score is the share of steps that match."""
     made = read_calls(answer.tool_calls)
-    found = match_calls(calls, made)
-    right, steps = sum(at is not None for at in found), len(calls)
-    reasons = [f"{right} of {count(len(calls), 'expected call')} made in order"]
-    expected, got = [call.whole() for call in calls], [call.whole() for call in made]
-    if right < len(calls):
-        reasons.append(list_differences(describe_missing(calls, made, found)))
+    matches = match_calls(calls, made)
+    right, steps = sum(match.is_made for match in matches), len(calls)
+    reason = "; ".join(describe_calls(calls, made, matches))
+    details: dict[str, JSON] = {}
+    if right < steps:
+        details["calls"] = align_calls(calls, made, matches)
     if is_comparable(content):
         comparison = compare_content(content, answer)
         right, steps = right + comparison.equal, steps + 1
-        reasons.append(comparison.reason)
-        expected.append(comparison.expected)
-        got.append(comparison.got)
-    if right == steps:
-        return Score(1.0, "; ".join(reasons))
-    arithmetic = f"{right} of {count(steps, 'step')} right ({right}/{steps} = {right / steps:.2f})"
-    details = {"expected": cap("\n".join(expected)), "got": cap("\n".join(got))}
-    return Score(right / steps, "; ".join([arithmetic, *reasons]), details)
+        reason = f"{reason}; {comparison.reason}"
+        details |= comparison.details
+        if right < steps:
+            reason = f"{right} of {steps} steps right: {reason}"
+    return Score(right / steps, reason, details)

@@ -17,7 +17,7 @@ from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import fresh
 from evalcase.model.message import Message
 from evalcase.model.option import option
-from evalcase.model.shape import Reference
+from evalcase.model.shape_names import Reference
 from evalcase.system.digests import digest_file
 from evalcase.system.imports import import_object
 from evalcase.system.threads import Threads
@@ -119,9 +119,9 @@ async def _read_later(returned: object) -> Score:
 
 
 def _fingerprint(module: str) -> str:
-    """A hash of the file that a module is from: where that changes, a grade may change."""
-    known = sys.modules.get(module)
-    path = known.__file__ if known is not None else None
+    """A hash of the file that a module is from: where that changes, a grade may change. A notebook
+    and a module written in C are from none."""
+    path: str | None = getattr(sys.modules.get(module), "__file__", None)
     return "" if path is None else digest_file(path)
 
 

@@ -55,3 +55,10 @@ class Answer:
     def tool_calls(self) -> list[ToolCall]:
         """Every call of every message, in order."""
         return [call for message in self.messages for call in message.tool_calls]
+
+    def fingerprint(self) -> str:
+        """16 hex digits that stand for its messages: a label is of an answer, not of a trial."""
+        from hashlib import sha256
+
+        said = json.dumps(self.messages, sort_keys=True, separators=(",", ":"))
+        return sha256(said.encode()).hexdigest()[:16]

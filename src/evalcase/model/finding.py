@@ -23,7 +23,7 @@ class Finding(NamedTuple):
 
 
 class Unfit(NamedTuple):
-    """Why a file that content refers to can't be used."""
+    """Why what a suite refers to can't be used: a file, a grader, a target."""
 
     code: str
     message: str

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import fsum
 from typing import Any
 
 from evalcase.model.answer import Usage
@@ -41,3 +43,14 @@ class Grade:
     """The tokens of those questions."""
     cost_usd: float | None = None
     """Their cost; None where nothing was asked, or a price is not known."""
+
+
+def mean_score(grades: Sequence[Grade]) -> float | None:
+    """The mean by weight. None where nothing has any: no grades, or none that weighs."""
+    scored = [(grade.score, grade.weight) for grade in grades if grade.score is not None]
+    heaviest = max((weight for _, weight in scored), default=0.0)
+    if not heaviest:
+        return None
+    # By their shares, so that the product with a very small weight is not lost.
+    shares = [(score, weight / heaviest) for score, weight in scored]
+    return fsum(score * share for score, share in shares) / fsum(share for _, share in shares)

@@ -26,6 +26,8 @@ from evalcase.model.question import Question
 
 Asker = Callable[[str, Sequence[Message], JSON], Awaitable[Answer]]
 """Asks a target of a name some messages, with a schema for its answer or None."""
+Grading = Callable[[Sequence["NamedGrader"]], Awaitable[Sequence[Grade]]]
+"""Has graders look at the same answer, each by its own limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ class Context:
     grades: tuple[Grade, ...] = ()
     """Of the graders before this one that are done already."""
     asker: Asker | None = None
+    grading: Grading | None = None
 
     async def ask(self, target: str, messages: Sequence[Message], schema: JSON = None) -> Answer:
         """Ask a target of the configuration, through the same gate as every question.
@@ -47,6 +50,14 @@ class Context:
         if self.asker is None:
             raise RuntimeError("nobody can be asked here: this context has no targets")
         return await self.asker(target, messages, schema)
+
+    async def grade_with(self, graders: Sequence[NamedGrader]) -> Sequence[Grade]:
+        """The grades that others give the same answer: for graders that are made of graders."""
+        if self.grading is None:
+            raise RuntimeError(
+                "nobody else grades here: the kind of this grader says no `combines`"
+            )
+        return await self.grading(graders)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +69,8 @@ class GraderKind:
     """A sentence for people: when it passes."""
     argument: str | None = None
     """The option that `{name: argument}` gives; None if it takes none."""
+    needs: tuple[str, ...] = ()
+    """Options of every grader that this kind can't do without, such as `threshold`."""
     takes_mapping: bool = False
     """Whether its argument may be a mapping: then `{name: {…}}` gives that, and no options."""
     compares_expected: bool = False
@@ -66,6 +79,8 @@ class GraderKind:
     """Whether it reads `criteria` and `rubrics`."""
     runs_code: bool = False
     """Whether it starts a process or imports code, which --no-exec forbids."""
+    combines: bool = False
+    """Whether it is made of other graders, and asks them."""
     example: str = ""
     """YAML that shows it."""
 
@@ -88,6 +103,10 @@ class Grader(Protocol):
         where it changes, answers are graded again."""
         return ""
 
+    def inner(self) -> tuple[NamedGrader, ...]:
+        """The graders that it is made of."""
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class NamedGrader:
@@ -105,8 +124,10 @@ class NamedGrader:
 
     @property
     def compares_expected(self) -> bool:
-        return self.grader.kind.compares_expected
+        return self.grader.kind.compares_expected or any(
+            each.compares_expected for each in self.grader.inner()
+        )
 
     @property
     def judges(self) -> bool:
-        return self.grader.kind.judges
+        return self.grader.kind.judges or any(each.judges for each in self.grader.inner())

@@ -60,7 +60,9 @@ def kind(value: object) -> str:
         return "a number"
     if isinstance(value, str):
         return "a string"
-    return "a list" if isinstance(value, list) else "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    return "a mapping" if isinstance(value, dict) else "a date or a time"
 
 
 def depth(value: JSON, limit: int) -> int:

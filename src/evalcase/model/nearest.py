@@ -16,9 +16,14 @@ def nearest(name: str, known: Iterable[str], alike: float = ALIKE) -> str | None
     return close[0] if close else None
 
 
+def plain_name(name: str) -> str:
+    """A name as ours are written: what is left when case and dashes tell nothing apart."""
+    return name.strip().lower().replace("-", "_").replace(" ", "_")
+
+
 def nearest_meaning(name: str, meant: Mapping[str, str], alike: float = ALIKE) -> str | None:
     """What the name most like another stands for. Case and dashes don't tell names apart."""
-    plain = name.strip().lower().replace("-", "_").replace(" ", "_")
+    plain = plain_name(name)
     if plain in meant:
         return meant[plain]
     close = nearest(plain, meant, alike)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from evalcase.model.finding import Path
@@ -86,10 +87,18 @@ def _field_names(declared: type) -> dict[str, str]:
 
 
 def faults_of(
-    declared: type, values: Mapping[str, JSON], what: str, path: Path = ()
+    declared: type,
+    values: Mapping[str, JSON],
+    what: str,
+    path: Path = (),
+    beside: Mapping[str, Option] = MappingProxyType({}),
 ) -> Iterator[Fault]:
-    """Everything that is wrong with some values. `what` is what has them: "a regex grader"."""
-    known = options_of(declared)
+    """Everything that is wrong with some values. `what` is what has them: "a regex grader".
+
+    `beside` are options that others read, and that may stand among them.
+    """
+    own = options_of(declared)
+    known = {**own, **beside}
     sound = True
     for name, value in values.items():
         if name not in known:
@@ -100,24 +109,52 @@ def faults_of(
                 sound = False
                 yield fault
     for name, each in known.items():
-        if each.needed and values.get(name) is None and name not in values:
+        if each.needed and name not in values:
             sound = False
             example = "" if each.example is None else f"; for example {name}: {each.example}"
             yield Fault(path, f"{what} needs `{name}`{example}", code="missing-option")
     if sound and hasattr(declared, "conflicts"):
-        for fault in made_of(declared, values).conflicts():
+        its = {name: value for name, value in values.items() if name in own}
+        for fault in made_of(declared, its).conflicts():
             yield fault._replace(path=(*path, *fault.path))
 
 
-def made_of(declared: type, values: Mapping[str, JSON]) -> Any:  # noqa: ANN401 - of that type
+def made_of(declared: type, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of that type
     """The dataclass of values that have no faults. Null means that nobody says."""
+    return declared(**fields_of(declared, values))
+
+
+def fields_of(declared: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values that have no faults, as the fields of the dataclass hold them."""
     known, names = options_of(declared), _field_names(declared)
-    given = {
+    return {
         names[name]: known[name].shape.read(value)
         for name, value in values.items()
         if value is not None
     }
-    return declared(**given)
+
+
+def properties_of(options: Mapping[str, Option], nullable: bool = False) -> dict[str, JSON]:
+    """The schema of each option, with its sentence. With `nullable`, null says nothing."""
+    found: dict[str, JSON] = {}
+    for name, each in options.items():
+        shape = each.shape.schema()
+        if nullable and not each.needed:
+            shape = _or_null(shape)
+        more: dict[str, JSON] = {"description": each.about}
+        if each.example is not None:
+            more["examples"] = [each.example]
+        found[name] = {**shape, **more}
+    return found
+
+
+def _or_null(schema: dict[str, JSON]) -> dict[str, JSON]:
+    choices, alternatives, kinds = (schema.get(key) for key in ("enum", "anyOf", "type"))
+    if isinstance(choices, list):
+        return {**schema, "enum": [*choices, None]}
+    if isinstance(alternatives, list):
+        return {**schema, "anyOf": [*alternatives, {"type": "null"}]}
+    return {**schema, "type": [kinds, "null"]} if isinstance(kinds, str) else schema
 
 
 def _unknown(name: str, known: Mapping[str, Option], what: str, path: Path) -> Fault:

@@ -38,10 +38,12 @@ class Problem:
     case: str | None = None
     """The id of the case it is about, where there is one."""
     excerpt: Excerpt | None = None
+    stops: bool = False
+    """Whether it keeps a run from starting, though it only warns whoever checks a file."""
 
     @property
     def severity(self) -> Severity:
-        return CODES[self.code].severity
+        return "error" if self.stops else CODES[self.code].severity
 
     @property
     def line(self) -> int | None:

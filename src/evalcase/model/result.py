@@ -8,7 +8,7 @@ from typing import Literal
 from evalcase.model.answer import Answer
 from evalcase.model.codec import INLINE
 from evalcase.model.failure import Failure
-from evalcase.model.grade import Grade
+from evalcase.model.grade import Grade, mean_score
 from evalcase.model.trial import TrialKey
 
 Verdict = Literal["passed", "failed", "errored", "ungraded", "skipped"]
@@ -41,6 +41,11 @@ class Result:
     """How many trials there are of the case at this target."""
     pass_rate: float = 1.0
     """The share of them that must pass."""
+
+    @property
+    def score(self) -> float | None:
+        """The mean of its grades by weight; None where something broke, or nothing was graded."""
+        return None if self.verdict in ("errored", "skipped") else mean_score(self.grades)
 
     @property
     def reason(self) -> str:

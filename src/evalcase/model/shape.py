@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from evalcase.model.finding import At, Path
 from evalcase.model.json_value import JSON, kind
+from evalcase.model.nearest import nearest
 
 
 class Fault(NamedTuple):
@@ -23,7 +24,7 @@ class Fault(NamedTuple):
     """A whole sentence, which names the option in backquotes."""
     hint: str | None = None
     at: At = "value"
-    code: str = "bad-option"
+    code: str = "bad-value"
 
 
 class Shape(Protocol):
@@ -47,12 +48,16 @@ class Shape(Protocol):
         ...
 
 
-def _mismatch(shape: Shape, value: JSON, path: Path, hint: str | None = None) -> Fault:
-    shown = kind(value) if isinstance(value, dict | list) or value is None else f"{value!r:.60}"
-    return Fault(path, f"`{path[-1]}` is {shape.words}, not {shown}", hint)
+def mismatch(
+    shape: Shape, value: JSON, path: Path, hint: str | None = None, code: str = "wrong-type"
+) -> Fault:
+    """The fault of a value that has not the shape."""
+    shown = f"{value!r:.60}" if isinstance(value, str | int | float) else kind(value)
+    shown = str(value).lower() if isinstance(value, bool) else shown
+    return Fault(path, f"`{path[-1]}` is {shape.words}, not {shown}", hint, code=code)
 
 
-class _Plain:
+class Plain:
     """A shape whose values are held as they are."""
 
     def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
@@ -60,7 +65,7 @@ class _Plain:
 
 
 @dataclass(frozen=True, slots=True)
-class Text(_Plain):
+class Text(Plain):
     """Text that is not empty."""
 
     what: str = "text"
@@ -73,7 +78,7 @@ class Text(_Plain):
     def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
         if not isinstance(value, str):
             quotable = isinstance(value, bool | int | float)
-            yield _mismatch(self, value, path, "quote it" if quotable else None)
+            yield mismatch(self, value, path, "quote it" if quotable else None)
         elif not value and not self.empty:
             yield Fault(path, f"`{path[-1]}` is empty")
 
@@ -82,7 +87,7 @@ class Text(_Plain):
 
 
 @dataclass(frozen=True, slots=True)
-class Flag(_Plain):
+class Flag(Plain):
     """True or false."""
 
     @property
@@ -91,7 +96,7 @@ class Flag(_Plain):
 
     def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
         if not isinstance(value, bool):
-            yield _mismatch(self, value, path)
+            yield mismatch(self, value, path)
 
     def schema(self) -> dict[str, JSON]:
         return {"type": "boolean"}
@@ -118,12 +123,19 @@ class Number:
     def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
         numeric = isinstance(value, int if self.whole else int | float)
         if not numeric or isinstance(value, bool) or not self._contains(value):  # type: ignore[arg-type]
-            yield _mismatch(self, value, path)
+            yield mismatch(self, value, path, self._hint(value), "bad-value")
 
     def _contains(self, value: float) -> bool:
         if self.above and value == self.least:
             return False
-        return self.least <= value <= self.most and abs(value) < inf
+        return self.least <= value <= self.most and abs(value) <= _LARGEST
+
+    def _hint(self, value: JSON) -> str | None:
+        """What was meant by `80` or `80%` where a share is wanted."""
+        text = str(value).removesuffix("%").strip()
+        if self.most != 1 or self.whole or not text.isdecimal() or not 9 < int(text[:4]) <= 100:
+            return None
+        return f"did you mean {int(text) / 100:g}?"
 
     def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
         return value if self.whole else float(value)  # type: ignore[arg-type]
@@ -138,8 +150,12 @@ class Number:
         return schema
 
 
+_LARGEST = 1.7976931348623157e308
+"""The largest number that a float can hold; a whole number may be larger."""
+
+
 @dataclass(frozen=True, slots=True)
-class Choice(_Plain):
+class Choice(Plain):
     """One of some words."""
 
     choices: tuple[str, ...]
@@ -150,14 +166,16 @@ class Choice(_Plain):
 
     def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
         if value not in self.choices:
-            yield _mismatch(self, value, path)
+            close = nearest(value.lower(), self.choices) if isinstance(value, str) else None
+            hint = None if close is None else f"did you mean `{close}`?"
+            yield mismatch(self, value, path, hint, "bad-value")
 
     def schema(self) -> dict[str, JSON]:
         return {"enum": list(self.choices)}
 
 
 @dataclass(frozen=True, slots=True)
-class Anything(_Plain):
+class Anything(Plain):
     """Any JSON value."""
 
     what: str = "any value"
@@ -188,9 +206,9 @@ class ListOf:
 
     def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
         if not isinstance(value, list):
-            yield _mismatch(self, value, path)
+            yield mismatch(self, value, path)
         elif len(value) < self.least:
-            yield Fault(path, f"`{path[-1]}` is an empty list")
+            yield Fault(path, f"`{path[-1]}` is an empty list", code="empty-list")
         else:
             for number, each in enumerate(value):
                 for fault in self.item.faults(each, (*path, number)):
@@ -222,7 +240,7 @@ class MapOf:
 
     def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
         if not isinstance(value, dict):
-            yield _mismatch(self, value, path)
+            yield mismatch(self, value, path)
             return
         for key, each in value.items():
             for fault in self.item.faults(each, (*path, key)):
@@ -256,7 +274,7 @@ class OneOf:
             if len(deepest[0].path) > len(path):
                 yield from deepest
             else:
-                yield _mismatch(self, value, path)
+                yield mismatch(self, value, path)
 
     def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
         fits = (shape for shape in self.shapes if not any(shape.faults(value, ("",))))
@@ -264,51 +282,3 @@ class OneOf:
 
     def schema(self) -> dict[str, JSON]:
         return {"anyOf": [shape.schema() for shape in self.shapes]}
-
-
-@dataclass(frozen=True, slots=True)
-class Reference(_Plain):
-    """`module:function`, looked at and never imported."""
-
-    @property
-    def words(self) -> str:
-        return "`module:function`"
-
-    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
-        if not isinstance(value, str):
-            yield _mismatch(self, value, path)
-            return
-        module, colon, name = value.partition(":")
-        words = [*module.split("."), *name.split(".")]
-        is_module = not module.endswith(".py") and all(word.isidentifier() for word in words)
-        if not colon or not is_module:
-            what = f"`{value:.80}` does not name a function"
-            yield Fault(path, what, _reference_hint(module, name))
-
-    def schema(self) -> dict[str, JSON]:
-        return {"type": "string", "pattern": "^[^:\\s]+:[^:\\s]+$"}
-
-
-def _reference_hint(module: str, name: str) -> str:
-    if "/" in module or module.endswith(".py"):
-        stem = module.removeprefix("./").removesuffix(".py").replace("/", ".")
-        return f"it names a file, not a module: did you mean `{stem}:{name or 'answer'}`?"
-    return "write module:function, for example my_agent:answer"
-
-
-@dataclass(frozen=True, slots=True)
-class GraderList(_Plain):
-    """A list of graders in any spelling. Whoever knows graders looks at what is in it."""
-
-    @property
-    def words(self) -> str:
-        return "a list of graders"
-
-    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
-        if not isinstance(value, list):
-            yield _mismatch(self, value, path)
-        elif not value:
-            yield Fault(path, f"`{path[-1]}` is an empty list")
-
-    def schema(self) -> dict[str, JSON]:
-        return {"type": "array", "items": {"$ref": "#/$defs/grader"}, "minItems": 1}

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 
 from evalcase.errors import ConfigError
 from evalcase.grade.apply import needs_expected
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.model.case import Case
-from evalcase.model.grader import NamedGrader
-from evalcase.plugins.configure import configure
+from evalcase.model.grader import Grader, NamedGrader
+from evalcase.model.grader_options import (
+    SHARED,
+    DeclaredGrader,
+    SharedOptions,
+    declared_grader,
+)
+from evalcase.model.json_value import JSON
+from evalcase.model.option import made_of
 from evalcase.plugins.registry import find
 from evalcase.text.quick_json import compact_encoder
 
@@ -21,9 +29,34 @@ class Graders:
         self._given = tuple(given)
         self._no_exec = no_exec
         self._expected = NamedGrader("expected", ExpectedGrader())
+        self._wanted: dict[str, tuple[str, str]] = {}
         self._only_expected = (self._expected,)
         self._made: dict[str, tuple[NamedGrader, ...]] = {}
-        self._prints: dict[NamedGrader, str] = {}
+        self._prints: dict[int, str] = {}
+
+    def want(self, suite: str, case: Case) -> None:
+        """Note what a case will ask for. Nothing is made, or imported, before `make_ready`."""
+        specs = case.data.get("graders")
+        if specs:
+            self._wanted.setdefault(_to_json(specs), (suite, case.id))
+
+    def make_ready(self) -> None:
+        """Make all that is wanted: nobody wants to know after the first answers that a grader
+        can't be used. Raise ConfigError with everything that keeps one from being made."""
+        faults = []
+        for text, (suite, case) in self._wanted.items():
+            try:
+                self._made[text] = self._make(json.loads(text))
+            except ConfigError as error:
+                faults.append(f"{suite}: case `{case}`: {error}")
+        self._wanted.clear()
+        if faults:
+            raise ConfigError("\n".join(faults))
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether there is a grader beside the built-in comparison, which might ask a target."""
+        return bool(self._given or self._made)
 
     def of(self, case: Case) -> Sequence[NamedGrader]:
         """The graders of a case, the built-in comparison added where nothing else compares."""
@@ -47,29 +80,73 @@ class Graders:
         return [found for named in graders if (found := self._print(named))]
 
     def _print(self, named: NamedGrader) -> str:
-        known = self._prints.get(named)
+        # By what it is, not by what it says: an option may hold what has no hash.
+        known = self._prints.get(id(named))
         if known is None:
-            known = self._prints[named] = named.grader.fingerprint()
+            known = self._prints[id(named)] = named.grader.fingerprint()
         return known
 
-    def _make(self, specs: Iterable[dict[str, object]]) -> tuple[NamedGrader, ...]:
-        """Make them, and have them ready: nobody wants to know after the first answers that a
-        grader can't be used."""
-        made = tuple([_make_one(spec) for spec in specs])
+    def _make(self, specs: Iterable[Mapping[str, JSON]]) -> tuple[NamedGrader, ...]:
+        """Make them, and have them ready."""
+        made = tuple([make_grader(spec) for spec in specs])
         for named in made:
-            if named.grader.kind.runs_code and self._no_exec:
-                raise ConfigError(f"grader `{named.name}` would run code (--no-exec)")
+            if self._no_exec:
+                _forbid_code(named)
             named.grader.load()
         return made
 
 
-def _make_one(spec: dict[str, object]) -> NamedGrader:
-    kind, _, value = str(spec["type"]).partition(":")
-    options = {**spec, "type": kind, "value": value} if value else spec
-    if kind == "python" and spec.get("name") is None:
-        # There may be several, and a person wants to know which of them failed.
-        options = {**options, "name": f"python:{options.get('value')}"}
-    return configure(find("graders", kind), options)  # type: ignore[arg-type]
+def _forbid_code(named: NamedGrader) -> None:
+    if named.grader.kind.runs_code:
+        raise ConfigError(f"grader `{named.name}` would run code (--no-exec)")
+    for each in named.grader.inner():
+        _forbid_code(each)
+
+
+def make_grader(spec: Mapping[str, JSON]) -> NamedGrader:
+    """A grader of its canonical form `{type, …}`, with those inside of it.
+
+    Raise ConfigError with everything that is wrong with its options.
+    """
+    word, _, value = str(spec["type"]).partition(":")
+    declared = declared_grader(find("graders", word))
+    options = {name: each for name, each in spec.items() if name != "type"}
+    if value and declared.in_name is not None:
+        options = {declared.in_name: value, **options}
+    return make_declared(declared, options)
+
+
+def make_declared(declared: DeclaredGrader, options: Mapping[str, JSON]) -> NamedGrader:
+    """A grader of a kind, of its options and of those that every grader has."""
+    faults = [
+        each.message if each.hint is None else f"{each.message}: {each.hint}"
+        for each in declared.faults(options)
+    ]
+    if faults:
+        raise ConfigError("; ".join(faults))
+    named_by = options.get(declared.in_name or "")
+    # There may be several, and a person wants to know which of them failed.
+    name = f"{declared.kind.name}:{named_by}" if named_by else declared.kind.name
+    counted: SharedOptions = made_of(SharedOptions, _part(options, SHARED.keys()))
+    grader: Grader = made_of(declared.made_by, _with_inner(declared, options))
+    return NamedGrader(
+        counted.name or name, grader, counted.weight, counted.required, counted.threshold,
+        counted.negated, counted.timeout_s,
+    )  # fmt: skip
+
+
+def _with_inner(declared: DeclaredGrader, options: Mapping[str, JSON]) -> dict[str, object]:
+    """The options of its own, with graders made of those that are lists of them."""
+    own: dict[str, object] = dict(_part(options, options.keys() - SHARED.keys()))
+    for name in declared.lists:
+        specs = own.get(name)
+        if isinstance(specs, list):
+            own[name] = [make_grader(each) for each in specs]
+    return own
+
+
+def _part(options: Mapping[str, JSON], names: Iterable[str]) -> dict[str, JSON]:
+    return {name: options[name] for name in names if name in options}
 
 
 _to_json = compact_encoder()

@@ -5,12 +5,16 @@ Nothing is imported before it is asked for, so that an optional dependency stays
 
 from __future__ import annotations
 
+from functools import lru_cache
 from importlib import import_module
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from evalcase.errors import ConfigError
 from evalcase.model.target import TargetKind
 from evalcase.text.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 Plural = Literal["targets", "graders"]
 
@@ -27,20 +31,33 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
     "graders": {
         "expected": "evalcase.graders.expected:ExpectedGrader",
         "python": "evalcase.graders.python:PythonGrader",
+        "all": "evalcase.graders.combine:AllGrader",
+        "any": "evalcase.graders.combine:AnyGrader",
+        "at_least": "evalcase.graders.combine:AtLeastGrader",
+        "weighted": "evalcase.graders.combine:WeightedGrader",
     },
 }
 
 
 def find(plural: Plural, name: str) -> Any:  # noqa: ANN401 - a class of any kind
     """The class of a plug-in. Raise ConfigError, with the nearest names, if there is none."""
+    found = search(plural, name)
+    if found is None:
+        raise ConfigError(f"there is no {plural[:-1]} kind `{name}`{_nearest(name, names(plural))}")
+    return found
+
+
+def search(plural: Plural, name: str) -> Any:  # noqa: ANN401 - a class of any kind
+    """The class of a plug-in, or None. Raise ConfigError if it is installed and can't be used."""
     if name in _BUILT_IN[plural]:
         return _attribute(_BUILT_IN[plural][name])
-    from importlib.metadata import entry_points
-
-    for entry in entry_points(group=f"evalcase.{plural}"):
-        if entry.name == name:
-            return entry.load()
-    raise ConfigError(f"there is no {plural[:-1]} kind `{name}`{_nearest(name, names(plural))}")
+    if name not in _installed(plural):
+        return None
+    try:
+        return _installed(plural)[name].load()
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        raise ConfigError(f"the {plural[:-1]} `{name}` can't be imported: {what}") from error
 
 
 def find_target_kind(name: str) -> TargetKind:
@@ -55,10 +72,19 @@ def find_target_kind(name: str) -> TargetKind:
 
 def names(plural: Plural) -> list[str]:
     """Every name that `find` knows, built-in ones first."""
+    return [*_BUILT_IN[plural], *sorted(_installed(plural).keys() - _BUILT_IN[plural].keys())]
+
+
+def is_known(plural: Plural, name: str) -> bool:
+    """Whether there is a plug-in of a name, found out without importing it."""
+    return name in _BUILT_IN[plural] or name in _installed(plural)
+
+
+@lru_cache
+def _installed(plural: Plural) -> dict[str, EntryPoint]:
     from importlib.metadata import entry_points
 
-    installed = [entry.name for entry in entry_points(group=f"evalcase.{plural}")]
-    return [*_BUILT_IN[plural], *sorted(installed)]
+    return {entry.name: entry for entry in entry_points(group=f"evalcase.{plural}")}
 
 
 def _attribute(place: str) -> Any:  # noqa: ANN401 - a class of any kind

@@ -1,29 +1,39 @@
-"""`evalcase.toml`, or `[tool.evalcase]` of `pyproject.toml`, to a configuration."""
+"""`evalcase.toml`, or `[tool.evalcase]` of `pyproject.toml`, to a configuration.
+
+What a setting may be is declared once, with a sentence; whether the targets it names can be made
+is known only above, where kinds of targets are.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.errors import ConfigError
+from evalcase.model.finding import Finding, Path
+from evalcase.model.json_value import JSON, kind
+from evalcase.model.option import Record, faults_of, fields_of, option, options_of
+from evalcase.model.problem import Problem, in_order
+from evalcase.model.shape import Flag, ListOf, Number, Text
+from evalcase.project.config_file import MOST_BYTES, TABLES, has_settings
+from evalcase.project.settings import Judge, TargetTables
 from evalcase.system.files import read_file
-from evalcase.system.project_root import project_root
-from evalcase.text.suggest import did_you_mean
+from evalcase.system.project_root import is_inside, project_root
 
-_MOST_BYTES = 10_000_000
-_SETTINGS: dict[str, type | tuple[type, ...]] = {
-    "target": str,
-    "targets": dict,
-    "secrets": list,
-    "concurrency": int,
-    "timeout_s": (int, float),
-    "retries": int,
-    "grader_timeout_s": (int, float),
-    "runs_dir": str,
-    "cache": bool,
-}
+if TYPE_CHECKING:
+    from evalcase.read.document import Document
+
+
+class Source(NamedTuple):
+    """The file of a configuration, and what is wrong with the settings in it."""
+
+    document: Document | None
+    table: Path = ()
+    """Where in the document the settings are."""
+    findings: tuple[Finding, ...] = ()
+    unreadable: Problem | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,80 +44,153 @@ class Config:
     """The project's folder, from which Python targets are imported."""
     path: str | None = None
     """The file it was read from."""
-    target: str | None = None
-    """The target of cases that name none."""
-    targets: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """Options by name; `kind` says what sort of target it is."""
-    secrets: tuple[str, ...] = ()
-    """Environment variables whose values never reach a record or the terminal."""
-    concurrency: int = 10
-    timeout_s: float = 120.0
-    retries: int = 2
-    runs_dir: str | None = None
-    grader_timeout_s: float = 120.0
-    """How long a grader may take that says nothing else."""
-    cache: bool = False
-    """Whether answers are taken from the cache, and kept there."""
+    target: str | None = option(
+        Text("the name of a target"), "The target of cases that name none.", default=None,
+        example="python:my_agent:answer", elsewhere=("default_target", "provider", "model"),
+    )  # fmt: skip
+    targets: dict[str, dict[str, Any]] = option(
+        TargetTables(), "Targets by name; `kind` says what sort of target each is.", default={},
+        elsewhere=("providers", "models"),
+    )  # fmt: skip
+    secrets: tuple[str, ...] = option(
+        ListOf(Text("the name of an environment variable"), "a list of names", least=0),
+        "Environment variables whose values never reach a record or the terminal.",
+        default=(), example=["MY_TOKEN"],
+    )  # fmt: skip
+    concurrency: int = option(
+        Number(1, whole=True), "How many trials are under way at once.", default=10,
+        elsewhere=("max_concurrency", "workers", "parallel"),
+    )  # fmt: skip
+    timeout_s: float = option(
+        Number(0, above=True), "The time limit of one attempt, in seconds.", default=120.0,
+        elsewhere=("timeout",),
+    )  # fmt: skip
+    retries: int = option(
+        Number(0, whole=True),
+        "How often a question is asked again after a failure that may pass.", default=2,
+        elsewhere=("max_retries",),
+    )  # fmt: skip
+    runs_dir: str | None = option(
+        Text("a path"), "Where records are kept; without it in `.evalcase/runs`.", default=None
+    )
+    grader_timeout_s: float = option(
+        Number(0, above=True), "How many seconds a grader may take that says nothing else.",
+        default=120.0,
+    )  # fmt: skip
+    cache: bool = option(
+        Flag(), "Whether answers are taken from the cache, and kept there.", default=False
+    )
+    judge: Judge | None = option(
+        Record(Judge, "a table"), "Who grades `criteria` and `rubrics`.", default=None
+    )
+    source: Source | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether its file could be read: else nobody knows what it defines."""
+        document = self.source.document if self.source is not None else None
+        return self.source is None or (document is not None and document.readable)
+
+    def problems(self, more: Iterable[Finding] = ()) -> list[Problem]:
+        """What is wrong with its file, with places; `more` is found by whoever knows targets."""
+        if self.source is None:
+            return []
+        document, table, findings, unreadable = self.source
+        if document is None:
+            return [unreadable] if unreadable is not None else []
+        found = [each._replace(path=(*table, *each.path)) for each in (*findings, *more)]
+        return in_order(document.problems + document.place(found))
 
 
-def load_config(start: str) -> Config:
-    """The configuration of the project that a folder belongs to."""
+def load_config(start: str, seen_from: str | None = None) -> Config:
+    """The configuration of the project that a folder belongs to.
+
+    Raise ConfigError, with all problems, if a setting is wrong.
+    """
+    config = read_config(start, seen_from)
+    problems = config.problems()
+    if problems:
+        raise ConfigError.of(problems)
+    return config
+
+
+def read_config(start: str, seen_from: str | None = None) -> Config:
+    """The same, whatever is wrong with it: such a setting has its default, and is told by
+    `problems`. From `seen_from` on, the path of its file is shown as relative."""
     root = project_root(os.path.realpath(start))
-    for name, table in (("evalcase.toml", ()), ("pyproject.toml", ("tool", "evalcase"))):
+    for name in TABLES:
         path = os.path.join(root, name)
         if os.path.isfile(path):
-            data = _read_toml(path)
-            for key in table:
-                data = data.get(key, {}) if isinstance(data, dict) else {}
-            if data or not table:
-                return _config(root, path, data)
+            config = _read_file(root, path, _shown(path, root, seen_from))
+            if config is not None:
+                return config
     return Config(root)
 
 
-def _read_toml(path: str) -> Any:  # noqa: ANN401 - whatever the file holds
-    import tomllib
+def config_of_text(text: bytes, path: str, root: str, shown: str) -> Config | None:
+    """The configuration in a text; None for a `pyproject.toml` that has no part for evalcase."""
+    name = os.path.basename(path)
+    if not has_settings(name, text):
+        return None
+    if not text.strip():
+        return Config(root, path)
+    from evalcase.read.toml import parse_toml
+
+    document = parse_toml(text, shown)
+    if not document.readable:
+        return Config(root, path, source=Source(document))
+    data: Any = document.value
+    for key in TABLES.get(name, ()):
+        data = data.get(key) if isinstance(data, dict) else None
+    if data is None:
+        return None
+    return _read_settings(root, path, document, data)
+
+
+def _read_file(root: str, path: str, shown: str) -> Config | None:
+    from evalcase.read.source import BOM, undecodable, unreadable
 
     try:
-        return tomllib.loads(read_file(path, _MOST_BYTES).decode())
+        text = read_file(path, MOST_BYTES).removeprefix(BOM)
+        text.decode()
     except OSError as error:
-        raise ConfigError(f"{path}: can't be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: {error}") from None
+        problem = unreadable(shown, error)
+    except UnicodeDecodeError:
+        problem = undecodable(text, shown)
+    else:
+        return config_of_text(text, path, root, shown)
+    return Config(root, path, source=Source(None, unreadable=problem))
 
 
-def _config(root: str, path: str, data: dict[str, Any]) -> Config:
-    for name, value in data.items():
-        if name not in _SETTINGS:
-            raise ConfigError(f"{path}: `{name}` is not a setting{_nearest(name)}")
-        wanted = _SETTINGS[name]
-        if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
-            raise ConfigError(f"{path}: `{name}` has the wrong type: {value!r}")
-    _check_targets(path, data.get("targets", {}))
-    _check_numbers(path, data)
-    secrets = data.get("secrets", [])
-    if not all(isinstance(name, str) for name in secrets):
-        raise ConfigError(f"{path}: `secrets` is a list of names of environment variables")
-    settings = {name: value for name, value in data.items() if name != "secrets"}
-    return Config(root, path, secrets=tuple(secrets), **settings)
+def _read_settings(root: str, path: str, document: Document, data: JSON) -> Config:
+    table = TABLES.get(os.path.basename(path), ())
+    if not isinstance(data, dict):
+        wrong = Finding("wrong-type", (), f"`tool.evalcase` is a table, not {kind(data)}")
+        return Config(root, path, source=Source(document, table, (wrong,)))
+    faults = list(faults_of(Config, data, "the configuration"))
+    findings = [Finding(each.code, each.path, each.message, each.hint, each.at) for each in faults]
+    at_fault = {each.path[0] for each in faults}
+    names = [name for name in options_of(Config) if name in data and name not in at_fault]
+    sound = {name: data[name] for name in names} | _names_in(data)
+    source = Source(document, table, tuple(findings))
+    return Config(root, path, **fields_of(Config, sound), source=source)
 
 
-def _check_targets(path: str, targets: dict[str, Any]) -> None:
-    for name, options in targets.items():
-        if not isinstance(options, dict) or not isinstance(options.get("kind"), str):
-            raise ConfigError(f'{path}: [targets.{name}] needs a kind, such as kind = "python"')
+def _names_in(data: dict[str, Any]) -> dict[str, Any]:
+    """The names that tables give, whatever else is wrong with them: suites may mention them."""
+    targets, judge = data.get("targets"), data.get("judge")
+    names: dict[str, Any] = {}
+    if isinstance(targets, dict):
+        names["targets"] = {name: each for name, each in targets.items() if isinstance(each, dict)}
+    if isinstance(judge, dict) and any(Record(Judge, "a table").faults(judge, ("judge",))):
+        target = judge.get("target")
+        if isinstance(target, str) and target:
+            names["judge"] = {"target": target}
+    return names
 
 
-def _check_numbers(path: str, data: dict[str, Any]) -> None:
-    for name, least in (
-        ("concurrency", 1),
-        ("retries", 0),
-        ("timeout_s", 0.001),
-        ("grader_timeout_s", 0.001),
-    ):
-        if not least <= data.get(name, least) < inf:
-            raise ConfigError(f"{path}: `{name}` is {least} or more")
-
-
-def _nearest(name: str) -> str:
-    hint = did_you_mean(name, _SETTINGS)
-    return f": {hint}" if hint else ""
+def _shown(path: str, root: str, seen_from: str | None) -> str:
+    if seen_from is None:
+        return path
+    folder = os.path.realpath(seen_from)
+    return os.path.relpath(path, folder) if is_inside(folder, root) else path

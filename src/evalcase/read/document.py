@@ -19,13 +19,13 @@ _LONGEST_EXCERPT = 1000
 
 
 class Document:
-    """One YAML or JSON value as it was written. `value` is None where it could not be read."""
+    """A YAML, JSON or TOML value as it was written. `value` is None where it could not be read."""
 
     def __init__(
         self,
         path: str,
         source: str | bytes,
-        format: Format,
+        format: Format | Literal["toml"],
         value: JSON,
         faults: Sequence[Fault],
         readable: bool = True,
@@ -75,6 +75,10 @@ class Document:
             from evalcase.read.yaml_places import yaml_places
 
             return yaml_places(self.source, None if wanted is None else wanted_tree(wanted))
+        if self.format == "toml":
+            from evalcase.read.toml_places import toml_places
+
+            return toml_places(self.text)
         from evalcase.read.json_places import json_places
 
         return json_places(self.text, one_line=self.format == "jsonl")

@@ -26,7 +26,7 @@ from evalcase.read import scalars
 from evalcase.read.fault import MAX_DEPTH, FatalFaultError, Fault
 from evalcase.read.yaml_aliases import DROPPED, MERGE, AliasReader
 from evalcase.read.yaml_faults import explain, misread_question_marks
-from evalcase.read.yaml_text import Prepared, prepare
+from evalcase.read.yaml_source import Prepared, prepare
 
 _KEYS_ONLY: Any = object()
 """Marks a suspended mapping whose key is the collection being read."""

@@ -23,7 +23,7 @@ from yaml.events import (
 from evalcase.model.problem import Span
 from evalcase.read.lines import split_lines
 from evalcase.read.places import KEY_ONLY, Alias, Branch, Leaf, Node, Wanted, merge
-from evalcase.read.yaml_text import prepare
+from evalcase.read.yaml_source import prepare
 
 _NODES = frozenset({Branch, Leaf, Alias})
 _STARTS = frozenset({MappingStartEvent, SequenceStartEvent})

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
 from io import BufferedReader
 from typing import Any
 
 from evalcase.model.case import Case
-from evalcase.record.lines import Lines, damaged, open_lines, read_line_at
+from evalcase.record.lines import Lines, damaged, line_number, open_lines, read_line_at
 from evalcase.record.row import decode_row
 from evalcase.record.table import Table, mark_of
 
 CASE = b'{"type":"case",'
+_GRADING = b'{"type":"grading",'
+# Plain names only: an escape may stand for what can't be told from its bytes.
+_NAME = re.compile(rb'\{"type":"case",("suite":"[^"\\]*","case":"[^"\\]*"),')
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "id": str, "description": str, "tags": list, "metadata": dict, "skip": (str, bool),
     "conversation_id": str, "criteria": str, "rubrics": list, "graders": list, "targets": list,
@@ -26,7 +31,8 @@ def case_row(suite: str, case: Case) -> dict[str, Any]:
 class CaseShelf:
     """Finds cases by suite and id, and holds none of them."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, upto: int | None = None) -> None:
+        """With `upto`, cases as they were before any later grading."""
         self._path = path
         self._places = Table("Q")
         self._file: BufferedReader | None = None
@@ -34,8 +40,9 @@ class CaseShelf:
         for line in lines:
             begins, at = at, lines.size
             if line.startswith(CASE):
-                row = self._checked(decode_row(line), lines.count)
-                self._places.add(mark_of((row["suite"], row["case"])), begins)
+                self._places.add(mark_of(self._name(line, lines.count)), begins)
+            elif upto is not None and line.startswith(_GRADING) and _number(line) > upto:
+                break
 
     def find(self, suite: str, case: str) -> Case | None:
         """The case as it was when it was last graded; None if the journal hasn't got it."""
@@ -44,7 +51,10 @@ class CaseShelf:
             return None
         if self._file is None:
             self._file = open_lines(self._path)
-        return Case(read_line_at(self._path, self._file, found[0])["data"])
+        data = read_line_at(self._path, self._file, found[0]).get("data")
+        if not isinstance(data, dict) or not _is_case(data):
+            raise damaged(self._path, line_number(self._file, found[0]), "is no case")
+        return Case(data)
 
     def close(self) -> None:
         if self._file is not None:
@@ -56,12 +66,20 @@ class CaseShelf:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _checked(self, row: dict[str, Any], line: int) -> dict[str, Any]:
-        data = row.get("data")
-        named = isinstance(row.get("suite"), str) and isinstance(row.get("case"), str)
-        if not named or not isinstance(data, dict) or not _is_case(data):
-            raise damaged(self._path, line, "is no case")
-        return row
+    def _name(self, line: bytes, number: int) -> tuple[str, str]:
+        """Suite and id. They come first, so that the rest of most lines need not be parsed."""
+        found = _NAME.match(line)
+        row = json.loads(b"{%b}" % found[1]) if found else decode_row(line)
+        suite, case = row.get("suite"), row.get("case")
+        if not isinstance(suite, str) or not isinstance(case, str):
+            raise damaged(self._path, number, "is no case")
+        return suite, case
+
+
+def _number(line: bytes) -> int:
+    """Which grading begins with a row."""
+    number = decode_row(line).get("number")
+    return number if type(number) is int else 0
 
 
 def _is_case(data: dict[str, Any]) -> bool:

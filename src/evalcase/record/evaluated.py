@@ -1,17 +1,16 @@
-"""What comes of a run, for who asked for it."""
+"""What comes of a run, for who asked for it: how it ended, its totals, and the way to the rest."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
+from evalcase.model.outcome import CaseVerdict
 from evalcase.model.result import Result
 from evalcase.model.totals import Totals
+from evalcase.record.ending import Status
 from evalcase.record.folder import Run
-from evalcase.record.reader import read_results
-
-Status = Literal["completed", "interrupted", "stopped", "failed"]
+from evalcase.record.kept import KeptRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +25,12 @@ class Evaluated:
     """Why it ended early, in words."""
     failed_fast: bool = False
     """Whether it ended early because it was told to, at the first case that did not pass."""
+    cap_usd: float | None = None
+    """The spending cap, where that is what ended it."""
+    duration_s: float | None = None
+    """How long all of it took, pauses left out; None where a part of it was killed."""
+    grading: int | None = None
+    """Which of its gradings this is of; None for the newest."""
 
     @property
     def complete(self) -> bool:
@@ -39,7 +44,13 @@ class Evaluated:
     @property
     def results(self) -> Iterator[Result]:
         """Every result, read from the record, in the order in which the trials finished."""
-        return read_results(self.run.journal)
+        return KeptRun(self.run, self.grading).results()
+
+    @property
+    def cases(self) -> Iterator[CaseVerdict]:
+        """Every case at every target with its verdict, read from the record, in the order in which
+        their last trials finished."""
+        return KeptRun(self.run, self.grading).cases()
 
     @property
     def pass_rate(self) -> float | None:
@@ -52,3 +63,12 @@ class Evaluated:
         cases = self.totals.cases
         bad = cases.failed + cases.errored + cases.ungraded
         return self.complete and not bad and not self.totals.unfinished
+
+
+def read_evaluated(kept: KeptRun) -> Evaluated:
+    """What came of a run, as its record has it."""
+    end = kept.end
+    return Evaluated(
+        kept.run, end.status, kept.totals, end.notice, end.failed_fast, end.cap_usd,
+        end.duration_s, kept.grading,
+    )  # fmt: skip

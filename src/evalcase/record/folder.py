@@ -12,10 +12,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from evalcase.errors import RecordError
-from evalcase.record.row import MAX_LINE, parse
+from evalcase.record.row import MAX_LINE
 from evalcase.system.disk import Disk, LocalDisk, sync_folder, write_atomically
 from evalcase.system.files import OversizeError, read_file
 from evalcase.text.secrets import Scrubber
+from evalcase.text.strict_json import DEEPEST_ROW, parse_object
 
 VERSION = 2
 """Of run.json and of the rows of the journal. It goes up when an older evalcase would misread."""
@@ -82,7 +83,7 @@ def read_run(path: str) -> Run:
     except OSError as error:
         raise RecordError(f"{file} can't be read: {error.strerror or error}") from error
     try:
-        return _run(path, parse(data.decode()))
+        return _run(path, parse_object(data, DEEPEST_ROW))
     except KeyError as error:
         raise RecordError(f"{file} is damaged: it has no {error}") from error
     except (TypeError, ValueError) as error:

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
 from math import isnan, nan
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from evalcase.model.result import Verdict
 from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
+from evalcase.record.lines import Lines
 from evalcase.record.outline import REGRADED, VERDICTS, Outline, read_outlines
 from evalcase.record.table import Table, mark_of
 from evalcase.record.tally import Tally
 
 _NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
-_GROUP = 4
-"""The column of a result that says which case it is a trial of."""
+_PLACE, _GROUP = 2, 4
+"""The columns of a result that say where its row begins, and which case it is a trial of."""
 
 
 class Known(NamedTuple):
@@ -36,6 +40,21 @@ class Known(NamedTuple):
     grading_at: int
     """Where the row of its grading does: the same where it was graded once."""
     answered: bool
+
+
+class Counted(NamedTuple):
+    """A trial, by what is counted of it."""
+
+    group: int
+    """The mark of its case at its target."""
+    verdict: Verdict
+    repeats: int
+    pass_rate: float
+    cost_usd: float
+    """Not a number where none is known, as the next one."""
+    grading_usd: float
+    answered: int
+    """1 if it has an answer, 2 if that is from the cache."""
 
 
 class Index:
@@ -75,6 +94,11 @@ class Index:
             outline.repeats, rate, cost, paid, outline.answered + outline.cached,
         )  # fmt: skip
 
+    def read(self, lines: Lines) -> None:
+        """Take in all lines of a journal."""
+        for at, outline in read_outlines(lines):
+            self.add(outline, at)
+
     def find(self, key: TrialKey) -> Known | None:
         """What is known of a trial; None if it has no result."""
         mark = mark_of(key)
@@ -88,38 +112,58 @@ class Index:
             return Known(VERDICTS[verdict], question, grading, at, at, answered)
         return Known(VERDICTS[again[2]], question, again[0], at, again[1], answered)
 
+    def count_finished(self, again: tuple[Verdict, ...] = ()) -> int:
+        """How many trials have a result, those whose verdict is in `again` left out."""
+        if not again:
+            return len(self)
+        return sum(self._counted(row).verdict not in again for row in self._results)
+
     def __len__(self) -> int:
         return len(self._results)
 
-    def places(self) -> list[tuple[int, int]]:
+    def places(self) -> Iterator[tuple[int, int]]:
         """Where the answer and the grading of every trial are, in the order of the answers."""
-        places = []
-        for mark, _, _, at, *_ in self._results:
+        for mark, _, _, at, *_ in self._results.in_order_of(_PLACE):
             again = self._last_grading(mark, at)
-            places.append((at, at if again is None else again[1]))
-        return sorted(places)
+            yield at, at if again is None else again[1]
+
+    def counted(self) -> Iterator[Counted]:
+        """Each trial once, those of a case together, if any is repeated. How often a case is
+        repeated may have been changed in between: what its last trial says holds for all."""
+        trials = map(self._counted, self._results)
+        if not self._repeats:
+            yield from trials
+            return
+        trials = map(self._counted, self._results.in_order_of(_GROUP))
+        for _, group in groupby(trials, attrgetter("group")):
+            several = list(group)
+            repeats, pass_rate = several[-1].repeats, several[-1].pass_rate
+            for each in several:
+                yield each._replace(repeats=repeats, pass_rate=pass_rate)
 
     def tally(self) -> Tally:
         """Each trial counted once."""
         tally = Tally()
         # Most journals have no row that took the place of another.
         spent = Counter(self._spent if self._rows > len(self._results) else ())
-        # Repeats of a case come together, so that only one case at a time is open.
-        rows = self._results.in_order_of(_GROUP) if self._repeats else iter(self._results)
-        for mark, _, _, at, verdict, group, repeats, rate, cost, paid, answered in rows:
-            again = self._last_grading(mark, at) or (0, 0, verdict, rate, paid)
-            tally.count(group, VERDICTS[again[2]], repeats, again[3])
-            if answered:
-                paid_for = _or_none(cost), _or_none(again[4])
-                tally.pay(*paid_for, cached=answered > 1)
+        for each in self.counted():
+            tally.count(each.group, each.verdict, each.repeats, each.pass_rate)
+            if each.answered:
+                paid_for = _or_none(each.cost_usd), _or_none(each.grading_usd)
+                tally.pay(*paid_for, cached=each.answered > 1)
                 if spent:
-                    spent.subtract(each for each in paid_for if each is not None)
+                    spent.subtract(cost for cost in paid_for if cost is not None)
         tally.lose(spent.elements())
         return tally
 
+    def _counted(self, row: tuple[Any, ...]) -> Counted:
+        mark, _, _, at, verdict, group, repeats, rate, cost, paid, answered = row
+        _, _, verdict, rate, paid = self._last_grading(mark, at) or (0, 0, verdict, rate, paid)
+        return Counted(group, VERDICTS[verdict], repeats, rate, cost, paid, answered)
+
     def _last_grading(self, mark: int, answer_at: int) -> tuple[int, int, int, float, float] | None:
         """The row that graded an answer again, unless the target was asked again after that."""
-        if self.gradings == 1:
+        if not len(self._regraded):
             return None
         found = self._regraded.find(mark)
         return found if found is not None and found[1] > answer_at else None
@@ -132,8 +176,7 @@ def _or_none(value: float) -> float | None:
 def read_index(path: str, upto: int | None = None) -> Index:
     """The index of a journal; with `upto`, as it was after that many gradings."""
     index = Index(upto)
-    for at, outline in read_outlines(path):
-        index.add(outline, at)
+    index.read(Lines(path))
     return index
 
 

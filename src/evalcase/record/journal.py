@@ -93,13 +93,15 @@ def open_journal(
     scrubber: Scrubber | None = None,
     deliver: Callable[[list[Done]], None] | None = None,
     on_failure: Callable[[JournalFailure], None] | None = None,
+    read: Callable[[Lines], object] | None = None,
     disk: Disk | None = None,
 ) -> Journal:
     """Open a journal for writing: a new one, or that of an earlier run, cut to its whole lines.
 
     `deliver` gets the `done`s of each group and calls them; by default in the journal's thread.
     `on_failure` is called once from there: rows not acknowledged by then never will be.
-    RecordError if the journal is damaged, can't be written, or has another writer.
+    `read` goes through the lines that are there while they are verified, so that nobody has to
+    read them again. RecordError if the journal is damaged, can't be written, or has another writer.
     """
     disk = disk or LocalDisk()
     with _record_errors(path):
@@ -111,7 +113,7 @@ def open_journal(
             os.close(fd)
             raise
         try:
-            old = _mend(path, fd, disk)
+            old = _mend(path, fd, disk, read or _verify)
         except BaseException:
             unlock(fd, path)
             raise
@@ -121,11 +123,15 @@ def open_journal(
     return journal
 
 
-def _mend(path: str, fd: int, disk: Disk) -> Lines:
+def _verify(lines: Lines) -> None:
+    deque(lines, maxlen=0)
+
+
+def _mend(path: str, fd: int, disk: Disk, read: Callable[[Lines], object]) -> Lines:
     """Verify every line, cut off a torn last one, and make sure of the rest: what a killed
     writer left may be in memory only."""
     lines = Lines(path)
-    deque(lines, maxlen=0)
+    read(lines)
     if lines.torn is not None:
         disk.truncate(fd, lines.torn.start)
     disk.fsync(fd)

@@ -80,3 +80,13 @@ def open_lines(path: str) -> BufferedReader:
         return open_file(path)
     except OSError as error:
         raise RecordError(f"{path} can't be read: {error.strerror or error}") from error
+
+
+def line_number(file: BufferedReader, at: int) -> int:
+    """The number of the line that begins at a place, for a message only."""
+    file.seek(0)
+    count, left = 1, at
+    while left > 0 and (block := file.read(min(left, 1 << 20))):
+        count += block.count(b"\n")
+        left -= len(block)
+    return count

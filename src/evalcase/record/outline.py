@@ -45,18 +45,17 @@ class Placed(NamedTuple):
     row: dict[str, Any]
 
 
-def read_outlines(path: str) -> Iterator[tuple[int, Outline]]:
+def read_outlines(lines: Lines) -> Iterator[tuple[int, Outline]]:
     """Every row that counts trials, with the byte at which it begins."""
-    for line, at, row in read_result_rows(path):
+    for line, at, row in read_result_rows(lines):
         try:
             yield at, outline_of(row)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise damaged(path, line, f"is no result: {error!r}") from error
+            raise damaged(lines.path, line, f"is no result: {error!r}") from error
 
 
-def read_result_rows(path: str) -> Iterator[Placed]:
+def read_result_rows(lines: Lines) -> Iterator[Placed]:
     """Every row of a result or a regrading. Cases, the most of a journal, are not even parsed."""
-    lines = Lines(path)
     at = 0
     for line in lines:
         begins, at = at, lines.size
@@ -65,7 +64,7 @@ def read_result_rows(path: str) -> Iterator[Placed]:
         try:
             row = decode_row(line)
         except ValueError as error:
-            raise damaged(path, lines.count, f"is no row of a journal: {error}") from error
+            raise damaged(lines.path, lines.count, f"is no row of a journal: {error}") from error
         if row.get("type") in (RESULT, REGRADED):
             yield Placed(lines.count, begins, row)
 

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from evalcase.model.codec import decode
 from evalcase.model.result import Regraded, Result
-from evalcase.record.index import read_index
-from evalcase.record.lines import damaged, open_lines, read_line_at
+from evalcase.record.index import Index, read_index
+from evalcase.record.lines import damaged, line_number, open_lines, read_line_at
 
 T = TypeVar("T")
 
@@ -18,9 +18,13 @@ T = TypeVar("T")
 def read_results(path: str, upto: int | None = None) -> Iterator[Result]:
     """Every result that counts, in the order of the journal: where a trial was run again, its
     last one, and where an answer was graded again, its last grading, none after `upto`."""
-    places = read_index(path, upto).places()
+    return read_results_of(path, read_index(path, upto))
+
+
+def read_results_of(path: str, index: Index) -> Iterator[Result]:
+    """The same for a journal that was gone through already."""
     with open_lines(path) as file:
-        for answer_at, grading_at in places:
+        for answer_at, grading_at in index.places():
             yield read_result_at(path, file, answer_at, grading_at)
 
 
@@ -42,14 +46,4 @@ def _decode_at(path: str, file: BufferedReader, at: int, wanted: type[T]) -> T:
     try:
         return decode(wanted, row)
     except (TypeError, ValueError) as error:
-        raise damaged(path, _line_of(file, at), f"is no result: {error}") from error
-
-
-def _line_of(file: BufferedReader, at: int) -> int:
-    """The number of the line that begins at a place, for a message only."""
-    file.seek(0)
-    count, left = 1, at
-    while left > 0 and (block := file.read(min(left, 1 << 20))):
-        count += block.count(b"\n")
-        left -= len(block)
-    return count
+        raise damaged(path, line_number(file, at), f"is no result: {error}") from error

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from evalcase.text.quick_json import compact_encoder
-from evalcase.text.strict_json import DEEPEST_ROW, may_be_deep, parse_object
+from evalcase.text.strict_json import DEEPEST_ROW, may_be_deep, parse_row
 
 if TYPE_CHECKING:
     from evalcase.text.secrets import Scrubber
@@ -47,11 +47,11 @@ def encode_row(row: dict[str, Any], scrubber: Scrubber | None = None) -> bytes:
 
 
 def dump(value: dict[str, Any]) -> str:
-    """Compact JSON of a value that `parse` will accept again."""
+    """Compact JSON of a value that `parse_row` will accept again."""
     try:
         text = _to_json(value)
         if may_be_deep(text, MAX_DEPTH):
-            parse(text)
+            parse_row(text)
     except (TypeError, RecursionError) as error:
         raise ValueError(f"not a JSON value: {error}") from error
     return text
@@ -75,9 +75,4 @@ def decode_row(line: bytes) -> dict[str, Any]:
         # Two lone surrogates side by side are not the character that JSON would make of them;
         # that one is never written as an escape.
         text = _ESCAPES.sub(lambda m: chr(int(m[1], 16)) if m[1] else m[0], text)
-    return parse(text)
-
-
-def parse(text: str) -> dict[str, Any]:
-    """The JSON object in a text that may come from anyone; ValueError if there is none."""
-    return parse_object(text, MAX_DEPTH)
+    return parse_row(text)

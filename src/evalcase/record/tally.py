@@ -5,21 +5,12 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
 from math import fsum
 
+from evalcase.model.outcome import Folding
 from evalcase.model.result import Result, Verdict
-from evalcase.model.totals import Counts, Totals, decide_case_verdict
+from evalcase.model.totals import Counts, Totals
 from evalcase.record.table import mark_of
-
-
-@dataclass(slots=True)
-class _Open:
-    """A case that has some of its trials."""
-
-    repeats: int
-    pass_rate: float
-    verdicts: list[Verdict] = field(default_factory=list)
 
 
 class Tally:
@@ -28,7 +19,7 @@ class Tally:
     def __init__(self) -> None:
         self._trials: Counter[Verdict] = Counter()
         self._cases: Counter[Verdict] = Counter()
-        self._open: dict[Hashable, _Open] = {}
+        self._folding: Folding[Hashable] = Folding()
         self._unpriced = 0
         self._cached = 0
         # Kept one by one for an exact sum: a resumed run adds up to the same cent in any order.
@@ -49,13 +40,9 @@ class Tally:
         if repeats <= 1:
             self._cases[verdict] += 1
             return
-        known = self._open.get(name)
-        if known is None:
-            known = self._open[name] = _Open(repeats, pass_rate)
-        known.verdicts.append(verdict)
-        if len(known.verdicts) >= known.repeats:
-            self._cases[decide_case_verdict(known.verdicts, known.pass_rate)] += 1
-            del self._open[name]
+        outcome = self._folding.add(name, verdict, repeats, pass_rate)
+        if outcome.verdict is not None:
+            self._cases[outcome.verdict] += 1
 
     def pay(self, cost_usd: float | None, grading_usd: float | None, *, cached: bool) -> None:
         """Count what an answer and its grading cost."""
@@ -76,7 +63,7 @@ class Tally:
         return Totals(
             Counts.of(self._cases),
             Counts.of(self._trials),
-            len(self._open),
+            len(self._folding),
             fsum(self._costs) if self._costs else None,
             fsum(self._grading) if self._grading else None,
             fsum(spent) if spent else None,

@@ -110,6 +110,9 @@ def _read_the_rest(
     if "targets" in found and values.get("target") is not None and values.get("targets"):
         message = "`target` and `targets` say the same thing"
         report.add("conflicting-fields", (*path, "target"), message, "keep `targets`", "key")
+    if "skip" not in found and ("criteria" in found or "rubrics" in found):
+        name = "criteria" if "criteria" in found else "rubrics"
+        report.mention("judge", name, path + where.get(name, (name,)), "key")
     for name in CASE_ORDER if len(found) > 1 else found:
         if name in found and name in _IN_CANONICAL_FORM:
             data[name] = found[name]

@@ -1,21 +1,45 @@
-"""The four spellings of a grader, and rubrics, to one."""
+"""The four spellings of a grader to one, by what is declared of each kind, to any depth."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalcase.model.finding import QUOTE_IT, Path
+from evalcase.model.finding import At, Path
 from evalcase.model.json_value import kind
 from evalcase.resolve.report import Report
 
+if TYPE_CHECKING:
+    from evalcase.model.grader_options import DeclaredGrader
+    from evalcase.model.shape import Fault
+
 SPELLINGS = "write a name, {name: argument}, {name: {options}} or {type: name, …}"
 
-MAPPING_ARGUMENTS = frozenset({"equals", "json_schema"})
-"""Graders whose argument is itself a mapping: {name: {…}} gives them that, and no options."""
+SHARED_NAMES = frozenset({"name", "weight", "required", "threshold", "timeout_s", "not"})
+"""The options of every grader, which are never the name of one."""
+
+MAPPING_ARGUMENTS = frozenset({"equals", "json_schema", "json_equals", "fields"})
+"""Graders that take a mapping as their argument, also where nothing is known of them."""
+
+
+class _Written(NamedTuple):
+    """A grader in any spelling: its name, its options, and where they are written."""
+
+    name: str
+    options: dict[str, Any]
+    path: Path
+    """Of the grader."""
+    below: Path
+    """Of its options, seen from there."""
+    argument: str | None = None
+    """The option that is written as the argument, which has the place of the name."""
+    name_at: Path = ()
+    """Where the name is written, as a key or as a value."""
+    argument_at: At = "value"
 
 
 def read_graders(value: Any, path: Path, report: Report) -> list[dict[str, Any]] | None:
-    """Each grader as `{type: name, …}`; an argument is its `value`."""
+    """Each grader as `{type: name, …}`; an argument is the option that it gives."""
     if type(value) is not list:
         report.add("wrong-type", path, f"`{path[-1]}` is a list, not {kind(value)}", SPELLINGS)
         return None
@@ -24,94 +48,131 @@ def read_graders(value: Any, path: Path, report: Report) -> list[dict[str, Any]]
 
 
 def _read_grader(item: Any, path: Path, report: Report) -> dict[str, Any] | None:
+    written = _read_spelling(item, path, report)
+    if written is None:
+        return None
+    before = report.errors
+    declared = report.declared(written.name)
+    if declared is None:
+        _report_unknown(written, report)
+        _check_shared(written, report)
+    else:
+        written = _with_inner(written, declared, report)
+        for fault in declared.faults(written.options):
+            _report_fault(fault, written, declared, report)
+    return {"type": written.name, **written.options} if report.errors == before else None
+
+
+def _read_spelling(item: Any, path: Path, report: Report) -> _Written | None:
     if type(item) is str and item:
-        return {"type": item}
+        return _with_value(_Written(item, {}, path, ()), report)
     if type(item) is not dict or not item:
         what = kind(item) if item not in ("", [], {}) else kind(item).replace("a ", "an empty ")
         report.add("bad-grader", path, f"a grader is a name or a mapping, not {what}", SPELLINGS)
         return None
     if "type" in item:
-        return _read_options(item, item["type"], path, report)
-    names = [name for name in item if name not in ("weight", "required")]
-    if len(item) > 1 or not names:
-        name = names[0] if names else "name"
-        hint = f"write {{type: {name}, value: …}} with the other options beside them"
+        name = item["type"]
+        if type(name) is not str or not name:
+            _report_nameless((*path, "type"), report)
+            return None
+        options = {key: value for key, value in item.items() if key != "type"}
+        return _with_value(_Written(name, options, path, (), name_at=("type",)), report)
+    if len(item) > 1 or not SHARED_NAMES.isdisjoint(item):
+        hint = _hint_for_options(item, report)
         report.add("bad-grader", path, "a grader with options says its name in `type`", hint)
         return None
     ((name, argument),) = item.items()
-    if type(argument) is not dict or "type" in argument or name in MAPPING_ARGUMENTS:
-        if not name:
-            _report_nameless(path, report)
-            return None
-        return {"type": name, "value": argument}
-    return _read_options({"type": name, **argument}, name, path, report, (name,))
-
-
-def _read_options(
-    options: dict[str, Any], name: Any, path: Path, report: Report, below: Path = ()
-) -> dict[str, Any] | None:
-    if type(name) is not str or not name:
-        _report_nameless(path if below else (*path, "type"), report)
+    if not name:
+        _report_nameless(path, report)
         return None
-    before = report.errors
-    check_weight(options, (*path, *below), report)
-    return options if report.errors == before else None
+    return _read_named(name, argument, path, report)
+
+
+def _read_named(name: str, argument: Any, path: Path, report: Report) -> _Written:
+    """`{name: argument}` or `{name: {options}}`: the kind says which of the two a mapping is."""
+    declared = report.declared(name)
+    takes_mapping = name in MAPPING_ARGUMENTS if declared is None else declared.kind.takes_mapping
+    if type(argument) is dict and not takes_mapping:
+        return _with_value(_Written(name, argument, path, (name,), name_at=(name,)), report)
+    if argument is None and (declared is not None or ":" in name):
+        return _with_value(_Written(name, {}, path, (name,), name_at=(name,)), report)
+    option = (declared.kind.argument if declared is not None else None) or "value"
+    return _Written(name, {option: argument}, path, (name,), option, (name,))
+
+
+def _with_value(written: _Written, report: Report) -> _Written:
+    """`python:module:function` is the kind `python` with its argument."""
+    name, colon, value = written.name.partition(":")
+    if not colon or report.declared(written.name) is not None:
+        return written
+    declared = report.declared(name)
+    option = declared.in_name if declared is not None else None
+    if option is None or option in written.options:
+        return written
+    options = {option: value, **written.options}
+    at: At = "key" if written.below else "value"
+    return written._replace(name=name, options=options, argument=option, argument_at=at)
+
+
+def _with_inner(written: _Written, declared: DeclaredGrader, report: Report) -> _Written:
+    """The same with the graders inside of it in one spelling, too."""
+    options = dict(written.options)
+    for name in declared.lists:
+        if type(options.get(name)) is list and options[name]:
+            path = _place((name,), written)
+            inner = read_graders(options[name], path, report)
+            # What is left of a list with mistakes is never used, but it is not an empty one.
+            options[name] = inner or options[name]
+    return written._replace(options=options)
+
+
+def _report_unknown(written: _Written, report: Report) -> None:
+    at_key = written.name_at and written.name_at != ("type",)
+    path = (*written.path, *written.name_at)
+    report.mention("grader", written.name, path, "key" if at_key else "value")
+
+
+def _check_shared(written: _Written, report: Report) -> None:
+    """Of a grader that nobody knows, the options can be checked that all have."""
+    if SHARED_NAMES.isdisjoint(written.options) or written.argument is not None:
+        return
+    from evalcase.model.grader_options import SHARED
+
+    for name in written.options:
+        if name in SHARED and written.options[name] is not None:
+            for fault in SHARED[name].shape.faults(written.options[name], (name,)):
+                _report_fault(fault, written, None, report)
+
+
+def _report_fault(
+    fault: Fault, written: _Written, declared: DeclaredGrader | None, report: Report
+) -> None:
+    message, hint, at = fault.message, fault.hint, fault.at
+    if written.argument is not None and fault.path[:1] == (written.argument,):
+        at = written.argument_at
+        message = message.replace(f"`{written.argument}`", f"the argument of `{written.name}`", 1)
+        if fault.code == "unknown-option":
+            message, hint = f"the grader `{written.name}` takes no argument", None
+    if fault.code == "missing-option" and declared is not None and declared.kind.example:
+        message = message.partition("; for example")[0]
+        hint = f"for example: {declared.kind.example}"
+    report.add(fault.code, _place(fault.path, written), message, hint, at)
+
+
+def _place(path: Path, written: _Written) -> Path:
+    """Where an option, or what is below it, is written."""
+    if written.argument is not None and path[:1] == (written.argument,):
+        return (*written.path, *written.name_at, *path[1:])
+    return (*written.path, *written.below, *path)
 
 
 def _report_nameless(path: Path, report: Report) -> None:
     report.add("bad-grader", path, "the name of a grader is a string", SPELLINGS)
 
 
-def check_weight(options: dict[str, Any], path: Path, report: Report) -> None:
-    """The two options that all graders and rubrics share."""
-    weight, required = options.get("weight"), options.get("required")
-    if weight is not None and (type(weight) not in (int, float) or weight < 0):
-        message = "`weight` is a number that is 0 or more"
-        report.add("bad-value", (*path, "weight"), message)
-    if required is not None and type(required) is not bool:
-        message = f"`required` is true or false, not {kind(required)}"
-        report.add("wrong-type", (*path, "required"), message)
-
-
-def read_rubrics(value: Any, path: Path, report: Report) -> list[dict[str, Any]] | None:
-    """Each rubric as `{text, id?, weight?, required?}`."""
-    if type(value) is not list:
-        message = f"`rubrics` is a list, not {kind(value)}"
-        report.add("wrong-type", path, message, "write a list of strings")
-        return None
-    if not value:
-        report.add("empty-list", path, "`rubrics` is an empty list", "leave it out")
-        return None
-    rubrics = [_read_rubric(item, (*path, index), report) for index, item in enumerate(value)]
-    return [rubric for rubric in rubrics if rubric is not None]
-
-
-def _read_rubric(item: Any, path: Path, report: Report) -> dict[str, Any] | None:
-    if type(item) is str and item:
-        return {"text": item}
-    if type(item) is not dict:
-        what = kind(item) if item != "" else "an empty string"
-        message = f"a rubric is a string, or {{text: …}}, not {what}"
-        report.add("wrong-type", path, message)
-        return None
-    before = report.errors
-    for key in item:
-        if key not in ("id", "text", "description", "weight", "required"):
-            from evalcase.text.suggest import suggest
-
-            hint = suggest(key, ("id", "text", "weight", "required"))
-            report.add("unknown-field", (*path, key), f"a rubric has no `{key}`", hint, "key")
-    if item.get("text") is not None and item.get("description") is not None:
-        message = "`text` and `description` say the same thing"
-        report.add("conflicting-fields", (*path, "description"), message, "keep `text`", "key")
-    name = "text" if item.get("description") is None else "description"
-    name = "text" if item.get("text") is not None else name
-    text, id = item.get(name), item.get("id")
-    if type(text) is not str or not text:
-        message = f"the text of a rubric is a string that is not empty, not {kind(text)}"
-        report.add("wrong-type", (*path, name) if name in item else path, message)
-    if id is not None and (type(id) is not str or not id):
-        report.add("wrong-type", (*path, "id"), f"an id is a string, not {kind(id)}", QUOTE_IT)
-    check_weight(item, path, report)
-    extras = {key: item[key] for key in ("id", "weight", "required") if item.get(key) is not None}
-    return {"text": text, **extras} if report.errors == before else None
+def _hint_for_options(item: Mapping[str, Any], report: Report) -> str:
+    name = item.get("name")
+    if type(name) is str and report.declared(name) is not None:
+        return f"did you mean {{type: {name}, …}}? `name` is what results call it"
+    names = [each for each in item if each not in SHARED_NAMES]
+    return f"write {{type: {names[0] if names else 'name'}, value: …}} with the options beside them"

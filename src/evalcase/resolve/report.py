@@ -1,12 +1,19 @@
-"""Collects what is found while resolving: problems by path, and files that content refers to."""
+"""Collects what is found while resolving: problems by path, and files that content refers to.
+
+It is also where a reader asks about what no file says: which graders there are, which targets.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from evalcase.model.codes import CODES
 from evalcase.model.finding import At, Finding, Path, Unfit
+
+if TYPE_CHECKING:
+    from evalcase.model.grader_options import DeclaredGrader
+    from evalcase.model.known import Known, What
 
 
 class FileReference(NamedTuple):
@@ -18,7 +25,8 @@ class FileReference(NamedTuple):
 
 
 class Report:
-    def __init__(self) -> None:
+    def __init__(self, known: Known | None = None) -> None:
+        self.known = known
         self.findings: list[Finding] = []
         self.files: list[FileReference] = []
         self.errors = 0
@@ -31,6 +39,16 @@ class Report:
         self.findings.append(Finding(code, path, message, hint, at, self.case))
         if CODES[code].severity == "error":
             self.errors += 1
+
+    def declared(self, grader: str) -> DeclaredGrader | None:
+        """What is declared of a kind of grader; None if nobody knows it."""
+        return self.known.grader(grader) if self.known is not None else None
+
+    def mention(self, what: What, name: str, path: Path, at: At = "value") -> None:
+        """Note that a suite mentions something by its name, which may not be there."""
+        unfit = self.known.object_to(what, name) if self.known is not None else None
+        if unfit is not None:
+            self.add(unfit.code, path, unfit.message, unfit.hint, at)
 
     def suggested(self, name: str, path: Path) -> bool:
         """Whether a wrong field below `path` was just said to be meant as `name`."""

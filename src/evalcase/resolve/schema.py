@@ -5,16 +5,18 @@ Editors complete and underline with it; it says the same as the checks, as far a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 
-from evalcase.resolve.fields import CASE_ALIASES, CASE_CONTAINERS, SUITE_ALIASES
-from evalcase.resolve.schema_parts import (
+from evalcase.model.grader_options import DeclaredGrader
+from evalcase.resolve.fields import CASE_ALIASES, CASE_CONTAINERS, EXECUTION, SUITE_ALIASES
+from evalcase.resolve.schema_parts import execution_rules, parts
+from evalcase.resolve.schema_words import (
     Schema,
     absent,
-    execution_rules,
     not_both,
     optional,
-    parts,
+    pattern_of,
     present,
     ref,
 )
@@ -35,8 +37,8 @@ _CASE_ALIASES = _older_names(CASE_ALIASES)
 _SUITE_ALIASES = _older_names(SUITE_ALIASES)
 
 
-def schema() -> dict[str, object]:
-    """The schema as plain data, fresh on every call."""
+def schema(graders: Sequence[DeclaredGrader]) -> dict[str, object]:
+    """The schema as plain data, fresh on every call, with these graders and no others."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:evalcase:schema:1",
@@ -56,30 +58,36 @@ def schema() -> dict[str, object]:
                 "else": {"anyOf": [ref("suite"), ref("caseFile")]},
             },
         },
-        "examples": [{"cases": [{"input": "What is 2 + 2?", "expected_output": "4"}]}],
-        "$defs": _definitions(),
+        "$defs": _definitions(graders),
     }
 
 
-def _definitions() -> dict[str, Schema]:
-    case = {**_case_fields(), **_alias_fields(_CASE_ALIASES)}
-    suite = {**_suite_fields(), **_alias_fields(_SUITE_ALIASES)}
+def _definitions(graders: Sequence[DeclaredGrader]) -> dict[str, Schema]:
+    of_case = {**_case_fields()}
+    of_suite = {**_suite_fields()}
+    older = [*_names_in(_SUITE_ALIASES), *CASE_CONTAINERS[1:]]
     return {
         "suite": {
-            **_fields({**suite, **_container_fields()}, "suiteRules", "oneContainer"),
+            **_fields({**of_suite, "cases": ref("caseList")}, older, "suiteRules", "oneContainer"),
             "title": "Suite",
             "description": "A suite: its cases, and what holds for all of them.",
         },
         "sidecar": {
-            **_fields({name: ref(f"suite/properties/{name}") for name in suite}, "suiteRules"),
+            **_fields(
+                {name: ref(f"suite/properties/{name}") for name in of_suite},
+                _names_in(_SUITE_ALIASES),
+                "suiteRules",
+            ),
             "title": "Suite fields of a JSONL file",
             "description": "What holds for all cases of the JSONL file beside it.",
         },
-        "suiteRules": _rules(_SUITE_ALIASES, _suite_fields()),
+        "suiteRules": _rules(_SUITE_ALIASES, of_suite),
         "oneContainer": {
-            "description": "A suite has exactly one list of cases, whatever it is called.",
             "anyOf": [present(name) for name in CASE_CONTAINERS],
-            "allOf": [not_both(*pair) for pair in combinations(CASE_CONTAINERS, 2)],
+            "allOf": [
+                {"patternProperties": {pattern_of(CASE_CONTAINERS[1:]): ref("caseList")}},
+                *(not_both(*pair) for pair in combinations(CASE_CONTAINERS, 2)),
+            ],
         },
         "caseList": {
             "description": "The eval cases. Ids, where given, are unique.",
@@ -88,36 +96,52 @@ def _definitions() -> dict[str, Schema]:
             "items": ref("case"),
         },
         "case": {
-            **_fields(case, "caseRules"),
+            **_fields(of_case, _names_in(_CASE_ALIASES), "caseRules"),
             "title": "Case",
             "description": "One eval case: what the target is given, and what is expected of it.",
-            "examples": [{"id": "sum", "input": "What is 2 + 2?", "expected_output": "4"}],
         },
         "caseFile": {
             **_fields(
                 {
                     "$schema": ref("suite/properties/$schema"),
-                    **{name: ref(f"case/properties/{name}") for name in case},
+                    **{name: ref(f"case/properties/{name}") for name in of_case},
                 },
+                _names_in(_CASE_ALIASES),
                 "caseRules",
             ),
             "title": "Case",
             "description": "A file that is one eval case.",
         },
         "caseRules": {
-            **_rules(_CASE_ALIASES, _case_fields()),
+            **_rules(_CASE_ALIASES, of_case),
             "anyOf": [present("input"), present("input_messages")],
         },
-        **parts(),
+        **parts(graders),
     }
 
 
-def _fields(properties: dict[str, Schema], *rules: str) -> Schema:
+def _names_in(aliases: Aliases) -> list[str]:
+    return [name for names in aliases.values() for name in names]
+
+
+def _fields(properties: dict[str, Schema], older: Sequence[str], *rules: str) -> Schema:
+    """A mapping with these fields. Older names stand behind patterns: they are read, and explained,
+    but no editor offers them."""
+    primary = {**SUITE_ALIASES, **CASE_ALIASES}
+    known = {"enum": [*older, EXECUTION]}
     return {
         "type": "object",
         "properties": properties,
-        "patternProperties": {"^x-": {"description": "Ignored: a place for YAML anchors."}},
-        "additionalProperties": False,
+        "patternProperties": {
+            **{pattern_of([name]): _alias(primary[name]) for name in older},
+            pattern_of([EXECUTION]): _execution(),
+            "^x-": {"description": "Ignored: a place for YAML anchors."},
+        },
+        "propertyNames": {
+            "if": {"anyOf": [known, {"pattern": "^x-"}]},
+            "then": True,
+            "else": {"enum": list(properties)},
+        },
         "allOf": [ref(rule) for rule in rules],
     }
 
@@ -129,12 +153,12 @@ def _rules(aliases: Aliases, fields: dict[str, Schema]) -> Schema:
     """
     rules = [not_both("target", "targets"), *execution_rules(_shape_of(fields["target"]))]
     for primary, names in aliases.items():
-        in_use: Schema = {"properties": dict.fromkeys(names, _shape_of(fields[primary]))}
+        in_use: Schema = {"patternProperties": {pattern_of(names): _shape_of(fields[primary])}}
         rules.append({"if": absent(primary), "then": in_use})
         rules += [
             {"if": absent(primary), "then": not_both(*pair)} for pair in combinations(names, 2)
         ]
-    return {"description": "How the fields go together.", "allOf": rules}
+    return {"allOf": rules}
 
 
 def _shape_of(field: Schema) -> Schema:
@@ -142,32 +166,8 @@ def _shape_of(field: Schema) -> Schema:
     return {key: value for key, value in field.items() if key not in ("description", "examples")}
 
 
-def _alias_fields(aliases: Aliases) -> dict[str, Schema]:
-    return {name: _alias(primary) for primary, names in aliases.items() for name in names}
-
-
 def _alias(primary: str) -> Schema:
-    return {
-        "description": f"The old name of `{primary}`, ignored beside it.",
-        "deprecated": True,
-        "deprecationMessage": f"Renamed: write `{primary}`.",
-    }
-
-
-def _container_fields() -> dict[str, Schema]:
-    primary, *older = CASE_CONTAINERS
-    return {
-        primary: ref("caseList"),
-        **{name: {**_alias(primary), **ref("caseList")} for name in older},
-    }
-
-
-def _reserved() -> Schema:
-    return {
-        "description": "Reserved for a later version, and an error for now.",
-        "not": {},
-        "doNotSuggest": True,
-    }
+    return {"description": f"The old name of `{primary}`, ignored beside it.", "deprecated": True}
 
 
 def _execution() -> Schema:
@@ -175,7 +175,6 @@ def _execution() -> Schema:
         "execution",
         description="An older grouping: write `target` and `graders` instead.",
         deprecated=True,
-        deprecationMessage="Write `target` and `graders` instead.",
     )
 
 
@@ -220,7 +219,6 @@ def _run_fields() -> dict[str, Schema]:
             examples=[["smoke"]],
         ),
         "metadata": optional("object", "Anything you like; graders and results get it untouched."),
-        "execution": _execution(),
     }
 
 
@@ -234,19 +232,18 @@ def _case_fields() -> dict[str, Schema]:
         "input": ref(
             "input",
             description="What the target is given: text, messages, or a mapping of data.",
-            examples=["What is 2 + 2?", [{"role": "user", "content": "What is 2 + 2?"}]],
+            examples=["What is 2 + 2?"],
         ),
         "expected_output": ref(
             "expectedOutput",
             description="What is expected: text, a value, or messages with tool calls.",
-            examples=["4", {"riskLevel": "High"}, [{"role": "assistant", "content": "4"}]],
+            examples=["4"],
         ),
         "description": optional("string", "What the case is about, for readers."),
         "skip": {
             "description": "A reason to leave the case out, or `true`.",
             "type": ["boolean", "string", "null"],
             "minLength": 1,
-            "default": False,
         },
         "conversation_id": optional("string", "The conversation that the case is part of."),
         "criteria": optional(
@@ -257,11 +254,9 @@ def _case_fields() -> dict[str, Schema]:
         ),
         "graders": ref("graders", description="What decides whether the answer is good."),
         "suite_graders": optional(
-            "boolean", "Whether the graders of the suite apply too.", default=True
+            "boolean", "Whether the graders of the suite apply too; they do, if it is not said."
         ),
         **_run_fields(),
-        "vars": _reserved(),
-        "matrix": _reserved(),
     }
 
 

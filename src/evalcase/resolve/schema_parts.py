@@ -6,86 +6,31 @@ that is wrong instead of listing every shape that would have been right.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from evalcase.model.grader_options import DeclaredGrader
 from evalcase.model.message import ROLES
-from evalcase.resolve.graders import MAPPING_ARGUMENTS
-
-Schema = dict[str, object]
-
-_MAPPING = "The argument of this grader may be a mapping, so options stand beside `type`."
-
-NOT_NULL: Schema = {"not": {"type": "null"}}
-
-
-def ref(name: str, **more: object) -> Schema:
-    """A reference to a named part; only annotations may stand beside it."""
-    return {"$ref": f"#/$defs/{name}", **more}
-
-
-def present(name: str) -> Schema:
-    """Matches a mapping that has the field; null counts as absent."""
-    return {"required": [name], "properties": {name: NOT_NULL}}
+from evalcase.resolve.schema_graders import grader_parts
+from evalcase.resolve.schema_words import (
+    Schema,
+    absent,
+    mapping,
+    must_pass,
+    not_both,
+    optional,
+    pattern_of,
+    present,
+    ref,
+    weight,
+)
 
 
-def absent(name: str) -> Schema:
-    return {"not": present(name)}
-
-
-def not_both(first: str, second: str) -> Schema:
-    return {
-        "not": {"allOf": [present(first), present(second)]},
-        "errorMessage": f"Write `{first}` or `{second}`, not both.",
-    }
-
-
-def optional(kind: str | list[str], description: str, **more: object) -> Schema:
-    """A field that may be left out, for which null says the same."""
-    kinds = [kind] if isinstance(kind, str) else kind
-    return {"type": [*kinds, "null"], "description": description, **more}
-
-
-def weight() -> Schema:
-    return optional("number", "How much this counts in the weighted mean.", minimum=0, default=1)
-
-
-def must_pass() -> Schema:
-    return optional("boolean", "Whether this must pass whatever the weighted mean is.")
-
-
-def mapping(properties: Schema) -> Schema:
-    """A mapping with these fields and no others."""
-    return {"type": "object", "properties": properties, "additionalProperties": False}
-
-
-def parts() -> dict[str, Schema]:
+def parts(graders: Sequence[DeclaredGrader]) -> dict[str, Schema]:
     """Everything that the fields of cases and suites refer to, by name."""
     return {
         **_message_parts(),
         "rubric": _rubric(),
-        "graders": {
-            "type": ["array", "null"],
-            "description": "What decides whether an answer is good.",
-            "items": ref("grader"),
-        },
-        "grader": _grader(),
-        "typedGrader": {
-            "description": "A grader by its `type`, with its options beside it.",
-            "type": "object",
-            "required": ["type"],
-            "properties": {"weight": weight(), "required": must_pass()},
-        },
-        "namedGrader": {
-            "description": "A grader by its name, with its argument or its options as the value.",
-            "type": "object",
-            "minProperties": 1,
-            "maxProperties": 1,
-            "propertyNames": {"minLength": 1, "not": {"enum": ["weight", "required"]}},
-            "properties": {name: {"description": _MAPPING} for name in sorted(MAPPING_ARGUMENTS)},
-            "additionalProperties": {
-                # A mapping with `type` is an argument that is itself a grader, not options.
-                "if": {"type": "object", "not": {"required": ["type"]}},
-                "then": {"properties": {"weight": weight(), "required": must_pass()}},
-            },
-        },
+        **grader_parts(graders),
         "repeat": _repeat(),
         "execution": {
             **mapping(
@@ -96,7 +41,6 @@ def parts() -> dict[str, Schema]:
                 }
             ),
             "type": ["object", "null"],
-            "description": "A grouping that older files use.",
         },
     }
 
@@ -108,21 +52,31 @@ def execution_rules(target: Schema) -> list[Schema]:
         {"if": {"allOf": targets}, "then": _in_execution({"target": target})},
         {"if": absent("graders"), "then": _in_execution({"evaluators": ref("graders")})},
         {
-            "if": {"allOf": [absent("graders"), present("evaluators")]},
-            "then": _in_execution({"evaluators": {"type": "null"}}),
+            "if": {
+                "allOf": [
+                    absent("graders"),
+                    present("evaluators"),
+                    {
+                        "required": ["execution"],
+                        "patternProperties": {
+                            pattern_of(["execution"]): {"type": "object", **present("evaluators")}
+                        },
+                    },
+                ]
+            },
+            "then": {"properties": {"evaluators": False}},
         },
     ]
 
 
 def _in_execution(properties: Schema) -> Schema:
-    return {"properties": {"execution": {"properties": properties}}}
+    patterns = {pattern_of([name]): schema for name, schema in properties.items()}
+    return {"patternProperties": {pattern_of(["execution"]): {"patternProperties": patterns}}}
 
 
 def _message_parts() -> dict[str, Schema]:
     return {
         "input": {
-            "description": "Text, one message, a list of messages, or a mapping that is the data "
-            "of one user message.",
             "type": ["string", "object", "array", "null"],
             "allOf": [
                 {"if": {"type": "array"}, "then": {"minItems": 1, "items": ref("message")}},
@@ -130,8 +84,6 @@ def _message_parts() -> dict[str, Schema]:
             ],
         },
         "expectedOutput": {
-            "description": "Text, one message, a list of messages, or any other value, which is "
-            "then the content of one assistant message.",
             "allOf": [
                 {"if": {"type": "array"}, "then": {"minItems": 1}},
                 {
@@ -142,7 +94,6 @@ def _message_parts() -> dict[str, Schema]:
             ],
         },
         "looksLikeMessage": {
-            "description": "Tells a message from a mapping that is data.",
             "type": "object",
             "required": ["role"],
             "anyOf": [
@@ -226,20 +177,6 @@ def _name() -> Schema:
     return {"type": "string", "minLength": 1}
 
 
-def _grader() -> Schema:
-    return {
-        "title": "Grader",
-        "description": "A name, `{name: argument}`, `{name: {options}}` or `{type: name, …}`.",
-        "type": ["string", "object"],
-        "minLength": 1,
-        "properties": {"type": {"description": "The name of the grader.", **_name()}},
-        "if": {"type": "object", "required": ["type"]},
-        "then": ref("typedGrader"),
-        "else": {"if": {"type": "object"}, "then": ref("namedGrader")},
-        "examples": ["expected", {"contains": "4"}, {"type": "contains", "value": "4"}],
-    }
-
-
 def _rubric() -> Schema:
     fields: Schema = {
         "id": optional("string", "A name for this point in reports.", minLength=1),
@@ -268,10 +205,9 @@ def _repeat() -> Schema:
         "times": {"type": "integer", "minimum": 1, "description": "How many trials each case has."},
         "pass_rate": optional(
             "number",
-            "The share of trials that must pass.",
+            "The share of trials that must pass; all of them, if it is not said.",
             minimum=0,
             maximum=1,
-            default=1,
         ),
     }
     return {
@@ -280,5 +216,5 @@ def _repeat() -> Schema:
         "minimum": 1,
         "if": {"type": "object"},
         "then": {**mapping(fields), "required": ["times"]},
-        "examples": [5, {"times": 5, "pass_rate": 0.8}],
+        "examples": [5],
     }

@@ -7,7 +7,6 @@ from typing import Any
 
 from evalcase.model.finding import QUOTE_IT, Path
 from evalcase.model.json_value import kind
-from evalcase.resolve.graders import read_graders, read_rubrics
 from evalcase.resolve.report import Report
 
 Reader = Callable[[Any, Path, Report], Any]
@@ -41,14 +40,19 @@ def read_targets(value: Any, path: Path, report: Report) -> list[str] | None:
         return None
     names = _read_texts(value, path, report)
     for index, name in enumerate(names or ()):
-        if not name:
+        if name:
+            report.mention("target", name, (*path, index))
+        else:
             report.add("bad-value", (*path, index), "the name of a target is empty")
     return names
 
 
 def read_target(value: Any, path: Path, report: Report) -> list[str] | None:
     name = read_name(value, path, report)
-    return None if name is None else [name]
+    if name is None:
+        return None
+    report.mention("target", name, path)
+    return [name]
 
 
 def _read_texts(value: Any, path: Path, report: Report) -> list[str] | None:
@@ -141,6 +145,19 @@ def _read_times(value: Any, path: Path, report: Report) -> int | None:
     else:
         return value
     return None
+
+
+def read_graders(value: Any, path: Path, report: Report) -> list[dict[str, Any]] | None:
+    # Most suites name none, and need not wait for what it takes to read them.
+    from evalcase.resolve.graders import read_graders as read
+
+    return read(value, path, report)
+
+
+def read_rubrics(value: Any, path: Path, report: Report) -> list[dict[str, Any]] | None:
+    from evalcase.resolve.rubrics import read_rubrics as read
+
+    return read(value, path, report)
 
 
 READERS: dict[str, tuple[str, Reader]] = {

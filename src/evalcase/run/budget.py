@@ -16,8 +16,13 @@ class Budget:
         self._stop = stop
         self.spend(0.0)
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether the cap is reached."""
+        return self.cap_usd is not None and self.spent_usd >= self.cap_usd
+
     def spend(self, cost_usd: float) -> None:
         self.spent_usd += cost_usd
-        if self.cap_usd is not None and self.spent_usd >= self.cap_usd:
+        if self.is_spent:
             cap = f"{self.cap_usd:g} USD"
             self._stop(f"the spending cap of {cap} is reached; --max-cost raises it")

@@ -10,12 +10,15 @@ from typing import Protocol
 
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.model.case import Case
+from evalcase.model.finding import Unfit
 from evalcase.model.problem import Problem
 from evalcase.model.suite import Suite
+from evalcase.plugins.known import Existing
 from evalcase.read.discover import discover, format_of, nothing_there
 from evalcase.read.source import STDIN
 from evalcase.suites.load import load_file
 from evalcase.suites.stream import stream_cases
+from evalcase.system.attachments import find_attachments
 from evalcase.system.digests import digest_file
 
 HELD_BYTES = 4_000_000
@@ -50,7 +53,16 @@ class HeldSuites:
         self.warnings = 0
 
     def check(self) -> Iterator[tuple[str, Case]]:
-        return iter(self)
+        """Every case; then SuiteError if one names a file that can't be used."""
+        problems = []
+        for suite, case in self:
+            found = find_attachments(suite, case.data["input"]) if case.has_parts else {}
+            if isinstance(found, Unfit):
+                code, message, hint = found
+                problems.append(Problem(code, message, suite, hint=hint, case=case.id))
+            yield suite, case
+        if problems:
+            raise SuiteError(problems)
 
     def __iter__(self) -> Iterator[tuple[str, Case]]:
         for suite in self._suites:
@@ -68,6 +80,7 @@ class Suites:
         if STDIN in paths:
             raise ConfigError("a run reads files, and not standard input: it must be resumable")
         self.paths = paths
+        self._known = Existing()
         self.warnings = 0
         self._errors: list[Problem] = []
         self._files: dict[str, tuple[Case, ...] | None] = {}
@@ -90,7 +103,7 @@ class Suites:
             raise SuiteError(self._errors)
 
     def _check_whole(self, path: str) -> tuple[Case, ...]:
-        loaded = load_file(path)
+        loaded = load_file(path, known=self._known)
         for problem in loaded.problems:
             self._note(problem)
         cases = loaded.suite.cases if loaded.suite is not None else ()
@@ -99,7 +112,7 @@ class Suites:
 
     def _check_lines(self, path: str) -> Iterator[Case]:
         held: list[Case] | None = [] if self._fits(path) else None
-        for item in stream_cases(path):
+        for item in stream_cases(path, self._known):
             if isinstance(item, Problem):
                 self._note(item)
             elif item is not None:

@@ -7,11 +7,12 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.model.case import Case
 from evalcase.model.problem import Problem, in_order
 from evalcase.model.suite import Suite
+from evalcase.plugins.known import Installed
 from evalcase.read.discover import format_of, is_sidecar, nothing_there, suite_name
 from evalcase.read.document import Format, parse_document
 from evalcase.read.source import (
@@ -34,6 +35,9 @@ from evalcase.suites.placing import place_case
 from evalcase.suites.stream import CaseStream
 from evalcase.system.attachments import attachments_in
 
+if TYPE_CHECKING:
+    from evalcase.model.known import Known
+
 
 class Loaded(NamedTuple):
     """A file's suite if it is valid, and its problems in any case."""
@@ -47,30 +51,35 @@ class Loaded(NamedTuple):
     """Whether there was a file whose content could be looked at."""
 
 
-def load_file(path: str, stdin_format: Format = "yaml", keep: bool = True) -> Loaded:
-    """Read one file, or standard input as `-`. Without `keep`, cases of JSONL are let go."""
+def load_file(
+    path: str, stdin_format: Format = "yaml", keep: bool = True, known: Known | None = None
+) -> Loaded:
+    """Read one file, or standard input as `-`. Without `keep`, cases of JSONL are let go.
+
+    `known` is asked about what the file mentions: graders, targets and a judge.
+    """
     format = nothing_there(path) or (stdin_format if path == STDIN else format_of(path))
     if isinstance(format, Problem):
         return Loaded(path, None, [format], 0, is_read=False)
     try:
         if format == "jsonl":
-            return _load_lines(path, open_bytes(path), keep)
-        return _load_document(path, read_source(path), format)
+            return _load_lines(path, open_bytes(path), keep, known or Installed())
+        return _load_document(path, read_source(path), format, known or Installed())
     except UnreadableError as error:
         return Loaded(path, None, [error.problem], 0, is_read=error.problem.span is not None)
     except OSError as error:
         return Loaded(path, None, [unreadable(path, error)], 0, is_read=False)
 
 
-def load_text(text: str, format: Format, path: str = TEXT) -> Loaded:
-    """Read a suite from text, as if it stood in the current folder."""
+def load_text(text: str, format: Format, path: str = TEXT, known: Known | None = None) -> Loaded:
+    """Read a suite from text, as if it stood at its path, by default in the current folder."""
     try:
         data = encode(text, path)
     except UnreadableError as error:
         return Loaded(path, None, [error.problem], 0)
     if format == "jsonl":
-        return _load_lines(path, BytesIO(data), keep=True)
-    return _load_document(path, data, format)
+        return _load_lines(path, BytesIO(data), True, known or Installed())
+    return _load_document(path, data, format, known or Installed())
 
 
 def load_case(text: str) -> tuple[Case | None, list[Problem]]:
@@ -81,7 +90,7 @@ def load_case(text: str) -> tuple[Case | None, list[Problem]]:
         return None, [error.problem]
     if not document.readable:
         return None, document.problems
-    report = Report()
+    report = Report(Installed())
     case = resolve_case(document.value, (), report, Ids(), vocabulary=LONE_CASE)
     report.check_files(attachments_in(os.getcwd()).find)
     return case, document.problems + document.place(report.findings)
@@ -91,12 +100,12 @@ def has_errors(problems: Iterable[Problem]) -> bool:
     return any(problem.severity == "error" for problem in problems)
 
 
-def _load_document(path: str, source: bytes, format: Format) -> Loaded:
+def _load_document(path: str, source: bytes, format: Format, known: Known) -> Loaded:
     with _collector_paused():
         document = parse_document(source, format, path)
         if not document.readable:
             return Loaded(path, None, document.problems, 0)
-        report = Report()
+        report = Report(known)
         fields, cases = resolve_suite(document.value, suite_name(path), report, consume=True)
         if report.files:
             report.check_files(attachments_in(folder_of(path)).find)
@@ -110,8 +119,8 @@ def _load_document(path: str, source: bytes, format: Format) -> Loaded:
         return _loaded(path, fields, valid, problems, len(cases))
 
 
-def _load_lines(path: str, file: IO[bytes], keep: bool) -> Loaded:
-    stream = CaseStream(path, file)
+def _load_lines(path: str, file: IO[bytes], keep: bool, known: Known) -> Loaded:
+    stream = CaseStream(path, file, known)
     cases: list[Case] = []
     problems: list[Problem] = []
     seen = 0

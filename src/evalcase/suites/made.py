@@ -10,6 +10,7 @@ from typing import Any
 from evalcase.errors import SuiteError
 from evalcase.model.case import Case
 from evalcase.model.problem import Problem
+from evalcase.plugins.known import Installed
 from evalcase.resolve.case import resolve_case
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.report import Report
@@ -26,7 +27,7 @@ def read_fields(fields: dict[str, Any]) -> dict[str, Any]:
         raw = plain(fields)
     except NotJsonError as error:
         raise SuiteError([Problem("not-json-value", f"a case is JSON: {error}", _PLACE)]) from None
-    report = Report()
+    report = Report(Installed())
     case = resolve_case(raw, (), report, Ids())
     if case is None or report.errors:
         problems = [

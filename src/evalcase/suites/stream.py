@@ -6,10 +6,11 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from evalcase.model.case import Case
 from evalcase.model.problem import Problem, Span, in_order
+from evalcase.plugins.known import Installed
 from evalcase.read.discover import outside_link, sidecars, suite_name
 from evalcase.read.document import parse_document
 from evalcase.read.jsonl import Line, document_of, read_lines
@@ -29,11 +30,14 @@ from evalcase.resolve.suite import resolve_sidecar
 from evalcase.resolve.suite_fields import NOTHING_SHARED, About
 from evalcase.system.attachments import Attachments, attachments_in
 
+if TYPE_CHECKING:
+    from evalcase.model.known import Known
 
-def stream_cases(path: str) -> Iterator[Case | Problem | None]:
+
+def stream_cases(path: str, known: Known | None = None) -> Iterator[Case | Problem | None]:
     """The cases and problems of a JSONL file as they come; None for a case with errors."""
     try:
-        yield from CaseStream(path, open_bytes(path))
+        yield from CaseStream(path, open_bytes(path), known or Installed())
     except UnreadableError as error:
         yield error.problem
     except OSError as error:
@@ -43,16 +47,17 @@ def stream_cases(path: str) -> Iterator[Case | Problem | None]:
 class CaseStream:
     """A JSONL file and the suite fields beside it. It can be iterated over once."""
 
-    def __init__(self, path: str, file: IO[bytes]) -> None:
+    def __init__(self, path: str, file: IO[bytes], known: Known) -> None:
         self.path = path
         self.file = file
+        self.known = known
         self.sidecar_problems: list[Problem] = []
         about = self._read_sidecar()
         self.fields: dict[str, Any] = about.fields
         self.shared = about.shared
 
     def __iter__(self) -> Iterator[Case | Problem | None]:
-        ids, report, shared = Ids(), Report(), self.shared
+        ids, report, shared = Ids(), Report(self.known), self.shared
         empty = True
         with self.file:
             yield from self.sidecar_problems
@@ -67,7 +72,7 @@ class CaseStream:
                 if faults or report.findings or report.files:
                     yield from self._problems(line, report)
                     case = None if report.errors or faults else case
-                    report = Report()
+                    report = Report(self.known)
                 yield case
         if empty:
             yield Problem("no-cases", "the file has no cases", self.path, Span(1, 1, 1, 1))
@@ -125,7 +130,7 @@ class CaseStream:
         except UnreadableError as error:
             self.sidecar_problems = [error.problem]
             return nothing
-        report = Report()
+        report = Report(self.known)
         about = resolve_sidecar(document.value, name, report) if document.readable else nothing
         report.check_files(self._attachments.find)
         self.sidecar_problems = in_order(document.problems + document.place(report.findings))

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from hashlib import sha256
 
-from evalcase.system.files import hash_file
+from evalcase.system.files import open_file, read_bytes
 
 UNREADABLE = "unreadable"
 """In place of a hash, for what can't be opened or is no regular file."""
 
+_BLOCK = 1 << 20
+
 
 def digest_file(path: str) -> str:
-    """The hash of a file; that it can't be read is no error here."""
+    """The SHA-256 of what a file holds, however large; that it can't be read is no error here."""
+    digest = sha256()
     try:
-        return hash_file(path)
+        with open_file(path) as file:
+            # One that grows while it is read has an end all the same.
+            rest = os.fstat(file.fileno()).st_size
+            while rest > 0 and (block := read_bytes(file, min(rest, _BLOCK))):
+                digest.update(block)
+                rest -= len(block)
     except OSError:
         return UNREADABLE
+    return digest.hexdigest()
 
 
 class FileDigests:

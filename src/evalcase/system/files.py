@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from hashlib import sha256
 from io import BufferedReader
 from typing import IO
 
@@ -17,7 +16,6 @@ from evalcase.system.project_root import is_inside
 
 # Without blocking: opening a pipe that nobody writes to would wait without end.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-_BLOCK = 1 << 20
 
 
 class IrregularError(OSError):
@@ -63,9 +61,13 @@ def open_file(path: str, inside: str | None = None) -> BufferedReader:
 def read_file(path: str, most_bytes: int, inside: str | None = None) -> bytes:
     """All of a file. OversizeError if that is more than the bound."""
     with open_file(path, inside) as file:
-        if os.fstat(file.fileno()).st_size > most_bytes:
+        size = os.fstat(file.fileno()).st_size
+        if size > most_bytes:
             raise OversizeError(most_bytes)
-        data = read_bytes(file, most_bytes + 1)
+        # No more room is taken than there is to read, unless the file says nothing of its size.
+        data = read_bytes(file, size + 1)
+        if len(data) > size:
+            data += read_bytes(file, most_bytes + 1 - len(data))
     if len(data) > most_bytes:
         raise OversizeError(most_bytes)
     return data
@@ -84,18 +86,6 @@ def read_bytes(file: IO[bytes], size: int) -> bytes:
     if data is None:
         raise OSError(errno.EAGAIN, "it gives no data")
     return data
-
-
-def hash_file(path: str) -> str:
-    """The SHA-256 of what a file holds, however large it is."""
-    digest = sha256()
-    with open_file(path) as file:
-        # One that grows while it is read has an end all the same.
-        rest = os.fstat(file.fileno()).st_size
-        while rest > 0 and (block := read_bytes(file, min(rest, _BLOCK))):
-            digest.update(block)
-            rest -= len(block)
-    return digest.hexdigest()
 
 
 def _lies_in(path: str, opened: os.stat_result, folder: str) -> bool:

@@ -14,7 +14,7 @@ from types import ModuleType
 
 from evalcase.errors import ConfigError
 from evalcase.model.nearest import nearest
-from evalcase.model.shape import Reference
+from evalcase.model.shape_names import Reference
 
 
 def make_importable(root: str) -> None:

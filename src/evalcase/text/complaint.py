@@ -1,4 +1,4 @@
-"""What a program wrote to its standard error in, the one line that says why it failed out.
+"""What a program wrote to its standard error in, the lines that say why it failed out.
 
 The last line is often something else: Node ends with its version, a shell with a prompt, a tool
 with a hint where to get help.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import NamedTuple
 
 _TRACEBACK = "Traceback (most recent call last):"
 # At the beginning of a line, and with something to say: `Error: …`, `java.io.IOException: …`,
@@ -27,27 +28,51 @@ _WORDS = re.compile(
 )
 
 
+class Excerpt(NamedTuple):
+    before: int
+    """How many lines stand before these."""
+    lines: list[str]
+    after: int
+
+
 def find_complaint(stderr: str) -> str:
     """The line that says why; the last where none stands out; empty where there is nothing."""
     lines = stderr.strip().splitlines()
+    return lines[_find(lines)].strip() if lines else ""
+
+
+def excerpt_complaint(stderr: str, most: int) -> Excerpt:
+    """That line with those around it, blank ones left out: rather what led to it than what
+    follows."""
+    lines = [line.rstrip() for line in stderr.splitlines() if line.strip()]
     if not lines:
-        return ""
-    named = _raised(lines) or _find_last(lines, _NAMED.match)
-    return (named or _find_last(lines, _WORDS.search) or lines[-1]).strip()
+        return Excerpt(0, [], 0)
+    end = min(len(lines), _find(lines) + 2)
+    start = max(0, end - most)
+    end = min(len(lines), start + most)
+    return Excerpt(start, lines[start:end], len(lines) - end)
 
 
-def _raised(lines: list[str]) -> str | None:
+def _find(lines: list[str]) -> int:
+    """The number of the line that says why."""
+    for number in (_raised(lines), _last(lines, _NAMED.match), _last(lines, _WORDS.search)):
+        if number is not None:
+            return number
+    return len(lines) - 1
+
+
+def _raised(lines: list[str]) -> int | None:
     """What the last traceback of Python ends with."""
     starts = [number for number, line in enumerate(lines) if line.strip() == _TRACEBACK]
     if not starts:
         return None
     indent = lines[starts[-1]].partition("T")[0]
-    for line in lines[starts[-1] + 1 :]:
-        rest = line.removeprefix(indent)
+    for number in range(starts[-1] + 1, len(lines)):
+        rest = lines[number].removeprefix(indent)
         if rest and not rest[0].isspace():
-            return line
+            return number
     return None
 
 
-def _find_last(lines: list[str], matches: Callable[[str], object]) -> str | None:
-    return next((line for line in reversed(lines) if matches(line)), None)
+def _last(lines: list[str], matches: Callable[[str], object]) -> int | None:
+    return next((at for at in reversed(range(len(lines))) if matches(lines[at])), None)

@@ -7,19 +7,24 @@ writes the pictures anew; then read the diff.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from evalcase.model.answer import Answer, Usage
+from evalcase.model.case import Case
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
+from evalcase.model.message import Message
+from evalcase.model.outcome import outcome_of_one
 from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
 from evalcase.record.tally import Tally
-from evalcase.report.terminal.gather import gather
-from evalcase.report.terminal.listing import Entry, list_lines
+from evalcase.report.terminal.case_report import case_lines, trial_lines
+from evalcase.report.terminal.run_list import Entry, list_lines
+from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
 from evalcase.report.terminal.summary import Ending, summary_lines
 
@@ -45,13 +50,57 @@ def result(case: str, verdict: Verdict, *grades: Grade, **changes: Any) -> Resul
     return Result(**values | changes)
 
 
-def sides(expected: str, got: str, reason: str, grader: str = "expected") -> Grade:
-    return Grade(grader, 0.0, False, reason, {"expected": expected, "got": got})
+def said(text: str | None, *calls: dict[str, Any]) -> Answer:
+    """An answer of one message."""
+    called = {"tool_calls": list(calls)} if calls else {}
+    return Answer((Message({"role": "assistant", "content": text, **called}),))
+
+
+def sides(expected: str, got: str, grader: str = "expected", **more: str) -> Grade:
+    reason = f'expected "{expected[:20]}", got "{got[:20]}"'
+    return Grade(grader, 0.0, False, reason, {"expected": expected, "got": got, **more})
+
+
+def called(*rows: dict[str, Any]) -> Grade:
+    return Grade(
+        "expected", 0.5, False, "1 of 2 expected calls made in order", {"calls": list(rows)}
+    )
 
 
 def broken(case: str, kind: str, message: str, details: dict[str, Any], **more: Any) -> Result:
     failure = Failure(kind, message, details)  # type: ignore[arg-type]
     return result(case, "errored", answer=None, failure=failure, **more)
+
+
+FIND = {"tool": "find_order", "input": {"order": "A-1042", "verbose": True}}
+REFUND = {"tool": "refund", "input": {"order": "A-1043", "euros": 7.0, "note": "sorry"}}
+ASKED = {
+    "postage": "How much is it to send a lamp to Lima?",
+    "letter": "Where is my order?\n\nI have been waiting for weeks. " * 6,
+    "calls": "Please give me my money back for A-1042.",
+    "own": "Say it in one sentence.",
+    "日本語": "日本の首都はどこですか。",
+    "lamp": "How heavy is it? \x1b[2J",
+}
+EXPECTED = {
+    "own": [{"role": "assistant", "content": "One sentence."}],
+    "judged": [
+        {"role": "assistant", "content": "Done.", "tool_calls": [{"tool": "refund", "input": {}}]}
+    ],
+}
+
+
+def find_case(suite: str, id: str) -> Case | None:
+    """What the record has of a case; of some it has nothing."""
+    del suite
+    if id in ("spaces", "slow"):
+        return None
+    asked = [{"role": "system", "content": "Be brief."}]
+    asked.append({"role": "user", "content": ASKED.get(id, f"What about {id}?")})
+    data: dict[str, Any] = {"id": id, "input": asked}
+    if id in EXPECTED:
+        data["expected_output"] = EXPECTED[id]
+    return Case(data)
 
 
 TRACEBACK = [
@@ -71,35 +120,44 @@ def everything() -> list[Result]:
     """A result of each sort."""
     return [
         result("opening-hours", "passed", duration_s=0.02),
-        result("postage", "failed", sides(
-            "That is 7.00 euros.", "That is 6.40 euros.",
-            'expected "That is 7.00 euros.", got "That is 6.40 euros."')),
+        result("postage", "failed", sides("That is 7.00 euros.", "That is 6.40 euros.")),
         result("letter", "failed", sides(
             LETTER, LETTER.replace("three", "four") + "\nPS: \x1b[2JHello!",
-            'line 5, character 24: expected …"three", got …"four"')),
+            where="line 5, character 24")),
         result("triage", "failed", sides(
             '{\n  "riskLevel": "High",\n  "labels": [\n    "billing"\n  ]\n}',
-            '{\n  "riskLevel": "Low",\n  "labels": []\n}',
-            '$.riskLevel: expected "High", got "Low"; $.labels: expected 1 item, got 0')),
-        result("calls", "failed", sides(
-            'find_order(order="A-1042")\nrefund(order="A-1042", euros=7.0)',
-            'find_order(order="A-1042")\nrefund(order="A-1043", euros=7.0)',
-            "1 of 2 steps right (1/2 = 0.50); 1 of 2 expected calls made in order")),
+            '{\n  "riskLevel": "Low",\n  "labels": []\n}', where="$.riskLevel, $.labels[0]")),
+        result("calls", "failed", called(
+            {"expected": 'find_order(order="A-1042")', "made": True,
+             "got": 'find_order(order="A-1042", verbose=true)', "beyond": 26},
+            {"expected": 'refund(order="A-1042", euros=7.0)', "made": False,
+             "got": 'refund(order="A-1043", euros=7.0, note="sorry")', "beyond": 32},
+            {"expected": None, "got": "log()", "made": True},
+            {"expected": 'mail(to="me")', "got": None, "made": False, "note": "not made"}),
+            answer=said("I gave it back.", FIND, REFUND)),
+        result("no-calls", "failed", called(
+            {"expected": "refund()", "got": None, "made": False, "note": "no tool calls"}),
+            answer=said("Sorry, I can't do that.")),
+        result("no-text", "failed", sides("Your money is on its way.", ""),
+               answer=said(None, FIND, REFUND)),
         result("long", "failed", sides(
             "It is said that " * 40 + "Lima is the capital. " + "And so on. " * 30,
             "It is said that " * 40 + "Oslo is the capital. " + "And so on. " * 30,
-            'line 1, character 641: expected …"Lima", got …"Oslo"')),
-        result("spaces", "failed", sides(
-            "a b", "a  b", 'expected "a b", got "a  b" (only white space differs)')),
-        result("silent", "failed", sides("Hello!", "", 'expected "Hello!", got an empty text')),
-        result("日本語", "failed", sides(
-            "東京です", "大阪です", 'expected "東京です", got "大阪です"')),
-        result("own", "failed", Grade("python:agents:is_short", 0.2, False, "48 words")),
+            where="line 1, character 641")),
+        result("spaces", "failed", sides("a b", "a  b", note="only white space differs")),
+        result("silent", "failed", sides("Hello!", ""), answer=said("")),
+        result("日本語", "failed", sides("東京です", "大阪です")),
+        result("own", "failed",
+               Grade("python:agents:is_short", 0.2, False, "48 words (scored 0.2, and 1 passes)"),
+               answer=said("This is a sentence. And this is another one. " * 20)),
+        result("no", "failed", Grade("python:agents:is_polite", 0.0, False, "the function said no"),
+               answer=said("Go away.", FIND)),
         result("nothing", "ungraded"),
         broken("lamp", "exception", "KeyError: 'lamp'", {"traceback": TRACEBACK}),
         broken("lamp-2", "exception", "KeyError: 'lamp'", {"traceback": TRACEBACK}),
-        broken("tool", "exit", "the program ended with exit code 3: no such file",
-               {"exit_code": 3, "stderr": "one\ntwo\nthree\nfour\nno such file\n"}),
+        broken("tool", "exit", "the command exited with code 3: Error: no such model",
+               {"exit_code": 3, "stderr": "one\ntwo\n\nthrow it\n  here\nError: no such model\n"
+                "    at main (agent.js:3:9)\n    at run\n\nNode.js v20\n"}),
         broken("busy", "http", "503 Service Unavailable",
                {"status": 503, "body": '{"error": "overloaded\\u001b"}'}, attempts=3),
         broken("slow", "timeout", "no answer within 120 s", {}, duration_s=120.0),
@@ -110,24 +168,30 @@ def everything() -> list[Result]:
 
 
 def several() -> list[Result]:
-    """Two targets, and cases that are repeated."""
+    """Two targets, and cases that are repeated: some of one of them have no result."""
     verdicts: dict[str, list[Verdict]] = {
-        "steady": ["passed"] * 3, "shaky": ["passed", "failed", "failed"], "never": ["failed"] * 3
+        "steady": ["passed"] * 3, "shaky": ["passed", "failed", "failed"], "never": ["failed"] * 3,
+        "cut-off": ["passed", "failed"],
     }  # fmt: skip
-    wrong = sides("Lima", "Oslo", 'expected "Lima", got "Oslo"')
+    wrong = sides("Lima", "Oslo")
     good: list[Verdict] = ["passed"] * 3
+    coin: list[Verdict] = ["failed", "passed", "errored", "failed", "passed", "failed"]
     return [
-        result(case, verdict, *([wrong] if verdict == "failed" else []),
-               key=TrialKey("quiz.eval.jsonl", case, target, repeat))
-        for target in ("gpt", "command:python3 a-program-with-a-long-name.py")
-        for case, row in verdicts.items()
-        for repeat, verdict in enumerate(row if target == "gpt" else good, 1)
+        *(result(case, verdict, *([wrong] if verdict == "failed" else []), repeats=3,
+                 key=TrialKey("quiz.eval.jsonl", case, target, repeat))
+          for target in ("gpt", "command:python3 a-program-with-a-long-name.py")
+          for case, row in verdicts.items()
+          for repeat, verdict in enumerate(row if target == "gpt" else good, 1)),
+        *(result("coin", verdict, repeats=6, pass_rate=0.3,
+                 failure=Failure("exception", "the coin is gone") if verdict == "errored" else None,
+                 key=TrialKey("quiz.eval.jsonl", "coin", "gpt", repeat))
+          for repeat, verdict in enumerate(coin, 1)),
     ]  # fmt: skip
 
 
 def hopeless() -> list[Result]:
     """Very many failures, and an error that all cases have in common."""
-    wrong = sides("Lima", "Oslo", 'expected "Lima", got "Oslo"')
+    wrong = sides("Lima", "Oslo")
     keyless = {"status": 401, "body": '{"error": "invalid api key"}'}
     return [
         *(result(f"case-{number}", "failed", wrong) for number in range(1000)),
@@ -142,9 +206,17 @@ def count(results: list[Result]) -> Totals:
     return tally.totals()
 
 
+def gathered(results: Iterable[Result]) -> Statistics:
+    statistics = Statistics()
+    for each in results:
+        statistics.add(each)
+    return statistics
+
+
 def summary(results: list[Result], width: int, style: Style, **changes: Any) -> list[str]:
+    changes = {"report": "evalcase report 20260301-090000-a1b2c3 --format jsonl", **changes}
     ending = Ending(count(results), 12.34, ".evalcase/runs/20260301-090000-a1b2c3", **changes)
-    return list(summary_lines(gather(lambda: results, style, width), ending, width, style))
+    return list(summary_lines(gathered(results), ending, find_case, width, style))
 
 
 RESUME = "evalcase resume 20260301-090000-a1b2c3 --retry-errored"
@@ -155,23 +227,36 @@ def _everything(width: int, style: Style) -> list[str]:
 
 
 def _several(width: int, style: Style) -> list[str]:
-    notice = "interrupted, with 18 of 20 trials finished and kept"
-    return summary(several(), width, style, notice=notice)
+    notice = "interrupted, with 29 of 30 trials finished and kept"
+    return summary(several(), width, style, notice=notice, grading="2 of 2")
+
+
+def one_case(width: int, style: Style) -> list[str]:
+    """Trials of every sort in full, as if they were of one case."""
+    chosen = ("calls", "own", "busy", "judged", "triage", "off")
+    results = [each for each in everything() if each.key.case in chosen]
+    lines = list(case_lines("evals/shop.eval.yaml", "own", find_case("", "own"), width, style))
+    for number, each in enumerate(results):
+        trial = replace(each, key=each.key._replace(repeat=number + 1))
+        outcome = outcome_of_one(each.verdict)._replace(repeats=len(results))
+        lines += trial_lines(trial, outcome, width, style, is_first=not number)
+    lines += trial_lines(results[0], outcome_of_one("failed"), width, style, is_first=True)
+    return lines
 
 
 def _list(width: int, style: Style) -> list[str]:
     suites, targets = ("evals/shop.eval.yaml", "b"), ("agent",)
     return list(list_lines([
-        Entry("20260301-090000-a1b2c3", "now", suites, targets, 30, count(everything()),
-              "incomplete: evalcase resume 20260301-090000-a1b2c3"),
-        Entry("20260228-090000-a1b2c3", "1 d", ("quiz.eval.jsonl",), ("gpt", "b"), 18,
-              count(several())),
+        Entry("20260301-090000-a1b2c3", "now", suites, targets, count(everything()),
+              "incomplete, 21 of 30 trials: evalcase resume 20260301-090000-a1b2c3"),
+        Entry("20260228-090000-a1b2c3", "1 d", ("quiz.eval.jsonl",), ("gpt", "b"),
+              count(several()), "2 gradings"),
         Entry("20260227-090000-a1b2c3", remark="damaged: run.json has no 'id'"),
     ], width, style))  # fmt: skip
 
 
 PICTURES: dict[str, Callable[[int, Style], list[str]]] = {
-    "everything": _everything, "several": _several, "list": _list
+    "everything": _everything, "several": _several, "case": one_case, "list": _list
 }  # fmt: skip
 
 

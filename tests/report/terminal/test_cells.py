@@ -5,8 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.report.terminal.cells import cut, measure, wrap
-from evalcase.report.terminal.side_by_side import compare_lines
-from evalcase.report.terminal.style import PLAIN
 
 
 @given(st.text(max_size=200), st.integers(2, 60))
@@ -35,10 +33,3 @@ def test_wrapping_loses_no_words(text: str, width: int) -> None:
 )
 def test_cut(text: str, width: int, shown: str) -> None:
     assert cut(text, width) == shown
-
-
-@given(st.text(max_size=300), st.text(max_size=300), st.integers(20, 150))
-def test_two_texts_side_by_side_always_fit(left: str, right: str, width: int) -> None:
-    for line in compare_lines(left, right, width, PLAIN):
-        assert measure(line) <= width
-        assert line.isprintable() or not line.isascii()

@@ -6,8 +6,9 @@ import re
 import pytest
 
 from evalcase.model.failure import Failure
-from evalcase.report.terminal.above import Above, tame
+from evalcase.model.result import Result
 from evalcase.report.terminal.live import LiveView
+from evalcase.report.terminal.stderr_proxy import StderrProxy, tame
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
 from evalcase.report.terminal.view import MOST_LINES
 from tests.effort import count_steps
@@ -139,6 +140,35 @@ def test_many_failures_are_not_all_named() -> None:
     assert "counted only" in lines[-2]
 
 
+def repeated(verdicts: list[str], pass_rate: float) -> list[Result]:
+    key = result(0).key
+    return [
+        result(0, key=key._replace(repeat=repeat), verdict=verdict, repeats=len(verdicts),
+               pass_rate=pass_rate)
+        for repeat, verdict in enumerate(verdicts, 1)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("pass_rate", "named"), [(0.3, False), (1.0, True)])
+def test_a_repeated_case_is_named_when_it_is_decided(pass_rate: float, named: bool) -> None:
+    """One that passes is not named at all, and counted as passed."""
+    terminal = Terminal()
+    *first, last = repeated(["failed", "passed", "failed"], pass_rate)
+    for each in first:
+        terminal.view.finished(each)
+    terminal.view.draw()
+    assert "failed" not in terminal.screen()[0]
+    terminal.view.finished(last)
+    terminal.now += 1
+    terminal.view.draw()
+    *lines, status = terminal.screen()
+    assert [line.startswith("failed case-0 (1 of 3 passed, all needed): ") for line in lines] == (
+        [True] if named else []
+    )
+    assert ("1 failed" if named else "1 passed") in status
+    assert "3/10" in status, "what is done is counted in trials"
+
+
 def test_text_from_outside_can_not_steer_the_terminal() -> None:
     terminal = Terminal()
     terminal.view.finished(errored(1, "\x1b[2J\x1b[1;1Hgotcha\x07"))  # type: ignore[arg-type]
@@ -150,7 +180,7 @@ def test_text_from_outside_can_not_steer_the_terminal() -> None:
 
 def test_what_user_code_prints_stands_above_the_line() -> None:
     terminal = Terminal()
-    stream = Above(terminal.out, terminal.view)
+    stream = StderrProxy(terminal.out, terminal.view)
     terminal.view.draw()
     print("hello", file=stream)
     stream.write("half a ")
@@ -164,7 +194,7 @@ def test_what_user_code_prints_stands_above_the_line() -> None:
 
 def test_a_progress_bar_of_user_code_does_not_pile_up() -> None:
     terminal = Terminal()
-    stream = Above(terminal.out, terminal.view)
+    stream = StderrProxy(terminal.out, terminal.view)
     for percent in range(1000):
         stream.write(f"\r{percent:4}% of a model")
     assert sum(map(len, stream._begun.values())) < 50
@@ -175,7 +205,7 @@ def test_a_progress_bar_of_user_code_does_not_pile_up() -> None:
 
 def test_before_and_after_a_run_printing_is_plain_printing() -> None:
     terminal = Terminal()
-    stream = Above(terminal.out, terminal.view)
+    stream = StderrProxy(terminal.out, terminal.view)
     terminal.view.close()
     before = terminal.out.getvalue()
     stream.write("as it is \x1b[1m")

@@ -7,9 +7,10 @@ import pytest
 from evalcase.model.result import Verdict
 from evalcase.report.terminal.cells import measure
 from evalcase.report.terminal.progress import (
-    Pace,
     Progress,
+    Speed,
     clock,
+    money,
     per_time,
     plain_line,
     span,
@@ -27,14 +28,14 @@ def counted(passed: int, **others: int) -> Counter[Verdict]:
 
 
 def under_way() -> Progress:
-    return Progress(300, 10, counted(110, failed=8, errored=5), 0.0123)
+    return Progress(300, 10, 123, counted(110, failed=8, errored=5), 0.0123)
 
 
-def steady(until: int, per_s: int = 3) -> Pace:
-    pace = Pace(0.0)
+def steady(until: int, per_s: int = 3) -> Speed:
+    speed = Speed(0.0)
     for second in range(1, until):
-        pace.mark(float(second), per_s * second)
-    return pace
+        speed.mark(float(second), per_s * second)
+    return speed
 
 
 @pytest.mark.parametrize(
@@ -52,47 +53,49 @@ def test_the_status_line_at_several_widths(width: int, line: str) -> None:
 
 @pytest.mark.parametrize("width", range(1, 220))
 def test_it_never_needs_more_room_than_there_is(width: int) -> None:
-    progress = Progress(300, 10, counted(12_110, failed=8, errored=5, skipped=40, ungraded=7), 12.3)
+    progress = Progress(
+        300, 10, 12_170, counted(12_110, failed=8, errored=5, skipped=40, ungraded=7), 12.3
+    )
     line = status_line(progress, steady(5000), 5000.0, width, PLAIN, "finishing")
     assert measure(line) <= width
 
 
 def test_an_estimate_is_made_only_when_it_means_something() -> None:
     progress = Progress(10, 1)
-    pace = Pace(0.0)
-    progress.verdicts["passed"] = 2
-    assert "left" not in plain_line(progress, pace, 60.0)
-    progress.verdicts["passed"] = 3
-    assert "left" not in plain_line(progress, pace, 1.0)
-    assert "2 min left" in plain_line(progress, pace, 60.0)
+    speed = Speed(0.0)
+    progress.done = 2
+    assert "left" not in plain_line(progress, speed, 60.0)
+    progress.done = 3
+    assert "left" not in plain_line(progress, speed, 1.0)
+    assert "2 min left" in plain_line(progress, speed, 60.0)
 
 
 def test_the_estimate_follows_what_happens_of_late() -> None:
-    pace = Pace(0.0)
+    speed = Speed(0.0)
     for second in range(1, 100):
-        pace.mark(float(second), 100 * min(second, 50) + max(0, second - 50))
-    rate = pace.per_s(100.0, 5050)
+        speed.mark(float(second), 100 * min(second, 50) + max(0, second - 50))
+    rate = speed.per_s(100.0, 5050)
     assert rate == pytest.approx(1.0, rel=0.05)
 
 
 def test_slow_trials_still_have_a_pace() -> None:
     """One in a minute: the last half minute alone would say nothing."""
-    pace = Pace(0.0)
+    speed = Speed(0.0)
     for second in range(1, 1200):
-        pace.mark(float(second), second // 60)
-    assert pace.per_s(1200.0, 20) == pytest.approx(1 / 60, rel=0.1)
+        speed.mark(float(second), second // 60)
+    assert speed.per_s(1200.0, 20) == pytest.approx(1 / 60, rel=0.1)
 
 
 def test_the_marks_are_bounded() -> None:
-    pace = Pace(0.0)
+    speed = Speed(0.0)
     for second in range(1, 10_000):
-        pace.mark(float(second), 0)
-    assert len(pace._marks) <= 3600
+        speed.mark(float(second), 0)
+    assert len(speed._marks) <= 3600
 
 
 def test_cases_that_were_edited_make_it_more_than_planned() -> None:
-    progress = Progress(2, 1, counted(4))
-    assert plain_line(progress, Pace(0.0), 0.0).startswith("4/5 (80%)")
+    progress = Progress(2, 1, 4, counted(4))
+    assert plain_line(progress, Speed(0.0), 0.0).startswith("4/5 (80%)")
 
 
 @pytest.mark.parametrize(
@@ -107,6 +110,18 @@ def test_clock(seconds: float, shown: str) -> None:
 )
 def test_span(seconds: float, shown: str) -> None:
     assert span(seconds) == shown
+
+
+@pytest.mark.parametrize(
+    ("usd", "shown"),
+    [
+        (None, "–"), (0.0, "$0.0000"), (0.0031, "$0.0031"), (12.345, "$12.35"),
+        (1234.5, "$1,234.50"), (0.00001234, "$0.000012"), (0.00009, "$0.000090"),
+    ],
+)  # fmt: skip
+def test_money(usd: float | None, shown: str) -> None:
+    """A real cost never looks like none."""
+    assert money(usd) == shown
 
 
 @pytest.mark.parametrize(("rate", "shown"), [(812.4, "812/s"), (3.04, "3.0/s"), (0.05, "3.0/min")])

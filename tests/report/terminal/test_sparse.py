@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 
+from evalcase.report.terminal.quiet import QuietView
 from evalcase.report.terminal.sparse import SparseView
 from evalcase.report.terminal.style import PLAIN
 from tests.record.samples import result
@@ -55,3 +56,28 @@ def test_failures_are_named_at_once_and_without_control_codes() -> None:
     log.view.finished(result(1, verdict="failed"))
     log.view.say("a \x1b[2J notice")
     assert log.lines == ["failed case-1: expected 4, got 5", "a <U+001B>[2J notice"]
+
+
+def test_in_a_quick_run_failures_are_left_to_a_summary_in_the_same_file() -> None:
+    """A log of both shows none of them twice; a long run names them as they come."""
+    log = Log(10)
+    log.view.same = True
+    log.view.finished(result(1, verdict="failed"))
+    assert log.lines == []
+    log.now = 20.0
+    log.view.finished(result(2, verdict="failed"))
+    assert log.lines[0] == "failed case-2: expected 4, got 5"
+
+
+class Full(io.StringIO):
+    def write(self, _: str) -> int:
+        raise OSError("no space left")
+
+
+def test_a_log_that_can_t_be_written_does_not_end_the_run() -> None:
+    view = SparseView(Full(), PLAIN)
+    view.expect({"agent": 2})
+    view.finished(result(1, verdict="failed"))
+    view.warn("careful")
+    view.close()
+    QuietView(Full()).warn("careful")

@@ -7,18 +7,25 @@ from collections.abc import Iterator
 import pytest
 
 from evalcase.model.answer import Answer
+from evalcase.model.failure import Failure
+from evalcase.model.grade import Grade
 from evalcase.model.result import Result
 from evalcase.report.terminal.cells import measure
-from evalcase.report.terminal.gather import gather
+from evalcase.report.terminal.progress import percent
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
-from evalcase.report.terminal.summary import Ending, percent, summary_lines
+from evalcase.report.terminal.summary import Ending, summary_lines
 from tests.report.terminal.endings import (
     FOLDER,
+    called,
     count,
     everything,
+    find_case,
+    gathered,
     hopeless,
+    one_case,
     pictures,
     result,
+    said,
     several,
     sides,
     summary,
@@ -40,11 +47,12 @@ def test_no_picture_is_left_over() -> None:
 @pytest.mark.parametrize("width", range(31, 200, 7))
 @pytest.mark.parametrize("style", [PLAIN, ANSI])
 def test_no_line_is_wider_than_the_terminal(width: int, style: Style) -> None:
-    for results in (everything(), several(), hopeless()[:30]):
-        for line in summary(results, width, style):
+    drawn = [summary(results, width, style) for results in (everything(), several(), hopeless())]
+    for lines in (*drawn, one_case(width, style)):
+        for line in lines:
             shown = _COLOUR.sub("", line)
             # A path or a command is copied, so it is never cut or broken.
-            if not shown.startswith("record") and "journal.jsonl" not in shown:
+            if not shown.startswith("record") and "--format jsonl" not in shown:
                 assert measure(shown) <= width, shown
 
 
@@ -59,8 +67,11 @@ def test_colours_change_nothing_but_the_carets(width: int) -> None:
 def test_nothing_from_outside_steers_the_terminal(width: int) -> None:
     evil = "\x1b[2J\x07\x9b1m\u202e"
     results = [
-        result(evil, "failed", sides(evil, evil + "x", evil)),
-        result("b", "failed", sides("a", evil, evil, grader=evil)),
+        result(evil, "failed", sides(evil, evil + "x", where=evil, note=evil)),
+        result("b", "failed", sides("a", evil, evil), answer=said(evil, {"tool": evil})),
+        result("c", "failed", called({"expected": evil, "got": evil}, {"note": evil, "got": None})),
+        result("d", "failed", Grade(evil, 0.0, False, evil), answer=said(evil, {"odd": evil})),
+        result("lamp", "errored", answer=None, failure=Failure("exit", evil, {"stderr": evil})),
     ]
     for line in summary(results, width, PLAIN, notice=evil, next=evil):
         assert line.isprintable(), line
@@ -69,8 +80,8 @@ def test_nothing_from_outside_steers_the_terminal(width: int) -> None:
 def test_very_many_failures_are_not_all_shown() -> None:
     lines = summary(hopeless(), 80, PLAIN)
     assert sum(line.startswith("failed ") for line in lines) == 20
-    where = ".evalcase/runs/20260301-090000-a1b2c3/journal.jsonl"
-    assert f"and 980 more failed, in {where}" in lines
+    where = "evalcase report 20260301-090000-a1b2c3 --format jsonl"
+    assert f"and 980 more failed: {where}" in lines
 
 
 def test_an_error_that_many_cases_share_is_told_once() -> None:
@@ -116,7 +127,7 @@ def test_memory_does_not_grow_with_what_passed() -> None:
     def peak(number: int) -> int:
         tracemalloc.start()
         ending = Ending(count([]), 1.0, "x")
-        list(summary_lines(gather(lambda: results(number), PLAIN, 80), ending, 80, PLAIN))
+        list(summary_lines(gathered(results(number)), ending, find_case, 80, PLAIN))
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return most

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from evalcase.graders.compare.excerpt import as_json
-from evalcase.graders.compare.json_difference import find_differences, list_differences, too_deep
+from evalcase.graders.compare.json_difference import (
+    Difference,
+    find_differences,
+    list_differences,
+    too_deep,
+)
 from evalcase.model.json_value import JSON
 from evalcase.model.message import ToolCall
+from evalcase.text.readable import arguments_text, call_text
 
 _LARGEST_TABLE = 10_000
 _NAMED = 5
@@ -23,43 +28,64 @@ class Call(NamedTuple):
 
     def __str__(self) -> str:
         """Cut to a length that a person reads."""
-        given = self._given()
+        given = arguments_text(self.arguments)
         return f"{self.name}({given if len(given) <= _LONGEST else given[:_LONGEST] + '…'})"
 
     def whole(self) -> str:
         """The same with all of its arguments, however long."""
-        return f"{self.name}({self._given()})"
+        return call_text(self.name, self.arguments)
 
-    def _given(self) -> str:
-        """The arguments, by their names where those are names."""
-        given = self.arguments
-        if isinstance(given, dict) and all(str(key).isidentifier() for key in given):
-            return ", ".join(f"{key}={as_json(value)}" for key, value in given.items())
-        return "" if given is None else as_json(given)
+
+class Match(NamedTuple):
+    """An expected call, and what there is of it in the answer."""
+
+    number: int | None = None
+    """The call of the answer that it is held against, counted from 0: the same, or one of that
+    name which nothing else is held against."""
+    is_made: bool = False
+    elsewhere: int | None = None
+    """Where it was made out of order."""
 
 
 def read_calls(calls: Sequence[ToolCall]) -> list[Call]:
     return [Call(call.name, call.arguments) for call in calls]
 
 
-def match_calls(expected: Sequence[Call], got: Sequence[Call]) -> list[int | None]:
-    """For each expected call the number of the one that it is, as many as can be in order."""
+def match_calls(expected: Sequence[Call], got: Sequence[Call]) -> list[Match]:
+    """What each expected call is held against, as many as can be in order."""
     found = _match_first(expected, got)
     if None in found and len(expected) * len(got) <= _LARGEST_TABLE:
-        return _match_most(expected, got)
-    return found
+        found = _match_most(expected, got)
+    held = set(found)
+    free = [at for at in range(len(got)) if at not in held]
+    return [
+        Match(at, True) if at is not None else _nearest(call, got, free)
+        for call, at in zip(expected, found, strict=True)
+    ]
+
+
+def _nearest(call: Call, got: Sequence[Call], free: list[int]) -> Match:
+    namesakes = [at for at in free if got[at].name == call.name]
+    for at in namesakes:
+        if _is_made(call, got[at]):
+            return Match(elsewhere=at)
+    if not namesakes:
+        return Match()
+    # One near miss explains one missing call, not all of them.
+    free.remove(namesakes[0])
+    return Match(namesakes[0])
 
 
 def _is_made(expected: Call, got: Call) -> bool:
     return expected.name == got.name and next(_lacking(expected, got), None) is None
 
 
-def _lacking(expected: Call, got: Call) -> Iterator[str]:
+def _lacking(expected: Call, got: Call) -> Iterator[Difference]:
     """How the arguments of a call fall short of the expected ones. None expected: any will do."""
     if expected.arguments is None:
         return iter(())
     if too_deep(got.arguments):
-        return iter(("$: nested too deep to be compared",))
+        return iter((Difference("$", "nested too deep to be compared"),))
     return find_differences(expected.arguments, got.arguments, extra_keys=True)
 
 
@@ -98,27 +124,35 @@ def _match_most(expected: Sequence[Call], got: Sequence[Call]) -> list[int | Non
     return found
 
 
-def describe_missing(
-    expected: Sequence[Call], got: Sequence[Call], found: Sequence[int | None]
+def describe_calls(
+    expected: Sequence[Call], got: Sequence[Call], matches: Sequence[Match]
 ) -> Iterator[str]:
-    """One line for each expected call that wasn't made, with the nearest thing that was."""
-    free = [i for i in range(len(got)) if i not in set(found)]
-    for number, (call, at) in enumerate(zip(expected, found, strict=True), 1):
-        if at is None:
-            yield f"call {number} of {len(expected)}, {call}: {_instead(call, got, free)}"
-
-
-def _instead(call: Call, got: Sequence[Call], free: list[int]) -> str:
-    namesakes = [i for i in free if got[i].name == call.name]
-    for i in namesakes:
-        if _is_made(call, got[i]):
-            return f"made out of order, as call {i + 1} of the answer"
-    if namesakes:
-        # One near miss explains one missing call, not all of them.
-        free.remove(namesakes[0])
-        return list_differences(_lacking(call, got[namesakes[0]]))
+    """How many were made, and a line for each that wasn't, with the nearest thing that was."""
+    made = sum(match.is_made for match in matches)
+    if made == len(expected):
+        all_of_them = f"all {made:,} expected calls were made in order"
+        yield all_of_them if made > 1 else "the expected call was made"
+        return
     if not got:
-        return "not made; the answer has no calls"
+        wanted = str(expected[0]) if len(expected) == 1 else f"{len(expected):,} calls"
+        yield f"expected {wanted}, but the answer has no tool calls"
+        return
+    if len(expected) > 1:
+        yield f"{made:,} of {len(expected):,} expected calls made in order"
+    missing = [number for number, match in enumerate(matches) if not match.is_made]
+    for number in missing[:_NAMED]:
+        call = expected[number]
+        label = f"call {number + 1}, {call}" if len(expected) > 1 else str(call)
+        yield f"{label}: {_instead(call, got, matches[number])}"
+    if len(missing) > _NAMED:
+        yield f"and {len(missing) - _NAMED:,} more"
+
+
+def _instead(call: Call, got: Sequence[Call], match: Match) -> str:
+    if match.elsewhere is not None:
+        return f"made out of order, as call {match.elsewhere + 1} of the answer"
+    if match.number is not None:
+        return list_differences(_lacking(call, got[match.number])).text
     names = ", ".join(each.name for each in got[:_NAMED])
     more = f" and {len(got) - _NAMED:,} more" if len(got) > _NAMED else ""
     return f"not made; the answer called {names}{more}"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from evalcase.graders.compare.excerpt import as_json, cap, count
+from evalcase.graders.compare.excerpt import cap, count, quote
 from evalcase.graders.compare.json_difference import find_differences, list_differences, too_deep
 from evalcase.graders.compare.json_text import parse_answer
-from evalcase.graders.compare.text_difference import describe_difference, first_difference, plain
+from evalcase.graders.compare.text_difference import find_text_difference, first_difference, plain
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON, same
 from evalcase.model.message import is_part, part_text, text_of
+from evalcase.text.readable import as_json, call_text
 from evalcase.text.strict_json import DEEPEST, BadJsonError
 
 _CUT = "the answer was cut, as it was larger than evalcase keeps, so it can't be compared"
@@ -20,9 +21,9 @@ _MEDIA = frozenset({"file", "image"})
 class Comparison(NamedTuple):
     equal: bool
     reason: str
-    expected: str = ""
-    """Both sides for people, cut to a length that can be shown; empty where they are equal."""
-    got: str = ""
+    details: dict[str, str]
+    """Where it is not equal: `expected` and `got` for people, cut to a length that can be shown;
+    `where` they differ and a `note` on what they don't show, where there is one."""
 
 
 def is_comparable(content: JSON) -> bool:
@@ -36,9 +37,14 @@ def is_comparable(content: JSON) -> bool:
 def compare_content(expected: JSON, answer: Answer) -> Comparison:
     """Compare by the shape of what is expected."""
     got = answer.content
-    if answer.truncated:
-        return Comparison(False, _CUT, cap(_shown(expected)), cap(_shown(got)))
     text = _text(expected)
+    if answer.truncated:
+        return _unequal(_CUT, _shown(expected), _shown(got), note=_CUT)
+    if got is None and text is None:
+        return _unequal(f"the answer has no content{_but(answer)}", _pretty(expected), "")
+    if got is None and text is not None and plain(text):
+        reason = f"expected {quote(plain(text))}, got no text{_but(answer)}"
+        return _unequal(reason, plain(text), "")
     if text is None:
         return _compare_data(expected, got)
     return _compare_texts(plain(text), plain(_shown(got)), _left_out(expected))
@@ -46,32 +52,51 @@ def compare_content(expected: JSON, answer: Answer) -> Comparison:
 
 def _compare_texts(expected: str, got: str, left_out: str) -> Comparison:
     if expected == got:
-        return Comparison(True, "the text is equal" + left_out)
+        return Comparison(True, "the text is equal" + (f" ({left_out})" if left_out else ""), {})
+    differs = find_text_difference(expected, got)
+    note = "; ".join(part for part in (differs.note, left_out) if part)
     at = first_difference(expected, got)
-    return Comparison(
-        False, describe_difference(expected, got) + left_out, cap(expected, at), cap(got, at)
-    )
+    return _unequal(str(differs._replace(note=note)), expected, got, at, differs.where, note)
 
 
 def _compare_data(expected: JSON, got: JSON) -> Comparison:
     text = _text(got)
-    if got is None:
-        return Comparison(False, "the answer has no content", cap(_shown(expected)))
     if text is not None:
         try:
             got = parse_answer(text)
         except BadJsonError as error:
             reason = f"the answer is not JSON: {error}"
-            return Comparison(False, reason, cap(_pretty(expected)), cap(text))
+            return _unequal(reason, _pretty(expected), text, note=reason)
     elif too_deep(got):
         reason = f"the answer is nested more than {DEEPEST} deep, deeper than any case"
-        return Comparison(False, reason, cap(_pretty(expected)))
+        return _unequal(reason, _pretty(expected), as_json(got), note=reason)
     if same(expected, got):
-        return Comparison(True, "the JSON value is equal")
-    reason = list_differences(find_differences(expected, got))
+        return Comparison(True, "the JSON value is equal", {})
+    listed = list_differences(find_differences(expected, got))
     left, right = _pretty(expected), _pretty(got)
-    at = first_difference(left, right)
-    return Comparison(False, reason, cap(left, at), cap(right, at))
+    return _unequal(listed.text, left, right, first_difference(left, right), listed.paths)
+
+
+def _unequal(
+    reason: str, expected: str, got: str, at: int = 0, where: str = "", note: str = ""
+) -> Comparison:
+    details = {"expected": cap(expected, at), "got": cap(got, at)}
+    if where:
+        details["where"] = where
+    if note:
+        details["note"] = note
+    return Comparison(False, reason, details)
+
+
+def _but(answer: Answer) -> str:
+    """What an answer has in place of content."""
+    calls = answer.tool_calls
+    if not calls:
+        return ""
+    first = call_text(calls[0].name, calls[0].arguments)
+    called = first if len(first) <= 80 else f"{first[:80]}…"
+    more = f" and {len(calls) - 1:,} more" if len(calls) > 1 else ""
+    return f", but {'a tool call' if not more else 'tool calls'}: {called}{more}"
 
 
 def _parts(content: JSON) -> list[dict[str, JSON]]:
@@ -104,4 +129,4 @@ def _pretty(value: JSON) -> str:
 def _left_out(expected: JSON) -> str:
     """Parts that are expected and can't be compared are never passed over in silence."""
     others = sum(part_text(part) is None for part in _parts(expected))
-    return f" ({count(others, 'part')} without text not compared)" if others else ""
+    return f"{count(others, 'part')} without text not compared" if others else ""

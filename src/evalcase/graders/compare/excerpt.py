@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from json import dumps
-
-from evalcase.model.json_value import JSON, kind
+from evalcase.model.json_value import JSON
+from evalcase.text.readable import as_json
 
 _IN_A_LINE = 80
 _SIDE_BY_SIDE = 4000
-
-
-def as_json(value: JSON, indent: int | None = None) -> str:
-    """Readable JSON: letters of every script as they are, but nothing that UTF-8 can't hold."""
-    try:
-        text = dumps(value, ensure_ascii=False, indent=indent)
-        text.encode()
-    except UnicodeEncodeError:
-        return dumps(value, indent=indent)
-    except (TypeError, ValueError, RecursionError):
-        # Data of a Python target may hold what JSON can't: it is for people, so it needn't.
-        return f"({kind(value)} that can't be shown)"
-    return text
 
 
 def quote(value: JSON) -> str:

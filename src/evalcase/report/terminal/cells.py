@@ -14,6 +14,7 @@ from evalcase.text.visible import visible
 
 TAB = 4
 ELLIPSIS = "…"
+_PIECE = 10_000
 
 
 class Cell(NamedTuple):
@@ -51,8 +52,10 @@ def wrap(text: str, width: int) -> list[str]:
     """
     lines: list[str] = []
     for line in text.split("\n"):
-        cells = cells_of(line)
-        lines += [_joined(cells[start:end]) for start, end in break_line(cells, width)]
+        # Piece by piece: the cells of a line take far more room than its text.
+        for at in range(0, max(1, len(line)), _PIECE):
+            cells = cells_of(line[at : at + _PIECE])
+            lines += [_joined(cells[start:end]) for start, end in break_line(cells, width)]
     return lines
 
 

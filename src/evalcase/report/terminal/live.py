@@ -13,11 +13,11 @@ from contextlib import suppress
 from time import monotonic
 from typing import TextIO
 
-from evalcase.model.result import Result
 from evalcase.report.terminal.cells import measure
-from evalcase.report.terminal.progress import Pace, status_line
+from evalcase.report.terminal.failures import headline
+from evalcase.report.terminal.progress import Speed, status_line
+from evalcase.report.terminal.statistics import Decided
 from evalcase.report.terminal.style import PLAIN, Style
-from evalcase.report.terminal.trouble import headline
 from evalcase.report.terminal.view import RunView, Ticker
 from evalcase.text.visible import visible
 
@@ -47,7 +47,7 @@ class LiveView(RunView):
         self.same = same
         self.clock = clock
         self.active = False
-        self.pace = Pace(clock())
+        self.speed = Speed(clock())
         self._lines: deque[tuple[str, bool]] = deque()
         """What is to be written above the status line, and whether the summary will say it."""
         self._status = ""
@@ -56,13 +56,14 @@ class LiveView(RunView):
         self._ticker = Ticker(self.draw, _PERIOD_S)
 
     def begin(self) -> None:
-        self.pace = Pace(self.clock())
+        self.speed = Speed(self.clock())
         self.active = True
         self._ticker.start()
 
-    def name(self, result: Result) -> None:
+    def name(self, decided: Decided) -> None:
+        outcome, result = decided
         width = self.columns() - 1
-        line = headline(result, self.style, width, name_target=self.name_target)
+        line = headline(result, outcome, self.style, width, name_target=self.name_target)
         self._lines.append((line, self.same))
 
     def say(self, line: str) -> None:
@@ -78,8 +79,8 @@ class LiveView(RunView):
     def draw(self) -> None:
         """Write what is new, if anything is and somebody is there to see it."""
         now, columns = self.clock(), self.columns()
-        self.pace.mark(now, self.progress.done)
-        if not self._status and now - self.pace.begun < _QUICK_S:
+        self.speed.mark(now, self.progress.done)
+        if not self._status and now - self.speed.begun < _QUICK_S:
             return
         status = self._status_line(now, columns - _MARGIN, self.style)
         if (status == self._status and not self._lines) or _in_background(self.out):
@@ -97,7 +98,7 @@ class LiveView(RunView):
             self._write(last + "\n" if self._spoke else last)
 
     def _status_line(self, now: float, width: int, style: Style) -> str:
-        return status_line(self.progress, self.pace, now, width, style, self.notice)
+        return status_line(self.progress, self.speed, now, width, style, self.notice)
 
     def _away(self, columns: int) -> str:
         """Back to where the status line began. A terminal that got narrower has folded it."""

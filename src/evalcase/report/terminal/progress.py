@@ -1,4 +1,4 @@
-"""How far a run has come: counts, pace and time left in; one line of a given width out."""
+"""How far a run has come: counts, speed and time left in; one line of a given width out."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from math import floor, log10
 
 from evalcase.model.result import Result, Verdict
 from evalcase.report.terminal.cells import cut, measure
+from evalcase.report.terminal.failures import colour_of
 from evalcase.report.terminal.style import PLAIN, Style, paint
-from evalcase.report.terminal.trouble import colour_of
 
 VERDICTS: tuple[Verdict, ...] = ("passed", "failed", "errored", "ungraded", "skipped")
 _SIGNS = {"passed": "✓", "failed": "✗", "errored": "!", "ungraded": "?", "skipped": "○"}
 _WINDOW_S, _WINDOW_DONE = 30.0, 20
-"""The pace is taken over the last seconds, and over no fewer trials than this."""
+"""The speed is taken over the last seconds, and over no fewer trials than this."""
 _MOST_MARKS = 3600
 _BAR = range(8, 31)
 """Cells that the bar may have."""
@@ -30,14 +31,13 @@ class Progress:
     """What is known while a run goes on. It holds no trials, however many there are."""
 
     planned: int = 0
+    """Trials, as the next two."""
     running: int = 0
+    done: int = 0
     verdicts: Counter[Verdict] = field(default_factory=_no_verdicts)
-    """All of them are there from the start, so that another thread may add them up at any time."""
+    """Of cases, each when its last trial is done. All of them are there from the start, so that
+    another thread may add them up at any time."""
     cost_usd: float | None = None
-
-    @property
-    def done(self) -> int:
-        return self.verdicts.total()
 
     @property
     def total(self) -> int:
@@ -47,14 +47,17 @@ class Progress:
     def start(self) -> None:
         self.running += 1
 
-    def finish(self, result: Result) -> None:
+    def finish(self, result: Result, verdict: Verdict | None) -> None:
+        """A trial is done, and with it its case, if that has a verdict now."""
         self.running = max(0, self.running - 1)
-        self.verdicts[result.verdict] += 1
+        self.done += 1
+        if verdict is not None:
+            self.verdicts[verdict] += 1
         if result.answer is not None and result.answer.cost_usd is not None:
             self.cost_usd = (self.cost_usd or 0.0) + result.answer.cost_usd
 
 
-class Pace:
+class Speed:
     """Trials per second of late, from marks that are set while time goes by."""
 
     def __init__(self, now: float) -> None:
@@ -79,12 +82,12 @@ class Pace:
 
 
 def status_line(
-    progress: Progress, pace: Pace, now: float, width: int, style: Style, notice: str = ""
+    progress: Progress, speed: Speed, now: float, width: int, style: Style, notice: str = ""
 ) -> str:
     """The line of the live view: all of it where it fits, else what tells most."""
     count = f"{progress.done}/{progress.total}"
     signs = " ".join([count, *_verdicts(progress, style, long=False)])
-    rest = _rest(progress, pace, now, notice)
+    rest = _rest(progress, speed, now, notice)
     fits = partial(_fit, progress, width, style)
     whole = fits([count, *_verdicts(progress, style, long=True), *rest], " · ")
     least = len(rest) - 2  # cost and rate make room for the bar; the others don't
@@ -93,21 +96,21 @@ def status_line(
     return next(line for line in (whole, *with_bar, *bare, cut(count, width)) if line)
 
 
-def plain_line(progress: Progress, pace: Pace, now: float) -> str:
+def plain_line(progress: Progress, speed: Speed, now: float) -> str:
     """The same for a log: no bar, no colours, and no width to fit."""
     share = f"{progress.done}/{progress.total} ({progress.done / max(1, progress.total):.0%})"
     verdicts = _verdicts(progress, PLAIN, long=True)
-    return " · ".join([share, *verdicts, *_rest(progress, pace, now, "")])
+    return " · ".join([share, *verdicts, *_rest(progress, speed, now, "")])
 
 
-def _rest(progress: Progress, pace: Pace, now: float, notice: str) -> list[str]:
-    rate = pace.per_s(now, progress.done)
+def _rest(progress: Progress, speed: Speed, now: float, notice: str) -> list[str]:
+    rate = speed.per_s(now, progress.done)
     left = progress.total - progress.done
     return [
         part
         for part in (
             notice,
-            clock(now - pace.begun),
+            clock(now - speed.begun),
             f"{span(left / rate)} left" if rate and left else "",
             f"{progress.running} running" if progress.running else "",
             money(progress.cost_usd) if progress.cost_usd else "",
@@ -152,9 +155,10 @@ def bar(progress: Progress, width: int, style: Style) -> str:
     """How much is done, in the colours of what came of it."""
     total = max(1, progress.total)
     done = width * progress.done // total
-    bad = progress.done - progress.verdicts["passed"] - progress.verdicts["skipped"]
+    decided = progress.verdicts.total()
+    bad = decided - progress.verdicts["passed"] - progress.verdicts["skipped"]
     # Even one that did not pass among thousands is seen.
-    red = min(done, max(1, done * bad // max(1, progress.done))) if bad else 0
+    red = min(done, max(1, done * bad // max(1, decided))) if bad else 0
     worst = style.error if progress.verdicts["failed"] else style.warning
     return (
         paint("━" * (done - red), style.good)
@@ -164,10 +168,17 @@ def bar(progress: Progress, width: int, style: Style) -> str:
 
 
 def money(usd: float | None) -> str:
-    """Dollars, small amounts to a hundredth of a cent."""
+    """Dollars, small amounts to a hundredth of a cent, and less than that to its first digits."""
     if usd is None:
         return "–"
+    if 0 < abs(usd) < 0.0001:
+        return f"${usd:.{min(12, 1 - floor(log10(abs(usd))))}f}"
     return f"${usd:,.4f}" if abs(usd) < 10 else f"${usd:,.2f}"
+
+
+def percent(rate: float) -> str:
+    """To one decimal, but 100.0% only for all and 0.0% only for none."""
+    return f"{100 * rate if rate in (0, 1) else min(99.9, max(0.1, 100 * rate)):.1f}%"
 
 
 def per_time(rate: float) -> str:

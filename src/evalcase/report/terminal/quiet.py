@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TextIO
 
+from evalcase.model.result import Result
 from evalcase.report.terminal.view import RunView
 from evalcase.text.visible import visible
 
@@ -13,5 +15,9 @@ class QuietView(RunView):
         super().__init__()
         self._out = out
 
+    def finished(self, result: Result) -> None:
+        """Nobody watches, and the last lines need no more than the totals."""
+
     def warn(self, text: str) -> None:
-        self._out.write(visible(text) + "\n")
+        with suppress(OSError):  # a log that can't be written must not end the run
+            self._out.write(visible(text) + "\n")

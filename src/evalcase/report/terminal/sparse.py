@@ -3,40 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic
 from typing import TextIO
 
 from evalcase.model.result import Result
-from evalcase.report.terminal.progress import Pace, plain_line
+from evalcase.report.terminal.failures import headline
+from evalcase.report.terminal.progress import Speed, plain_line
+from evalcase.report.terminal.statistics import Decided
 from evalcase.report.terminal.style import Style
-from evalcase.report.terminal.trouble import headline
 from evalcase.report.terminal.view import RunView, Ticker
 from evalcase.text.visible import visible
 
 WIDTH = 120
 _SHORTEST_S, _LONGEST_S = 2.0, 30.0
 """Seconds between two lines on progress: at least, and at most."""
+_QUICK_S = 10.0
+"""In a run that is over sooner, failures are named by its summary only."""
 
 
 class SparseView(RunView):
-    """A line for each tenth that is done, or after half a minute without one; no control codes."""
+    """A line for each tenth that is done, or after half a minute without one; no control codes.
+
+    `same` says that the summary goes to the same file.
+    """
 
     def __init__(
-        self, out: TextIO, style: Style, clock: Callable[[], float] = monotonic, width: int = WIDTH
-    ) -> None:
+        self, out: TextIO, style: Style, clock: Callable[[], float] = monotonic,
+        width: int = WIDTH, *, same: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__()
+        self.same = same
         self.out = out
         self.style = style
         self.clock = clock
         self.width = width
-        self.pace = Pace(clock())
+        self.speed = Speed(clock())
         self._said_at = clock()
         self._tenths = 0
         self._ticker = Ticker(self.tick, 1.0)
 
     def begin(self) -> None:
-        self.pace = Pace(self.clock())
-        self._said_at = self.pace.begun
+        self.speed = Speed(self.clock())
+        self._said_at = self.speed.begun
         self._ticker.start()
 
     def finished(self, result: Result) -> None:
@@ -50,23 +59,28 @@ class SparseView(RunView):
     def tick(self) -> None:
         """Once a second."""
         now = self.clock()
-        self.pace.mark(now, self.progress.done)
+        self.speed.mark(now, self.progress.done)
         if now - self._said_at >= _LONGEST_S:
             self._report()
 
-    def name(self, result: Result) -> None:
-        line = headline(result, self.style, self.width, name_target=self.name_target)
-        self.out.write(line + "\n")
-        self.out.flush()
+    def name(self, decided: Decided) -> None:
+        if self.same and self.clock() - self.speed.begun < _QUICK_S:
+            return
+        outcome, result = decided
+        line = headline(result, outcome, self.style, self.width, name_target=self.name_target)
+        self._write(line)
 
     def say(self, line: str) -> None:
-        self.out.write(visible(line) + "\n")
-        self.out.flush()
+        self._write(visible(line))
 
     def close(self) -> None:
         self._ticker.stop()
-        self.out.flush()
 
     def _report(self) -> None:
         self._said_at = now = self.clock()
-        self.say(plain_line(self.progress, self.pace, now))
+        self.say(plain_line(self.progress, self.speed, now))
+
+    def _write(self, line: str) -> None:
+        with suppress(OSError):  # a log that can't be written must not end the run
+            self.out.write(line + "\n")
+            self.out.flush()

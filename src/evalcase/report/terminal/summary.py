@@ -1,27 +1,36 @@
 """What came of a run, for people: what went wrong in full, then the verdict, and what to do next.
 
-Everything here is a function of the results, the width and the style.
+Everything here is a function of the results, their cases, the width and the style.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from evalcase.model.totals import Totals
-from evalcase.report.terminal.cells import cut, measure, pad, wrap
-from evalcase.report.terminal.gather import TROUBLED, Gathered, Name, Row, Shown
-from evalcase.report.terminal.progress import VERDICTS, money
+from evalcase.model.case import Case
+from evalcase.model.totals import Counts, Totals
+from evalcase.report.terminal.cells import cut, measure, wrap
+from evalcase.report.terminal.failures import (
+    INDENT,
+    UNFINISHED,
+    colour_of,
+    detail_lines,
+    name_lines,
+    passed_of,
+)
+from evalcase.report.terminal.progress import VERDICTS, money, percent
+from evalcase.report.terminal.statistics import TROUBLED, Name, Shown, Statistics
 from evalcase.report.terminal.style import Style, paint
-from evalcase.report.terminal.trouble import INDENT, colour_of, name_lines
+from evalcase.report.terminal.target_table import target_table
 from evalcase.text.visible import visible
 
 _LABEL = 9
-_NAME = 10
-"""Cells that the name of a target has at least."""
 _NARROW = 60
-_MOST_REPEATS = 10
 _SLOW_S = 0.01
+
+FindCase = Callable[[str, str], Case | None]
+"""Finds a case by its suite and id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,43 +38,79 @@ class Ending:
     """How a run ended, as far as its results don't tell."""
 
     totals: Totals
-    duration_s: float
+    duration_s: float | None
+    """None where it is not known."""
     record: str
     """Its folder, as a person here would write it."""
     notice: str = ""
     """Why it is not complete."""
     next: str = ""
     """The one command that is most useful now."""
+    report: str = ""
+    """The command that shows all of it."""
+    grading: str = ""
+    """Which of several gradings this is."""
 
 
-def summary_lines(gathered: Gathered, ending: Ending, width: int, style: Style) -> Iterator[str]:
+def summary_lines(
+    statistics: Statistics, ending: Ending, find_case: FindCase, width: int, style: Style
+) -> Iterator[str]:
     """All of it."""
-    several = len(gathered.targets) > 1
-    yield from _trouble_lines(gathered, ending.record, several, width, style)
+    several = len(statistics.targets) > 1
+    statistics.finish()
+    for verdict in (*TROUBLED, "passed", "skipped"):
+        for shown in statistics.shown(verdict):
+            yield from _case_lines(shown, find_case, several, width, style)
+        if more := statistics.more[verdict]:
+            words = f"and {more:,} more {verdict or UNFINISHED}"
+            yield f"{paint(words, colour_of(verdict, style))}: {visible(ending.report)}"
+            yield ""
     if several:
-        yield from target_table(gathered.targets, width, style)
+        yield from target_table(statistics.targets, width, style)
         yield ""
     yield from verdict_lines(ending, width, style)
-    yield from _facts(gathered, ending, several, width, style)
+    yield from _facts(statistics, ending, several, width, style)
     yield from ending_lines(ending, width, style)
 
 
+def _case_lines(
+    shown: Shown, find_case: FindCase, several: bool, width: int, style: Style
+) -> Iterator[str]:
+    """A case that is shown in full: its name, what was asked, expected and said."""
+    result = shown.result
+    yield from name_lines(result, shown.outcome, style, width, name_target=several)
+    case = find_case(result.key.suite, result.key.case)
+    yield from detail_lines(result, shown.said, case, style, width)
+    if shown.same:
+        more = shown.same - len(shown.named)
+        names = ", ".join(shown.named) + (f" and {more:,} more" if more > 0 else "")
+        yield paint(cut(f"{'':{INDENT}}the same for {names}", width), style.gutter)
+    yield ""
+
+
 def verdict_lines(ending: Ending, width: int, style: Style) -> Iterator[str]:
-    """How many passed and how many did not, the cost and the time."""
-    counts = ending.totals.cases
-    parts = [
+    """How many cases passed and how many did not, the cost and the time."""
+    totals = ending.totals
+    parts = _counted(totals.cases, style)
+    if totals.unfinished:
+        parts.append((f"{totals.unfinished:,} {UNFINISHED}", style.warning))
+    parts = parts or [("nothing ran", style.warning)]
+    if totals.pass_rate is not None:
+        parts.append((f"pass rate {percent(totals.pass_rate)}", style.place))
+    if totals.cost_usd is not None:
+        parts.append((money(totals.cost_usd), ""))
+    if ending.duration_s is not None:
+        parts.append((_duration(ending.duration_s), ""))
+    yield from _flow(parts, width, "")
+
+
+def _counted(counts: Counts, style: Style) -> list[tuple[str, str]]:
+    """The verdicts that there are, each with its colour."""
+    return [
         (f"{number:,} {word}", colour_of(word, style))
         for word in VERDICTS
         if (number := getattr(counts, word))
     ]
-    parts = parts or [("nothing ran", style.warning)]
-    rate = counts.pass_rate
-    if rate is not None:
-        parts.append((f"pass rate {percent(rate)}", style.place))
-    if ending.totals.cost_usd is not None:
-        parts.append((money(ending.totals.cost_usd), ""))
-    parts.append((_duration(ending.duration_s), ""))
-    yield from _flow(parts, width, "")
 
 
 def ending_lines(ending: Ending, width: int, style: Style) -> Iterator[str]:
@@ -88,112 +133,58 @@ def _to_copy(label: str, text: str, colour: str, width: int, style: Style) -> It
     yield lead + paint(text, colour)
 
 
-def percent(rate: float) -> str:
-    """To one decimal, but 100.0% only for all and 0.0% only for none."""
-    return f"{100 * rate if rate in (0, 1) else min(99.9, max(0.1, 100 * rate)):.1f}%"
-
-
-def _trouble_lines(
-    gathered: Gathered, record: str, several: bool, width: int, style: Style
-) -> Iterator[str]:
-    for verdict in TROUBLED:
-        for (kind, _), shown in gathered.shown.items():
-            if kind == verdict:
-                yield from name_lines(shown.result, style, width, _extras(shown, several))
-                yield from shown.lines
-                if shown.same:
-                    yield paint(_same(shown, width), style.gutter)
-                yield ""
-        if more := gathered.more[verdict]:
-            word = paint(f"and {more:,} more {verdict}", colour_of(verdict, style))
-            yield f"{word}, in {visible(record)}/journal.jsonl"
-            yield ""
-
-
-def _same(shown: Shown, width: int) -> str:
-    more = shown.same - len(shown.named)
-    names = ", ".join(shown.named) + (f" and {more:,} more" if more > 0 else "")
-    return cut(f"{'':{INDENT}}the same for {names}", width)
-
-
-def _extras(shown: Shown, several: bool) -> list[str]:
-    """What tells a trial from others of the same case, where there are any."""
-    extras = [shown.result.key.target] if several else []
-    if shown.trials > 1:
-        extras.append(f"{shown.trials} of its trials")
-    elif shown.result.key.repeat > 1:
-        extras.append(f"repeat {shown.result.key.repeat}")
-    return extras
-
-
-def target_table(targets: dict[str, Row], width: int, style: Style) -> Iterator[str]:
-    """What came of each target, one below the other."""
-    words = [word for word in VERDICTS if any(row.verdicts[word] for row in targets.values())]
-    priced = any(row.cost_usd is not None for row in targets.values())
-    head = ["target", *words, "pass rate", *(["cost"] if priced else []), "mean"]
-    rows = [
-        [
-            visible(name),
-            *(f"{row.verdicts[word]:,}" for word in words),
-            _rate(row),
-            *([money(row.cost_usd)] if priced else []),
-            f"{row.busy_s / max(1, row.verdicts.total()):.2f} s",
-        ]
-        for name, row in targets.items()
-    ]
-    widths = [max(map(measure, column)) for column in zip(head, *rows, strict=True)]
-    while len(widths) > 2 and _NAME + sum(widths[1:]) + 2 * len(widths[1:]) > width:
-        widths.pop()  # what comes last can be done without
-    widths[0] = min(widths[0], max(_NAME, width - sum(widths[1:]) - 2 * len(widths[1:])))
-    yield paint(_row(head, widths), style.gutter)
-    for row in rows:
-        yield _row(row, widths)
-
-
-def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
-    first, *rest = cells
-    numbers = (f"{cell:>{width}}" for cell, width in zip(rest, widths[1:], strict=False))
-    return "  ".join([pad(cut(first, widths[0]), widths[0]), *numbers])
-
-
-def _rate(row: Row) -> str:
-    tried = row.verdicts.total() - row.verdicts["skipped"]
-    return percent(row.verdicts["passed"] / tried) if tried else "–"
-
-
 def _facts(
-    gathered: Gathered, ending: Ending, several: bool, width: int, style: Style
+    statistics: Statistics, ending: Ending, several: bool, width: int, style: Style
 ) -> Iterator[str]:
     """What else there is to know, a label and a line for each."""
-    if gathered.repeats:
-        yield from _fact("repeats", _repeats(gathered.repeats, several), width, style)
-    slow = [each for each in gathered.slowest if each.duration_s >= _SLOW_S]
+    totals = ending.totals
+    if totals.trials.total != totals.cases.total:
+        said = [
+            f"{totals.trials.total:,} in all",
+            *(text for text, _ in _counted(totals.trials, style)),
+        ]
+        yield from _fact("trials", said, width, style)
+    yield from _repeats(statistics, several, width, style)
+    slow = [each for each in statistics.slowest if each.duration_s >= _SLOW_S]
     if slow:
         said_slow = [f"{_called(each.name, several)} {each.duration_s:.2f} s" for each in slow]
         yield from _fact("slowest", said_slow, width, style)
-    if gathered.input_tokens or gathered.output_tokens:
-        tokens = [f"{gathered.input_tokens:,} in", f"{gathered.output_tokens:,} out"]
+    if statistics.input_tokens or statistics.output_tokens:
+        tokens = [f"{statistics.input_tokens:,} in", f"{statistics.output_tokens:,} out"]
         yield from _fact("tokens", tokens, width, style)
-    if ending.totals.cost_usd is not None and ending.totals.unpriced:
-        said = f"{_number(ending.totals.unpriced, 'answer')} came without a cost"
-        yield from _fact("cost", [said], width, style)
+    yield from _costs(totals, width, style)
+    if ending.grading:
+        yield from _fact("grading", [ending.grading], width, style)
 
 
-def _repeats(rates: dict[Name, tuple[int, int]], several: bool) -> list[str]:
-    """The repeated cases that passed at times, the worst first; then how many never did."""
-    mixed = sorted(
-        ((passed / tried, name) for name, (passed, tried) in rates.items() if passed),
-        key=lambda item: item[0],
-    )
-    said = [
-        f"{_called(name, several)} passed {rates[name][0]} of {rates[name][1]}"
-        for _, name in mixed[:_MOST_REPEATS]
-    ]
-    if more := len(mixed[_MOST_REPEATS:]):
-        said.append(f"{more:,} others not always")
-    if never := len(rates) - len(mixed):
-        said.append(f"{_number(never, 'case')} never passed")
-    return said
+def _repeats(statistics: Statistics, several: bool, width: int, style: Style) -> Iterator[str]:
+    """The cases that passed although some of their trials did not."""
+    label = "repeats"
+    for name, outcome in statistics.shaky:
+        called = cut(_called(name, several), width)
+        said = f"{called}: {passed_of(outcome)}: {outcome.verdict}"
+        yield from _fact(label, [said], width, style)
+        label = ""
+    if statistics.more_shaky:
+        more = f"{statistics.more_shaky:,} more passed, but not in every trial"
+        yield from _fact(label, [more], width, style)
+    if forgiven := statistics.forgiven:
+        more = f" and {_number(forgiven.cases - 1, 'more case')}" if forgiven.cases > 1 else ""
+        said = f"trials of {forgiven.first}{more}, passed all the same: {forgiven.reason}"
+        yield from _fact("errored", [cut(said, 2 * width)], width, style)
+
+
+def _costs(totals: Totals, width: int, style: Style) -> Iterator[str]:
+    """What the sum of costs does not say."""
+    said = []
+    if totals.cost_usd is not None and totals.unpriced:
+        said.append(f"{_number(totals.unpriced, 'answer')} came without a cost")
+    if totals.grading_usd is not None:
+        said.append(f"{money(totals.grading_usd)} more for grading")
+    if totals.cached:
+        said.append(f"{_number(totals.cached, 'answer')} taken from the cache")
+    if said:
+        yield from _fact("cost", said, width, style)
 
 
 def _called(name: Name, several: bool) -> str:

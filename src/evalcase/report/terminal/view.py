@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from evalcase.model.result import Result
 from evalcase.model.trial import Trial
 from evalcase.report.terminal.progress import Progress
+from evalcase.report.terminal.statistics import Decided, Statistics
 from evalcase.text.visible import visible
 
 MOST_LINES = 100
@@ -19,15 +20,21 @@ class RunView:
 
     def __init__(self) -> None:
         self.progress = Progress()
+        self.statistics = Statistics()
+        """Of what it was told of; trials that were finished before are not among them."""
         self.name_target = False
         self.notice = ""
         """A word on what else is going on."""
         self._named = 0
 
-    def expect(self, trials: Mapping[str, int], before: int = 0) -> None:
-        """How many trials there are of each target, and how many of them were finished before."""
-        self.progress.planned = max(0, sum(trials.values()) - before)
+    def expect(self, trials: Mapping[str, int]) -> None:
+        """How many trials there are of each target."""
+        self.progress.planned = sum(trials.values())
         self.name_target = len(trials) > 1
+
+    def resumed(self, finished: int) -> None:
+        """So many of the trials were finished before."""
+        self.progress.planned = max(0, self.progress.planned - finished)
 
     def begin(self) -> None:
         """The run starts."""
@@ -36,16 +43,18 @@ class RunView:
         self.progress.start()
 
     def finished(self, result: Result) -> None:
-        self.progress.finish(result)
-        if result.verdict in ("failed", "errored") and self._named <= MOST_LINES:
-            self._named += 1
-            if self._named <= MOST_LINES:
-                self.name(result)
-            else:
-                self.say("what else fails is counted only; all of it is kept in the record")
+        decided = self.statistics.add(result)
+        self.progress.finish(result, decided and decided.outcome.verdict)
+        if decided is None or decided.outcome.verdict not in ("failed", "errored"):
+            return
+        self._named += 1
+        if self._named <= MOST_LINES:
+            self.name(decided)
+        elif self._named == MOST_LINES + 1:
+            self.say("what else fails is counted only; all of it is kept in the record")
 
-    def name(self, result: Result) -> None:
-        """Say that a trial failed or errored."""
+    def name(self, decided: Decided) -> None:
+        """Say that a case failed or errored."""
 
     def say(self, line: str) -> None:
         """Say something that is worth a line of its own."""

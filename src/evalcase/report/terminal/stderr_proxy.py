@@ -16,7 +16,7 @@ _COLOUR = re.compile(r"(\x1b\[[0-9;:]*m)")
 _LONGEST = 100_000
 
 
-class Above:
+class StderrProxy:
     """Behaves like the stream that it stands for, but for what is written to it."""
 
     def __init__(self, stream: TextIO, view: LiveView) -> None:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from evalcase.model.totals import Totals
 from evalcase.report.terminal.cells import cut, measure, pad
-from evalcase.report.terminal.progress import money
+from evalcase.report.terminal.progress import money, percent
 from evalcase.report.terminal.style import Style, paint
-from evalcase.report.terminal.summary import percent
 from evalcase.text.visible import visible
 
-HEAD = ("run", "age", "trials", "passed", "failed", "errored", "cost", "suite", "target")
+HEAD = ("run", "age", "cases", "passed", "failed", "errored", "cost", "suite", "target")
 _NUMBERS = frozenset(HEAD[2:7])
 _NAMES = 2
 """Columns at the end that may move to a line of their own."""
@@ -26,11 +25,10 @@ class Entry:
     age: str = ""
     suites: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
-    planned: int | None = None
     totals: Totals | None = None
     """None where the record can't be read."""
     remark: str = ""
-    """That it is incomplete or damaged, and what to do."""
+    """That it is incomplete or damaged, and what to do; or how often it was graded."""
 
 
 def list_lines(entries: Sequence[Entry], width: int, style: Style) -> Iterator[str]:
@@ -68,15 +66,11 @@ def _joined(row: Sequence[str], names: Sequence[str], widths: Sequence[int]) -> 
 def _cells(entry: Entry) -> list[str]:
     if entry.totals is None:
         return [entry.id, entry.age, *[""] * (len(HEAD) - 2)]
-    counts, trials = entry.totals.cases, entry.totals.trials
-    rate = counts.pass_rate
-    done = f"{trials.total}"
-    if entry.planned is None or entry.planned != trials.total:
-        done += f"/{'?' if entry.planned is None else entry.planned}"
+    counts, rate = entry.totals.cases, entry.totals.pass_rate
     return [
         entry.id,
         entry.age,
-        done,
+        str(counts.total),
         "–" if rate is None else percent(rate),
         str(counts.failed),
         str(counts.errored),

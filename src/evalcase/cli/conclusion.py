@@ -1,0 +1,148 @@
+"""What is printed when a run is over, or when a kept one is looked at; and the exit code."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from itertools import chain
+from typing import NamedTuple
+
+from evalcase.cli.terminal import seen_from
+from evalcase.model.result import Result
+from evalcase.model.trial import TrialKey
+from evalcase.project.config import Config
+from evalcase.project.options import runs_folder
+from evalcase.record.evaluated import Evaluated
+from evalcase.record.folder import Run
+from evalcase.report.terminal.statistics import Statistics
+from evalcase.report.terminal.style import Style
+from evalcase.report.terminal.summary import (
+    Ending,
+    FindCase,
+    ending_lines,
+    summary_lines,
+    verdict_lines,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """When a run that went through still counts as not met."""
+
+    max_errors: int = 0
+    fail_under: float | None = None
+
+
+class Place(NamedTuple):
+    """Where a person is who reads what is printed; `resume` works elsewhere."""
+
+    cwd: str
+    config: Config
+
+
+def conclusion_lines(
+    evaluated: Evaluated, statistics: Statistics, gradings: int, find_case: FindCase,
+    place: Place, width: int, style: Style,
+) -> Iterator[str]:  # fmt: skip
+    """All of it: what went wrong, the verdict, and what to do next."""
+    failed = statistics.shown("failed")
+    name, first = name_run(evaluated.run, place), failed[0].result.key if failed else None
+    ending = _ending(evaluated, place, suggest_next(evaluated, name, first), gradings)
+    return summary_lines(statistics, ending, find_case, width, style)
+
+
+def last_lines(evaluated: Evaluated, place: Place, width: int, style: Style) -> Iterator[str]:
+    """Only the verdict, where the record is, and how to go on with what is not complete."""
+    next_one = "" if evaluated.complete else suggest_next(evaluated, name_run(evaluated.run, place))
+    ending = _ending(evaluated, place, next_one)
+    return chain(verdict_lines(ending, width, style), ending_lines(ending, width, style))
+
+
+def gather_statistics(results: Iterable[Result]) -> Statistics:
+    """Those of results that were kept."""
+    statistics = Statistics()
+    for result in results:
+        statistics.add(result)
+    return statistics
+
+
+def _ending(evaluated: Evaluated, place: Place, next_one: str, gradings: int = 1) -> Ending:
+    number = evaluated.grading or gradings
+    return Ending(
+        evaluated.totals, evaluated.duration_s, seen_from(place.cwd, evaluated.run.path),
+        _why_incomplete(evaluated), next_one,
+        f"evalcase report {name_run(evaluated.run, place)} --format jsonl",
+        f"{number} of {gradings}" if gradings > 1 else "",
+    )  # fmt: skip
+
+
+def name_run(run: Run, place: Place) -> str:
+    """How a run is named on the command line: by its id where it is looked for there, else by its
+    folder. What a record says of itself is no name: it may come from anyone."""
+    kept = os.path.dirname(os.path.realpath(run.path))
+    id = os.path.basename(os.path.realpath(run.path))
+    if kept == os.path.realpath(runs_folder(None, place.config)):
+        return shlex.quote(id)
+    folder = os.path.dirname(seen_from(place.cwd, run.path)) or "."
+    return f"{shlex.quote(id)} --runs-dir {shlex.quote(folder)}"
+
+
+def _why_incomplete(evaluated: Evaluated) -> str:
+    if evaluated.complete:
+        return ""
+    if evaluated.status not in ("interrupted", "incomplete"):
+        return evaluated.notice or evaluated.status
+    planned, done = evaluated.run.about.get("trials"), evaluated.totals.trials.total
+    of = f"{done:,} of {planned:,} trials" if type(planned) is int else f"{done:,} trials"
+    word = "interrupted" if evaluated.status == "interrupted" else "killed, or still running"
+    return f"{word}, with {of} finished and kept"
+
+
+def suggest_next(evaluated: Evaluated, name: str, failed: TrialKey | None = None) -> str:
+    """The command that most people want now; none if all is well."""
+    if evaluated.totals.trials.errored and (evaluated.complete or evaluated.failed_fast):
+        return f"evalcase resume {name} --retry-errored"
+    if evaluated.cap_usd is not None:
+        return f"evalcase resume {name} --max-cost {_raised_cap(evaluated):.2g}"
+    if not evaluated.complete and not evaluated.failed_fast:
+        return f"evalcase resume {name}"
+    if failed is not None:
+        return f"evalcase report {name} --case {shlex.quote(failed.case)}"
+    cases = evaluated.totals.cases
+    return f"evalcase report {name}" if cases.failed or cases.ungraded else ""
+
+
+def _raised_cap(evaluated: Evaluated) -> float:
+    """A cap that leaves room for about as much again as was spent."""
+    return 2 * max(evaluated.cap_usd or 0.0, evaluated.totals.spent_usd or 0.0) or 1.0
+
+
+def summary_object(evaluated: Evaluated) -> dict[str, object]:
+    """What `--json` prints."""
+    totals = evaluated.totals
+    return {
+        "run": evaluated.run.id, "path": os.path.abspath(evaluated.run.path),
+        "status": evaluated.status,
+        **asdict(totals.cases), "pass_rate": totals.pass_rate, "unfinished": totals.unfinished,
+        "trials": asdict(totals.trials),
+        "cost_usd": totals.cost_usd, "grading_usd": totals.grading_usd,
+        "duration_s": evaluated.duration_s,
+    }  # fmt: skip
+
+
+def exit_code(evaluated: Evaluated, gates: Gates) -> int:
+    """130 interrupted, 3 errors or not completed, 1 not all passed or a gate not met, else 0."""
+    totals, cases = evaluated.totals, evaluated.totals.cases
+    if evaluated.status == "interrupted":
+        return 130
+    if totals.trials.errored > gates.max_errors or not (
+        evaluated.complete or evaluated.failed_fast
+    ):
+        return 3
+    if evaluated.failed_fast:
+        return 1
+    if gates.fail_under is not None:
+        return 1 if (totals.pass_rate or 0.0) < gates.fail_under else 0
+    return 1 if cases.failed or cases.ungraded else 0

@@ -1,0 +1,46 @@
+"""What keeps a command from doing its work, as words on standard error and an exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import ParamSpec
+
+from evalcase.cli.terminal import style_for
+from evalcase.errors import ConfigError, RecordError, SuiteError, TargetError
+from evalcase.model.problem import Problem
+from evalcase.text.visible import visible
+
+Arguments = ParamSpec("Arguments")
+
+
+def explained(action: Callable[Arguments, int]) -> Callable[Arguments, int]:
+    """Turn what keeps a run from starting, from being kept or from being read into words."""
+
+    @wraps(action)
+    def explaining(*args: Arguments.args, **kwargs: Arguments.kwargs) -> int:
+        try:
+            return action(*args, **kwargs)
+        except (SuiteError, ConfigError, TargetError) as error:
+            if not isinstance(error, TargetError) and error.problems:
+                return _complain(error.problems)
+            sys.stderr.write(f"evalcase: {visible(str(error))}\n")
+            return 2
+        except RecordError as error:
+            sys.stderr.write(f"evalcase: {visible(str(error))}\n")
+            return 3
+
+    return explaining
+
+
+def _complain(problems: Sequence[Problem]) -> int:
+    """Print the problems that keep suites from being run."""
+    from evalcase.report.terminal.problems import problem_lines
+
+    for problem in problems:
+        if problem.severity == "error":
+            for line in problem_lines(problem, style=style_for(sys.stderr)):
+                sys.stderr.write(line + "\n")
+    sys.stderr.write("nothing was run\n")
+    return 2

@@ -1,0 +1,66 @@
+"""A run while it goes on, as a person at this terminal sees it; and the terminal left as it was."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from functools import partial
+from typing import TextIO, cast
+
+from evalcase.cli.terminal import columns_of, is_live, style_for
+from evalcase.report.terminal.live import LiveView
+from evalcase.report.terminal.quiet import QuietView
+from evalcase.report.terminal.sparse import SparseView
+from evalcase.report.terminal.stderr_proxy import StderrProxy
+from evalcase.report.terminal.view import RunView
+
+
+def make_view(*, quiet: bool) -> RunView:
+    """The view of a run, on standard error: standard output is for what came of it."""
+    if quiet:
+        return QuietView(sys.stderr)
+    stream = sys.stderr
+    if not is_live(stream):
+        return SparseView(stream, style_for(stream), same=_is_same(stream, sys.stdout))
+    columns = partial(columns_of, stream)
+    view = LiveView(stream, style_for(stream), columns, same=sys.stdout.isatty())
+    # From here on, so that loggers which the user's modules set up write above the line, too.
+    sys.stderr = cast("TextIO", StderrProxy(stream, view))
+    return view
+
+
+def _is_same(one: TextIO, other: TextIO) -> bool:
+    """Whether both end in the same file, as after `2>&1`."""
+    try:
+        return os.path.sameopenfile(one.fileno(), other.fileno())
+    except (OSError, ValueError):
+        return False
+
+
+@contextmanager
+def shown(view: RunView) -> Iterator[None]:
+    """Show a run, and leave the terminal as it was, whatever ends it."""
+    stderr = sys.stderr
+
+    def tidy_up(number: int, _: object) -> None:
+        view.close()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    live = isinstance(view, LiveView)
+    before = signal.signal(signal.SIGTERM, tidy_up) if live else None
+    view.begin()
+    try:
+        # What an agent prints is not what was asked for on standard output.
+        with redirect_stdout(stderr):
+            yield
+    finally:
+        if isinstance(stderr, StderrProxy):
+            stderr.finish()
+            sys.stderr = stderr.stream
+        view.close()
+        if live:
+            signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,161 @@
+"""Graders that are made of graders: `all`, `any`, `at_least` and `weighted`, as deep as one likes.
+
+Each of those inside keeps its own threshold, weight and limit. One that broke is no verdict: where
+it could have made a difference, the whole is broken, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import ClassVar
+
+from evalcase.errors import EvalcaseError
+from evalcase.graders.compare.excerpt import count
+from evalcase.model.grade import Grade, Score, mean_score
+from evalcase.model.grader import Context, Grader, GraderKind, NamedGrader
+from evalcase.model.option import option
+from evalcase.model.shape import Fault, Number
+from evalcase.model.shape_names import GraderList
+
+_ABOUT = "The graders, each in any of the four spellings."
+_MOST_REASONS = 5
+
+
+class _Combined(Grader):
+    """What all of them share: getting ready is getting ready all of those inside."""
+
+    __slots__ = ()
+
+    def load(self) -> None:
+        for each in self.inner():
+            each.grader.load()
+
+    def fingerprint(self) -> str:
+        prints = [each.grader.fingerprint() for each in self.inner()]
+        return sha256("\n".join(prints).encode()).hexdigest() if any(prints) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class AllGrader(_Combined):
+    """Passes if each of those inside does."""
+
+    kind: ClassVar[GraderKind] = GraderKind(
+        "all", "Every one of some graders passes.", "value", combines=True,
+        example="- all: [expected, python:checks:polite]",
+    )  # fmt: skip
+
+    value: tuple[NamedGrader, ...] = option(GraderList(), _ABOUT)
+
+    def inner(self) -> tuple[NamedGrader, ...]:
+        return self.value
+
+    async def grade(self, context: Context) -> Score:
+        return _count_passed(await context.grade_with(self.value), len(self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class AnyGrader(_Combined):
+    """Passes if one of those inside does."""
+
+    kind: ClassVar[GraderKind] = GraderKind(
+        "any", "At least one of some graders passes.", "value", combines=True,
+        example="- any: [expected, python:checks:close_enough]",
+    )  # fmt: skip
+
+    value: tuple[NamedGrader, ...] = option(GraderList(), _ABOUT)
+
+    def inner(self) -> tuple[NamedGrader, ...]:
+        return self.value
+
+    async def grade(self, context: Context) -> Score:
+        return _count_passed(await context.grade_with(self.value), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class AtLeastGrader(_Combined):
+    """Passes if enough of those inside do."""
+
+    kind: ClassVar[GraderKind] = GraderKind(
+        "at_least", "At least so many of some graders pass.", combines=True,
+        example="- at_least: {count: 2, of: [expected, python:checks:a, python:checks:b]}",
+    )  # fmt: skip
+
+    count: int = option(Number(1, whole=True), "How many have to pass.", example=2)
+    of: tuple[NamedGrader, ...] = option(GraderList(), _ABOUT)
+
+    def inner(self) -> tuple[NamedGrader, ...]:
+        return self.of
+
+    def conflicts(self) -> Iterator[Fault]:
+        if self.count > len(self.of):
+            yield Fault(("count",), f"`count` is {self.count}, and `of` has only {len(self.of)}")
+
+    async def grade(self, context: Context) -> Score:
+        return _count_passed(await context.grade_with(self.of), self.count)
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedGrader(_Combined):
+    """The mean of those inside by their weights; its threshold says when that is enough."""
+
+    kind: ClassVar[GraderKind] = GraderKind(
+        "weighted", "The weighted mean of some graders is enough.", "value",
+        needs=("threshold",), combines=True,
+        example="- {type: weighted, threshold: 0.8, value: [expected, python:checks:polite]}",
+    )  # fmt: skip
+
+    value: tuple[NamedGrader, ...] = option(GraderList(), _ABOUT)
+
+    def inner(self) -> tuple[NamedGrader, ...]:
+        return self.value
+
+    def conflicts(self) -> Iterator[Fault]:
+        written = [each for each in self.value if isinstance(each, Mapping)]
+        if written and all(each.get("weight") == 0 for each in written):
+            yield Fault(("value",), "the weights are all 0, so there is no mean")
+
+    async def grade(self, context: Context) -> Score:
+        grades = await context.grade_with(self.value)
+        _raise_broken(grades)
+        mean = mean_score(grades)
+        missed = [grade for grade in grades if grade.required and not grade.passed]
+        reason = _reasons([grade for grade in grades if not grade.passed])
+        # A mean of 0.8 that comes out as 0.7999999999999999 is still 0.8.
+        value = None if mean is None else round(mean, 9)
+        return Score(value, reason, _details(grades), False if missed else None)
+
+
+def _count_passed(grades: Sequence[Grade], needed: int) -> Score:
+    passed = sum(grade.passed for grade in grades)
+    if passed < needed:
+        _raise_broken(grades)
+    scores = sorted((grade.score or 0.0 for grade in grades), reverse=True)
+    value = scores[needed - 1] if any(grade.score is not None for grade in grades) else None
+    others = _reasons([grade for grade in grades if not grade.passed])
+    said = f"{passed} of {count(len(grades), 'grader')} passed"
+    if passed >= needed:
+        return Score(value, said, _details(grades), True)
+    wanted = "one is" if needed == 1 else f"{needed} are"
+    return Score(value, f"{said}, and {wanted} needed: {others}", _details(grades), False)
+
+
+def _raise_broken(grades: Sequence[Grade]) -> None:
+    broken = [grade for grade in grades if grade.failure is not None]
+    if broken:
+        raise EvalcaseError(_reasons(broken))
+
+
+def _reasons(grades: Sequence[Grade]) -> str:
+    said = [f"`{grade.grader}`: {grade.reason}" for grade in grades[:_MOST_REASONS]]
+    more = len(grades) - len(said)
+    return "; ".join([*said, f"and {more} more"] if more else said)
+
+
+def _details(grades: Sequence[Grade]) -> dict[str, object]:
+    told = [
+        {"grader": each.grader, "score": each.score, "passed": each.passed, "reason": each.reason}
+        for each in grades
+    ]
+    return {"grades": told}

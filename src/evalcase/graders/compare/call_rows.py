@@ -1,0 +1,74 @@
+"""Expected calls and those of an answer side by side, as data: a row has both, or one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from evalcase.graders.compare.call_match import Call, Match
+from evalcase.model.json_value import JSON
+from evalcase.text.readable import arguments_text, as_json
+
+_MOST = 100
+_LONGEST = 1000
+
+Row = dict[str, JSON]
+"""`expected` and `got`, each a call or null; `made`, whether grading accepts it; a `note` on what
+came of an expected call that is nowhere else; and `beyond`, the character of `got` after which
+there are only arguments that nothing is expected of."""
+
+
+def align_calls(
+    expected: Sequence[Call], got: Sequence[Call], matches: Sequence[Match]
+) -> list[JSON]:
+    """The rows, in the order of what is expected; calls that are extra stand where they came."""
+    rows: list[JSON] = list(_rows(expected, got, matches))
+    if len(rows) > _MOST:
+        left_out = f"and {len(rows) - _MOST:,} more calls"
+        return [*rows[:_MOST], {"expected": None, "got": None, "made": True, "note": left_out}]
+    return rows
+
+
+def _rows(expected: Sequence[Call], got: Sequence[Call], matches: Sequence[Match]) -> Iterator[Row]:
+    held = {match.number for match in matches}
+    extra = iter([at for at in range(len(got)) if at not in held])
+    following = next(extra, None)
+    for call, match in zip(expected, matches, strict=True):
+        while match.is_made and following is not None and following < (match.number or 0):
+            yield _extra(got[following])
+            following = next(extra, None)
+        if match.number is not None:
+            yield _both(call, got[match.number], match.is_made)
+        else:
+            yield {"expected": _cut(call.whole()), "got": None, "made": False,
+                   "note": _note(got, match)}  # fmt: skip
+    while following is not None:
+        yield _extra(got[following])
+        following = next(extra, None)
+
+
+def _note(got: Sequence[Call], match: Match) -> str:
+    if match.elsewhere is not None:
+        return f"made out of order, as call {match.elsewhere + 1}"
+    return "not made" if got else "no tool calls"
+
+
+def _extra(call: Call) -> Row:
+    return {"expected": None, "got": _cut(call.whole()), "made": True}
+
+
+def _both(expected: Call, got: Call, is_made: bool) -> Row:
+    row: Row = {"expected": _cut(expected.whole()), "got": _cut(got.whole()), "made": is_made}
+    if isinstance(expected.arguments, dict) and isinstance(got.arguments, dict):
+        # What is expected comes first and in its order, so that the two can be read together.
+        named = {key: got.arguments[key] for key in expected.arguments if key in got.arguments}
+        others = {key: value for key, value in got.arguments.items() if key not in named}
+        if others and all(key.isidentifier() for key in got.arguments):
+            begin = f"{got.name}({arguments_text(named)}"
+            rest = ", ".join(f"{key}={as_json(value)}" for key, value in others.items())
+            row["got"] = _cut(f"{begin}{', ' if named else ''}{rest})")
+            row["beyond"] = len(begin)
+    return row
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

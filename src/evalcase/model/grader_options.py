@@ -1,0 +1,80 @@
+"""The options that every grader has, and what is known of a grader before one is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from evalcase.model.grader import Grader, GraderKind
+from evalcase.model.json_value import JSON
+from evalcase.model.option import Option, faults_of, option, options_of
+from evalcase.model.shape import Fault, Flag, Number, Text
+from evalcase.model.shape_names import GraderList, Reference
+
+
+@dataclass(frozen=True, slots=True)
+class SharedOptions:
+    """How a grader counts in its case. None has to know them, and each can be told them."""
+
+    name: str | None = option(
+        Text("a name"), "What results call it; without it, they say its type.", default=None
+    )
+    weight: float = option(
+        Number(0), "How much it counts in the weighted mean.", default=1.0, example=2
+    )
+    required: bool = option(
+        Flag(), "Whether it must pass whatever the weighted mean is.", default=False
+    )
+    threshold: float = option(
+        Number(0, 1), "The score at which it passes.", default=1.0, example=0.8,
+        elsewhere=("min_score", "pass_threshold"),
+    )  # fmt: skip
+    timeout_s: float | None = option(
+        Number(0, above=True), "How many seconds it may take.", default=None, example=30,
+        elsewhere=("timeout", "time_limit"),
+    )  # fmt: skip
+    negated: bool = option(
+        Flag(), "Whether passed and failed change places; the score becomes 1 minus it.",
+        default=False, name="not", elsewhere=("negate", "inverse"),
+    )  # fmt: skip
+
+
+SHARED = options_of(SharedOptions)
+
+
+class DeclaredGrader(NamedTuple):
+    """A kind of grader, its class, and the options of both."""
+
+    kind: GraderKind
+    made_by: type[Grader]
+    shared: Mapping[str, Option]
+    """The options of every grader, those marked as needed that this kind needs."""
+    lists: tuple[str, ...]
+    """The options that hold other graders."""
+    in_name: str | None
+    """The option that a name with a colon gives, as in `python:module:function`."""
+
+    @property
+    def options(self) -> dict[str, Option]:
+        return {**options_of(self.made_by), **self.shared}
+
+    def faults(self, values: Mapping[str, JSON]) -> Iterator[Fault]:
+        """What is wrong with the options of one such grader, paths seen from the grader."""
+        what = f"the grader `{self.kind.name}`"
+        return faults_of(self.made_by, values, what, beside=self.shared)
+
+
+@lru_cache(maxsize=256)
+def declared_grader(made_by: type[Grader]) -> DeclaredGrader:
+    """What a class says of its graders."""
+    kind = made_by.kind
+    needed = {name: replace(SHARED[name], default=MISSING) for name in kind.needs}
+    own = options_of(made_by)
+    lists = tuple(name for name, each in own.items() if isinstance(each.shape, GraderList))
+    shared = {name: each for name, each in {**SHARED, **needed}.items() if name not in own}
+    argument = own.get(kind.argument or "")
+    is_named = argument is not None and isinstance(argument.shape, Reference)
+    in_name = kind.argument if is_named else None
+    return DeclaredGrader(kind, made_by, shared, lists, in_name)

@@ -1,0 +1,25 @@
+"""What is known beyond the file that is read: which graders there are, which targets, a judge.
+
+Whoever resolves a suite asks for it through this, so that reading a file needs neither plug-ins
+nor a configuration.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+from evalcase.model.finding import Unfit
+from evalcase.model.grader_options import DeclaredGrader
+
+What = Literal["grader", "target", "judge"]
+"""What a suite mentions by a name; `criteria` and `rubrics` mention the judge."""
+
+
+class Known(Protocol):
+    def grader(self, name: str) -> DeclaredGrader | None:
+        """What is declared of a kind of grader; None if nobody knows it."""
+        ...
+
+    def object_to(self, what: What, name: str) -> Unfit | None:
+        """Why what is mentioned can't be used; None where nothing speaks against it."""
+        ...

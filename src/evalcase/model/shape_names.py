@@ -1,0 +1,69 @@
+"""Shapes of options that name something else: a function, or other graders.
+
+None of them is looked up here: nothing is imported for a check of its syntax.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from evalcase.model.finding import Path
+from evalcase.model.json_value import JSON
+from evalcase.model.shape import Fault, Plain, mismatch
+
+
+@dataclass(frozen=True, slots=True)
+class Reference(Plain):
+    """`module:function`, looked at and never imported."""
+
+    @property
+    def words(self) -> str:
+        return "`module:function`"
+
+    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+        if not isinstance(value, str):
+            yield mismatch(self, value, path)
+            return
+        module, colon, name = value.partition(":")
+        words = [*module.split("."), *name.split(".")]
+        is_module = not module.endswith(".py") and all(word.isidentifier() for word in words)
+        if not colon or not is_module:
+            what = f"`{value:.80}` does not name a function"
+            yield Fault(path, what, _reference_hint(module, name))
+
+    def schema(self) -> dict[str, JSON]:
+        # Plain enough to be read in an editor; what it lets through is found by `faults`.
+        return {"type": "string", "pattern": r"^[^\s:/]+:[^\s:/]+$"}
+
+
+def _reference_hint(module: str, name: str) -> str:
+    if "/" in module or module.endswith(".py"):
+        stem = module.removeprefix("./").removesuffix(".py").replace("/", ".")
+        return f"it names a file, not a module: did you mean `{stem}:{name or 'answer'}`?"
+    return "write module:function, for example my_agent:answer"
+
+
+@dataclass(frozen=True, slots=True)
+class GraderList:
+    """A list of graders in any spelling, held as a tuple of graders.
+
+    Whoever knows graders looks at what is in it, and makes them before it is read."""
+
+    @property
+    def words(self) -> str:
+        return "a list of graders"
+
+    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+        if not isinstance(value, list):
+            yield mismatch(self, value, path)
+        elif not value:
+            yield Fault(path, f"`{path[-1]}` is an empty list", code="empty-list")
+
+    def read(self, value: JSON) -> Any:  # noqa: ANN401 - graders that have been made
+        assert isinstance(value, list)
+        return tuple(value)
+
+    def schema(self) -> dict[str, JSON]:
+        return {"type": "array", "items": {"$ref": "#/$defs/grader"}, "minItems": 1}

@@ -1,0 +1,30 @@
+"""Which file is the configuration of a project: found out without what it takes to read one."""
+
+from __future__ import annotations
+
+import os
+
+from evalcase.model.finding import Path
+from evalcase.system.files import read_file
+
+MOST_BYTES = 10_000_000
+TABLES: dict[str, Path] = {"evalcase.toml": (), "pyproject.toml": ("tool", "evalcase")}
+"""The names it may have, and where in it the settings are."""
+
+
+def has_settings(name: str, text: bytes) -> bool:
+    """Whether a file of this name may say something about evalcase."""
+    return not TABLES.get(name) or b"evalcase" in text
+
+
+def holds_config(root: str) -> bool:
+    """Whether a project may have a configuration."""
+    for name in TABLES:
+        path = os.path.join(root, name)
+        if os.path.isfile(path):
+            try:
+                if has_settings(name, read_file(path, MOST_BYTES)):
+                    return True
+            except OSError:
+                return True  # what is wrong with it is told by whoever reads it
+    return False

@@ -1,0 +1,60 @@
+"""Settings that are tables of their own: the targets of a project, and its judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from evalcase.model.finding import Path
+from evalcase.model.json_value import JSON, kind
+from evalcase.model.option import option
+from evalcase.model.shape import Choice, Fault, MapOf, Number, Plain, Text
+
+
+@dataclass(frozen=True, slots=True)
+class TargetTables(Plain):
+    """Targets by their names. What else than its kind a target has is the kind's business."""
+
+    words: str = "a table of targets"
+
+    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+        if not isinstance(value, dict):
+            yield from MapOf(Text(), self.words).faults(value, path)
+            return
+        for name, table in value.items():
+            if not isinstance(table, dict):
+                hint = f'write [targets.{name}] and kind = "…" below it'
+                message = f"target `{name}` is a table, not {kind(table)}"
+                yield Fault((*path, name), message, hint, code="wrong-type")
+            elif "kind" not in table:
+                message = f"target `{name}` needs `kind`"
+                yield Fault((*path, name), message, 'for example kind = "python"', "key", _MISSING)
+            else:
+                yield from Text("the name of a kind").faults(table["kind"], (*path, name, "kind"))
+
+    def schema(self) -> dict[str, JSON]:
+        return {"type": "object", "additionalProperties": {"type": "object", "required": ["kind"]}}
+
+
+_MISSING = "missing-option"
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Who grades `criteria` and `rubrics`, and how."""
+
+    target: str = option(
+        Text("the name of a target"), "The target that is asked for verdicts.", example="judge"
+    )
+    votes: int = option(
+        Number(1, whole=True), "How often it is asked; an odd number.", default=1, example=3
+    )
+    unsure: Literal["error", "fail"] = option(
+        Choice(("error", "fail")), "What a verdict that it can't give counts as.", default="error"
+    )
+
+    def conflicts(self) -> Iterator[Fault]:
+        if self.votes % 2 == 0:
+            message = f"`votes` is an odd number, not {self.votes}"
+            yield Fault(("votes",), message, "with an odd number there is always a majority")

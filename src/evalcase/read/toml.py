@@ -1,0 +1,49 @@
+"""A TOML text to a document, whose faults have places like those of any other."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from evalcase.model.problem import Span
+from evalcase.read.document import Document
+from evalcase.read.fault import Fault
+from evalcase.read.lines import split_lines
+
+_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_QUOTES = "text stands in quotes"
+
+
+def parse_toml(source: bytes, path: str) -> Document:
+    """Read one document of UTF-8. It never raises for what a text may hold."""
+    import tomllib
+
+    text = source.decode()
+    try:
+        value: Any = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        return Document(path, text, "toml", None, [_fault(str(error), text)], readable=False)
+    except (RecursionError, ValueError) as error:
+        deep = isinstance(error, RecursionError)
+        message = "values are nested too deep" if deep else f"a value can't be read: {error}"
+        fault = Fault("too-deep" if deep else "syntax", message, Span(1, 1, 1, 1))
+        return Document(path, text, "toml", None, [fault], readable=False)
+    return Document(path, text, "toml", value, [])
+
+
+def _fault(said: str, text: str) -> Fault:
+    found = _PLACE.search(said)
+    lines = split_lines(text)
+    line, column = len(lines), len(lines[-1]) + 1
+    if found is not None:
+        said = said[: found.start()]
+        if found[1] is not None:
+            line, column = int(found[1]), int(found[2])
+    if column > len(lines[line - 1]) or said.startswith("Cannot "):
+        # What is behind the last character of a line, or can't stand there, is the line's fault.
+        column = len(lines[line - 1]) - len(lines[line - 1].lstrip()) + 1
+        span = Span(line, column, line, len(lines[line - 1]) + 1)
+    else:
+        span = Span(line, column, line, column + 1)
+    message = f"this is not valid TOML: {said[:1].lower()}{said[1:]}"
+    return Fault("syntax", message, span, _QUOTES if said == "Invalid value" else None)

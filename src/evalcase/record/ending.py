@@ -1,0 +1,58 @@
+"""How a run ended, as the last row of its journal has it; without that row it has not ended."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from evalcase.model.codec import decode, encode
+from evalcase.record.row import decode_row, fault_in
+from evalcase.system.files import open_file
+
+Status = Literal["completed", "interrupted", "stopped", "failed", "incomplete"]
+
+_TAIL = 64 * 1024
+"""Bytes at the end of a journal among which an `end` row is looked for; it has about a hundred."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """Why a run went no further."""
+
+    status: Status
+    """`completed` only if every trial that was planned has a result; `incomplete` where nothing
+    says how it ended: it goes on, or it was killed."""
+    notice: str | None = None
+    """Why it ended early, in words."""
+    failed_fast: bool = False
+    """Whether it ended early because it was told to, at the first case that did not pass."""
+    cap_usd: float | None = None
+    """The spending cap, where that is what ended it."""
+    duration_s: float | None = None
+    """How long all of it took, pauses left out; None where a part of it was killed."""
+
+
+def end_row(end: End) -> dict[str, Any]:
+    """The row of an end."""
+    return {"type": "end", **encode(end)}
+
+
+def read_end(journal: str) -> End:
+    """How a run ended, if the last row says so. What isn't a row is for others to complain of."""
+    incomplete = End("incomplete")
+    try:
+        with open_file(journal) as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - _TAIL))
+            tail = file.read()
+    except OSError:
+        return incomplete  # killed before the first row
+    line = tail[tail.rfind(b"\n", 0, -1) + 1 :]
+    if fault_in(line) is not None:
+        return incomplete
+    try:
+        row = decode_row(line)
+        return decode(End, row) if row.pop("type", None) == "end" else incomplete
+    except ValueError:
+        return incomplete

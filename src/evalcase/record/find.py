@@ -1,0 +1,122 @@
+"""The runs in a folder, newest first; and the one that a person means by a name."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from evalcase.errors import ConfigError, RecordError
+from evalcase.model.nearest import nearest
+from evalcase.record.ending import read_end
+from evalcase.record.folder import RUN_ID, Run, read_run
+
+_PLACES = {"latest": 0, "previous": 1}
+"""Names that count from the newest run."""
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    id: str
+    path: str
+    status: str
+    """What the last row says of how it ended; `incomplete`; `damaged`."""
+    run: Run | None
+    problem: str = ""
+    """Why it is damaged."""
+
+
+class Found(NamedTuple):
+    run: Run
+    grading: int | None
+    """The grading that was asked for; None for the newest."""
+
+
+def list_runs(runs_dir: str) -> list[Listed]:
+    """Every run in a folder, newest first. One that can't be read is listed as damaged."""
+    paths = [os.path.join(runs_dir, name) for name in _names(runs_dir)]
+    return sorted((_listed(path) for path in paths), key=_age, reverse=True)
+
+
+def newest_incomplete(runs_dir: str) -> Run | None:
+    """The run that `resume` goes on with when none is named."""
+    for listed in list_runs(runs_dir):
+        if listed.run is not None and listed.status != "completed":
+            return listed.run
+    return None
+
+
+def find_run(name: str, runs_dir: str) -> Found:
+    """The run of a name: its id, a part of it that no other has, its folder, `latest`, `previous`;
+    each may be followed by `@` and the number of a grading.
+
+    Raise ConfigError if there is none, or several; RecordError if its record can't be read.
+    """
+    whole = _find_path(name, runs_dir)
+    if whole is not None:
+        return Found(read_run(whole), None)
+    before, at, number = name.rpartition("@")
+    if at and number.isascii() and number.isdigit() and len(number) < 10:
+        path = _find_path(before, runs_dir)
+        if path is not None:
+            return Found(read_run(path), int(number))
+        name = before
+    raise ConfigError(_unknown(name, runs_dir))
+
+
+def _find_path(name: str, runs_dir: str) -> str | None:
+    """The folder of a run; None if there is none of that name."""
+    if name in _PLACES:
+        runs = list_runs(runs_dir)
+        return runs[_PLACES[name]].path if len(runs) > _PLACES[name] else None
+    inside = os.path.join(runs_dir, name)
+    if RUN_ID.fullmatch(name) and os.path.isdir(inside):
+        return inside
+    if os.path.exists(os.path.join(name, "run.json")):
+        return os.path.abspath(name)
+    if name and os.sep in name and os.path.isdir(name):
+        raise ConfigError(f"{name} is no run: it has no run.json")
+    alike = [each for each in _names(runs_dir) if name and name in each]
+    if len(alike) > 1:
+        raise ConfigError(f"`{name}` is a part of several runs: {_several(sorted(alike))}")
+    return os.path.join(runs_dir, alike[0]) if alike else None
+
+
+def _unknown(name: str, runs_dir: str) -> str:
+    """That there is no such run, and which one may be meant."""
+    known = sorted(_names(runs_dir), reverse=True)
+    if not known:
+        return f"there is no run `{name}`: {runs_dir} has none; `evalcase run` makes one"
+    if name in _PLACES:
+        return f"there is no {name} run in {runs_dir}: {known[0]} is the only one"
+    return f"there is no run `{name}` in {runs_dir}; the nearest is {nearest(name, known, 0.0)}"
+
+
+def _several(names: list[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _names(runs_dir: str) -> list[str]:
+    try:
+        names = os.listdir(runs_dir)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise RecordError(f"{runs_dir} can't be read: {error.strerror or error}") from error
+    return [name for name in names if RUN_ID.fullmatch(name)]
+
+
+def _listed(path: str) -> Listed:
+    name = os.path.basename(path)
+    try:
+        run = read_run(path)
+    except RecordError as error:
+        return Listed(name, path, "damaged", None, str(error))
+    return Listed(name, path, read_end(run.journal).status, run)
+
+
+def _age(listed: Listed) -> tuple[str, str, str]:
+    """Runs of the same second are told apart by what run.json says."""
+    return listed.id[:15], listed.run.created_at if listed.run else "", listed.id

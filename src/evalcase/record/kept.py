@@ -1,0 +1,119 @@
+"""A run as its record tells it, and nothing else: its journal is gone through once, then asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cached_property
+from math import fsum
+
+from evalcase.errors import ConfigError
+from evalcase.model.case import Case
+from evalcase.model.outcome import CaseVerdict, Outcome
+from evalcase.model.result import Result
+from evalcase.model.totals import Totals
+from evalcase.record.cases import CaseShelf
+from evalcase.record.ending import End, read_end
+from evalcase.record.folder import Run
+from evalcase.record.index import Index, read_index
+from evalcase.record.outcomes import Outcomes
+from evalcase.record.reader import read_results_of
+
+
+class KeptRun:
+    """The record of a run, at its newest grading or an earlier one. It may come from anyone."""
+
+    def __init__(self, run: Run, grading: int | None = None) -> None:
+        self.run = run
+        self.grading = grading
+
+    @cached_property
+    def end(self) -> End:
+        """How it ended."""
+        return read_end(self.run.journal)
+
+    @property
+    def gradings(self) -> int:
+        """How many gradings of its answers there are."""
+        return self._index.gradings
+
+    @property
+    def planned(self) -> int | None:
+        """How many trials there are to be, as far as the record says."""
+        planned = self.run.about.get("trials")
+        return planned if type(planned) is int else None
+
+    @cached_property
+    def totals(self) -> Totals:
+        return self._index.tally().totals()
+
+    def results(self) -> Iterator[Result]:
+        """Every result that counts, in the order of the journal. All of a case say the same of how
+        often it is repeated, also where that was changed in between."""
+        if not len(self._index):
+            return
+        for result in read_results_of(self.run.journal, self._index):
+            outcome = self.outcome(result)
+            if (outcome.repeats, outcome.pass_rate) == (result.repeats, result.pass_rate):
+                yield result
+            else:
+                yield replace(result, repeats=outcome.repeats, pass_rate=outcome.pass_rate)
+
+    def outcome(self, result: Result) -> Outcome:
+        """What became of the case of a result, all of its trials together."""
+        return self._outcomes.find(result)
+
+    def cases(self, results: Iterable[Result] | None = None) -> Iterator[CaseVerdict]:
+        """Every case at every target, when the last of its results has come; or those of some
+        results, all of a case or none."""
+        scores: dict[tuple[str, str, str], list[float | None]] = {}
+        for result in self.results() if results is None else results:
+            name, outcome = result.key[:3], self.outcome(result)
+            known = scores.setdefault(name, [])
+            known.append(result.score)
+            if len(known) >= outcome.trials:
+                yield _verdict(name, outcome, scores.pop(name))
+
+    def find_case(self, suite: str, case: str) -> Case | None:
+        """A case as it was when it was graded; None if the record hasn't got it."""
+        return self._shelf.find(suite, case)
+
+    def close(self) -> None:
+        """Let go of the journal. What was read stays."""
+        if "_shelf" in self.__dict__:
+            self._shelf.close()
+
+    def __enter__(self) -> KeptRun:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @cached_property
+    def _index(self) -> Index:
+        if not os.path.exists(self.run.journal):
+            return Index()  # killed before there was one
+        index = read_index(self.run.journal, self.grading)
+        if self.grading is not None and not 1 <= self.grading <= index.gradings:
+            there = "1 grading" if index.gradings == 1 else f"{index.gradings} gradings"
+            raise ConfigError(f"run {self.run.id} has {there}: there is no {self.grading}")
+        return index
+
+    @cached_property
+    def _outcomes(self) -> Outcomes:
+        return Outcomes(self._index)
+
+    @cached_property
+    def _shelf(self) -> CaseShelf:
+        return CaseShelf(self.run.journal, self.grading)
+
+
+def _verdict(
+    name: tuple[str, str, str], outcome: Outcome, scores: list[float | None]
+) -> CaseVerdict:
+    known = [score for score in scores if score is not None]
+    return CaseVerdict(
+        *name, outcome.verdict, outcome.passed, outcome.trials, outcome.repeats, outcome.pass_rate,
+        fsum(known) / len(known) if known else None,
+    )  # fmt: skip

@@ -1,0 +1,35 @@
+"""What became of the cases of a journal: of each result, the verdict of all trials of its case."""
+
+from __future__ import annotations
+
+from evalcase.model.outcome import Folding, Outcome, outcome_of_one
+from evalcase.model.result import Result, Verdict
+from evalcase.record.index import Index
+from evalcase.record.outline import VERDICTS
+from evalcase.record.table import Table, mark_of
+
+_UNDECIDED = -1
+_NUMBERS: dict[Verdict | None, int] = {
+    None: _UNDECIDED, **{verdict: number for number, verdict in enumerate(VERDICTS)}
+}  # fmt: skip
+
+
+class Outcomes:
+    """Finds the outcome of a case by any of its results. Only repeated cases are held."""
+
+    def __init__(self, index: Index) -> None:
+        # verdict, trials passed, trials, repeats, pass rate
+        self._known = Table("bIIId")
+        folding: Folding[int] = Folding()
+        for each in index.counted():
+            if each.repeats > 1:
+                outcome = folding.add(each.group, each.verdict, each.repeats, each.pass_rate)
+                # Each takes the place of that before it: the last is what counts.
+                self._known.add(each.group, _NUMBERS[outcome.verdict], *outcome[1:])
+
+    def find(self, result: Result) -> Outcome:
+        found = self._known.find(mark_of(result.key[:3]))
+        if found is None:
+            return outcome_of_one(result.verdict, result.pass_rate)
+        verdict = None if found[0] == _UNDECIDED else VERDICTS[found[0]]
+        return Outcome(verdict, *found[1:])

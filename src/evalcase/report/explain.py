@@ -1,0 +1,21 @@
+"""A result in, the lines out that a summary has of it: for notebooks, logs and tests."""
+
+from __future__ import annotations
+
+from evalcase.model.case import Case
+from evalcase.model.outcome import outcome_of_one
+from evalcase.model.result import Result
+from evalcase.report.terminal.failures import detail_lines, name_lines
+from evalcase.report.terminal.said import answer_said
+from evalcase.report.terminal.style import PLAIN
+
+
+def explain(result: Result, case: Case | None = None, width: int = 80) -> str:
+    """What was expected of a trial, what was said, and why it is not passed; with its case also
+    what was asked."""
+    alone = outcome_of_one(result.verdict, result.pass_rate)
+    lines = [
+        *name_lines(result, alone, PLAIN, width, name_target=True),
+        *detail_lines(result, answer_said(result.answer), case, PLAIN, width),
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,54 @@
+"""A result with its case in, one JSON object out that says all of the trial: a line of JSONL."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalcase.model.case import Case
+from evalcase.model.codec import encode
+from evalcase.model.grade import Grade
+from evalcase.model.outcome import Outcome
+from evalcase.model.result import Result
+
+
+def trial_object(run: str, result: Result, case: Case | None, outcome: Outcome) -> dict[str, Any]:
+    """The object. What a record of a stranger's hasn't got is null."""
+    data = case.data if case is not None else {}
+    answer, failure = result.answer, result.failure
+    return {
+        "suite": result.key.suite,
+        "case": result.key.case,
+        "target": result.key.target,
+        "repeat": result.key.repeat,
+        "verdict": result.verdict,
+        "score": result.score,
+        "input": data.get("input"),
+        "expected_output": data.get("expected_output"),
+        "answer": list(answer.messages) if answer is not None else None,
+        "grades": [_grade(grade) for grade in result.grades],
+        "failure": encode(failure) if failure is not None else None,
+        "usage": encode(answer.usage) if answer is not None and answer.usage is not None else None,
+        "cost_usd": answer.cost_usd if answer is not None else None,
+        "duration_s": result.duration_s,
+        "tags": data.get("tags", []),
+        "metadata": data.get("metadata", {}),
+        "run": run,
+        "case_verdict": outcome.verdict,
+        "pass_rate_needed": outcome.pass_rate,
+        "question_hash": result.question_hash,
+        "answer_hash": answer.fingerprint() if answer is not None else None,
+        "grading_hash": result.grading_hash,
+    }
+
+
+def _grade(grade: Grade) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "grader": grade.grader,
+        "score": grade.score,
+        "passed": grade.passed,
+        "reason": grade.reason,
+        "details": grade.details,
+    }
+    if grade.failure is not None:
+        data["failure"] = encode(grade.failure)
+    return data

@@ -1,0 +1,172 @@
+"""One case of a run in full: what was asked and expected, and for every trial what was said, how
+it was graded and what it took. Nothing is cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from evalcase.model.answer import Usage
+from evalcase.model.case import Case
+from evalcase.model.failure import Failure
+from evalcase.model.grade import Grade
+from evalcase.model.json_value import JSON
+from evalcase.model.outcome import Outcome
+from evalcase.model.result import Result, Verdict
+from evalcase.report.terminal.cells import measure, wrap
+from evalcase.report.terminal.failures import (
+    UNFINISHED,
+    colour_of,
+    comparison_lines,
+    passed_of,
+)
+from evalcase.report.terminal.progress import money
+from evalcase.report.terminal.said import labelled
+from evalcase.report.terminal.style import Style, paint
+from evalcase.text.readable import as_json, call_lines, content_text
+from evalcase.text.visible import visible
+
+_INDENT = 2
+_SIDES = ("expected", "got", "where", "note", "calls")
+"""Details that are drawn as two sides."""
+_MOST_ROWS = 1000
+
+
+def case_lines(suite: str, id: str, case: Case | None, width: int, style: Style) -> Iterator[str]:
+    """The case itself."""
+    suite, id = visible(suite), visible(id)
+    named = f"{paint(f'{suite}: ', style.gutter)}{paint(id, style.place)}"
+    yield from _fitted(named, f"{suite}: {id}", width)
+    if case is None:
+        yield from _indented(wrap("the record does not have the case itself", width - _INDENT))
+        return
+    for label, value in _facts(case):
+        yield from _indented(labelled(label, value, width - _INDENT, style))
+    yield from _message_lines("input", case.data["input"], width, style)
+    if case.expects_output:
+        yield from _message_lines("expected output", case.data["expected_output"], width, style)
+
+
+def _facts(case: Case) -> Iterator[tuple[str, str]]:
+    """What else it says, each with a label."""
+    if case.description is not None:
+        yield "about", case.description
+    if case.criteria is not None:
+        yield "criteria", case.criteria
+    for name in ("rubrics", "graders"):
+        if case.data.get(name):
+            yield name, "\n".join(map(as_json, case.data[name]))
+    for name in ("threshold", "metadata", "tags"):
+        if case.data.get(name) not in (None, [], {}):
+            yield name, as_json(case.data[name])
+
+
+def trial_lines(
+    result: Result, outcome: Outcome, width: int, style: Style, *, is_first: bool
+) -> Iterator[str]:
+    """One trial of it; the first at a target says what became of the case there."""
+    yield ""
+    level = 1 if outcome.repeats > 1 else 0
+    target = visible(result.key.target)
+    if is_first and level:
+        yield from _headed(outcome.verdict, f"at {target} ({passed_of(outcome)})", width, style)
+        yield ""
+    told = f"in trial {result.key.repeat}" if level else f"at {target}"
+    indent = " " * _INDENT * level
+    head = ", ".join([told, *_measures(result)])
+    for line in _headed(result.verdict, head, width - len(indent), style):
+        yield indent + line
+    indent += " " * _INDENT
+    for line in _trial_lines(result, width - len(indent), style):
+        yield (indent + line).rstrip()
+
+
+def _headed(verdict: Verdict | None, text: str, width: int, style: Style) -> Iterator[str]:
+    """A verdict in its colour, and what follows it."""
+    word = verdict or UNFINISHED
+    return _fitted(f"{paint(word, colour_of(verdict, style))} {text}", f"{word} {text}", width)
+
+
+def _fitted(painted: str, plain: str, width: int) -> Iterator[str]:
+    """A line in its colours where it fits; else without them, in as many as it needs."""
+    yield from [painted] if measure(plain) <= width else wrap(plain, width)
+
+
+def _measures(result: Result) -> Iterator[str]:
+    """What a trial scored, and what it took."""
+    answer = result.answer
+    if result.score is not None:
+        yield f"score {result.score:.2f}"
+    if result.verdict != "skipped":
+        yield f"{result.duration_s:.2f} s"
+    if result.attempts > 1:
+        yield f"{result.attempts} attempts"
+    if answer is not None and answer.cost_usd is not None:
+        yield money(answer.cost_usd)
+    if answer is not None and answer.cached:
+        yield "taken from the cache"
+    usage = answer.usage if answer is not None and answer.usage is not None else Usage()
+    for count, words in (
+        (usage.input_tokens, "tokens in"), (usage.output_tokens, "tokens out"),
+        (usage.cached_tokens, "of them cached"),
+    ):  # fmt: skip
+        if count is not None:
+            yield f"{count:,} {words}"
+
+
+def _trial_lines(result: Result, width: int, style: Style) -> Iterator[str]:
+    for number, failure in enumerate(result.retried, 1):
+        yield from _failure_lines(f"try {number}", failure, width, style)
+    if result.failure is not None:
+        label = "skipped" if result.verdict == "skipped" else "failure"
+        yield from _failure_lines(label, result.failure, width, style)
+    if result.answer is not None:
+        yield from _message_lines("answer", result.answer.messages, width, style)
+        if result.answer.truncated:
+            yield from labelled("", "(cut, as it was larger than evalcase keeps)", width, style)
+    for grade in result.grades:
+        yield from _grade_lines(grade, result, width, style)
+
+
+def _message_lines(
+    label: str, messages: Sequence[Mapping[str, JSON]], width: int, style: Style
+) -> Iterator[str]:
+    """Every message of a list, below its role; and whatever else it holds."""
+    yield paint(label, style.place)
+    for message in messages:
+        said = content_text(message.get("content"))
+        calls = list(call_lines(message))
+        others = {key: value for key, value in message.items()
+                  if key not in ("role", "content", "tool_calls")}  # fmt: skip
+        rows = ([said] if said or not calls else []) + calls
+        rows += [as_json(others)] if others else []
+        role = visible(str(message.get("role")))
+        yield from _indented(labelled(role, "\n".join(rows), width - _INDENT, style))
+
+
+def _grade_lines(grade: Grade, result: Result, width: int, style: Style) -> Iterator[str]:
+    verdict: Verdict = "passed" if grade.passed else "failed"
+    if grade.failure is not None or grade.score is None:
+        verdict = "errored" if grade.failure is not None else "ungraded"
+    score = "" if grade.score is None else f"{grade.score:.2f} "
+    yield from _headed(verdict, f"{score}by {visible(grade.grader)}", width, style)
+    if grade.failure is not None:
+        yield from _indented(_failure_lines("failure", grade.failure, width - _INDENT, style))
+    elif grade.reason:
+        yield from _indented(wrap(grade.reason, width - _INDENT))
+    called = result.answer is not None and any("tool_calls" in m for m in result.answer.messages)
+    nothing = "(no text)" if called else "(empty)"
+    yield from _indented(comparison_lines(grade, nothing, style, width - _INDENT, _MOST_ROWS))
+    others = {key: value for key, value in grade.details.items() if key not in _SIDES}
+    if others:
+        yield from _indented(labelled("details", as_json(others, indent=2), width - _INDENT, style))
+
+
+def _failure_lines(label: str, failure: Failure, width: int, style: Style) -> Iterator[str]:
+    yield from labelled(label, f"{failure.kind}: {failure.message}", width, style)
+    for name, value in failure.details.items():
+        text = "\n".join(map(str, value)) if isinstance(value, list) else content_text(value)
+        yield from _indented(labelled(name, text, width - _INDENT, style))
+
+
+def _indented(lines: Iterator[str] | list[str]) -> Iterator[str]:
+    return ((" " * _INDENT + line).rstrip() for line in lines)

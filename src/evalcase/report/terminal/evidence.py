@@ -1,0 +1,77 @@
+"""What helps to find why something broke: the place in the code, what a server or program said."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from evalcase.report.terminal.cells import cut
+from evalcase.report.terminal.style import Style, paint
+from evalcase.text.complaint import excerpt_complaint
+
+_MOST = 4
+_FRAME = re.compile(r'\s*File "(?P<file>.*)", line (?P<line>\d+)(?:, in (?P<name>.*))?')
+_FOREIGN = re.compile(r"[/\\](?:site-packages|lib[/\\]python3[^/\\]*|evalcase[/\\]targets)[/\\]|^<")
+
+
+def evidence_lines(
+    details: dict[str, Any], style: Style, width: int, said: str = ""
+) -> Iterator[str]:
+    """The detail that helps most, unless the message has said it."""
+    trace = details.get("traceback")
+    if isinstance(trace, list):
+        yield from (paint(line, style.gutter) for line in _place(trace, width))
+        return
+    if "status" in details and str(details["status"]) not in said:
+        yield paint(cut(f"status {details['status']}", width), style.gutter)
+    for name in ("body", "stderr", "stdout", "output", "value", "message"):
+        text = str(details.get(name) or "").strip()
+        if text and text not in said:
+            yield from _quoted(name, text, style, width)
+            return
+
+
+def _quoted(name: str, text: str, style: Style, width: int) -> Iterator[str]:
+    """The lines of a program that say why, or the beginning of what a server wrote."""
+    if name == "stderr":
+        before, lines, after = excerpt_complaint(text, _MOST)
+    else:
+        all_lines = [line.rstrip("\r") for line in text.split("\n")]
+        before, lines, after = 0, all_lines[:_MOST], max(0, len(all_lines) - _MOST)
+    if before:
+        lines = [f"… {_lines(before)} before", *lines]
+    if after:
+        lines = [*lines, f"… {_lines(after)} more"]
+    lead = f"{name} │ "
+    for line in lines:
+        yield paint(lead + cut(line, width - len(lead)), style.gutter)
+        lead = f"{'':{len(name)}} │ "
+
+
+def _lines(count: int) -> str:
+    return f"{count:,} line" + ("s" if count > 1 else "")
+
+
+def _place(trace: list[object], width: int) -> Iterator[str]:
+    """The last line of the user's own code in a traceback, and what stands there."""
+    lines = [str(line) for line in trace]
+    frames = [(at, match) for at, line in enumerate(lines) if (match := _FRAME.match(line))]
+    if not frames:
+        return
+    own = [frame for frame in frames if not _FOREIGN.search(frame[1]["file"])]
+    at, match = (own or frames)[-1]
+    name = f", in {match['name']}" if match["name"] else ""
+    yield cut(f"{near(match['file'])}:{match['line']}{name}", width)
+    source = lines[at + 1].strip() if at + 1 < len(lines) else ""
+    if source and not _FRAME.match(source) and lines[at + 1].startswith(" "):
+        yield cut(f"    {source}", width)
+
+
+def near(path: str) -> str:
+    """A path as seen from here, where it is inside; else as it is."""
+    if not os.path.isabs(path):
+        return path
+    relative = os.path.relpath(path)
+    return path if relative.startswith(os.pardir) else relative

@@ -1,0 +1,210 @@
+"""A trial that did not pass in, lines for people out: one while it runs, all of it at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from evalcase.model.case import Case
+from evalcase.model.failure import Failure
+from evalcase.model.grade import Grade
+from evalcase.model.json_value import JSON
+from evalcase.model.outcome import Outcome
+from evalcase.model.result import Result, Verdict
+from evalcase.report.terminal.cells import cut, measure, wrap
+from evalcase.report.terminal.evidence import evidence_lines
+from evalcase.report.terminal.pairs import Pair, pair_calls, pair_texts
+from evalcase.report.terminal.said import LONGEST, Said, asked_in, call_rows, labelled, said_in
+from evalcase.report.terminal.side_by_side import MOST_ROWS, compare_lines
+from evalcase.report.terminal.style import Style, paint
+from evalcase.text.readable import as_json
+from evalcase.text.visible import visible
+
+INDENT = 2
+UNFINISHED = "unfinished"
+_REASON_ROWS = 4
+_INPUT_ROWS = 3
+_TEXT_ROWS = 8
+
+
+def colour_of(verdict: Verdict | None, style: Style) -> str:
+    """Green, red and yellow for what a person should see first."""
+    colours = {"passed": style.good, "failed": style.error, "skipped": style.gutter}
+    return colours.get(verdict or "", style.warning)
+
+
+def passed_of(outcome: Outcome) -> str:
+    """How many of the trials of a repeated case passed, and how many must."""
+    needed = "all" if outcome.pass_rate >= 1 else f"{100 * outcome.pass_rate:.4g}%"
+    missing = outcome.repeats - outcome.trials
+    left = f", {missing:,} without a result" if missing > 0 else ""
+    return f"{outcome.passed:,} of {outcome.repeats:,} passed, {needed} needed{left}"
+
+
+def headline(
+    result: Result, outcome: Outcome, style: Style, width: int, *, name_target: bool = False
+) -> str:
+    """One line on a case that is decided: its verdict, its name and the reason of one trial."""
+    verdict = outcome.verdict or UNFINISHED
+    said = [result.key.target] if name_target else []
+    said += [passed_of(outcome)] if outcome.repeats > 1 else []
+    name = f"{result.key.case} ({'; '.join(said)})" if said else result.key.case
+    rest = cut(f"{cut(name, max(8, width // 2))}: {reason_of(result)}", width - len(verdict) - 1)
+    return f"{paint(verdict, colour_of(outcome.verdict, style))} {rest}"
+
+
+def reason_of(result: Result) -> str:
+    """Why it is not passed; without the name of the grader that needs no name."""
+    if result.failure is not None:
+        return result.failure.message
+    broken = [grade for grade in result.grades if grade.failure is not None]
+    unhappy = broken or [grade for grade in result.grades if not grade.passed]
+    if not unhappy:
+        return "there was nothing to grade by" if result.verdict == "ungraded" else ""
+    return "; ".join(map(grade_words, unhappy))
+
+
+def grade_words(grade: Grade) -> str:
+    """A grade in a sentence: who, why, and a score of none, which no reason says."""
+    if grade.grader == "expected":
+        return grade.reason
+    scored = " (scored 0)" if grade.score == 0 and not grade.passed else ""
+    return f"{grade.grader}: {grade.reason}{scored}"
+
+
+def detail_lines(
+    result: Result, said: Said | None, case: Case | None, style: Style, width: int
+) -> Iterator[str]:
+    """What a person needs to find the cause: what was asked, expected and said, and what broke."""
+    room = max(20, width - INDENT)
+    if case is not None:
+        asked = labelled("input", asked_in(case), room, style, _INPUT_ROWS)
+        yield from (_indented(line) for line in asked)
+    for line in _details(result, said, case, style, room):
+        yield _indented(line)
+
+
+def _indented(line: str) -> str:
+    return (" " * INDENT + line).rstrip()
+
+
+def _details(
+    result: Result, said: Said | None, case: Case | None, style: Style, width: int
+) -> Iterator[str]:
+    if result.failure is not None:
+        yield from failure_lines(result.failure, result.attempts, style, width)
+        return
+    broken = [grade for grade in result.grades if grade.failure is not None]
+    for grade in broken:
+        yield from reason_lines(grade_words(grade), width)
+        details = grade.failure.details if grade.failure is not None else {}
+        yield from evidence_lines(details, style, width)
+    unhappy = [] if broken else [grade for grade in result.grades if not grade.passed]
+    for grade in unhappy:
+        yield from grade_lines(grade, said, style, width)
+    if not broken and not unhappy:
+        yield from reason_lines(reason_of(result), width)
+    yield from _unsaid(unhappy, said, case, style, width)
+
+
+def _unsaid(
+    grades: Sequence[Grade], said: Said | None, case: Case | None, style: Style, width: int
+) -> Iterator[str]:
+    """What no grade has shown: what was expected, and the text and the calls of the answer."""
+    compared = any(_sides(grade) for grade in grades)
+    called = any(_calls(grade) for grade in grades)
+    if not compared and not called and case is not None and case.expects_output:
+        text, calls, _ = said_in(case.expected_output)
+        wanted = "\n".join([*([text] if text else []), *calls])
+        yield from labelled("expected", wanted or "(empty)", width, style, _TEXT_ROWS)
+    if said is None:
+        return
+    if not compared and (said.text is not None or not said.calls):
+        yield from labelled("answer", said.text or "(empty)", width, style, _TEXT_ROWS)
+    if not called:
+        yield from call_rows(said.calls, said.more, width, style)
+
+
+def grade_lines(grade: Grade, said: Said | None, style: Style, width: int) -> Iterator[str]:
+    """Both sides where a grader has compared; else its reason."""
+    nothing = "(no text)" if said is not None and said.calls else "(empty)"
+    compared = list(comparison_lines(grade, nothing, style, width))
+    yield from reason_lines(_beside_both_sides(grade) if compared else grade_words(grade), width)
+    yield from compared
+
+
+def comparison_lines(
+    grade: Grade, nothing: str, style: Style, width: int, most: int = MOST_ROWS
+) -> Iterator[str]:
+    """What a grader has compared, side by side; `nothing` stands for an answer without text."""
+    sides = _sides(grade)
+    pairs: list[Pair] = list(pair_calls(_calls(grade)))
+    if sides is not None:
+        pairs += pair_texts(*sides, nothing)
+    if pairs:
+        yield from compare_lines(pairs, width, style, most)
+
+
+def _beside_both_sides(grade: Grade) -> str:
+    """What the two sides don't show themselves: where they differ, and what can't be seen."""
+    told = [grade.details.get(name) for name in ("where", "note")]
+    said = ": ".join(text for text in told if isinstance(text, str) and text)
+    if grade.grader == "expected":
+        return said
+    return f"{grade.grader}: {said}" if said else grade_words(grade)
+
+
+def _sides(grade: Grade) -> tuple[str, str] | None:
+    """The two texts that a grader has compared, where it has."""
+    expected, got = grade.details.get("expected"), grade.details.get("got")
+    return None if expected is None or got is None else (_text(expected), _text(got))
+
+
+def _calls(grade: Grade) -> list[Mapping[str, JSON]]:
+    """The calls that a grader has put side by side, where it has."""
+    calls = grade.details.get("calls")
+    rows = calls if isinstance(calls, list) else []
+    return [row for row in rows if isinstance(row, dict)]
+
+
+def _text(value: JSON) -> str:
+    text = value if isinstance(value, str) else as_json(value, indent=2)
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[:LONGEST]}… ({len(text) - LONGEST:,} more characters)"
+
+
+def reason_lines(text: str, width: int, most: int = _REASON_ROWS) -> list[str]:
+    """A sentence in a few rows at most."""
+    if not text:
+        return []
+    rows = wrap(text[:LONGEST].strip(), width)
+    return rows if len(rows) <= most else [*rows[: most - 1], cut(f"{rows[most - 1]} …", width)]
+
+
+def failure_lines(failure: Failure, attempts: int, style: Style, width: int) -> Iterator[str]:
+    """Why there is no answer."""
+    kind = "" if failure.kind in ("exception", "stopped") else f"{failure.kind}: "
+    after = f" (after {attempts} attempts)" if attempts > 1 else ""
+    yield from reason_lines(f"{kind}{failure.message}{after}", width)
+    yield from evidence_lines(failure.details, style, width, failure.message)
+
+
+def name_lines(
+    result: Result, outcome: Outcome, style: Style, width: int, *, name_target: bool = False
+) -> Iterator[str]:
+    """How a case is named at the end: verdict, file and case, and what else tells it apart."""
+    verdict = outcome.verdict or UNFINISHED
+    word = paint(verdict, colour_of(outcome.verdict, style))
+    room = max(10, width - len(verdict) - 1)
+    extras = [result.key.target] if name_target else []
+    extras += [passed_of(outcome)] if outcome.repeats > 1 else []
+    rest = f" ({'; '.join(map(visible, extras))})" if extras else ""
+    suite, case = visible(result.key.suite), visible(result.key.case)
+    if measure(f"{suite}: {case}{rest}") <= room:
+        yield f"{word} {paint(f'{suite}: ', style.gutter)}{paint(case, style.place)}{rest}"
+        return
+    yield f"{word} {paint(cut(case, room), style.place)}"
+    below = [cut(suite, width - INDENT)]
+    for extra in extras:
+        below += wrap(cut(visible(extra), 2 * width), width - INDENT)
+    yield from (paint(_indented(row), style.gutter) for row in below)

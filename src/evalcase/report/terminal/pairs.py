@@ -1,0 +1,145 @@
+"""Two texts, or the tool calls of two sides, in; pairs of lines with what differs marked out.
+
+Lines that are equal are paired, and long stretches of them left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+from evalcase.model.json_value import JSON
+
+_CONTEXT = 2
+_BEFORE, _AFTER = 40, 60
+"""Characters that are kept of what is equal before and after a difference within a line."""
+
+
+class Line(NamedTuple):
+    """A line of one side, and which part of it differs from the other side."""
+
+    text: str
+    start: int = 0
+    end: int = 0
+    note: bool = False
+    """Whether it is a remark on what was left out."""
+
+
+Pair = tuple[Line | None, Line | None]
+
+
+def pair_texts(expected: str, got: str, nothing: str = "(empty)") -> Iterator[Pair]:
+    """The lines of two texts. `nothing` stands for a `got` that is empty."""
+    left, right = expected.split("\n"), got.split("\n")
+    if not expected or not got:
+        yield from zip_longest(_all(left, "(empty)"), _all(right, nothing))
+        return
+    if len(left) == len(right) == 1:
+        yield _differing(left[0], right[0])
+        return
+    from difflib import SequenceMatcher
+
+    for kind, a, b, c, d in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        if kind == "equal":
+            first, last = a == 0, b == len(left)
+            yield from ((line, line) for line in _equal(left[a:b], first, last))
+        else:
+            for one, other in zip_longest(left[a:b], right[c:d]):
+                if one is not None and other is not None:
+                    yield _differing(one, other)
+                else:
+                    yield _alone(one), _alone(other)
+
+
+def pair_calls(rows: Sequence[Mapping[str, JSON]]) -> Iterator[Pair]:
+    """Tool calls that a grader has put side by side. What it accepts is not marked."""
+    for row in rows:
+        expected, got = _text_in(row, "expected"), _text_in(row, "got")
+        note = Line(f"({_text_in(row, 'note') or 'not made'})", note=True)
+        if expected is not None and got is not None:
+            yield _pair_call(expected, got, row)
+        elif expected is not None:
+            yield Line(expected, 0, len(expected)), note
+        else:
+            yield None, note if got is None else Line(got)
+
+
+def _pair_call(expected: str, got: str, row: Mapping[str, JSON]) -> Pair:
+    if row.get("made") is True:
+        return Line(expected), Line(got)
+    beyond = row.get("beyond")
+    compared = got[:beyond] if type(beyond) is int and 0 < beyond < len(got) else got
+    whole = expected if compared is got else expected.removesuffix(")")
+    start, left_end, right_end = _find_span(whole, compared)
+    return _excerpt(expected, start, left_end), _excerpt(got, start, right_end)
+
+
+def _text_in(row: Mapping[str, JSON], name: str) -> str | None:
+    value = row.get(name)
+    return value if isinstance(value, str) else None
+
+
+def _all(lines: list[str], nothing: str) -> list[Line]:
+    return [Line(nothing, note=True)] if lines == [""] else [Line(x, 0, len(x)) for x in lines]
+
+
+def _alone(text: str | None) -> Line | None:
+    return None if text is None else Line(text, 0, len(text))
+
+
+def _equal(lines: list[str], first: bool, last: bool) -> Iterator[Line]:
+    """Equal lines: those next to a difference, and how many others there are."""
+    head = 0 if first else _CONTEXT
+    tail = 0 if last else _CONTEXT
+    left_out = len(lines) - head - tail
+    if left_out <= 1:
+        yield from map(Line, lines)
+        return
+    yield from map(Line, lines[:head])
+    yield Line(f"… {left_out:,} equal lines", note=True)
+    yield from map(Line, lines[len(lines) - tail :])
+
+
+def _differing(left: str, right: str) -> tuple[Line, Line]:
+    """Two lines with the part that differs, and not too much of what is equal around it."""
+    start, left_end, right_end = _find_span(left, right)
+    return _excerpt(left, start, left_end), _excerpt(right, start, right_end)
+
+
+def _find_span(left: str, right: str) -> tuple[int, int, int]:
+    """Where the part that differs begins in both, and where it ends in each."""
+    most = min(len(left), len(right))
+    start = next((i for i in range(most) if left[i] != right[i]), most)
+    end = next((i for i in range(most - start) if left[-1 - i] != right[-1 - i]), most - start)
+    start, end = _whole_words(left, right, start, end)
+    return start, len(left) - end, len(right) - end
+
+
+def _whole_words(left: str, right: str, start: int, end: int) -> tuple[int, int]:
+    """Mark whole words and numbers: `7.00` and `6.40`, not `7.0` and `6.4`."""
+    sides = (left[start : len(left) - end], right[start : len(right) - end])
+    if any(side and _in_word(side[0]) for side in sides):
+        while start and _in_word(left[start - 1]):
+            start -= 1
+    if any(side and _in_word(side[-1]) for side in sides):
+        while end and _in_word(left[-end]):
+            end -= 1
+    return start, end
+
+
+def _in_word(char: str) -> bool:
+    # What is written without spaces has no words to keep whole.
+    return char in "_.-" or (char.isalnum() and char < "\u2e80")
+
+
+def _excerpt(text: str, start: int, end: int) -> Line:
+    skipped = start - _BEFORE
+    if skipped > 20:
+        lead = f"({skipped:,} characters) …"
+        text = lead + text[skipped:]
+        start, end = start - skipped + len(lead), end - skipped + len(lead)
+    left_out = len(text) - end - _AFTER
+    if left_out > 20:
+        text = f"{text[: end + _AFTER]}… ({left_out:,} characters)"
+    return Line(text, start, end)

@@ -1,0 +1,211 @@
+"""Results in, one at a time; out what a summary says of them, and each case when it is decided.
+
+It grows with what went wrong, up to a limit, and with cases that are not decided yet; never with
+what passed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from evalcase.model.outcome import Folding, Outcome, outcome_of_one
+from evalcase.model.result import Result, Verdict
+from evalcase.report.terminal.failures import reason_of
+from evalcase.report.terminal.said import Said, answer_said
+
+MOST_CASES = 20
+"""Cases of one verdict that are shown in full."""
+_MOST_HELD = 1000
+"""Undecided cases of which trials are held, to be shown when they are decided."""
+_MOST_SHAKY = 10
+_SLOWEST = 3
+_NAMED = 3
+TROUBLED: tuple[Verdict | None, ...] = ("failed", "errored", "ungraded", None)
+
+
+class Name(NamedTuple):
+    """A case at a target, all of its repeats together."""
+
+    suite: str
+    case: str
+    target: str
+
+
+class Slow(NamedTuple):
+    duration_s: float
+    name: Name
+
+
+class Decided(NamedTuple):
+    """A case whose trials are all there, and the first of them that shows why it is so."""
+
+    outcome: Outcome
+    result: Result
+
+
+@dataclass(slots=True)
+class Shown:
+    """A case that is shown in full, by one of its trials."""
+
+    result: Result
+    """Without its answer, which may be large."""
+    said: Said | None
+    outcome: Outcome
+    same: int = 0
+    """How many other cases errored in the same way."""
+    named: list[str] = field(default_factory=list)
+    """The first of those."""
+
+
+@dataclass(slots=True)
+class Row:
+    """What came of one target."""
+
+    verdicts: Counter[Verdict] = field(default_factory=Counter)
+    """Of its cases."""
+    trials: int = 0
+    cost_usd: float | None = None
+    busy_s: float = 0.0
+
+
+@dataclass(slots=True)
+class Forgiven:
+    """Cases that passed although some of their trials errored, and why the first of them did."""
+
+    cases: int
+    first: str
+    reason: str
+
+
+class Statistics:
+    """Adds results up. `shown` says of which verdicts cases are shown; None is of undecided."""
+
+    def __init__(self, shown: Collection[Verdict | None] = TROUBLED) -> None:
+        self.targets: dict[str, Row] = {}
+        self.slowest: list[Slow] = []
+        self.input_tokens = 0
+        self.output_tokens = 0
+        self.shaky: list[tuple[Name, Outcome]] = []
+        """Cases that passed although some of their trials did not: the first of them."""
+        self.more_shaky = 0
+        self.forgiven: Forgiven | None = None
+        self.more: Counter[Verdict | None] = Counter()
+        """How many cases of a verdict are not shown, since many others are."""
+        self._verdicts = frozenset(shown)
+        self._slow_s = 0.0
+        """What a trial has to take longer than to be among the slowest."""
+        self._shown: dict[Verdict | None, list[Shown]] = {verdict: [] for verdict in shown}
+        self._folding: Folding[Name] = Folding()
+        self._held: dict[Name, dict[Verdict, Shown]] = {}
+        """Of undecided cases: their first trial of each verdict."""
+
+    def add(self, result: Result) -> Decided | None:
+        """Take a result; return its case if that is decided now."""
+        row = self._count(result)
+        verdict = result.verdict
+        if result.repeats > 1:
+            return self._fold(result, row)
+        row.verdicts[verdict] += 1
+        outcome = outcome_of_one(verdict, result.pass_rate)
+        if verdict in self._verdicts:
+            self._show(outcome, result)
+        return Decided(outcome, result)
+
+    def shown(self, verdict: Verdict | None) -> list[Shown]:
+        """The cases of a verdict, as many as are shown."""
+        return self._shown.get(verdict, [])
+
+    def finish(self) -> None:
+        """No result follows: what is undecided stays so."""
+        for name, outcome in self._folding.left():
+            held = self._held.pop(name, {})
+            bad = [shown for verdict, shown in held.items() if verdict != "passed"]
+            if None in self._verdicts and bad:
+                self._show(outcome, bad[0].result, bad[0])
+
+    def _fold(self, result: Result, row: Row) -> Decided | None:
+        """The same for a trial of a repeated case."""
+        name = Name(*result.key[:3])
+        outcome = self._folding.add(name, result.verdict, result.repeats, result.pass_rate)
+        known = self._held.get(name)
+        if known is None and len(self._held) < _MOST_HELD:
+            known = self._held[name] = {}
+        if known is not None and result.verdict not in known:
+            known[result.verdict] = _shorten(result, outcome)
+        if outcome.verdict is None:
+            return None
+        held = self._held.pop(name, None) or {result.verdict: _shorten(result, outcome)}
+        row.verdicts[outcome.verdict] += 1
+        if outcome.verdict == "passed":
+            self._forgive(name, outcome, held)
+        trial = held.get(outcome.verdict) or next(iter(held.values()))
+        if outcome.verdict in self._verdicts:
+            self._show(outcome, trial.result, trial)
+        return Decided(outcome, trial.result)
+
+    def _forgive(self, name: Name, outcome: Outcome, held: dict[Verdict, Shown]) -> None:
+        if outcome.passed == outcome.trials:
+            return
+        if len(self.shaky) < _MOST_SHAKY:
+            self.shaky.append((name, outcome))
+        else:
+            self.more_shaky += 1
+        if "errored" in held:
+            self.forgiven = self.forgiven or Forgiven(
+                0, name.case, reason_of(held["errored"].result)
+            )
+            self.forgiven.cases += 1
+
+    def _count(self, result: Result) -> Row:
+        target, duration_s = result.key.target, result.duration_s
+        row = self.targets.get(target)
+        if row is None:
+            row = self.targets[target] = Row()
+        row.trials += 1
+        row.busy_s += duration_s
+        if duration_s > self._slow_s:
+            self._note_slow(result)
+        answer = result.answer
+        if answer is not None and answer.cost_usd is not None:
+            row.cost_usd = (row.cost_usd or 0.0) + answer.cost_usd
+        if answer is not None and answer.usage is not None:
+            self.input_tokens += answer.usage.input_tokens or 0
+            self.output_tokens += answer.usage.output_tokens or 0
+        return row
+
+    def _note_slow(self, result: Result) -> None:
+        """Keep the slowest trials, no case twice."""
+        name = result.key[:3]
+        if any(each.duration_s >= result.duration_s for each in self.slowest if each.name == name):
+            return
+        others = [each for each in self.slowest if each.name != name]
+        slow = [*others, Slow(result.duration_s, Name(*name))]
+        self.slowest = slow = sorted(slow, key=lambda each: -each.duration_s)[:_SLOWEST]
+        self._slow_s = slow[-1].duration_s if len(slow) == _SLOWEST else 0.0
+
+    def _show(self, outcome: Outcome, result: Result, held: Shown | None = None) -> None:
+        shown = self._shown[outcome.verdict]
+        like = _alike(shown, result) if outcome.verdict == "errored" else None
+        if like is not None:
+            like.same += 1
+            if len(like.named) < _NAMED:
+                like.named.append(result.key.case)
+        elif len(shown) < MOST_CASES:
+            trial = held or _shorten(result, outcome)
+            trial.outcome = outcome
+            shown.append(trial)
+        else:
+            self.more[outcome.verdict] += 1
+
+
+def _shorten(result: Result, outcome: Outcome) -> Shown:
+    return Shown(replace(result, answer=None), answer_said(result.answer), outcome)
+
+
+def _alike(errored: list[Shown], result: Result) -> Shown | None:
+    """One that errored for the same reason: a key that is missing is told once, not 300 times."""
+    why = reason_of(result)
+    return next((shown for shown in errored if reason_of(shown.result) == why), None)

@@ -1,0 +1,83 @@
+"""What keeps suites and a configuration from being used: all of it, with places, in one pass.
+
+Nothing of the project is imported for it, no connection opened, and nothing started.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from evalcase.model.problem import Problem
+from evalcase.plugins.known import InProject
+from evalcase.project.config_file import holds_config
+from evalcase.read.discover import discover
+from evalcase.read.document import Format
+from evalcase.suites.load import Loaded, load_file, load_text
+from evalcase.system.project_root import project_root
+
+if TYPE_CHECKING:
+    from evalcase.project.config import Config
+
+
+class Project:
+    """Where suites are checked: a folder, and the configuration of the project it belongs to."""
+
+    def __init__(self, folder: str, seen_from: str | None = None) -> None:
+        self._folder = folder
+        self._seen_from = seen_from
+        self.known = InProject(self._read)
+
+    def _read(self) -> Config:
+        from evalcase.project.config import read_config
+
+        return read_config(self._folder, self._seen_from)
+
+    def config_problems(self) -> list[Problem]:
+        """What is wrong with the configuration, if there is one: settings and targets."""
+        if not holds_config(project_root(os.path.realpath(self._folder))):
+            return []
+        return config_problems_of(self.known.config)
+
+
+def check_project(
+    paths: Iterable[str], project: Project, stdin_format: Format = "yaml"
+) -> Iterator[Loaded]:
+    """The configuration, if something is wrong with it, then each file that paths stand for."""
+    problems = project.config_problems()
+    if problems:
+        yield Loaded(problems[0].path, None, problems, 0)
+    for path in discover(paths):
+        if isinstance(path, Problem):
+            yield Loaded(path.path, None, [path], 0, is_read=False)
+        else:
+            yield load_file(path, stdin_format, keep=False, known=project.known)
+
+
+def check_text_as(text: str, path: str, format: Format, project: Project) -> list[Problem]:
+    """The problems of a text that isn't saved yet, as if it stood at its path."""
+    return load_text(text, format, path, project.known).problems
+
+
+def check_config_text(text: str, path: str) -> list[Problem]:
+    """The problems of a configuration that isn't saved yet."""
+    from evalcase.project.config import config_of_text
+    from evalcase.read.source import UnreadableError, encode
+
+    try:
+        data = encode(text, path)
+    except UnreadableError as error:
+        return [error.problem]
+    folder = os.path.dirname(os.path.realpath(path))
+    config = config_of_text(data, os.path.realpath(path), folder, path)
+    return config_problems_of(config) if config is not None else []
+
+
+def config_problems_of(config: Config, used: frozenset[str] | None = None) -> list[Problem]:
+    """What is wrong with a configuration; with `used`, only with the targets that are."""
+    if config.source is None:
+        return []
+    from evalcase.plugins.target_names import find_wrong_targets
+
+    return config.problems(find_wrong_targets(config, used))

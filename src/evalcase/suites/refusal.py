@@ -1,0 +1,148 @@
+"""What keeps a run from asking: of all that `check` finds, what the run would use.
+
+It is found in the same way, at the same places, and before anything of the project is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalcase.errors import ConfigError, SuiteError
+from evalcase.model.problem import Problem, in_order
+from evalcase.plugins.known import InProject
+from evalcase.plugins.target_names import object_to_target
+from evalcase.project.config import Config
+from evalcase.read.discover import format_of, is_sidecar
+from evalcase.suites.check import config_problems_of
+from evalcase.suites.load import load_file
+
+if TYPE_CHECKING:
+    from evalcase.model.finding import Unfit
+    from evalcase.model.known import What
+
+
+class SuiteNeeds(NamedTuple):
+    """What a run needs of what one suite mentions."""
+
+    targets: set[str]
+    """The names that its cases are asked under, where the command line doesn't name others."""
+    judged: set[str]
+    """The ids of cases that only a judge can grade, while there is none."""
+
+
+class Needs(NamedTuple):
+    """What has to be there for a run."""
+
+    suites: Mapping[str, SuiteNeeds]
+    """By the path of each."""
+    targets: Sequence[str] = ()
+    """Those that take the place of what suites name."""
+    named_by: str = "--target"
+    """Who named them."""
+    held: bool = False
+    """Whether the suites come from a program, and have no text to point into."""
+
+
+def check_plan(config: Config, needs: Needs, errors: Sequence[Problem] = ()) -> list[Problem]:
+    """Everything that keeps a run from asking, at the places where `check` finds it.
+
+    `errors` are those of the suites themselves. Nothing is read again where all is well.
+    """
+    of_suites: list[Problem] = []
+    names = set(needs.targets)
+    # Which cases there are in a file with mistakes isn't known: all that it mentions counts.
+    unknown = dict.fromkeys(path for path in _documents(errors) if path not in needs.suites)
+    for path, needed in (*needs.suites.items(), *unknown.items()):
+        known = _Needed(config, needed, replaced=bool(needs.targets))
+        if needs.held:
+            of_suites += known.objections(path)
+        elif needed is None or any(known.objections(path)):
+            found = load_file(path, keep=False, known=known).problems
+            of_suites += [problem for problem in found if known.concerns(problem)]
+        names |= known.mentioned if needed is None else needed.targets
+    seen = set(of_suites)
+    of_suites += [problem for problem in errors if problem not in seen]
+    if config.judge is not None:
+        names.add(config.judge.target)
+    problems = config_problems_of(config, frozenset(names))
+    problems += _object_to_named(config, needs)
+    return in_order([replace(problem, stops=True) for problem in (*problems, *of_suites)])
+
+
+def _documents(errors: Sequence[Problem]) -> Iterator[str]:
+    """The files with mistakes that are read as a whole; of JSONL, the lines without are known."""
+    for path in dict.fromkeys(problem.path for problem in errors):
+        if format_of(path) in ("yaml", "json") and not is_sidecar(path):
+            yield path
+
+
+def refuse(problems: Sequence[Problem], config: Config, needs: Needs) -> None:
+    """Raise what a run is refused with, if there is anything: ConfigError where no suite is at
+    fault."""
+    if not problems:
+        return
+    elsewhere = {_place_of(name, needs) for name in needs.targets}
+    if config.source is not None:
+        sources = config.source.document, config.source.unreadable
+        elsewhere |= {each.path for each in sources if each is not None}
+    if all(problem.path in elsewhere for problem in problems):
+        raise ConfigError.of(problems)
+    raise SuiteError(problems)
+
+
+class _Needed(InProject):
+    """The same knowledge, for what a run needs of one suite: nobody objects to the rest.
+
+    Without `needs` it is all that the suite mentions, but for targets that others have `replaced`.
+    """
+
+    def __init__(self, config: Config, needs: SuiteNeeds | None, replaced: bool) -> None:
+        super().__init__(lambda: config)
+        self._needs = needs
+        self._replaced = replaced
+        self.mentioned: set[str] = set()
+        """The targets that were asked about."""
+
+    def objections(self, path: str) -> Iterator[Problem]:
+        """What speaks against the suite, found out without reading it again, so without places."""
+        assert self._needs is not None
+        for name in sorted(self._needs.targets):
+            unfit = self.object_to("target", name)
+            if unfit is not None:
+                yield Problem(unfit.code, unfit.message, path, hint=unfit.hint)
+        for case in sorted(self._needs.judged):
+            unfit = self.object_to("judge", "criteria")
+            if unfit is not None:
+                yield Problem(unfit.code, unfit.message, path, hint=unfit.hint, case=case)
+
+    def object_to(self, what: What, name: str) -> Unfit | None:
+        if what == "target" and not self._asks(name):
+            return None
+        return super().object_to(what, name)
+
+    def _asks(self, name: str) -> bool:
+        if self._needs is not None:
+            return name in self._needs.targets
+        if not self._replaced:
+            self.mentioned.add(name)
+        return not self._replaced
+
+    def concerns(self, problem: Problem) -> bool:
+        """Whether it keeps the run from asking; what else is found only warns."""
+        if problem.code == "no-judge":
+            return self._needs is None or problem.case in self._needs.judged
+        return problem.severity == "error" or problem.code == "undefined-target"
+
+
+def _object_to_named(config: Config, needs: Needs) -> Iterator[Problem]:
+    for name in needs.targets:
+        unfit = object_to_target(name, config, of_suite=False)
+        if unfit is not None:
+            yield Problem(unfit.code, unfit.message, _place_of(name, needs), hint=unfit.hint)
+
+
+def _place_of(target: str, needs: Needs) -> str:
+    """What stands for a file where a target is named by none."""
+    return f"{needs.named_by} {target}"

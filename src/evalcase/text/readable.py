@@ -1,0 +1,70 @@
+"""JSON values, contents of messages and tool calls as text that a person reads.
+
+They may come from anyone: whatever shape they have, there is a text for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from json import dumps
+
+from evalcase.model.json_value import JSON, kind
+from evalcase.model.message import ToolCall, is_part, part_text
+
+
+def as_json(value: JSON, indent: int | None = None) -> str:
+    """Readable JSON: letters of every script as they are, but nothing that UTF-8 can't hold."""
+    try:
+        text = dumps(value, ensure_ascii=False, indent=indent)
+        text.encode()
+    except UnicodeEncodeError:
+        return dumps(value, indent=indent)
+    except (TypeError, ValueError, RecursionError):
+        # Data of a Python target may hold what JSON can't: it is for people, so it needn't.
+        return f"({kind(value)} that can't be shown)"
+    return text
+
+
+def content_text(content: JSON) -> str:
+    """Text as it is; parts joined, those without text named in brackets; other data as JSON."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if isinstance(content, list) and content and all(map(is_part, content)):
+        return "".join(_part(part) for part in content if isinstance(part, dict))
+    return as_json(content, indent=2)
+
+
+def _part(part: Mapping[str, JSON]) -> str:
+    text = part_text(part)
+    if text is not None:
+        return text
+    named = part.get("path", part.get("value", part.get("url")))
+    return f"[{part['type']}: {named:.100}]" if isinstance(named, str) else f"[{part['type']}]"
+
+
+def call_lines(message: Mapping[str, JSON]) -> Iterator[str]:
+    """The tool calls of a message, one in a line."""
+    calls = message.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
+        if isinstance(call, dict) and _has_name(call):
+            made = ToolCall(call)
+            yield call_text(made.name, made.arguments)
+        else:
+            yield as_json(call)
+
+
+def _has_name(call: Mapping[str, JSON]) -> bool:
+    function = call.get("function")
+    name = function.get("name") if isinstance(function, dict) else None
+    return isinstance(call.get("tool", name), str)
+
+
+def call_text(name: str, arguments: JSON) -> str:
+    """A call with its arguments, by their names where those are names."""
+    return f"{name}({arguments_text(arguments)})"
+
+
+def arguments_text(arguments: JSON) -> str:
+    if isinstance(arguments, dict) and all(str(key).isidentifier() for key in arguments):
+        return ", ".join(f"{key}={as_json(value)}" for key, value in arguments.items())
+    return "" if arguments is None else as_json(arguments)

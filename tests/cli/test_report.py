@@ -1,0 +1,524 @@
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalcase.record.row import encode_row
+from tests.run.project import Done, Project, case, cases
+
+CALL = {"tool": "refund", "input": {"order": "A-1"}}
+CALLS = [{"role": "assistant", "tool_calls": [CALL]}]
+KEYS = [
+    "suite", "case", "target", "repeat", "verdict", "score", "input", "expected_output", "answer",
+    "grades", "failure", "usage", "cost_usd", "duration_s", "tags", "metadata", "run",
+    "case_verdict", "pass_rate_needed", "question_hash", "answer_hash", "grading_hash",
+]  # fmt: skip
+COIN = """
+def coin(question: Question):
+    note("calls", question.case)
+    return "ok" if len(calls()) % 3 == 1 else "no"
+
+
+def calls():
+    return (HERE / "calls").read_text().split()
+
+
+def caller(question: Question):
+    if question.text == "call":
+        return {"messages": [{"role": "assistant", "content": None, "tool_calls": [
+            {"tool": "refund", "input": {"order": "A-1", "verbose": True}}]}]}
+    return question.text
+
+
+def polite(text):
+    return "please" in text
+"""
+
+
+@pytest.fixture
+def agents(project: Project) -> Project:
+    """A project with an agent that tosses a coin, one that calls tools, and a strict grader."""
+    project.add_to_agent(COIN)
+    return project
+
+
+def trials(done: Done) -> list[dict[str, Any]]:
+    assert done.code == 0, done
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+# What a person sees of a trial.
+
+
+def test_the_summary_shows_what_was_asked_expected_and_said(agents: Project) -> None:
+    agents.suite(
+        {"id": "text", "input": "No.", "expected_output": CALLS},
+        {"id": "called", "input": "call", "expected_output": "It is done."},
+        {"id": "rude", "input": "Now!", "expected_output": "Now!",
+         "graders": ["python:agent:polite"]},
+        target="python:agent:caller",
+    )  # fmt: skip
+    done = agents.run("run")
+    assert done.code == 1
+    assert done.out.splitlines()[:16] == [
+        "failed s.eval.yaml: text",
+        "  input     No.",
+        "  expected            │ got",
+        '  refund(order="A-1") │ (no tool calls)',
+        "  answer    No.",
+        "",
+        "failed s.eval.yaml: called",
+        "  input     call",
+        "  expected    │ got",
+        "  It is done. │ (no text)",
+        '  calls     refund(order="A-1", verbose=true)',
+        "",
+        "failed s.eval.yaml: rude",
+        "  input     Now!",
+        "  python:agent:polite: the function said no (scored 0)",
+        "  expected  Now!",
+    ]
+    assert done.out.splitlines()[16] == "  answer    Now!"
+    assert "(empty)" not in done.out
+
+
+def test_repeats_are_folded_and_cases_are_what_is_counted(agents: Project) -> None:
+    agents.suite(
+        case("coin", repeat={"times": 6, "pass_rate": 0.3}), case("toss", repeat=3), case("once"),
+        target="python:agent:coin",
+    )  # fmt: skip
+    done = agents.run("run", "--concurrency", "1", "--fail-under", "0.6")
+    assert done.code == 0, "two of three cases passed"
+    assert "repeats  coin: 2 of 6 passed, 30% needed: passed\n" in done.out
+    assert "failed s.eval.yaml: toss (1 of 3 passed, all needed)\n" in done.out
+    assert "2 passed, 1 failed, pass rate 66.7%" in done.out
+    assert "trials   10 in all, 4 passed, 6 failed\n" in done.out
+    named = [line for line in done.err.splitlines() if line.startswith("failed")]
+    assert len(named) == 1, "a case that passes is not named as failed"
+    assert named[0].startswith("failed toss (1 of 3 passed, all needed): ")
+    (row,) = agents.run("list").out.splitlines()[1:]
+    assert row.split()[2:5] == ["3", "66.7%", "1"]
+
+
+def test_where_every_case_is_tried_once_trials_are_not_spoken_of(project: Project) -> None:
+    project.suite(*cases(2))
+    assert "trials" not in project.run("run").out
+
+
+def test_trials_that_errored_in_a_case_that_passed_are_told(project: Project) -> None:
+    project.suite(case("shaky", "once", repeat={"times": 2, "pass_rate": 0.5}))
+    done = project.run("run", "--concurrency", "1")
+    assert done.code == 3
+    assert "errored  trials of shaky, passed all the same: ValueError: the first time" in done.out
+    assert "--retry-errored" in done.out
+
+
+def test_a_case_that_stopped_the_run_is_shown_though_it_is_undecided(project: Project) -> None:
+    project.suite(case("bad", "say no", repeat=3))
+    done = project.run("run", "--fail-fast", "--concurrency", "1")
+    assert done.code == 1
+    said = "unfinished s.eval.yaml: bad (0 of 3 passed, all needed, 2 without a result)\n"
+    assert said in done.out
+    assert "1 unfinished" in done.out
+
+
+# What to do next.
+
+
+def next_of(done: Done) -> list[str]:
+    """The words of the command that is suggested, without the name of the run."""
+    found = re.search(r"^next +evalcase (.*)$", done.out, re.MULTILINE)
+    words = found[1].split() if found else []
+    return [word for word in words if not re.match(r"\d{8}-", word)]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        ("say ok", [], []),
+        ("say no", [], ["report", "--case", "one"]),
+        ("say no", ["--fail-fast"], ["report", "--case", "one"]),
+        ("raise x", [], ["resume", "--retry-errored"]),
+        ("raise x", ["--fail-fast"], ["resume", "--retry-errored"]),
+    ],
+)
+def test_the_next_command_is_the_one_that_helps(
+    project: Project, text: str, options: list[str], words: list[str]
+) -> None:
+    project.suite(case("one", text), case("two"))
+    done = project.run("run", "--concurrency", "1", *options)
+    assert next_of(done) == words
+    assert next_of(project.run("report")) == words
+
+
+def test_after_a_cap_the_next_command_raises_it_and_does_not_stop_at_once(
+    project: Project,
+) -> None:
+    project.suite(*(case(f"c{number}", "cost 0.3") for number in range(4)))
+    done = project.run("run", "--max-cost", "0.5", "--concurrency", "1")
+    assert done.code == 3
+    assert next_of(done) == ["resume", "--max-cost", "1.2"]
+    assert next_of(project.run("report")) == ["resume", "--max-cost", "1.2"]
+    again = project.run("resume", "--max-cost", "1.2")
+    assert "pass rate 100.0%" in again.out
+
+
+def test_the_name_of_a_case_can_be_copied_whatever_it_holds(project: Project) -> None:
+    project.suite(case("a b; touch pwned", "say no"))
+    done = project.run("run")
+    assert "--case 'a b; touch pwned'\n" in done.out
+
+
+# The report of a kept run.
+
+
+def test_the_report_is_what_run_showed_also_when_its_suite_is_gone(project: Project) -> None:
+    project.suite(
+        case("good"), case("bad", "say no"), case("broken", "raise x"), case("off", skip="later"),
+        case("three", "say no", repeat=3), case("none", expected_output=None),
+    )  # fmt: skip
+    shown = project.run("run").out
+    (project.path / "s.eval.yaml").unlink()
+    (project.path / "agent.py").unlink()
+    for arguments in ([], ["latest"], [project.runs()[0].name], [str(project.runs()[0])]):
+        done = project.run("report", *arguments)
+        assert (done.code, done.out, done.err) == (0, shown, "")
+
+
+def test_a_run_can_be_named_by_a_part_that_no_other_has(project: Project) -> None:
+    project.suite(case("one"))
+    project.run("run", "--quiet")
+    project.run("run", "--quiet")
+    older, newer = (run.name for run in project.runs())
+    for name, id in (("latest", newer), ("previous", older), (older[-6:], older)):
+        (row,) = trials(project.run("report", name, "--format", "jsonl"))
+        assert row["run"] == id
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("20261116-999999-zzzzzz", "there is no run `20261116-999999-zzzzzz` in"),
+        ("nonsense", "there is no run `nonsense` in"),
+        ("previous", "there is no previous run in"),
+        ("latest@2", "has 1 grading: there is no 2"),
+        ("latest@0", "has 1 grading: there is no 0"),
+        ("./evals", "./evals is no run: it has no run.json"),
+    ],
+)
+def test_a_run_that_is_not_there_is_an_error_that_names_the_nearest(
+    project: Project, name: str, said: str
+) -> None:
+    (project.path / "evals").mkdir()
+    project.suite(case("one"))
+    project.run("run", "--quiet")
+    done = project.run("report", name)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+    if "no run" in said and "/" not in name:
+        assert f"the nearest is {project.runs()[0].name}" in done.err
+
+
+def test_a_part_that_several_runs_have_names_them(project: Project) -> None:
+    project.suite(case("one"))
+    project.run("run", "--quiet")
+    project.run("run", "--quiet")
+    done = project.run("report", "-")
+    assert done.code == 2
+    assert "is a part of several runs" in done.err
+    assert all(run.name in done.err for run in project.runs())
+
+
+def test_without_any_run_the_report_says_how_to_make_one(project: Project) -> None:
+    done = project.run("report")
+    assert (done.code, "`evalcase run` makes one" in done.err) == (2, True)
+
+
+def test_one_case_in_full(agents: Project) -> None:
+    agents.suite(
+        {"id": "both", "input": [{"role": "system", "content": "Be brief."},
+                                 {"role": "user", "content": "call"}],
+         "expected_output": "It is done.", "tags": ["money"], "metadata": {"topic": "refunds"}},
+        case("other"),
+        target="python:agent:caller",
+    )  # fmt: skip
+    agents.run("run", "--quiet")
+    done = agents.run("report", "--case", "both")
+    assert done.code == 0
+    lines = [re.sub(r"\d+\.\d\d s", "0.01 s", line) for line in done.out.splitlines()]
+    assert lines == [
+        "s.eval.yaml: both",
+        '  metadata  {"topic": "refunds"}',
+        '  tags      ["money"]',
+        "input",
+        "  system    Be brief.",
+        "  user      call",
+        "expected output",
+        "  assistant It is done.",
+        "",
+        "failed at python:agent:caller, score 0.00, 0.01 s",
+        "  answer",
+        '    assistant refund(order="A-1", verbose=true)',
+        "  failed 0.00 by expected",
+        '    expected "It is done.", got no text, but a tool call: refund(order="A-1",',
+        "    verbose=true)",
+        "    expected    │ got",
+        "    It is done. │ (no text)",
+    ]
+
+
+def test_one_case_shows_every_target_and_repeat_with_its_attempts(project: Project) -> None:
+    project.suite(case("busy", "later 1", repeat=2), targets=["agent", "other"])
+    project.run("run", "--quiet", "--retries", "2")
+    lines = project.run("report", "--case", "busy").out.splitlines()
+    heads = [line for line in lines if line.startswith("passed at")]
+    assert heads == [
+        "passed at agent (2 of 2 passed, all needed)", "passed at other (2 of 2 passed, all needed)"
+    ]  # fmt: skip
+    assert sum("2 attempts" in line for line in lines) == 1
+    assert sum("try 1     http: busy" in line for line in lines) == 1
+    assert sum("in trial 2" in line for line in lines) == 2
+
+
+def test_a_case_of_two_suites_is_shown_twice(project: Project) -> None:
+    project.suite(case("one"), name="a")
+    project.suite(case("one", "say no"), name="b")
+    project.run("run", "--quiet")
+    lines = project.run("report", "--case", "one").out.splitlines()
+    assert [line for line in lines if ".eval.yaml" in line] == [
+        "a.eval.yaml: one", "b.eval.yaml: one"
+    ]  # fmt: skip
+
+
+def test_jsonl_has_exactly_the_keys_of_the_design(project: Project) -> None:
+    project.suite(
+        case("a", "cost 0.5", tags=["x"], metadata={"riskLevel": 1}), case("b", "say no", repeat=2),
+        case("c", "raise x"), case("d", skip=True),
+    )  # fmt: skip
+    run = project.run("run", "--json").json["run"]
+    rows = trials(project.run("report", "--format", "jsonl"))
+    assert all(list(row) == KEYS for row in rows)
+    by_case = {(row["case"], row["repeat"]): row for row in rows}
+    assert len(by_case) == len(rows) == 5
+    a, b, c, d = (by_case[name, 1] for name in "abcd")
+    assert (a["run"], a["suite"], a["target"], a["cost_usd"]) == (run, "s.eval.yaml", "agent", 0.5)
+    assert (a["tags"], a["metadata"]) == (["x"], {"riskLevel": 1})
+    assert a["input"] == [{"role": "user", "content": "cost 0.5"}]
+    assert a["expected_output"] == a["answer"] == [{"role": "assistant", "content": "ok"}]
+    assert (b["verdict"], b["case_verdict"], b["score"], b["pass_rate_needed"]) == (
+        "failed", "failed", 0.0, 1.0
+    )  # fmt: skip
+    assert list(b["grades"][0]) == ["grader", "score", "passed", "reason", "details"]
+    assert b["grades"][0]["details"] == {"expected": "ok", "got": "no"}
+    assert (c["answer"], c["grades"], c["failure"]["kind"]) == (None, [], "exception")
+    assert (c["answer_hash"], c["score"]) == (None, None)
+    assert (d["verdict"], d["failure"]["message"]) == ("skipped", "skipped")
+    same = by_case["b", 2]
+    assert same["answer_hash"] == b["answer_hash"] != a["answer_hash"]
+
+
+def test_json_is_what_run_prints_with_the_cases(project: Project) -> None:
+    project.suite(
+        case("a"), case("b", "say no"), case("c", repeat={"times": 2, "pass_rate": 0.5})
+    )  # fmt: skip
+    printed = project.run("run", "--json").json
+    done = project.run("report", "--format", "json")
+    data = json.loads(done.out)
+    found = data.pop("cases")
+    assert data == printed
+    assert sorted(found, key=lambda each: each["case"]) == [
+        {"suite": "s.eval.yaml", "case": id, "target": "agent", "verdict": verdict,
+         "passed": passed, "trials": count, "repeats": count, "pass_rate_needed": rate,
+         "score": score}
+        for id, verdict, passed, count, rate, score in [
+            ("a", "passed", 1, 1, 1.0, 1.0), ("b", "failed", 0, 1, 1.0, 0.0),
+            ("c", "passed", 2, 2, 0.5, 1.0),
+        ]
+    ]  # fmt: skip
+
+
+def test_filters_choose_cases_by_verdict_and_target(project: Project) -> None:
+    project.suite(
+        case("a"), case("b", "say no"), case("c", "raise x"), targets=["agent", "other"]
+    )  # fmt: skip
+    project.run("run", "--quiet")
+
+    def chosen(*options: str) -> list[str]:
+        rows = trials(project.run("report", "--format", "jsonl", *options))
+        return sorted(f"{row['case']} {row['target']}" for row in rows)
+
+    assert chosen("--verdict", "failed") == ["b agent"]
+    assert chosen("--target", "other") == ["a other", "b other", "c other"]
+    assert chosen("--case", "a") == ["a agent", "a other"]
+    assert chosen("--verdict", "failed", "--verdict", "errored") == ["b agent", "c agent"]
+    assert chosen("--verdict", "skipped") == []
+    text = project.run("report", "--target", "other").out
+    assert "3 passed, pass rate 100.0%" in text
+    text = project.run("report", "--verdict", "errored").out
+    assert "errored s.eval.yaml: c" in text
+    assert "failed s.eval.yaml" not in text
+    assert "4 passed, 1 failed, 1 errored" in text, "no count is changed by what is looked at"
+    data = json.loads(project.run("report", "--format", "json", "--case", "b").out)
+    assert (data["total"], len(data["cases"])) == (2, 2)
+
+
+@pytest.mark.parametrize("form", ["text", "json", "jsonl"])
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--case", "totl"], "has no case `totl`; the nearest is `total`"),
+        (["--target", "agnt"], "has no target `agnt`; the nearest is `agent`"),
+        (["--case", "total", "--target", "other"], "case `total` was not run at `other`"),
+    ],
+)
+def test_a_filter_that_matches_nothing_is_an_error_that_names_the_nearest(
+    project: Project, form: str, options: list[str], said: str
+) -> None:
+    project.suite(case("total", target="agent"), case("sum", target="other"))
+    project.run("run", "--quiet")
+    done = project.run("report", "--format", form, "-o", "out", *options)
+    assert (done.code, said in done.err) == (2, True), done
+    assert not (project.path / "out").exists()
+
+
+def test_it_can_be_written_to_a_file(project: Project) -> None:
+    project.suite(case("bad", "say no"))
+    shown = project.run("run").out
+    assert project.run("report", "-o", "report.txt").out == ""
+    assert (project.path / "report.txt").read_text() == shown
+    done = project.run("report", "-o", "nowhere/report.txt")
+    assert (done.code, "can't be written" in done.err) == (2, True)
+
+
+def test_an_interrupted_run_is_shown_as_far_as_it_came(project: Project) -> None:
+    project.suite(*cases(3), case("four", repeat=2))
+    project.run("run", "--quiet", "--concurrency", "1")
+    project.keep_only(4)
+    done = project.run("report")
+    assert done.code == 0
+    assert "3 passed, 1 unfinished, pass rate 100.0%\n" in done.out, "how long it took is unknown"
+    assert "stopped  killed, or still running, with 4 of 5 trials finished and kept" in done.out
+    assert next_of(done) == ["resume"]
+    rows = trials(project.run("report", "--format", "jsonl", "--verdict", "unfinished"))
+    assert [(row["case"], row["case_verdict"]) for row in rows] == [("four", None)]
+
+
+def test_a_run_that_was_killed_before_its_first_result(project: Project) -> None:
+    project.suite(case("one"))
+    project.run("run", "--quiet")
+    (project.runs()[0] / "journal.jsonl").unlink()
+    done = project.run("report")
+    assert (done.code, "nothing ran" in done.out) == (0, True)
+    assert project.run("report", "--format", "jsonl").out == ""
+    assert json.loads(project.run("report", "--format", "json").out)["cases"] == []
+
+
+def test_an_earlier_grading_can_be_looked_at(project: Project) -> None:
+    project.suite(case("one", "say yes"))
+    project.run("run", "--quiet")
+    project.suite({"id": "one", "input": "say yes", "expected_output": "yes"})
+    assert project.run("resume", "latest", "--quiet").code == 0
+    newest, first = project.run("report"), project.run("report", "latest@1")
+    assert "1 passed" in newest.out
+    assert "grading  2 of 2" in newest.out
+    assert "1 failed" in first.out
+    assert "grading  1 of 2" in first.out
+    assert "  ok         │ yes" in first.out
+    (row,) = trials(project.run("report", "latest@1", "--format", "jsonl"))
+    assert (row["verdict"], row["expected_output"][0]["content"]) == ("failed", "ok")
+    (row,) = trials(project.run("report", "--format", "jsonl"))
+    assert (row["verdict"], row["expected_output"][0]["content"]) == ("passed", "yes")
+    assert "2 gradings" in project.run("list").out
+    done = project.run("resume", "latest@1")
+    assert (done.code, "not one of its gradings" in done.err) == (2, True)
+
+
+def test_a_damaged_record_exits_3_with_the_line(project: Project) -> None:
+    project.suite(*cases(3))
+    project.run("run", "--quiet")
+    journal = project.runs()[0] / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    lines[3] = lines[3].replace(b"passed", b"failed", 1)
+    journal.write_bytes(b"".join(lines))
+    for form in ("text", "json", "jsonl"):
+        done = project.run("report", "--format", form)
+        assert (done.code, done.out) == (3, "")
+        assert "journal.jsonl:4: the record is damaged" in done.err
+
+
+def test_a_record_of_a_stranger_is_data(project: Project, tmp_path: Path) -> None:
+    """Whatever it says it is called, nothing of it becomes a command to copy."""
+    project.suite(case("bad", "say no"))
+    project.run("run", "--quiet")
+    sent = shutil.copytree(project.runs()[0], tmp_path / "sent" / "from a friend")
+    about = json.loads((sent / "run.json").read_text())
+    about["id"] = "x; touch pwned"
+    (sent / "run.json").write_text(json.dumps(about))
+    done = project.run("report", "sent/from a friend")
+    assert done.code == 0
+    assert "touch pwned" not in done.out
+    assert "next     evalcase report 'from a friend' --runs-dir sent --case bad\n" in done.out
+
+
+ODD: list[dict[str, Any]] = [
+    {"role": "assistant", "content": 5, "tool_calls": 7},
+    {"role": "assistant", "content": [{"type": "image"}], "tool_calls": [None, {"tool": 5}, {}]},
+    {"role": "\x1b[2J", "content": {"a": ["\x1b[2J"]}, "extra": "\u202e"},
+    {
+        "role": "tool",
+        "content": None,
+        "tool_calls": [{"function": {"name": "f", "arguments": "{"}}],
+    },
+]
+
+
+def test_answers_and_details_of_any_shape_are_shown(project: Project) -> None:
+    project.suite(case("one"))
+    project.run("run", "--quiet")
+    journal = project.runs()[0] / "journal.jsonl"
+    details: dict[str, Any] = {
+        "calls": [5, {"expected": 5, "got": "\x1b[2J", "beyond": -3}], "expected": [1], "got": {},
+        "where": 5, "note": ["x"], "other": {"deep": [[[[]]]]},
+    }  # fmt: skip
+    grade = {"grader": "expected", "score": 0.0, "passed": False, "reason": "", "details": details}
+    row = {
+        "type": "result", "suite": "gone.eval.yaml", "case": "\x1b[2J", "target": "agent",
+        "repeat": 1, "question_hash": "", "verdict": "failed", "answer": {"messages": ODD},
+        "grades": [grade],
+    }  # fmt: skip
+    journal.write_bytes(journal.read_bytes() + encode_row(row))
+    for options in ([], ["--case", "\x1b[2J"]):
+        done = project.run("report", *options)
+        assert done.code == 0
+        assert "\x1b" not in done.out
+        assert "\u202e" not in done.out
+    (found,) = trials(project.run("report", "--format", "jsonl", "--case", "\x1b[2J"))
+    assert (found["input"], found["answer"]) == (None, ODD)
+
+
+def test_a_case_that_is_none_is_damage(project: Project) -> None:
+    project.suite(case("one", "say no"))
+    project.run("run", "--quiet")
+    journal = project.runs()[0] / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    odd = encode_row({"type": "case", "suite": "s.eval.yaml", "case": "one", "data": {"id": 5}})
+    journal.write_bytes(b"".join([odd, *lines[1:]]))
+    done = project.run("report")
+    said = "journal.jsonl:1: the record is damaged: this line is no case"
+    assert (done.code, said in done.err) == (3, True)
+
+
+def test_resume_finds_runs_by_the_same_names(project: Project) -> None:
+    project.suite(*cases(2))
+    project.run("run", "--quiet")
+    project.keep_only(1)
+    project.forget_calls()
+    assert project.run("resume", project.runs()[0].name[-6:], "--quiet").code == 0
+    assert len(project.calls()) == 1
+    done = project.run("resume", "nonsense")
+    assert (done.code, "the nearest is" in done.err) == (2, True)

@@ -1,0 +1,183 @@
+"""Graders that are made of graders: what each passes for, and what a broken one does to it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evalcase
+from evalcase.errors import ConfigError
+from evalcase.grade.apply import grade_answer, needs_expected
+from evalcase.model.codec import decode, encode
+from evalcase.model.grade import Grade, Score
+from evalcase.model.grader import NamedGrader
+from evalcase.model.result import Verdict
+from evalcase.plugins.graders import Graders, make_grader
+from evalcase.system.timer import Timer
+from tests.grade.test_apply import Fixed
+from tests.graders.expectation import answer_of, context_of
+
+GOOD, FAIR, BAD, NOTHING, BROKEN = (
+    Score(1.0, "good"), Score(0.5, "fair"), Score(0.0, "bad"), Score(None, "nothing there"),
+    ValueError("oops"),
+)  # fmt: skip
+
+
+def inner(*outcomes: Any, **options: Any) -> tuple[NamedGrader, ...]:
+    return tuple(
+        each if isinstance(each, NamedGrader) else NamedGrader(f"g{number}", Fixed(each), **options)
+        for number, each in enumerate(outcomes, 1)
+    )
+
+
+def combined(kind: str, *outcomes: Any, **options: Any) -> NamedGrader:
+    """A combinator of graders whose scores are known before."""
+    of = "of" if kind == "at_least" else "value"
+    shell = make_grader({"type": kind, of: [{"type": "expected"}] * len(outcomes), **options})
+    grader = type(shell.grader)(**{
+        **{name: value for name, value in options.items() if name == "count"}, of: inner(*outcomes)
+    })  # fmt: skip
+    return NamedGrader(shell.name, grader, threshold=shell.threshold, negated=shell.negated)
+
+
+def grade(*graders: NamedGrader, **fields: Any) -> tuple[Verdict, Grade]:
+    async def apply() -> tuple[Verdict, Grade]:
+        context = context_of(answer_of("4"), **fields)
+        verdict, grades = await grade_answer(context, graders, Timer(), 5.0)
+        return verdict, grades[0]
+
+    return asyncio.run(apply())
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "outcomes", "verdict", "score"),
+    [
+        ("all", {}, [GOOD, GOOD], "passed", 1.0),
+        ("all", {}, [GOOD, FAIR], "failed", 0.5),
+        ("all", {}, [GOOD, BROKEN], "errored", None),
+        ("all", {}, [BAD, BROKEN], "errored", None),
+        ("all", {}, [GOOD, NOTHING], "failed", 0.0),
+        ("all", {}, [NOTHING, NOTHING], "ungraded", None),
+        ("any", {}, [BAD, GOOD], "passed", 1.0),
+        ("any", {}, [BAD, FAIR], "failed", 0.5),
+        ("any", {}, [BROKEN, GOOD], "passed", 1.0),
+        ("any", {}, [BROKEN, BAD], "errored", None),
+        ("at_least", {"count": 2}, [GOOD, BAD, GOOD], "passed", 1.0),
+        ("at_least", {"count": 2}, [GOOD, BAD, FAIR], "failed", 0.5),
+        ("at_least", {"count": 2}, [GOOD, BROKEN, GOOD], "passed", 1.0),
+        ("at_least", {"count": 2}, [GOOD, BROKEN, BAD], "errored", None),
+        ("weighted", {"threshold": 0.5}, [GOOD, BAD], "passed", 0.5),
+        ("weighted", {"threshold": 0.6}, [GOOD, BAD], "failed", 0.5),
+        ("weighted", {"threshold": 0.5}, [GOOD, BROKEN], "errored", None),
+        ("weighted", {"threshold": 0.5}, [NOTHING], "ungraded", None),
+    ],
+)
+def test_what_it_passes_for(
+    kind: str, options: dict[str, Any], outcomes: list[Any], verdict: str, score: float | None
+) -> None:
+    found, single = grade(combined(kind, *outcomes, **options))
+    assert (found, single.score) == (verdict, score)
+    assert decode(Grade, encode(single)) == single
+
+
+def test_negated() -> None:
+    assert grade(combined("any", BAD, BAD, **{"not": True}))[0] == "passed"
+    assert grade(combined("all", GOOD, BROKEN, **{"not": True}))[0] == "errored"
+
+
+def test_the_reason_names_those_that_did_not_pass() -> None:
+    _, single = grade(combined("all", GOOD, BAD, FAIR))
+    assert single.reason == (
+        "1 of 3 graders passed, and 3 are needed: `g2`: bad; `g3`: fair (scored 0.5, and 1 passes)"
+    )
+    assert [each["grader"] for each in single.details["grades"]] == ["g1", "g2", "g3"]
+    _, single = grade(combined("any", BROKEN, BAD))
+    assert single.reason == "`g1`: ValueError: oops"
+
+
+def test_weights_and_required_ones() -> None:
+    light, heavy = NamedGrader("l", Fixed(GOOD)), NamedGrader("h", Fixed(BAD), weight=3.0)
+    assert grade(combined("weighted", light, heavy, threshold=0.25))[1].score == 0.25
+    needed = NamedGrader("n", Fixed(FAIR), required=True)
+    assert grade(combined("weighted", light, needed, threshold=0.1))[0] == "failed"
+
+
+def test_a_mean_that_rounding_spoils_still_passes() -> None:
+    tenths = [Score(0.1 * number, "") for number in (7, 8, 9)]
+    assert grade(combined("weighted", *tenths, threshold=0.8))[0] == "passed"
+
+
+def test_as_deep_as_one_likes_and_all_that_wait_together() -> None:
+    waiting: list[asyncio.Event] = []
+
+    async def meet() -> Score:
+        waiting.append(asyncio.Event())
+        if len(waiting) == 3:
+            for each in waiting:
+                each.set()
+        await waiting[-1].wait()
+        return GOOD
+
+    deep = combined("all", combined("any", BAD, meet), combined("all", meet, meet))
+    assert grade(deep)[0] == "passed"
+
+
+def test_each_has_its_own_time() -> None:
+    slow = NamedGrader("slow", Fixed(lambda: asyncio.Event().wait()), timeout_s=0.01)
+    _, single = grade(combined("any", slow, BAD))
+    assert single.failure is not None
+    assert "`slow`: gave no grade within 0.01 s" in single.reason
+    assert grade(combined("any", slow, GOOD))[0] == "passed"
+
+
+def test_one_inside_that_compares_with_what_is_expected_counts() -> None:
+    case = context_of(answer_of("4"), expected_output="4").case
+    assert needs_expected(case, [make_grader({"type": "all", "value": [python("passes")]})])
+    deep: Any = {"type": "all", "value": [{"type": "any", "value": [{"type": "expected"}]}]}
+    assert not needs_expected(case, [make_grader(deep)])
+
+
+def python(function: str) -> dict[str, Any]:
+    return {"type": "python", "value": f"evalcase.testing:{function}"}
+
+
+def test_those_inside_are_made_ready_told_apart_and_may_be_forbidden() -> None:
+    case = evalcase.Case(input="hi", graders=[{"all": [{"any": ["python:nosuch_module:f"]}]}])
+    with pytest.raises(ConfigError, match="nosuch_module"):
+        Graders().of(case)
+    with pytest.raises(ConfigError, match=r"`python:nosuch_module:f` would run code \(--no-exec\)"):
+        Graders(no_exec=True).of(case)
+    inside = make_grader({"type": "all", "value": [{"type": "any", "value": [python("passes")]}]})
+    inside.grader.load()
+    assert inside.grader.fingerprint()
+    assert make_grader({"type": "all", "value": [{"type": "expected"}]}).grader.fingerprint() == ""
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"type": "at_least", "count": 3, "of": [{"type": "expected"}]}, "`of` has only 1"),
+        ({"type": "weighted", "value": [{"type": "expected"}]}, "needs `threshold`"),
+        ({"type": "weighted", "threshold": 1, "value": [{"type": "expected", "weight": 0}]},
+         "the weights are all 0"),
+        ({"type": "all", "value": []}, "`value` is an empty list"),
+        ({"type": "all"}, "needs `value`"),
+    ],
+)  # fmt: skip
+def test_options_that_make_no_sense(spec: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        make_grader(spec)
+
+
+def test_in_a_suite_from_end_to_end(tmp_path: Path) -> None:
+    case = evalcase.Case(
+        input="4",
+        expected_output="4",
+        graders=[{"at_least": {"count": 1, "of": ["python:evalcase.testing:fails", "expected"]}}],
+    )
+    evaluated = evalcase.evaluate([case], "echo", root=tmp_path)
+    (result,) = evaluated.results
+    assert [(each.grader, each.passed) for each in result.grades] == [("at_least", True)]

@@ -1,0 +1,126 @@
+"""Graders are made of what they declare: options of their own, and those that all have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evalcase.errors import ConfigError
+from evalcase.graders.expected import ExpectedGrader
+from evalcase.graders.python import PythonGrader
+from evalcase.model.grader import NamedGrader
+from evalcase.model.grader_options import declared_grader
+from evalcase.plugins.graders import Graders, make_declared, make_grader
+from evalcase.plugins.registry import find, names
+from evalcase.suites.load import load_case
+from tests.resolve.declared import AtLeast, Every, Has, Mean
+
+
+def test_every_grader_says_what_it_is() -> None:
+    for name in names("graders"):
+        declared = declared_grader(find("graders", name))
+        assert declared.kind.name == name
+        assert declared.kind.about.endswith(".")
+        for option in declared.options.values():
+            assert option.about.endswith(".")
+        if declared.kind.argument is not None:
+            assert declared.kind.argument in declared.options
+
+
+def test_the_options_of_a_grader_are_its_fields() -> None:
+    named = make_declared(declared_grader(Has), {"value": "x", "ignore_case": True})
+    assert named == NamedGrader("has", Has("x", ignore_case=True))
+
+
+def test_options_of_every_grader() -> None:
+    spec: dict[str, Any] = {
+        "type": "expected", "name": "exact", "weight": 2, "required": True, "threshold": 0.5,
+        "timeout_s": 3, "not": True,
+    }  # fmt: skip
+    assert make_grader(spec) == NamedGrader("exact", ExpectedGrader(), 2.0, True, 0.5, True, 3.0)
+
+
+def test_options_that_are_null_are_absent() -> None:
+    spec = {"type": "expected", "name": None, "weight": None, "required": None, "threshold": None}
+    assert make_grader(spec) == NamedGrader("expected", ExpectedGrader())
+
+
+def test_a_function_gives_its_grader_a_name_and_can_be_given_another() -> None:
+    assert make_grader({"type": "python", "value": "a:b"}).name == "python:a:b"
+    assert make_grader({"type": "python:a:b"}) == NamedGrader("python:a:b", PythonGrader("a:b"))
+    assert make_grader({"type": "python", "value": "a:b", "name": "mine"}).name == "mine"
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"type": "expectd"}, "no grader kind `expectd`: did you mean `expected`?"),
+        ({"type": "expected", "wieght": 1}, "no option `wieght`: did you mean `weight`?"),
+        ({"type": "expected", "value": "4"}, "the grader `expected` has no option `value`"),
+        ({"type": "expected", "name": 3}, "`name` is a name, not 3"),
+        ({"type": "expected", "weight": "2"}, "`weight` is a number of 0 or more, not '2'"),
+        ({"type": "expected", "weight": True}, "`weight` is a number of 0 or more, not true"),
+        ({"type": "expected", "weight": 10**400}, "`weight` is a number of 0 or more"),
+        ({"type": "expected", "threshold": 7}, "`threshold` is a number from 0 to 1, not 7"),
+        ({"type": "expected", "threshold": 80}, "did you mean 0.8?"),
+        ({"type": "expected", "threshold": "80%"}, "did you mean 0.8?"),
+        ({"type": "python"}, "the grader `python` needs `value`"),
+        ({"type": "python", "value": "grade"}, "`grade` does not name a function"),
+    ],
+)
+def test_a_wrong_option_is_an_error_that_says_what_is_right(spec: Any, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        make_grader(spec)
+    assert message in str(caught.value)
+
+
+def test_everything_that_is_wrong_is_told_at_once() -> None:
+    with pytest.raises(ConfigError) as caught:
+        make_grader({"type": "python", "value": "x", "weight": -1, "thresold": 1})
+    for name in ("`x`", "`weight`", "`thresold`"):
+        assert name in str(caught.value)
+
+
+def test_graders_inside_of_others_are_made_too() -> None:
+    inner: list[Any] = [{"type": "expected", "weight": 2}, {"type": "python", "value": "a:b"}]
+    made = make_declared(declared_grader(Every), {"value": inner})
+    assert made.grader == Every((make_grader(inner[0]), make_grader(inner[1])))
+    made = make_declared(declared_grader(AtLeast), {"count": 1, "of": inner, "weight": 3})
+    assert (made.weight, made.grader) == (3.0, AtLeast(1, (*map(make_grader, inner),)))
+
+
+def test_a_kind_may_need_an_option_that_others_can_do_without() -> None:
+    with pytest.raises(ConfigError, match="the grader `mean` needs `threshold`"):
+        make_declared(declared_grader(Mean), {"value": [{"type": "expected"}]})
+    made = make_declared(declared_grader(Mean), {"value": [{"type": "expected"}], "threshold": 0})
+    assert made.threshold == 0.0
+
+
+# The graders of a run
+
+
+def test_what_cases_want_is_made_once_and_not_before_it_is_asked_for() -> None:
+    graders = Graders()
+    text = "input: hi\nexpected_output: x\ngraders: [python:evalcase.testing:passes]\n"
+    case, _ = load_case(text)
+    other, _ = load_case(text)
+    assert case is not None
+    assert other is not None
+    graders.want("a.yaml", case)
+    graders.want("a.yaml", other)
+    assert graders._made == {}
+    graders.make_ready()
+    assert graders.of(case)[0] is graders.of(other)[0]
+
+
+def test_all_graders_that_can_not_be_imported_are_told_at_once() -> None:
+    graders = Graders()
+    for name in ("nosuch_one:f", "nosuch_two:f"):
+        case, _ = load_case(f"id: {name[:-2]}\ninput: hi\ngraders: [python:{name}]\n")
+        assert case is not None
+        graders.want("a.yaml", case)
+    with pytest.raises(ConfigError) as caught:
+        graders.make_ready()
+    assert "a.yaml: case `nosuch_one`" in str(caught.value)
+    assert "a.yaml: case `nosuch_two`" in str(caught.value)

@@ -1,0 +1,58 @@
+"""The schema of `evalcase.toml` says the same as the checks, as far as a schema can."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from evalcase.model.option import options_of
+from evalcase.plugins.registry import find_target_kind, names
+from evalcase.plugins.schemas import config_schema
+from evalcase.project.config import Config
+
+ROOT = Path(__file__).parent.parent.parent
+GOOD = [ROOT / "tests/corpus/evalcase.toml", *sorted((ROOT / "examples").rglob("evalcase.toml"))]
+WRONG = ["settings", "tables", "judge", "judge-without-a-target", "default"]
+
+
+def validator() -> Draft202012Validator:
+    return Draft202012Validator(config_schema())
+
+
+def settings(path: Path) -> dict[str, Any]:
+    data: dict[str, Any] = tomllib.loads(path.read_text())
+    return data["tool"]["evalcase"] if path.name == "pyproject.toml" else data
+
+
+def test_is_valid_and_has_every_setting_and_every_kind_with_its_sentences() -> None:
+    schema: Any = config_schema()
+    Draft202012Validator.check_schema(schema)
+    for name, option in options_of(Config).items():
+        assert schema["properties"][name]["description"] == option.about
+    rules = schema["properties"]["targets"]["additionalProperties"]["allOf"]
+    for kind, rule in zip(map(find_target_kind, names("targets")), rules, strict=True):
+        declared: type = kind.options
+        assert rule["if"]["properties"]["kind"] == {"const": kind.name}
+        for name, option in options_of(declared).items():
+            if name != "kind":
+                assert rule["then"]["properties"][name]["description"] == option.about
+
+
+@pytest.mark.parametrize("path", GOOD, ids=lambda path: path.parent.name)
+def test_accepts_what_is_right(path: Path) -> None:
+    validator().validate(settings(path))
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_refuses_what_is_wrong(name: str) -> None:
+    (path,) = (ROOT / "tests/corpus/wrong" / name).glob("*.toml")
+    assert not validator().is_valid(settings(path))
+
+
+def test_names_the_alternatives() -> None:
+    (error,) = validator().iter_errors({"tagret": "x"})
+    assert "is not one of ['target', 'targets'," in error.message

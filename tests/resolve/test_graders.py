@@ -1,0 +1,186 @@
+"""The four spellings of graders, normalised and checked by what is declared, to any depth."""
+
+from __future__ import annotations
+
+from textwrap import dedent, indent
+from typing import Any
+
+import pytest
+
+from evalcase.model.grader_options import SHARED
+from evalcase.model.problem import Problem
+from evalcase.resolve.graders import SHARED_NAMES
+from evalcase.suites.load import Loaded, load_text
+from tests.resolve.declared import KNOWN
+
+
+def load(graders: str) -> Loaded:
+    text = f"input: hi\nexpected_output: hi\ngraders:\n{indent(dedent(graders), '  ')}\n"
+    return load_text(text, "yaml", known=KNOWN)
+
+
+def read(graders: str) -> list[Any]:
+    loaded = load(graders)
+    assert loaded.problems == []
+    assert loaded.suite is not None
+    return list(loaded.suite.cases[0].graders)
+
+
+def found(graders: str) -> list[tuple[str, str]]:
+    """Codes with the text that each points at."""
+    return [(problem.code, pointed_at(problem)) for problem in load(graders).problems]
+
+
+def pointed_at(problem: Problem) -> str:
+    assert problem.span is not None
+    assert problem.excerpt is not None
+    start, end = problem.span.column - 1, problem.span.end_column - 1
+    return problem.excerpt.text[start : end if problem.span.line == problem.span.end_line else None]
+
+
+def test_the_names_of_options_that_all_have_are_those_that_are_declared() -> None:
+    assert SHARED.keys() == SHARED_NAMES
+
+
+@pytest.mark.parametrize(
+    ("spellings", "grader"),
+    [
+        (["size", "{size: {}}", "{size: null}", "{type: size}"], {"type": "size"}),
+        (["{has: x}", "{has: {value: x}}", "{type: has, value: x}"],
+         {"type": "has", "value": "x"}),
+        (["{has: {value: [x], weight: 2}}", "{type: has, value: [x], weight: 2}"],
+         {"type": "has", "value": ["x"], "weight": 2}),
+        (["{equals: {a: 1}}", "{type: equals, value: {a: 1}}"],
+         {"type": "equals", "value": {"a": 1}}),
+        (["{equals: {weight: 2}}"], {"type": "equals", "value": {"weight": 2}}),
+        (["python:a.b:c", "{python: a.b:c}", "{type: python, value: a.b:c}",
+          "{type: python:a.b:c}", "{python:a.b:c: {}}", "{python:a.b:c: }"],
+         {"type": "python", "value": "a.b:c"}),
+        (["{python:a:b: {weight: 2}}", "{type: python:a:b, weight: 2}"],
+         {"type": "python", "value": "a:b", "weight": 2}),
+    ],
+)  # fmt: skip
+def test_all_spellings_mean_the_same(spellings: list[str], grader: dict[str, Any]) -> None:
+    assert read("\n".join(f"- {each}" for each in spellings)) == [grader] * len(spellings)
+
+
+def test_inner_graders_are_normalised_to_any_depth() -> None:
+    (grader,) = read("""
+        - every:
+            - expected
+            - some: {count: 1, of: [{has: x}, {every: [python:a:b]}]}
+            - {type: mean, threshold: 0.5, value: [{size: {max: 3}}]}
+    """)
+    assert grader == {
+        "type": "every",
+        "value": [
+            {"type": "expected"},
+            {
+                "type": "some",
+                "count": 1,
+                "of": [
+                    {"type": "has", "value": "x"},
+                    {"type": "every", "value": [{"type": "python", "value": "a:b"}]},
+                ],
+            },
+            {"type": "mean", "threshold": 0.5, "value": [{"type": "size", "max": 3}]},
+        ],
+    }
+
+
+def test_mistakes_in_inner_graders_are_found_at_any_depth() -> None:
+    assert found("""
+        - every:
+            - nosuch
+            - some: {count: 0, of: [{has: 5}, {every: [python:a, {size: {mx: 3}}]}]}
+            - {type: mean, value: [{type: sise, weight: -1}]}
+            - every: []
+            - every: {value: x}
+            - 5
+    """) == [
+        ("unknown-grader", "nosuch"),
+        ("bad-value", "0"),
+        ("wrong-type", "5"),
+        ("bad-value", "python:a"),
+        ("unknown-option", "mx"),
+        ("missing-option", "{type: mean, value: [{type: sise, weight: -1}]}"),
+        ("unknown-grader", "sise"),
+        ("bad-value", "-1"),
+        ("empty-list", "[]"),
+        ("wrong-type", "x"),
+        ("bad-grader", "5"),
+    ]
+
+
+def test_every_place_of_a_mistake() -> None:
+    assert found("""
+        - expectd
+        - {expectd: {weight: 2}}
+        - {type: expectd}
+        - {has: 5}
+        - {has: {value: 5}}
+        - {type: has, value: 5}
+        - {type: has, value: [x, 5]}
+        - {has: {ignore_case: true}}
+        - has
+        - {size: 3}
+        - {size: {at_least: 3}}
+        - {type: size, unit: line}
+        - {type: has, value: x, unit: line}
+        - python:a
+        - {type: python:a, weight: 2}
+        - {python:a: {weight: -1}}
+        - {mean: [expected]}
+        - {has: x, weight: 2}
+        - {name: has, value: x}
+        - {not: {has: x}}
+    """) == [
+        ("unknown-grader", "expectd"),
+        ("unknown-grader", "expectd"),
+        ("unknown-grader", "expectd"),
+        ("wrong-type", "5"),
+        ("wrong-type", "5"),
+        ("wrong-type", "5"),
+        ("wrong-type", "5"),
+        ("missing-option", "{ignore_case: true}"),
+        ("missing-option", "has"),
+        ("unknown-option", "3"),
+        ("unknown-option", "at_least"),
+        ("unknown-option", "unit"),
+        ("bad-value", "line"),
+        ("bad-value", "python:a"),
+        ("bad-value", "python:a"),
+        ("bad-value", "python:a"),
+        ("bad-value", "-1"),
+        ("missing-option", "[expected]"),
+        ("bad-grader", "{has: x, weight: 2}"),
+        ("bad-grader", "{name: has, value: x}"),
+        ("bad-grader", "{not: {has: x}}"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("grader", "message", "hint"),
+    [
+        ("{has: 5}", "the argument of `has` is text or a list of texts, not 5", None),
+        ("{size: 3}", "the grader `size` takes no argument", None),
+        ("{size: {at_least: 3}}", "the grader `size` has no option `at_least`",
+         "did you mean `min`?"),
+        ("has", "the grader `has` needs `value`", "for example: - has: Lima"),
+        ("{type: has, value: x, unit: line}", "`unit` is one of words, lines, not 'line'",
+         "did you mean `lines`?"),
+        ("{name: has, value: x}", "a grader with options says its name in `type`",
+         "did you mean {type: has, …}? `name` is what results call it"),
+        ("{has: x, weight: 2}", "a grader with options says its name in `type`",
+         "write {type: has, value: …} with the options beside them"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_it(grader: str, message: str, hint: str | None) -> None:
+    (problem,) = load(f"- {grader}").problems
+    assert (problem.message, problem.hint) == (message, hint)
+
+
+def test_a_deep_one_is_no_trouble() -> None:
+    depth = 45
+    text = "{every: [" * depth + "nosuch" + "]}" * depth
+    assert found(f"- {text}") == [("unknown-grader", "nosuch")]

@@ -1,0 +1,236 @@
+"""Projects with mistakes: `check` and `run` find the same, at the same places, and import nothing.
+
+Each folder of `tests/corpus/wrong` is a project. What is found in a file stands in it, as comments:
+
+    # expect: CODE LINE:COL       an error of `check`, which refuses a run, too
+    # warn: CODE LINE:COL         a warning of `check`, which a run is not refused for
+    # stops: CODE LINE:COL        a warning of `check`, which a run is refused for
+    # check only: CODE LINE:COL   an error of `check` in what the run doesn't use
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evalcase
+from evalcase.model.problem import Problem
+
+CORPUS = Path(__file__).parent.parent / "corpus" / "wrong"
+ANNOUNCED = re.compile(r"# (expect|warn|stops|check only): (\S+) (\d+):(\d+)")
+CANARY = "from pathlib import Path\nPath(__file__).with_suffix('.sang').touch()\n"
+MODULES = ("agent", "checks", "a")
+
+Found = tuple[str, str, int | None, int | None]
+
+
+def projects() -> list[Any]:
+    return [pytest.param(path, id=path.name) for path in sorted(CORPUS.iterdir())]
+
+
+@pytest.fixture
+def project(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """A copy of a project, in which every module tells if it is imported."""
+    source: Path = request.param
+    folder = tmp_path / source.name
+    shutil.copytree(source, folder)
+    for module in MODULES:
+        (folder / f"{module}.py").write_text(CANARY)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def announced(folder: Path, *kinds: str) -> list[Found]:
+    found: list[Found] = []
+    for path in folder.rglob("*"):
+        if path.is_file():
+            for kind, code, line, column in ANNOUNCED.findall(path.read_text()):
+                if kind in kinds:
+                    name = str(path.relative_to(folder)).removesuffix(".expect")
+                    found.append((code, name, int(line), int(column)))
+    return sorted(found)
+
+
+def told(problems: list[Problem], *severities: str) -> list[Found]:
+    return sorted((p.code, p.path, p.line, p.column) for p in problems if p.severity in severities)
+
+
+def problems_of_run(**options: Any) -> list[Problem]:
+    """What a run of the current folder is refused with."""
+    with pytest.raises((evalcase.SuiteError, evalcase.ConfigError)) as caught:
+        evalcase.evaluate(".", **options)
+    error = caught.value
+    assert isinstance(error, evalcase.SuiteError | evalcase.ConfigError)
+    return list(error.problems)
+
+
+def assert_nothing_is_imported(folder: Path) -> None:
+    assert list(folder.rglob("*.sang")) == []
+    assert not (folder / ".evalcase").exists()
+
+
+def test_the_canary_sings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "agent_canary.py").write_text(CANARY + "def answer(text): return text\n")
+    (tmp_path / "a.eval.yaml").write_text("- {input: hi, expected_output: hi}\n")
+    monkeypatch.chdir(tmp_path)
+    evalcase.evaluate(".", "python:agent_canary:answer")
+    assert list(tmp_path.glob("*.sang"))
+
+
+@pytest.mark.parametrize("project", projects(), indirect=True)
+def test_check_finds_everything_at_its_place_and_imports_nothing(project: Path) -> None:
+    problems = evalcase.check(".")
+    assert told(problems, "error") == announced(project, "expect", "check only")
+    assert told(problems, "warning", "note") == announced(project, "warn", "stops")
+    assert_nothing_is_imported(project)
+
+
+@pytest.mark.parametrize("project", projects(), indirect=True)
+def test_a_run_is_refused_with_the_same_problems_and_imports_nothing(project: Path) -> None:
+    problems = problems_of_run()
+    assert told(problems, "error") == announced(project, "expect", "stops")
+    assert told(problems, "warning", "note") == []
+    checked = {replace(problem, stops=True) for problem in evalcase.check(".")}
+    assert set(problems) <= checked
+    assert_nothing_is_imported(project)
+
+
+@pytest.mark.parametrize("project", projects(), indirect=True)
+def test_text_that_is_not_saved_has_the_same_problems(project: Path) -> None:
+    found = evalcase.check(".")
+    for path in sorted(project.rglob("*")):
+        name = str(path.relative_to(project))
+        if path.suffix in (".yaml", ".jsonl", ".toml") and ".suite." not in name:
+            text = path.read_text()
+            path.write_text("")
+            beside = name.replace(".eval.jsonl", ".suite.yaml")
+            expected = [problem for problem in found if problem.path in (name, beside)]
+            problems = evalcase.check_text(text, name)
+            path.write_text(text)
+            assert told(problems, "error", "warning") == told(expected, "error", "warning")
+
+
+def write(folder: Path, **files: str) -> None:
+    for name, text in files.items():
+        (folder / name.replace("__", ".")).write_text(text)
+
+
+# What a run uses
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+SUITE = """\
+target: nosuch
+cases:
+  - {id: one, input: hi, expected_output: hi}
+  - {id: two, input: hi, expected_output: hi, target: other}
+  - {id: three, input: hi, criteria: Is kind., target: echo}
+"""
+
+
+def test_targets_of_the_command_line_replace_those_of_a_suite(folder: Path) -> None:
+    write(folder, evalcase__toml="", a__eval__yaml=SUITE)
+    assert len(evalcase.check(".")) == 3
+    assert evalcase.evaluate(".", "echo", cases=["one", "two"]).ok
+
+
+def test_only_what_chosen_cases_need_has_to_be_there(folder: Path) -> None:
+    write(folder, evalcase__toml="", a__eval__yaml=SUITE)
+    expected = {
+        "one": ("unknown-target", 1),
+        "two": ("unknown-target", 4),
+        "three": ("no-judge", 5),
+    }
+    for case, place in expected.items():
+        (problem,) = problems_of_run(cases=[case])
+        assert ((problem.code, problem.line), problem.severity) == (place, "error")
+
+
+def test_a_target_of_the_command_line_is_looked_at_before_anything_else(folder: Path) -> None:
+    write(folder, evalcase__toml="[targets.agent]\nkind = 'echo'\n", a__eval__yaml=SUITE)
+    problems = problems_of_run(target=["agnet", "pyton:x", "replay:../x"], cases=["one"])
+    assert [(p.code, p.path, p.hint) for p in problems] == [
+        ("unknown-target", "target agnet", "did you mean `agent`?"),
+        ("unknown-target", "target pyton:x", "did you mean `python`?"),
+    ]
+
+
+def test_addresses_may_stand_in_the_configuration(folder: Path) -> None:
+    config = "target = 'http:http://127.0.0.1:1/'\n[targets.web]\nkind='http'\nurl='http://h/'\n"
+    suite = "targets: ['http:http://127.0.0.1:1/', web]\ncases: [{input: a, expected_output: b}]\n"
+    write(folder, evalcase__toml=config, a__eval__yaml=suite)
+    assert evalcase.check(".") == []
+
+
+def test_suites_of_a_program_have_problems_without_a_place(folder: Path) -> None:
+    write(folder, evalcase__toml="")
+    suite = evalcase.loads(SUITE)
+    with pytest.raises(evalcase.SuiteError) as caught:
+        evalcase.evaluate(suite)
+    assert [(p.code, p.path, p.line) for p in caught.value.problems] == [
+        ("unknown-target", "<text>", None),
+        ("unknown-target", "<text>", None),
+        ("no-judge", "<text>", None),
+    ]
+
+
+def test_no_target_at_all_is_well_until_a_run(folder: Path) -> None:
+    write(folder, a__eval__yaml="- {id: a, input: hi, expected_output: hi}\n")
+    assert evalcase.check(".") == []
+    with pytest.raises(evalcase.ConfigError, match="names no target"):
+        evalcase.evaluate(".")
+
+
+# Where a configuration is
+
+
+def test_the_configuration_of_another_folder(folder: Path) -> None:
+    (folder / "sub").mkdir()
+    write(folder / "sub", evalcase__toml="[targets.nosuch]\nkind='echo'\n", a__eval__yaml=SUITE)
+    assert {p.code for p in evalcase.check("sub")} == {"undefined-target", "no-judge"}
+    assert [p.code for p in evalcase.check("sub", root="sub")] == ["unknown-target", "no-judge"]
+
+
+def test_it_is_shown_as_seen_from_where_a_person_is(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(folder, evalcase__toml="x = 1\n", a__eval__yaml="- {input: a, expected_output: b}\n")
+    (folder / "sub").mkdir()
+    monkeypatch.chdir(folder / "sub")
+    (problem,) = evalcase.check("..")
+    assert problem.path == "../evalcase.toml"
+    monkeypatch.chdir("/")
+    (problem,) = evalcase.check(folder, root=folder)
+    assert problem.path == str(folder.resolve() / "evalcase.toml")
+
+
+def test_a_plain_suite_needs_nothing_of_all_this(folder: Path) -> None:
+    write(folder, a__eval__yaml="- {input: a, expected_output: b}\n")
+    code = "import sys, evalcase; evalcase.check('.'); print(sorted(sys.modules))"
+    modules = run_python(code)
+    for name in (
+        "tomllib", "importlib.metadata", "evalcase.project.config", "evalcase.model.option",
+        "evalcase.plugins.registry", "evalcase.graders", "evalcase.targets",
+    ):  # fmt: skip
+        assert name not in modules, name
+
+
+def run_python(code: str) -> list[str]:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    modules: list[str] = json.loads(done.stdout.replace("'", '"'))
+    return modules
