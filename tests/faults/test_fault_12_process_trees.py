@@ -35,7 +35,7 @@ DESCENDANTS = {
     ),
     "a child with a clean environment, of a parent that lives": (
         "start(os.setsid, lambda: os.execve('/bin/sh', "
-        "['sh', '-c', 'echo -n . >alive; exec 9>alive; sleep 600'], {}))"
+        "['sh', '-c', 'exec 9>alive; echo -n . >&9; sleep 600'], {}))"
     ),
 }
 
@@ -95,7 +95,6 @@ def test_fault_12_a_fork_bomb_is_ended_whole(project: Project, tmp_path: Path) -
     name = program(project, BOMB)
     project.suite(case("bomb", timeout_s=1.0))
     assert project.run_process("run", "--json", "--target", name).counts() == {"errored": 1}
-    alive.await_number(1)
     alive.await_none()
 
 

@@ -28,6 +28,12 @@ start(as_a_daemon)
 HANG = FAMILY + "ring_and_hang()\n"
 
 
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is killed is waited for, on a machine however busy."""
+    monkeypatch.setattr("evalcase.system.processes.process._END_S", LIMIT_S)
+
+
 def command(tmp_path: Path, source: str, bell: Bell, **options: Any) -> CommandTarget:
     (tmp_path / "program.py").write_text(source)
     argv = [sys.executable, "-S", "-E", "program.py"]

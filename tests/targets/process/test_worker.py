@@ -31,8 +31,11 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def make(tmp_path: Path) -> Make:
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
     """Make a target of a worker, whose source is what it does with `id` and `text`."""
+    # Whatever is to end is waited for, on a machine however busy.
+    monkeypatch.setattr("evalcase.targets.process.worker._CLOSE_S", LIMIT_S)
+    monkeypatch.setattr("evalcase.system.processes.process._END_S", LIMIT_S)
 
     def make(body: str, **options: Any) -> CommandTarget:
         source = LOOP + "".join(f"    {line}\n" for line in dedent(body).strip().splitlines())
