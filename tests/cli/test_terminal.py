@@ -271,8 +271,8 @@ def test_a_list_in_a_terminal_of_80_columns(project: Project) -> None:
     terminal = PseudoTerminal(project.path, "list")
     assert terminal.finish() == 0
     assert terminal.screen() == [
-        "run                     age  trials  passed  failed  errored     cost",
-        "RUN  now       1  100.0%       0        0  $0.2500",
+        "run                     age  cases  passed  failed  errored     cost",
+        "RUN  now      1  100.0%       0        0  $0.2500",
         "  s.eval.yaml  agent",
         "",
     ]

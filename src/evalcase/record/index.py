@@ -24,9 +24,9 @@ from evalcase.record.tally import Tally
 
 _NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
 _PLACE, _GROUP = 2, 4
+"""The columns of a result that say where its row begins, and which case it is a trial of."""
 _VERDICT = 4
 """Where the verdict stands in a row of results, behind its mark."""
-"""The columns of a result that say where its row begins, and which case it is a trial of."""
 
 
 class Known(NamedTuple):
