@@ -105,8 +105,8 @@ print(json.dumps([expected, len(modules), all(found)]))
     assert all_equal
     functions = {name for name, kind in kinds.items() if kind == "function"}
     assert functions == {
-        "check", "check_text", "evaluate", "evaluate_async", "iter_cases", "load", "loads",
-        "parse_case",
+        "check", "check_text", "evaluate", "evaluate_async", "explain", "iter_cases", "load",
+        "loads", "parse_case",
     }  # fmt: skip
     assert {kinds[name] for name in kinds.keys() - functions} <= {"type", "_ProtocolMeta"}
 

@@ -386,6 +386,15 @@ def test_a_filter_that_matches_nothing_is_an_error_that_names_the_nearest(
     assert not (project.path / "out").exists()
 
 
+def test_what_is_not_there_is_said_in_words_or_by_an_empty_file(project: Project) -> None:
+    project.suite(case("one"))
+    project.run("run", "--quiet")
+    done = project.run("report", "--case", "one", "--verdict", "failed", "--verdict", "errored")
+    assert (done.code, done.out) == (0, "case one is not failed or errored\n")
+    done = project.run("report", "--format", "jsonl", "--verdict", "failed", "-o", "out")
+    assert (done.code, (project.path / "out").read_text()) == (0, "")
+
+
 def test_it_can_be_written_to_a_file(project: Project) -> None:
     project.suite(case("bad", "say no"))
     shown = project.run("run").out

@@ -299,7 +299,7 @@ def test_fail_fast(project: Project) -> None:
     done = project.run("run", "--fail-fast", "--concurrency", "1")
     assert done.code == 1
     assert project.calls() == ["a", "b"]
-    assert f"evalcase report {project.runs()[0].name}" in done.out
+    assert f"evalcase report {project.runs()[0].name} --case b\n" in done.out
 
 
 def test_fail_fast_tells_an_error_from_a_failure(project: Project) -> None:

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 
 import click
 
@@ -29,6 +29,7 @@ from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.progress import VERDICTS
 from evalcase.report.terminal.statistics import TROUBLED, Statistics
 from evalcase.report.terminal.style import PLAIN, Style
+from evalcase.text.visible import visible
 
 _MOST_KNOWN = 10_000
 """Names that are remembered in case that the one which was asked for is not among them."""
@@ -75,7 +76,7 @@ def command(
 
     Nothing but the record is read: its suites may be gone, and it may come from somebody else.
     """
-    config = load_config(os.getcwd())
+    config = load_config(os.getcwd(), os.getcwd())
     found = find_run(run, runs_folder(runs_dir, config))
     wanted = Wanted(case, target, verdicts)
     with KeptRun(*found) as kept:
@@ -89,11 +90,11 @@ def command(
 
 
 def _write(lines: Iterator[str], path: str) -> None:
-    """Write lines to a file, which is left alone if there is nothing to write to it."""
-    first = next(lines)
+    """Write lines to a file, which is left alone if there is an error before the first."""
+    first = list(islice(lines, 1))
     try:
         with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.writelines(line + "\n" for line in chain([first], lines))
+            file.writelines(line + "\n" for line in chain(first, lines))
     except OSError as error:
         raise ConfigError(f"{path} can't be written: {error.strerror or error}") from error
 
@@ -124,6 +125,8 @@ def _one_case(kept: KeptRun, wanted: Wanted, width: int, style: Style) -> Iterat
         is_first = before is None or before[:3] != result.key[:3]
         yield from trial_lines(result, kept.outcome(result), width, style, is_first=is_first)
         before = result.key
+    if before is None:
+        yield f"case {visible(wanted.case or '')} is not {' or '.join(wanted.verdicts)}"
 
 
 def _json(kept: KeptRun, wanted: Wanted, place: Place, style: Style) -> Iterator[str]:
