@@ -23,7 +23,7 @@ from evalcase.cli.app import run
 from evalcase.model.finding import At
 from evalcase.model.problem import Span
 from evalcase.read.document import Document, Format, parse_document
-from evalcase.read.places import find
+from evalcase.read.places import find_node
 from evalcase.suites.migrate import migrate_bytes
 from evalcase.text.yaml_writer import write_yaml
 
@@ -617,9 +617,9 @@ def check_pruned_places(document: Document, paths: list[Path_]) -> None:
     wanted = [(path, where) for path in paths for where in wheres]
     together = document.places(wanted)
     for path, where in wanted:
-        expected = find(whole, path, where)
-        assert find(document.places([(path, where)]), path, where) == expected
-        assert find(together, path, where) == expected
+        expected = find_node(whole, path, where)
+        assert find_node(document.places([(path, where)]), path, where) == expected
+        assert find_node(together, path, where) == expected
 
 
 def read_alone(text: str, column: int) -> Any:
@@ -648,10 +648,10 @@ def test_every_path_of_json_has_a_place_whose_text_is_its_value(
     whole = document.places(None)
     paths = list(paths_in(value))
     for path in paths:
-        found = source(text, find(whole, path, "value").span)
+        found = source(text, find_node(whole, path, "value").span)
         assert exact(json.loads(found)) == exact(at(value, path))
         if path and isinstance(path[-1], str):
-            assert json.loads(source(text, find(whole, path, "key").span)) == path[-1]
+            assert json.loads(source(text, find_node(whole, path, "key").span)) == path[-1]
     check_pruned_places(document, list(islice(paths, 10)))
 
 
@@ -667,7 +667,7 @@ def test_every_path_of_yaml_has_a_place_whose_text_is_its_value(
     whole = document.places(None)
     paths = list(paths_in(document.value))
     for path in paths:
-        span = find(whole, path, "value").span
+        span = find_node(whole, path, "value").span
         found, expected = source(text, span), at(document.value, path)
         if found[:1] in ("|", ">") and isinstance(expected, str):
             lines = [line.strip() for line in found.splitlines()[1:] if line.strip()]
@@ -676,7 +676,7 @@ def test_every_path_of_yaml_has_a_place_whose_text_is_its_value(
             assert exact(trimmed(read_alone(found, span.column))) == exact(trimmed(expected))
             assert found == found.strip(" \r\n")
         if path and isinstance(path[-1], str):
-            assert key_alone(source(text, find(whole, path, "key").span)) == path[-1]
+            assert key_alone(source(text, find_node(whole, path, "key").span)) == path[-1]
     check_pruned_places(document, list(islice(paths, 10)))
 
 
@@ -723,7 +723,7 @@ def test_place_of_what_is_merged_is_where_it_is_written(text: str) -> None:
     document = parse_document(text, "yaml", "")
     whole = document.places(None)
     for path in paths_in(document.value):
-        span = find(whole, path, "value").span
+        span = find_node(whole, path, "value").span
         found = source(text, span)
         if "*" not in found:
             assert exact(read_alone(found, span.column)) == exact(at(document.value, path))

@@ -12,14 +12,14 @@ from evalcase.graders.python import PythonGrader
 from evalcase.model.grader import NamedGrader
 from evalcase.model.grader_options import declared_grader
 from evalcase.plugins.graders import Graders, make_declared, make_grader
-from evalcase.plugins.registry import find, names
+from evalcase.plugins.registry import find_class, names
 from evalcase.suites.load import load_case
 from tests.resolve.declared import AtLeast, Every, Has, Mean
 
 
 def test_every_grader_says_what_it_is() -> None:
     for name in names("graders"):
-        declared = declared_grader(find("graders", name))
+        declared = declared_grader(find_class("graders", name))
         assert declared.kind.name == name
         assert declared.kind.about.endswith(".")
         for option in declared.options.values():

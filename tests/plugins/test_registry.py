@@ -8,28 +8,28 @@ from textwrap import dedent
 import pytest
 
 from evalcase.errors import ConfigError
-from evalcase.plugins.registry import Plural, find, names
+from evalcase.plugins.registry import Plural, find_class, names
 from tests.cli.command import environment
 
 
 @pytest.mark.parametrize("plural", ["targets", "graders"])
 def test_every_built_in_name_is_a_class(plural: Plural) -> None:
     for name in names(plural):
-        assert isinstance(find(plural, name), type)
+        assert isinstance(find_class(plural, name), type)
 
 
 def test_the_nearest_name_is_suggested() -> None:
     with pytest.raises(ConfigError, match="no target kind `pyhton`: did you mean `python`"):
-        find("targets", "pyhton")
+        find_class("targets", "pyhton")
     with pytest.raises(ConfigError, match=r"no grader kind `zzzzzz`; there are .*expected"):
-        find("graders", "zzzzzz")
+        find_class("graders", "zzzzzz")
 
 
 def test_no_name_is_a_way_to_import_something(tmp_path: Path) -> None:
     (tmp_path / "evil.py").write_text("raise SystemExit('imported')")
     for name in ("evil", "evil:x", "os:system", "", "__class__"):
         with pytest.raises(ConfigError):
-            find("targets", name)
+            find_class("targets", name)
 
 
 def install(folder: Path, module: str, **entries: str) -> None:

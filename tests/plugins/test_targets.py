@@ -12,7 +12,7 @@ import pytest
 from evalcase.errors import ConfigError
 from evalcase.model.option import options_of
 from evalcase.model.target import Target, Traits
-from evalcase.plugins.registry import find, find_target_kind, names
+from evalcase.plugins.registry import find_class, find_target_kind, names
 from evalcase.plugins.targets import bounds_of, key_names, make_target, runs_code, target_faults
 from evalcase.project.config import Config
 
@@ -36,7 +36,7 @@ def of_options(kind: str, **options: Any) -> str:
 
 @pytest.mark.parametrize("name", names("targets"))
 def test_every_kind_says_what_it_is(name: str) -> None:
-    target_class, kind = find("targets", name), find_target_kind(name)
+    target_class, kind = find_class("targets", name), find_target_kind(name)
     assert kind is target_class.kind
     assert kind.name == name
     assert Target in target_class.__mro__

@@ -8,7 +8,7 @@ import pytest
 from evalcase.model.finding import At, Finding, Path
 from evalcase.model.problem import Span
 from evalcase.read.document import Document, parse_document
-from evalcase.read.places import Alias, Branch, Leaf, find
+from evalcase.read.places import Alias, Branch, Leaf, find_node
 
 BREAK = re.compile(r"\r\n|\r|\n")
 
@@ -25,8 +25,8 @@ def at(text: str, path: Path, what: At = "value", format: Any = "yaml") -> str:
     """The text at a path; looked up alone and among all others, which must agree."""
     document = parse_document(text, format, "x")
     assert document.readable, document.faults
-    alone = find(document.places([(path, what)]), path, what)
-    among_all = find(document.places(None), path, what)
+    alone = find_node(document.places([(path, what)]), path, what)
+    among_all = find_node(document.places(None), path, what)
     assert alone == among_all
     return source(text, alone.span)
 
@@ -186,7 +186,7 @@ def test_anchors_aliases_and_merges(path: Path, key: str, value: str) -> None:
 
 def test_a_place_inside_an_alias_names_the_alias() -> None:
     document = parse_document(ANCHORS, "yaml", "x")
-    place = find(document.places(None), ("y", "b", 0), "value")
+    place = find_node(document.places(None), ("y", "b", 0), "value")
     assert place.through is not None
     assert source(ANCHORS, place.through) == "*one"
     (problem,) = document.place([Finding("wrong-type", ("y", "b", 0), "wrong")])
@@ -216,14 +216,14 @@ def test_an_anchor_given_anew_before_a_key_by_alias() -> None:
     assert at(text, ("b", 1, "two"), "key") == "*k"
     document = parse_document(text, "yaml", "x")
     both = document.places([(("a",), "value"), (("c", "two"), "value")])
-    assert source(text, find(both, ("c", "two"), "value").span) == "2"
+    assert source(text, find_node(both, ("c", "two"), "value").span) == "2"
 
 
 def test_duplicate_keys_are_looked_up_as_the_first() -> None:
     document = parse_document("{a: 1, a: 2}", "yaml", "x")
-    assert find(document.places(None), ("a",), "value").span == Span(1, 5, 1, 6)
+    assert find_node(document.places(None), ("a",), "value").span == Span(1, 5, 1, 6)
     document = parse_document('{"a": 1, "a": 2}', "json", "x")
-    assert find(document.places(None), ("a",), "value").span == Span(1, 7, 1, 8)
+    assert find_node(document.places(None), ("a",), "value").span == Span(1, 7, 1, 8)
 
 
 def test_line_separators_move_nothing() -> None:
@@ -287,14 +287,14 @@ def test_many_paths_are_looked_up_at_once() -> None:
     for order in (wanted, wanted[::-1]):
         some = document.places(order)
         for path, what in order:
-            assert find(some, path, what) == find(every, path, what)
+            assert find_node(some, path, what) == find_node(every, path, what)
 
 
 def test_find_goes_through_chains_of_aliases() -> None:
     one, two, three = Span(1, 1, 1, 2), Span(2, 1, 2, 2), Span(3, 1, 3, 2)
     leaf = Leaf(one)
     chain = Alias(three, Alias(two, Branch(one, {"a": (one, leaf)})))
-    place = find(Branch(one, {"x": (one, chain)}), ("x", "a"), "value")
+    place = find_node(Branch(one, {"x": (one, chain)}), ("x", "a"), "value")
     assert place == (one, three)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from evalcase.model.finding import At
 from evalcase.model.problem import Span
 from evalcase.read.lines import Lines
-from evalcase.read.places import find
+from evalcase.read.places import find_node
 from evalcase.read.toml import parse_toml
 from evalcase.read.toml_places import toml_places
 
@@ -136,7 +136,7 @@ def source(text: str, span: Span) -> str:
 
 
 def place(text: str, path: Path, at: At) -> str:
-    return source(text, find(toml_places(text), path, at).span)
+    return source(text, find_node(toml_places(text), path, at).span)
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
@@ -147,7 +147,7 @@ def place(text: str, path: Path, at: At) -> str:
 def test_every_path_is_found_and_what_stands_there_is_its_value(text: str) -> None:
     root = toml_places(text)
     for path, value in paths(tomllib.loads(text)):
-        at_key, at_value = (source(text, find(root, path, at).span) for at in ("key", "value"))
+        at_key, at_value = (source(text, find_node(root, path, at).span) for at in ("key", "value"))
         if isinstance(path[-1], str):
             assert parsed_key(at_key) == path[-1], path
         if not stands_in_headers(at_value, value):
@@ -215,7 +215,7 @@ two'''
     ],
 )
 def test_places(path: Path, at: At, expected: tuple[int, int, str | None]) -> None:
-    span = find(toml_places(DOCUMENT), path, at).span
+    span = find_node(toml_places(DOCUMENT), path, at).span
     line, column, text = expected
     assert (span.line, span.column) == (line, column)
     if text is not None:

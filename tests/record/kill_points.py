@@ -18,7 +18,7 @@ from evalcase.record.find import list_runs, newest_incomplete
 from evalcase.record.folder import Run, create_run
 from evalcase.record.index import read_index, read_totals
 from evalcase.record.journal import open_journal
-from evalcase.record.lines import Lines
+from evalcase.record.lines import JournalLines
 from evalcase.record.reader import read_results
 from evalcase.system.disk import Disk, LocalDisk
 from tests.record.faults import LethalDisk
@@ -112,7 +112,7 @@ def is_torn(runs: str) -> bool:
     run = newest_incomplete(runs)
     if run is None or not Path(run.journal).exists():
         return False
-    lines = Lines(run.journal)
+    lines = JournalLines(run.journal)
     return bool(list(lines)) and lines.torn is not None
 
 

@@ -17,7 +17,7 @@ from evalcase.model.failure import Failure
 from evalcase.model.totals import Counts
 from evalcase.record import lines
 from evalcase.record.index import read_index, read_totals
-from evalcase.record.lines import Lines
+from evalcase.record.lines import JournalLines
 from evalcase.record.reader import read_results
 from evalcase.record.row import MAX_LINE, encode_row, fault_in
 from evalcase.record.table import mark_of
@@ -95,7 +95,7 @@ def test_any_truncation_loses_only_the_torn_line(data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "journal.jsonl")
         path.write_bytes(whole[:cut])
-        seen = Lines(str(path))
+        seen = JournalLines(str(path))
         kept = list(seen)
         assert kept == encoded[: len(kept)]
         assert seen.size + (seen.torn.size if seen.torn else 0) == cut
@@ -109,7 +109,7 @@ def test_a_last_line_with_a_wrong_checksum_is_torn(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     write(path, [row(1), row(2)])
     path.write_bytes(path.read_bytes().replace(b"case-2", b"case-7"))
-    seen = Lines(str(path))
+    seen = JournalLines(str(path))
     assert len(list(seen)) == 1
     assert seen.torn is not None
     assert (seen.torn.line, seen.torn.start) == (2, seen.size)
@@ -193,7 +193,7 @@ def test_fault_23_a_line_without_end_is_refused_without_being_read_whole(tmp_pat
     with path.open("wb") as file:
         file.truncate(40 * MAX_LINE)  # a hole, not data
     with pytest.raises(RecordError, match=r":1: .* longer than"):
-        list(Lines(str(path)))
+        list(JournalLines(str(path)))
 
 
 def test_fault_23_a_pipe_or_a_folder_is_no_journal(tmp_path: Path) -> None:
@@ -219,10 +219,10 @@ def test_a_journal_can_be_read_while_it_grows(
         return fault_in(line)
 
     monkeypatch.setattr(lines, "fault_in", fault_found_late)
-    seen = lines.Lines(str(path))
+    seen = lines.JournalLines(str(path))
     assert list(seen) == [first]
     assert seen.torn is not None
-    assert list(lines.Lines(str(path))) == [first, second]
+    assert list(lines.JournalLines(str(path))) == [first, second]
 
 
 def long_journal(path: Path, count: int) -> str:

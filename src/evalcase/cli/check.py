@@ -78,9 +78,9 @@ def _print(problems: Iterator[Problem], output: str, tally: _Tally) -> None:
         for line in as_github(problems):
             write(line + "\n")
     elif output == "json":
-        from evalcase.report.files.problems import as_json
+        from evalcase.report.files.problems import format_json
 
-        write(as_json(problems) + "\n")
+        write(format_json(problems) + "\n")
     else:
         from evalcase import __version__
         from evalcase.report.files.sarif import as_sarif

@@ -35,7 +35,7 @@ class Gates:
     fail_under: float | None = None
 
 
-class Place(NamedTuple):
+class RecordPlace(NamedTuple):
     """Where a person is who reads what is printed; `resume` works elsewhere."""
 
     cwd: str
@@ -44,7 +44,7 @@ class Place(NamedTuple):
 
 def conclusion_lines(
     evaluated: Evaluated, statistics: Statistics, gradings: int, find_case: FindCase,
-    place: Place, width: int, style: Style,
+    place: RecordPlace, width: int, style: Style,
 ) -> Iterator[str]:  # fmt: skip
     """All of it: what went wrong, the verdict, and what to do next."""
     failed = statistics.shown("failed")
@@ -53,7 +53,7 @@ def conclusion_lines(
     return summary_lines(statistics, ending, find_case, width, style)
 
 
-def last_lines(evaluated: Evaluated, place: Place, width: int, style: Style) -> Iterator[str]:
+def last_lines(evaluated: Evaluated, place: RecordPlace, width: int, style: Style) -> Iterator[str]:
     """Only the verdict, where the record is, and how to go on with what is not complete."""
     next_one = "" if evaluated.complete else suggest_next(evaluated, name_run(evaluated.run, place))
     ending = _ending(evaluated, place, next_one)
@@ -68,7 +68,7 @@ def gather_statistics(results: Iterable[Result]) -> Statistics:
     return statistics
 
 
-def _ending(evaluated: Evaluated, place: Place, next_one: str, gradings: int = 1) -> Ending:
+def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str, gradings: int = 1) -> Ending:
     number = evaluated.grading or gradings
     return Ending(
         evaluated.totals, evaluated.duration_s, seen_from(place.cwd, evaluated.run.path),
@@ -78,7 +78,7 @@ def _ending(evaluated: Evaluated, place: Place, next_one: str, gradings: int = 1
     )  # fmt: skip
 
 
-def name_run(run: Run, place: Place) -> str:
+def name_run(run: Run, place: RecordPlace) -> str:
     """How a run is named on the command line: by its id where it is looked for there, else by its
     folder. What a record says of itself is no name: it may come from anyone."""
     kept = os.path.dirname(os.path.realpath(run.path))

@@ -12,7 +12,7 @@ from evalcase.cli.terminal import columns_of, seen_from, style_for
 from evalcase.errors import ConfigError, RecordError
 from evalcase.project.config import load_config
 from evalcase.project.options import runs_folder
-from evalcase.record.find import Listed, list_runs
+from evalcase.record.find import ListedRun, list_runs
 from evalcase.record.kept import KeptRun
 from evalcase.report.terminal.run_list import Entry, list_lines
 from evalcase.text.visible import visible
@@ -50,7 +50,7 @@ def command(runs_dir: str | None) -> int:
     return 0
 
 
-def _entry(listed: Listed, now: datetime) -> Entry:
+def _entry(listed: ListedRun, now: datetime) -> Entry:
     if listed.run is None:
         return Entry(listed.id, remark=f"damaged: {listed.problem}")
     about, age, kept = listed.run.about, _age(listed.run.created_at, now), KeptRun(listed.run)
@@ -64,7 +64,7 @@ def _entry(listed: Listed, now: datetime) -> Entry:
     )  # fmt: skip
 
 
-def _remark(listed: Listed, kept: KeptRun) -> str:
+def _remark(listed: ListedRun, kept: KeptRun) -> str:
     """What a number in a table would not say."""
     said = [f"{kept.gradings} gradings"] if kept.gradings > 1 else []
     if listed.status != "completed":

@@ -11,7 +11,7 @@ from itertools import chain, islice
 
 import click
 
-from evalcase.cli.conclusion import Place, conclusion_lines, summary_object
+from evalcase.cli.conclusion import RecordPlace, conclusion_lines, summary_object
 from evalcase.cli.explained import explained
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.errors import ConfigError
@@ -80,7 +80,7 @@ def command(
     found = find_run(run, runs_folder(runs_dir, config))
     wanted = Wanted(case, target, verdicts)
     with KeptRun(*found) as kept:
-        place = Place(os.getcwd(), config)
+        place = RecordPlace(os.getcwd(), config)
         if output is not None:
             _write(_FORMATS[form](kept, wanted, place, PLAIN), output)
             return 0
@@ -99,7 +99,7 @@ def _write(lines: Iterator[str], path: str) -> None:
         raise ConfigError(f"{path} can't be written: {error.strerror or error}") from error
 
 
-def _text(kept: KeptRun, wanted: Wanted, place: Place, style: Style) -> Iterator[str]:
+def _text(kept: KeptRun, wanted: Wanted, place: RecordPlace, style: Style) -> Iterator[str]:
     width = columns_of(sys.stdout)
     if wanted.case is not None:
         yield from _one_case(kept, wanted, width, style)
@@ -129,7 +129,7 @@ def _one_case(kept: KeptRun, wanted: Wanted, width: int, style: Style) -> Iterat
         yield f"case {visible(wanted.case or '')} is not {' or '.join(wanted.verdicts)}"
 
 
-def _json(kept: KeptRun, wanted: Wanted, place: Place, style: Style) -> Iterator[str]:
+def _json(kept: KeptRun, wanted: Wanted, place: RecordPlace, style: Style) -> Iterator[str]:
     """One object, a case in each line, so that a million need not be held."""
     del place, style
     summary = json.dumps(summary_object(_evaluated(kept, wanted)), ensure_ascii=False)
@@ -144,7 +144,7 @@ def _json(kept: KeptRun, wanted: Wanted, place: Place, style: Style) -> Iterator
     yield "]}"
 
 
-def _jsonl(kept: KeptRun, wanted: Wanted, place: Place, style: Style) -> Iterator[str]:
+def _jsonl(kept: KeptRun, wanted: Wanted, place: RecordPlace, style: Style) -> Iterator[str]:
     del place, style
     for result in _results(kept, wanted):
         case = kept.find_case(result.key.suite, result.key.case)

@@ -16,7 +16,7 @@ import click
 
 from evalcase.cli.conclusion import (
     Gates,
-    Place,
+    RecordPlace,
     conclusion_lines,
     exit_code,
     gather_statistics,
@@ -71,13 +71,13 @@ def execute(
         sys.stdout.write(json.dumps(summary_object(evaluated)) + "\n")
     else:
         complete = manner.is_new and evaluated.status != "failed"
-        place = Place(manner.cwd, evaluation.plan.config)
+        place = RecordPlace(manner.cwd, evaluation.plan.config)
         _print(evaluated, view.statistics if complete else None, place, manner)
     return exit_code(evaluated, gates)
 
 
 def _print(
-    evaluated: Evaluated, statistics: Statistics | None, place: Place, manner: Manner
+    evaluated: Evaluated, statistics: Statistics | None, place: RecordPlace, manner: Manner
 ) -> None:
     """Say what came of it. Statistics that nobody has are made of the record."""
     width, style = columns_of(sys.stdout), style_for(sys.stdout)

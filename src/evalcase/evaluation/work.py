@@ -12,7 +12,7 @@ from evalcase.model.totals import Totals
 from evalcase.model.trial import Trial, TrialKey
 from evalcase.record.ending import Status
 from evalcase.record.folder import Run
-from evalcase.record.index import Index, Known
+from evalcase.record.index import FinishedTrial, Index
 from evalcase.record.lines import open_lines
 from evalcase.record.reader import read_result_at
 from evalcase.record.session import Session
@@ -35,7 +35,7 @@ class Work:
         self._trials = trials
         self._session = session
         self._again = again
-        self._regrading: dict[TrialKey, Known] = {}
+        self._regrading: dict[TrialKey, FinishedTrial] = {}
         """Of the trials under way: whose answers are graded again."""
         self._grading = index.gradings
         self._known = 0
@@ -62,7 +62,7 @@ class Work:
         known = self._regrading.get(trial.key) if self._regrading else None
         return self._trials.run(trial) if known is None else self._regrade(trial, known)
 
-    async def _regrade(self, trial: Trial, known: Known) -> Result:
+    async def _regrade(self, trial: Trial, known: FinishedTrial) -> Result:
         with open_lines(self._run.journal) as file:
             before = read_result_at(self._run.journal, file, known.answer_at, known.grading_at)
         return await self._trials.regrade(trial, before, self._grading)
@@ -104,7 +104,7 @@ class Work:
         except SuiteError as error:
             engine.stop(f"a suite was changed while it was run: {error.problems[0]}")
 
-    def _must_ask(self, trial: Trial, known: Known) -> bool:
+    def _must_ask(self, trial: Trial, known: FinishedTrial) -> bool:
         if known.verdict == "skipped":
             if not trial.case.skip:
                 self._plan.warn(f"case {trial.case.id} is no longer skipped")
@@ -114,7 +114,7 @@ class Work:
             return True
         return known.verdict in self._again and not known.answered
 
-    def _must_grade(self, trial: Trial, known: Known) -> bool:
+    def _must_grade(self, trial: Trial, known: FinishedTrial) -> bool:
         if not known.answered:
             return False
         changed = known.grading != mark_of(self._trials.hash_grading(trial.case))

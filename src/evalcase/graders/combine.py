@@ -16,7 +16,7 @@ from evalcase.graders.compare.excerpt import count
 from evalcase.model.grade import Grade, Score, mean_score
 from evalcase.model.grader import Context, Grader, GraderKind, NamedGrader
 from evalcase.model.option import option
-from evalcase.model.shape import Fault, Number
+from evalcase.model.shape import Number, OptionFault
 from evalcase.model.shape_names import GraderList
 
 _ABOUT = "The graders, each in any of the four spellings."
@@ -88,9 +88,11 @@ class AtLeastGrader(_Combined):
     def inner(self) -> tuple[NamedGrader, ...]:
         return self.of
 
-    def conflicts(self) -> Iterator[Fault]:
+    def conflicts(self) -> Iterator[OptionFault]:
         if self.count > len(self.of):
-            yield Fault(("count",), f"`count` is {self.count}, and `of` has only {len(self.of)}")
+            yield OptionFault(
+                ("count",), f"`count` is {self.count}, and `of` has only {len(self.of)}"
+            )
 
     async def grade(self, context: Context) -> Score:
         return _count_passed(await context.grade_with(self.of), self.count)
@@ -111,10 +113,10 @@ class WeightedGrader(_Combined):
     def inner(self) -> tuple[NamedGrader, ...]:
         return self.value
 
-    def conflicts(self) -> Iterator[Fault]:
+    def conflicts(self) -> Iterator[OptionFault]:
         written = [each for each in self.value if isinstance(each, Mapping)]
         if written and all(each.get("weight") == 0 for each in written):
-            yield Fault(("value",), "the weights are all 0, so there is no mean")
+            yield OptionFault(("value",), "the weights are all 0, so there is no mean")
 
     async def grade(self, context: Context) -> Score:
         grades = await context.grade_with(self.value)

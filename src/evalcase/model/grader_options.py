@@ -10,7 +10,7 @@ from typing import NamedTuple
 from evalcase.model.grader import Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.option import Option, faults_of, option, options_of
-from evalcase.model.shape import Fault, Flag, Number, Text
+from evalcase.model.shape import Flag, Number, OptionFault, Text
 from evalcase.model.shape_names import GraderList, Reference
 
 
@@ -60,7 +60,7 @@ class DeclaredGrader(NamedTuple):
     def options(self) -> dict[str, Option]:
         return {**options_of(self.made_by), **self.shared}
 
-    def faults(self, values: Mapping[str, JSON]) -> Iterator[Fault]:
+    def faults(self, values: Mapping[str, JSON]) -> Iterator[OptionFault]:
         """What is wrong with the options of one such grader, paths seen from the grader."""
         what = f"the grader `{self.kind.name}`"
         return faults_of(self.made_by, values, what, beside=self.shared)

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from evalcase.model.finding import Path
 from evalcase.model.json_value import JSON
 from evalcase.model.nearest import nearest_meaning
-from evalcase.model.shape import Anything, Fault, MapOf, Shape
+from evalcase.model.shape import Anything, MapOf, OptionFault, Shape
 
 _KEY = "option"
 
@@ -43,7 +43,7 @@ class Option:
 class Conflicting(Protocol):
     """Options that don't go with each other say so by a method `conflicts`."""
 
-    def conflicts(self) -> Iterator[Fault]: ...
+    def conflicts(self) -> Iterator[OptionFault]: ...
 
 
 def option(
@@ -92,7 +92,7 @@ def faults_of(
     what: str,
     path: Path = (),
     beside: Mapping[str, Option] = MappingProxyType({}),
-) -> Iterator[Fault]:
+) -> Iterator[OptionFault]:
     """Everything that is wrong with some values. `what` is what has them: "a regex grader".
 
     `beside` are options that others read, and that may stand among them.
@@ -112,7 +112,7 @@ def faults_of(
         if each.needed and name not in values:
             sound = False
             example = "" if each.example is None else f"; for example {name}: {each.example}"
-            yield Fault(path, f"{what} needs `{name}`{example}", code="missing-option")
+            yield OptionFault(path, f"{what} needs `{name}`{example}", code="missing-option")
     if sound and hasattr(declared, "conflicts"):
         its = {name: value for name, value in values.items() if name in own}
         for fault in made_of(declared, its).conflicts():
@@ -157,7 +157,7 @@ def _or_null(schema: dict[str, JSON]) -> dict[str, JSON]:
     return {**schema, "type": [kinds, "null"]} if isinstance(kinds, str) else schema
 
 
-def _unknown(name: str, known: Mapping[str, Option], what: str, path: Path) -> Fault:
+def _unknown(name: str, known: Mapping[str, Option], what: str, path: Path) -> OptionFault:
     meant = {other: each.name for each in known.values() for other in each.elsewhere}
     meant |= {each: each for each in known}
     close = nearest_meaning(name, meant)
@@ -166,7 +166,7 @@ def _unknown(name: str, known: Mapping[str, Option], what: str, path: Path) -> F
     else:
         hint = f"it has {', '.join(f'`{each}`' for each in known)}" if known else "it has none"
     message = f"{what} has no option `{name}`"
-    return Fault((*path, name), message, hint, at="key", code="unknown-option")
+    return OptionFault((*path, name), message, hint, at="key", code="unknown-option")
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ class Record:
     def words(self) -> str:
         return self.what
 
-    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
         if not isinstance(value, dict):
             yield from MapOf(Anything(), self.what).faults(value, path)
             return

@@ -11,7 +11,7 @@ from typing import Any
 
 from evalcase.model.finding import Path
 from evalcase.model.json_value import JSON
-from evalcase.model.shape import Fault, Plain, mismatch
+from evalcase.model.shape import OptionFault, Plain, mismatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Reference(Plain):
     def words(self) -> str:
         return "`module:function`"
 
-    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
         if not isinstance(value, str):
             yield mismatch(self, value, path)
             return
@@ -31,7 +31,7 @@ class Reference(Plain):
         is_module = not module.endswith(".py") and all(word.isidentifier() for word in words)
         if not colon or not is_module:
             what = f"`{value:.80}` does not name a function"
-            yield Fault(path, what, _reference_hint(module, name))
+            yield OptionFault(path, what, _reference_hint(module, name))
 
     def schema(self) -> dict[str, JSON]:
         # Plain enough to be read in an editor; what it lets through is found by `faults`.
@@ -55,11 +55,11 @@ class GraderList:
     def words(self) -> str:
         return "a list of graders"
 
-    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
         if not isinstance(value, list):
             yield mismatch(self, value, path)
         elif not value:
-            yield Fault(path, f"`{path[-1]}` is an empty list", code="empty-list")
+            yield OptionFault(path, f"`{path[-1]}` is an empty list", code="empty-list")
 
     def read(self, value: JSON) -> Any:  # noqa: ANN401 - graders that have been made
         assert isinstance(value, list)

@@ -18,7 +18,7 @@ from evalcase.model.grader_options import (
 )
 from evalcase.model.json_value import JSON
 from evalcase.model.option import made_of
-from evalcase.plugins.registry import find
+from evalcase.plugins.registry import find_class
 from evalcase.text.quick_json import compact_encoder
 
 
@@ -109,7 +109,7 @@ def make_grader(spec: Mapping[str, JSON]) -> NamedGrader:
     Raise ConfigError with everything that is wrong with its options.
     """
     word, _, value = str(spec["type"]).partition(":")
-    declared = declared_grader(find("graders", word))
+    declared = declared_grader(find_class("graders", word))
     options = {name: each for name, each in spec.items() if name != "type"}
     if value and declared.in_name is not None:
         options = {declared.in_name: value, **options}

@@ -39,7 +39,7 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
 }
 
 
-def find(plural: Plural, name: str) -> Any:  # noqa: ANN401 - a class of any kind
+def find_class(plural: Plural, name: str) -> Any:  # noqa: ANN401 - a class of any kind
     """The class of a plug-in. Raise ConfigError, with the nearest names, if there is none."""
     found = search(plural, name)
     if found is None:
@@ -62,7 +62,7 @@ def search(plural: Plural, name: str) -> Any:  # noqa: ANN401 - a class of any k
 
 def find_target_kind(name: str) -> TargetKind:
     """What is known of a kind of target before one is made. Raise ConfigError if there is none."""
-    target_class = find("targets", name)
+    target_class = find_class("targets", name)
     kind = getattr(target_class, "kind", None)
     if not isinstance(kind, TargetKind):
         what = f"its class {target_class!r:.80} says nothing of itself by a `kind`"

@@ -8,12 +8,12 @@ from evalcase.errors import ConfigError
 from evalcase.model.finding import Path
 from evalcase.model.json_value import JSON
 from evalcase.model.option import faults_of, made_of
-from evalcase.model.shape import Fault
+from evalcase.model.shape import OptionFault
 from evalcase.model.target import MakeTarget, Surroundings, Target, TargetKind, Warn
-from evalcase.plugins.registry import find, find_target_kind
+from evalcase.plugins.registry import find_class, find_target_kind
 from evalcase.project.config import Config
 from evalcase.system.project_root import leads_inside
-from evalcase.text.plain_json import NotJsonError, plain
+from evalcase.text.plain_json import NotJsonError, copy_json
 
 
 def runs_code(name: str) -> bool:
@@ -43,7 +43,7 @@ def make_target(
         options = read_value(kind, value)
     if no_exec and kind.runs_code:
         raise ConfigError(f"target `{name}` would run code, and --no-exec forbids that")
-    return build_target(find("targets", word), kind, options, surroundings, where)
+    return build_target(find_class("targets", word), kind, options, surroundings, where)
 
 
 def build_target(
@@ -59,7 +59,7 @@ def build_target(
 
 def target_faults(
     kind: TargetKind, values: Mapping[str, object], path: Path = ()
-) -> Iterator[Fault]:
+) -> Iterator[OptionFault]:
     """Everything that is wrong with the options of a target, as a configuration has them."""
     odd = [fault for name in values for fault in _odd_value(name, values[name], path)]
     if odd:
@@ -123,16 +123,16 @@ def _check_reach(name: str, kind: TargetKind, value: str, root: str) -> None:
         )
 
 
-def _odd_value(name: str, value: object, path: Path) -> Iterator[Fault]:
+def _odd_value(name: str, value: object, path: Path) -> Iterator[OptionFault]:
     try:
-        plain(value)
+        copy_json(value)
     except NotJsonError as error:
-        yield Fault((*path, name), f"`{name}` can't be written as JSON: {error}")
+        yield OptionFault((*path, name), f"`{name}` can't be written as JSON: {error}")
 
 
 def _as_json(values: Mapping[str, object]) -> dict[str, JSON]:
-    return {name: plain(value) for name, value in values.items()}
+    return {name: copy_json(value) for name, value in values.items()}
 
 
-def _describe(fault: Fault) -> str:
+def _describe(fault: OptionFault) -> str:
     return fault.message if fault.hint is None else f"{fault.message}: {fault.hint}"

@@ -9,7 +9,7 @@ from typing import Literal
 from evalcase.model.finding import Path
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.option import option
-from evalcase.model.shape import Choice, Fault, MapOf, Number, Plain, Text
+from evalcase.model.shape import Choice, MapOf, Number, OptionFault, Plain, Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class TargetTables(Plain):
 
     words: str = "a table of targets"
 
-    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
         if not isinstance(value, dict):
             yield from MapOf(Text(), self.words).faults(value, path)
             return
@@ -26,10 +26,12 @@ class TargetTables(Plain):
             if not isinstance(table, dict):
                 hint = f'write [targets.{name}] and kind = "…" below it'
                 message = f"target `{name}` is a table, not {kind(table)}"
-                yield Fault((*path, name), message, hint, code="wrong-type")
+                yield OptionFault((*path, name), message, hint, code="wrong-type")
             elif "kind" not in table:
                 message = f"target `{name}` needs `kind`"
-                yield Fault((*path, name), message, 'for example kind = "python"', "key", _MISSING)
+                yield OptionFault(
+                    (*path, name), message, 'for example kind = "python"', "key", _MISSING
+                )
             else:
                 yield from Text("the name of a kind").faults(table["kind"], (*path, name, "kind"))
 
@@ -54,7 +56,7 @@ class Judge:
         Choice(("error", "fail")), "What a verdict that it can't give counts as.", default="error"
     )
 
-    def conflicts(self) -> Iterator[Fault]:
+    def conflicts(self) -> Iterator[OptionFault]:
         if self.votes % 2 == 0:
             message = f"`votes` is an odd number, not {self.votes}"
-            yield Fault(("votes",), message, "with an odd number there is always a majority")
+            yield OptionFault(("votes",), message, "with an odd number there is always a majority")

@@ -11,7 +11,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.problem import Excerpt, Problem, Span
 from evalcase.read.fault import FatalFaultError, Fault
 from evalcase.read.lines import split_lines
-from evalcase.read.places import Node, Place, find, wanted_tree
+from evalcase.read.places import Node, Place, find_node, wanted_tree
 
 Format = Literal["yaml", "json", "jsonl"]
 
@@ -89,10 +89,10 @@ class Document:
         return line[span.column - 1 : span.end_column - 1 if span.end_line == span.line else None]
 
     def _placed(self, finding: Finding, root: Node) -> Problem:
-        place = find(root, finding.path, finding.at)
+        place = find_node(root, finding.path, finding.at)
         message, hint = finding.message, finding.hint
         if finding.also is not None:
-            message += f"; the first is at {self._words(find(root, finding.also, 'value'))}"
+            message += f"; the first is at {self._words(find_node(root, finding.also, 'value'))}"
         if place.through is not None:
             message += f" (used through the alias at {self._words(Place(place.through))})"
         if hint == QUOTE_IT:

@@ -13,7 +13,7 @@ from evalcase.model.problem import Span
 from evalcase.read.fault import MAX_DEPTH, FatalFaultError, Fault
 from evalcase.read.json_places import json_faults, nesting_fault
 from evalcase.read.lines import Lines
-from evalcase.read.scalars import MAX_DIGITS, NotJsonError, decimal
+from evalcase.read.scalars import MAX_DIGITS, NotJsonScalarError, decimal
 
 _SPACE = " \t\n\r"
 _INFINITE = (inf, -inf)
@@ -48,7 +48,7 @@ class JsonReader:
         def integer(text: str) -> int:
             try:
                 return decimal(text)
-            except NotJsonError:
+            except NotJsonScalarError:
                 suspicious.append(text)
                 return 0
 

@@ -10,7 +10,7 @@ from evalcase.model.problem import Span
 from evalcase.read.fault import Fault
 from evalcase.read.lines import Lines
 from evalcase.read.places import Branch, Leaf, Node
-from evalcase.read.scalars import NotJsonError, decimal, floating
+from evalcase.read.scalars import NotJsonScalarError, decimal, floating
 
 _TOKEN = re.compile(r'[\[\]{},:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s\[\]{},:"]+', re.DOTALL)
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -110,6 +110,6 @@ def _value_fault(text: str) -> str | None:
         return f"`{text}` can't be written as JSON"
     try:
         decimal(text) if text.lstrip("-").isdigit() else floating(text)
-    except NotJsonError as error:
+    except NotJsonScalarError as error:
         return str(error)
     return None

@@ -40,7 +40,7 @@ class Place(NamedTuple):
     """The alias that leads there, where the value is written elsewhere."""
 
 
-def find(root: Node, path: Path, at: At) -> Place:
+def find_node(root: Node, path: Path, at: At) -> Place:
     """The place of a value, or of its key. A path that leads nowhere ends at its parent."""
     node, key_span, through = root, root.span, None
     for step in path:

@@ -23,11 +23,11 @@ STARTS = frozenset("~nNtTfF-+.0123456789") | {""}
 """The first characters of plain scalars that may be anything but a string."""
 
 
-class NotJsonError(ValueError):
+class NotJsonScalarError(ValueError):
     """A scalar that is a number in YAML and nothing in JSON."""
 
 
-def plain(text: str) -> str | int | float | bool | None:
+def read_plain(text: str) -> str | int | float | bool | None:
     """The value of a plain scalar. Raise NotJsonError for what JSON can't hold."""
     if text in _WORDS:
         return _WORDS[text]
@@ -40,18 +40,20 @@ def plain(text: str) -> str | int | float | bool | None:
     if _HEXADECIMAL.fullmatch(text):
         return _bounded(text, 16)
     if _NOT_FINITE.fullmatch(text):
-        raise NotJsonError(f"`{text}` can't be written as JSON")
+        raise NotJsonScalarError(f"`{text}` can't be written as JSON")
     return text
 
 
 def decimal(text: str) -> int:
     if len(text) > MAX_DIGITS and len(text.lstrip("+-")) > MAX_DIGITS:
-        raise NotJsonError(_TOO_MANY_DIGITS)
+        raise NotJsonScalarError(_TOO_MANY_DIGITS)
     try:
         return int(text)
     except ValueError:
         # The process may have been given a lower limit than usual.
-        raise NotJsonError("the integer has more digits than this Python is set to read") from None
+        raise NotJsonScalarError(
+            "the integer has more digits than this Python is set to read"
+        ) from None
 
 
 _TOO_MANY_DIGITS = f"an integer may have at most {MAX_DIGITS:,} digits"
@@ -60,7 +62,7 @@ _TOO_MANY_DIGITS = f"an integer may have at most {MAX_DIGITS:,} digits"
 def floating(text: str) -> float:
     number = float(text)
     if isinf(number):
-        raise NotJsonError(f"`{text}` is too large for a number")
+        raise NotJsonScalarError(f"`{text}` is too large for a number")
     return number
 
 
@@ -78,18 +80,20 @@ _FEW_DIGITS = 500
 
 def _decimal_form(number: int) -> str:
     if number >= 10**MAX_DIGITS:
-        raise NotJsonError(_TOO_MANY_DIGITS)
+        raise NotJsonScalarError(_TOO_MANY_DIGITS)
     try:
         return str(number)
     except ValueError:
-        raise NotJsonError("the integer has more digits than this Python is set to read") from None
+        raise NotJsonScalarError(
+            "the integer has more digits than this Python is set to read"
+        ) from None
 
 
 def tagged(text: str, tag: str) -> str | int | float | bool | None:
     """The value of a scalar with a core tag. Raise ValueError where the two don't fit."""
     if tag == "str":
         return text
-    value = plain(text)
+    value = read_plain(text)
     if tag == "float" and type(value) is int:
         return floating(text if _FLOAT.fullmatch(text) else str(value))
     fits = {"null": value is None, "bool": type(value) is bool, "int": type(value) is int}

@@ -77,7 +77,7 @@ def _too_large(path: str) -> Problem:
     return Problem("too-large", message, path, hint=hint)
 
 
-def encode(text: str, path: str) -> bytes:
+def encode_text(text: str, path: str) -> bytes:
     """A text given by a program as UTF-8, without its byte order mark."""
     text = text.removeprefix("\ufeff")
     try:

@@ -25,8 +25,8 @@ from evalcase.model.json_value import JSON
 from evalcase.read import scalars
 from evalcase.read.fault import MAX_DEPTH, FatalFaultError, Fault
 from evalcase.read.yaml_aliases import DROPPED, MERGE, AliasReader
-from evalcase.read.yaml_faults import explain, misread_question_marks
-from evalcase.read.yaml_source import Prepared, prepare
+from evalcase.read.yaml_faults import explain_error, misread_question_marks
+from evalcase.read.yaml_source import Prepared, prepare_source
 
 _KEYS_ONLY: Any = object()
 """Marks a suspended mapping whose key is the collection being read."""
@@ -38,11 +38,11 @@ _SCALAR_TAGS = frozenset({"str", "int", "float", "bool", "null"})
 def parse_yaml(source: str | bytes) -> tuple[JSON, Sequence[Fault]]:
     """Read one document. Faults that leave the rest readable are returned, others raised."""
     try:
-        builder = _Builder(prepare(source))
+        builder = _Builder(prepare_source(source))
         return builder.build(), builder.faults + misread_question_marks(builder.data)
     except (YAMLError, UnicodeEncodeError) as error:
         text = source if isinstance(source, str) else source.decode()
-        raise FatalFaultError(explain(error, text)) from None
+        raise FatalFaultError(explain_error(error, text)) from None
 
 
 class _Builder(AliasReader):
@@ -137,8 +137,8 @@ class _Builder(AliasReader):
 
     def plain(self, text: str, event: Any) -> Any:
         try:
-            return scalars.plain(text)
-        except scalars.NotJsonError as error:
+            return scalars.read_plain(text)
+        except scalars.NotJsonScalarError as error:
             self.fault("not-json-value", str(error), event, "write it in quotes to keep it as text")
             return 0
 
@@ -148,7 +148,7 @@ class _Builder(AliasReader):
         if tag is not None:
             try:
                 value = scalars.tagged(value, tag)
-            except scalars.NotJsonError as error:
+            except scalars.NotJsonScalarError as error:
                 self.fault("not-json-value", str(error), event)
             except ValueError as error:
                 self.fault("bad-tag", str(error), event)

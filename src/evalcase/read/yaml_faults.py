@@ -59,7 +59,7 @@ def span_of(event: Any) -> Span:
     return Span(start.line + 1, start.column + 1, end.line + 1, end.column + 1)
 
 
-def explain(error: Exception, text: str) -> Fault:
+def explain_error(error: Exception, text: str) -> Fault:
     """The fault behind an error that libyaml raised while reading `text`."""
     if not isinstance(error, MarkedYAMLError):
         return _bad_character(text)

@@ -23,7 +23,7 @@ from yaml.events import (
 from evalcase.model.problem import Span
 from evalcase.read.lines import split_lines
 from evalcase.read.places import KEY_ONLY, Alias, Branch, Leaf, Node, Wanted, merge
-from evalcase.read.yaml_source import prepare
+from evalcase.read.yaml_source import prepare_source
 
 _NODES = frozenset({Branch, Leaf, Alias})
 _STARTS = frozenset({MappingStartEvent, SequenceStartEvent})
@@ -44,7 +44,7 @@ def yaml_places(source: str | bytes, wanted: Wanted | None) -> Node:
 
 class _Reader:
     def __init__(self, source: str | bytes) -> None:
-        prepared = prepare(source)
+        prepared = prepare_source(source)
         self.data = prepared.data
         self.next_event = prepared.events(CParser(prepared.data))
         self.anchors: dict[str, tuple[Node, str | None]] = {}

@@ -43,7 +43,7 @@ class Prepared(NamedTuple):
         return next_event
 
 
-def prepare(source: str | bytes) -> Prepared:
+def prepare_source(source: str | bytes) -> Prepared:
     data = source.encode() if isinstance(source, str) else source
     if data.startswith(_BYTE_ORDER_MARK):
         message = "a second byte order mark stands here"

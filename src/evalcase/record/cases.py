@@ -8,7 +8,7 @@ from io import BufferedReader
 from typing import Any
 
 from evalcase.model.case import Case
-from evalcase.record.lines import Lines, damaged, line_number, open_lines, read_line_at
+from evalcase.record.lines import JournalLines, damaged, line_number, open_lines, read_line_at
 from evalcase.record.row import decode_row
 from evalcase.record.table import Table, mark_of
 
@@ -36,7 +36,7 @@ class CaseShelf:
         self._path = path
         self._places = Table("Q")
         self._file: BufferedReader | None = None
-        lines, at = Lines(path), 0
+        lines, at = JournalLines(path), 0
         for line in lines:
             begins, at = at, lines.size
             if line.startswith(CASE):

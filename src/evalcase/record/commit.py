@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
-from evalcase.record.lines import Lines
+from evalcase.record.lines import JournalLines
 from evalcase.record.row import decode_row
 from evalcase.system.disk import Disk, write_all
 
@@ -47,7 +47,7 @@ class Committer:
     def __init__(
         self,
         fd: int,
-        old: Lines,
+        old: JournalLines,
         disk: Disk,
         deliver: Callable[[list[Done]], None],
         on_failure: Callable[[JournalFailure], None],

@@ -17,7 +17,7 @@ _NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedRun:
     id: str
     path: str
     status: str
@@ -33,7 +33,7 @@ class Found(NamedTuple):
     """The grading that was asked for; None for the newest."""
 
 
-def list_runs(runs_dir: str) -> list[Listed]:
+def list_runs(runs_dir: str) -> list[ListedRun]:
     """Every run in a folder, newest first. One that can't be read is listed as damaged."""
     paths = [os.path.join(runs_dir, name) for name in _names(runs_dir)]
     return sorted((_listed(path) for path in paths), key=_age, reverse=True)
@@ -108,15 +108,15 @@ def _names(runs_dir: str) -> list[str]:
     return [name for name in names if RUN_ID.fullmatch(name)]
 
 
-def _listed(path: str) -> Listed:
+def _listed(path: str) -> ListedRun:
     name = os.path.basename(path)
     try:
         run = read_run(path)
     except RecordError as error:
-        return Listed(name, path, "damaged", None, str(error))
-    return Listed(name, path, read_end(run.journal).status, run)
+        return ListedRun(name, path, "damaged", None, str(error))
+    return ListedRun(name, path, read_end(run.journal).status, run)
 
 
-def _age(listed: Listed) -> tuple[str, str, str]:
+def _age(listed: ListedRun) -> tuple[str, str, str]:
     """Runs of the same second are told apart by what run.json says."""
     return listed.id[:15], listed.run.created_at if listed.run else "", listed.id

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from evalcase.model.result import Verdict
 from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
-from evalcase.record.lines import Lines
+from evalcase.record.lines import JournalLines
 from evalcase.record.outline import REGRADED, VERDICTS, Outline, read_outlines
 from evalcase.record.table import Table, mark_of
 from evalcase.record.tally import Tally
@@ -27,7 +27,7 @@ _PLACE, _GROUP = 2, 4
 """The columns of a result that say where its row begins, and which case it is a trial of."""
 
 
-class Known(NamedTuple):
+class FinishedTrial(NamedTuple):
     """What is known of a finished trial."""
 
     verdict: Verdict
@@ -94,12 +94,12 @@ class Index:
             outline.repeats, rate, cost, paid, outline.answered + outline.cached,
         )  # fmt: skip
 
-    def read(self, lines: Lines) -> None:
+    def read(self, lines: JournalLines) -> None:
         """Take in all lines of a journal."""
         for at, outline in read_outlines(lines):
             self.add(outline, at)
 
-    def find(self, key: TrialKey) -> Known | None:
+    def find(self, key: TrialKey) -> FinishedTrial | None:
         """What is known of a trial; None if it has no result."""
         mark = mark_of(key)
         found = self._results.find(mark)
@@ -109,8 +109,8 @@ class Index:
         answered = found[-1] > 0
         again = self._last_grading(mark, at)
         if again is None:
-            return Known(VERDICTS[verdict], question, grading, at, at, answered)
-        return Known(VERDICTS[again[2]], question, again[0], at, again[1], answered)
+            return FinishedTrial(VERDICTS[verdict], question, grading, at, at, answered)
+        return FinishedTrial(VERDICTS[again[2]], question, again[0], at, again[1], answered)
 
     def count_finished(self, again: tuple[Verdict, ...] = ()) -> int:
         """How many trials have a result, those whose verdict is in `again` left out."""
@@ -176,7 +176,7 @@ def _or_none(value: float) -> float | None:
 def read_index(path: str, upto: int | None = None) -> Index:
     """The index of a journal; with `upto`, as it was after that many gradings."""
     index = Index(upto)
-    index.read(Lines(path))
+    index.read(JournalLines(path))
     return index
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from evalcase.errors import RecordError
 from evalcase.record.commit import Committer, Done, JournalFailure
-from evalcase.record.lines import Lines
+from evalcase.record.lines import JournalLines
 from evalcase.record.lock import lock, unlock
 from evalcase.record.row import encode_row
 from evalcase.system.disk import BINARY, NO_LINK, Disk, LocalDisk, sync_folder
@@ -24,7 +24,7 @@ class Journal:
     """A journal open for writing, made by `open_journal`."""
 
     def __init__(
-        self, fd: int, old: Lines, committer: Committer, scrubber: Scrubber | None
+        self, fd: int, old: JournalLines, committer: Committer, scrubber: Scrubber | None
     ) -> None:
         self.path = old.path
         self.cut = old.torn
@@ -93,7 +93,7 @@ def open_journal(
     scrubber: Scrubber | None = None,
     deliver: Callable[[list[Done]], None] | None = None,
     on_failure: Callable[[JournalFailure], None] | None = None,
-    read: Callable[[Lines], object] | None = None,
+    read: Callable[[JournalLines], object] | None = None,
     disk: Disk | None = None,
 ) -> Journal:
     """Open a journal for writing: a new one, or that of an earlier run, cut to its whole lines.
@@ -123,14 +123,14 @@ def open_journal(
     return journal
 
 
-def _verify(lines: Lines) -> None:
+def _verify(lines: JournalLines) -> None:
     deque(lines, maxlen=0)
 
 
-def _mend(path: str, fd: int, disk: Disk, read: Callable[[Lines], object]) -> Lines:
+def _mend(path: str, fd: int, disk: Disk, read: Callable[[JournalLines], object]) -> JournalLines:
     """Verify every line, cut off a torn last one, and make sure of the rest: what a killed
     writer left may be in memory only."""
-    lines = Lines(path)
+    lines = JournalLines(path)
     read(lines)
     if lines.torn is not None:
         disk.truncate(fd, lines.torn.start)

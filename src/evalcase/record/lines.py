@@ -22,7 +22,7 @@ class Torn(NamedTuple):
     size: int
 
 
-class Lines:
+class JournalLines:
     """Iterate once over the whole lines; then `torn` says what follows them, if anything."""
 
     def __init__(self, path: str) -> None:
@@ -52,7 +52,7 @@ class Lines:
 
 def read_rows(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Every whole row with the number of its line. A torn last line is left out."""
-    lines = Lines(path)
+    lines = JournalLines(path)
     for line in lines:
         try:
             row = decode_row(line)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, get_args
 
 from evalcase.model.result import Verdict
 from evalcase.model.trial import TrialKey
-from evalcase.record.lines import Lines, damaged
+from evalcase.record.lines import JournalLines, damaged
 from evalcase.record.row import decode_row
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -45,7 +45,7 @@ class Placed(NamedTuple):
     row: dict[str, Any]
 
 
-def read_outlines(lines: Lines) -> Iterator[tuple[int, Outline]]:
+def read_outlines(lines: JournalLines) -> Iterator[tuple[int, Outline]]:
     """Every row that counts trials, with the byte at which it begins."""
     for line, at, row in read_result_rows(lines):
         try:
@@ -54,7 +54,7 @@ def read_outlines(lines: Lines) -> Iterator[tuple[int, Outline]]:
             raise damaged(lines.path, line, f"is no result: {error!r}") from error
 
 
-def read_result_rows(lines: Lines) -> Iterator[Placed]:
+def read_result_rows(lines: JournalLines) -> Iterator[Placed]:
     """Every row of a result or a regrading. Cases, the most of a journal, are not even parsed."""
     at = 0
     for line in lines:

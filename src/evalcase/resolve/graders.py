@@ -11,7 +11,7 @@ from evalcase.resolve.report import Report
 
 if TYPE_CHECKING:
     from evalcase.model.grader_options import DeclaredGrader
-    from evalcase.model.shape import Fault
+    from evalcase.model.shape import OptionFault
 
 SPELLINGS = "write a name, {name: argument}, {name: {options}} or {type: name, …}"
 
@@ -145,7 +145,7 @@ def _check_shared(written: _Written, report: Report) -> None:
 
 
 def _report_fault(
-    fault: Fault, written: _Written, declared: DeclaredGrader | None, report: Report
+    fault: OptionFault, written: _Written, declared: DeclaredGrader | None, report: Report
 ) -> None:
     message, hint, at = fault.message, fault.hint, fault.at
     if written.argument is not None and fault.path[:1] == (written.argument,):

@@ -63,10 +63,10 @@ def check_text_as(text: str, path: str, format: Format, project: Project) -> lis
 def check_config_text(text: str, path: str) -> list[Problem]:
     """The problems of a configuration that isn't saved yet."""
     from evalcase.project.config import config_of_text
-    from evalcase.read.source import UnreadableError, encode
+    from evalcase.read.source import UnreadableError, encode_text
 
     try:
-        data = encode(text, path)
+        data = encode_text(text, path)
     except UnreadableError as error:
         return [error.problem]
     folder = os.path.dirname(os.path.realpath(path))

@@ -19,7 +19,7 @@ from evalcase.read.source import (
     STDIN,
     TEXT,
     UnreadableError,
-    encode,
+    encode_text,
     folder_of,
     open_bytes,
     read_source,
@@ -74,7 +74,7 @@ def load_file(
 def load_text(text: str, format: Format, path: str = TEXT, known: Known | None = None) -> Loaded:
     """Read a suite from text, as if it stood at its path, by default in the current folder."""
     try:
-        data = encode(text, path)
+        data = encode_text(text, path)
     except UnreadableError as error:
         return Loaded(path, None, [error.problem], 0)
     if format == "jsonl":
@@ -85,7 +85,7 @@ def load_text(text: str, format: Format, path: str = TEXT, known: Known | None =
 def load_case(text: str) -> tuple[Case | None, list[Problem]]:
     """Load one case from YAML text."""
     try:
-        document = parse_document(encode(text, TEXT), "yaml", TEXT)
+        document = parse_document(encode_text(text, TEXT), "yaml", TEXT)
     except UnreadableError as error:
         return None, [error.problem]
     if not document.readable:

@@ -14,7 +14,7 @@ from evalcase.plugins.known import Installed
 from evalcase.resolve.case import resolve_case
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.report import Report
-from evalcase.text.plain_json import NotJsonError, plain
+from evalcase.text.plain_json import NotJsonError, copy_json
 
 __all__ = ["Case"]
 
@@ -24,7 +24,7 @@ _PLACE = "<case>"
 def read_fields(fields: dict[str, Any]) -> dict[str, Any]:
     """The canonical form of a case of some fields. Raise SuiteError with all of its problems."""
     try:
-        raw = plain(fields)
+        raw = copy_json(fields)
     except NotJsonError as error:
         raise SuiteError([Problem("not-json-value", f"a case is JSON: {error}", _PLACE)]) from None
     report = Report(Installed())

@@ -15,7 +15,7 @@ from evalcase.model.problem import Problem, Span, in_order
 from evalcase.read.discover import format_of, is_sidecar, nothing_there, outside_link, sidecars
 from evalcase.read.document import Document, Format, parse_document
 from evalcase.read.lines import Lines
-from evalcase.read.places import find
+from evalcase.read.places import find_node
 from evalcase.read.source import (
     BOM,
     STDIN,
@@ -189,7 +189,7 @@ def _plan(
         if root is None or new is None or finding.code == "ignored-alias":
             left.append(finding)
             continue
-        span = find(root, finding.path, "key").span
+        span = find_node(root, finding.path, "key").span
         if new in _at(document.value, finding.path[:-1]):
             hint = f"remove the `{new}` beside it, which is null"
             left.append(finding._replace(hint=hint))

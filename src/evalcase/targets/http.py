@@ -11,7 +11,7 @@ from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.question import Question
-from evalcase.model.shape import Anything, Choice, Fault
+from evalcase.model.shape import Anything, Choice, OptionFault
 from evalcase.model.target import Surroundings, Target, TargetKind, Traits
 from evalcase.system.processes.pipes import Output
 from evalcase.targets.asking.files import describe_files
@@ -61,13 +61,13 @@ class HttpOptions(WebOptions):
         Choice(("auto", "text", "json")), "How a body without a path is read.", default="auto"
     )
 
-    def conflicts(self) -> Iterator[Fault]:
+    def conflicts(self) -> Iterator[OptionFault]:
         yield from WebOptions.conflicts(self)
         if self.body is not None:
             yield from BodyTemplate(self.body).faults("body")
         if self.answer is not None and self.output == "text":
             what = 'is a path into JSON, and does not go with output = "text"'
-            yield Fault(("answer",), f"`answer` {what}")
+            yield OptionFault(("answer",), f"`answer` {what}")
 
 
 class HttpTarget(Target):

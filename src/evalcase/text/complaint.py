@@ -28,7 +28,7 @@ _WORDS = re.compile(
 )
 
 
-class Excerpt(NamedTuple):
+class QuotedLines(NamedTuple):
     before: int
     """How many lines stand before these."""
     lines: list[str]
@@ -41,16 +41,16 @@ def find_complaint(stderr: str) -> str:
     return lines[_find(lines)].strip() if lines else ""
 
 
-def excerpt_complaint(stderr: str, most: int) -> Excerpt:
+def excerpt_complaint(stderr: str, most: int) -> QuotedLines:
     """That line with those around it, blank ones left out: rather what led to it than what
     follows."""
     lines = [line.rstrip() for line in stderr.splitlines() if line.strip()]
     if not lines:
-        return Excerpt(0, [], 0)
+        return QuotedLines(0, [], 0)
     end = min(len(lines), _find(lines) + 2)
     start = max(0, end - most)
     end = min(len(lines), start + most)
-    return Excerpt(start, lines[start:end], len(lines) - end)
+    return QuotedLines(start, lines[start:end], len(lines) - end)
 
 
 def _find(lines: list[str]) -> int:

@@ -15,16 +15,16 @@ class NotJsonError(ValueError):
     """A value can't be written as JSON."""
 
 
-def plain(value: object, level: int = 0) -> JSON:
+def copy_json(value: object, level: int = 0) -> JSON:
     """A copy of plain dicts and lists that shares nothing with the value."""
     if value is None or isinstance(value, str | bool | int | float):
         return _scalar(value)
     if level >= _DEEPEST:
         raise NotJsonError(f"it is nested more than {_DEEPEST} levels deep, or in itself")
     if isinstance(value, dict):
-        return {_key(key): plain(item, level + 1) for key, item in value.items()}
+        return {_key(key): copy_json(item, level + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item, level + 1) for item in value]
+        return [copy_json(item, level + 1) for item in value]
     raise NotJsonError(f"{type(value).__name__} is not a JSON value{_hint(value)}")
 
 

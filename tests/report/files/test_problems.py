@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evalcase.model.problem import Problem, Span
-from evalcase.report.files.problems import as_github, as_json
+from evalcase.report.files.problems import as_github, format_json
 
 
 def problem(
@@ -26,16 +26,16 @@ def command(found: Problem) -> str:
 
 def test_json_is_a_list_of_objects() -> None:
     found = problem(Span(1, 2, 3, 4), message="größer", hint="日本")
-    text = as_json([found])
+    text = format_json([found])
     assert json.loads(text) == [found.to_dict()]
     assert text.startswith('[\n  {\n    "code": "bad-value",\n    "severity": "error",\n')
     assert '"message": "größer"' in text
-    assert as_json([]) == "[]"
+    assert format_json([]) == "[]"
 
 
 def test_json_escapes_what_a_terminal_or_utf8_cannot_take() -> None:
     found = problem(message="\x1b\x9b\u202e\x7f\n😀", path="\udcff.yaml")
-    text = as_json([found])
+    text = format_json([found])
     assert '"message": "\\u001b\\u009b\\u202e\\u007f\\n😀"' in text
     assert json.loads(text) == [found.to_dict()]
     assert text.encode()

@@ -7,7 +7,11 @@ from typing import NamedTuple
 from evalcase.graders.compare.excerpt import cap, count, quote
 from evalcase.graders.compare.json_difference import find_differences, list_differences, too_deep
 from evalcase.graders.compare.json_text import parse_answer
-from evalcase.graders.compare.text_difference import find_text_difference, first_difference, plain
+from evalcase.graders.compare.text_difference import (
+    find_text_difference,
+    first_difference,
+    trim_text,
+)
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON, same
 from evalcase.model.message import is_part, part_text, text_of
@@ -42,12 +46,12 @@ def compare_content(expected: JSON, answer: Answer) -> Comparison:
         return _unequal(_CUT, _shown(expected), _shown(got), note=_CUT)
     if got is None and text is None:
         return _unequal(f"the answer has no content{_but(answer)}", _pretty(expected), "")
-    if got is None and text is not None and plain(text):
-        reason = f"expected {quote(plain(text))}, got no text{_but(answer)}"
-        return _unequal(reason, plain(text), "")
+    if got is None and text is not None and trim_text(text):
+        reason = f"expected {quote(trim_text(text))}, got no text{_but(answer)}"
+        return _unequal(reason, trim_text(text), "")
     if text is None:
         return _compare_data(expected, got)
-    return _compare_texts(plain(text), plain(_shown(got)), _left_out(expected))
+    return _compare_texts(trim_text(text), trim_text(_shown(got)), _left_out(expected))
 
 
 def _compare_texts(expected: str, got: str, left_out: str) -> Comparison:

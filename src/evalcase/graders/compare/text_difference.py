@@ -32,7 +32,7 @@ class TextDifference(NamedTuple):
         return where + self.sides + (f" ({self.note})" if self.note else "")
 
 
-def plain(text: str) -> str:
+def trim_text(text: str) -> str:
     """A text without what doesn't count: outer white space, and which line ends it has."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")

@@ -12,7 +12,7 @@ _UNSAFE_IN_JSON = re.compile(f"[{STEERING}]")
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
-def as_json(problems: Iterable[Problem]) -> str:
+def format_json(problems: Iterable[Problem]) -> str:
     """A JSON list with one object per problem."""
     return json_text([problem.to_dict() for problem in problems])
 

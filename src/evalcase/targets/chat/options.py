@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from evalcase.errors import ConfigError
 from evalcase.model.json_value import JSON
 from evalcase.model.option import Record, option
-from evalcase.model.shape import Anything, Fault, MapOf, Text
+from evalcase.model.shape import Anything, MapOf, OptionFault, Text
 from evalcase.targets.chat.api import Api
 from evalcase.targets.chat.prices import Price
 from evalcase.targets.web.options import KeyRule, WebOptions
@@ -85,19 +85,19 @@ class ChatOptions(WebOptions):
         is_default = self.address == self.api.base_url
         return self.api.key if is_default else self.api.key._replace(variable=None)
 
-    def conflicts(self) -> Iterator[Fault]:
+    def conflicts(self) -> Iterator[OptionFault]:
         yield from WebOptions.conflicts(self)
         for name in self.params:
             if name in self.api.own_params:
                 what = f"can't hold `{name}`, which evalcase sends by itself"
-                yield Fault(("params", name), f"`params` {what}", at="key")
+                yield OptionFault(("params", name), f"`params` {what}", at="key")
         if self.params.get("n", 1) != 1:
             what = "has `n` over 1: to ask more than once, use `repeat`"
-            yield Fault(("params", "n"), f"`params` {what}")
+            yield OptionFault(("params", "n"), f"`params` {what}")
         stream = self.params.get("stream", False)
         if not isinstance(stream, bool):
             what = f"is true or false, not {stream!r:.60}"
-            yield Fault(("params", "stream"), f"`params.stream` {what}")
+            yield OptionFault(("params", "stream"), f"`params.stream` {what}")
 
 
 def split_model(kind: str, value: str) -> dict[str, JSON]:

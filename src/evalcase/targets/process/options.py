@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from evalcase.model.finding import Path
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
-from evalcase.model.shape import Choice, Fault, Flag, ListOf, MapOf, Number, OneOf, Text
+from evalcase.model.shape import Choice, Flag, ListOf, MapOf, Number, OneOf, OptionFault, Text
 from evalcase.model.target import TargetOptions
 from evalcase.text.placeholders import Template
 
@@ -41,11 +41,13 @@ _LINE = "a shell line is one text, with shell = true"
 class _Variables(MapOf):
     """Variables for a process, by name."""
 
-    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
         yield from MapOf.faults(self, value, path)
         for name, text in value.items() if isinstance(value, dict) else ():
             if not name or "=" in name or "\0" in f"{name}{text}":
-                yield Fault((*path, name), f"`{path[-1]}` can't hold a variable {name!r}", at="key")
+                yield OptionFault(
+                    (*path, name), f"`{path[-1]}` can't hold a variable {name!r}", at="key"
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +116,7 @@ class CommandOptions(TargetOptions):
     def template(self) -> Template:
         return Template([*self.texts], AGENTV_NAMES if self.is_agentv else NAMES)
 
-    def conflicts(self) -> Iterator[Fault]:
+    def conflicts(self) -> Iterator[OptionFault]:
         """What doesn't go together."""
         yield from self._command_faults()
         yield from self._agentv_faults()
@@ -123,45 +125,45 @@ class CommandOptions(TargetOptions):
         template = self.template
         used = template.used
         for fault in template.faults():
-            yield Fault((name,), f"`{name}`: {fault}")
+            yield OptionFault((name,), f"`{name}`: {fault}")
         if self.is_agentv and "OUTPUT_FILE" not in used:
             what = "has no {OUTPUT_FILE}, where the answer is read from"
-            yield Fault((name,), f"`{name}` {what}")
+            yield OptionFault((name,), f"`{name}` {what}")
         if self.mode == "worker" and used:
             names = ", ".join(f"{{{each}}}" for each in sorted(used))
             what = f"has {names}, but a worker is started once for many cases"
-            yield Fault((name,), f"`{name}` {what}")
+            yield OptionFault((name,), f"`{name}` {what}")
 
-    def _command_faults(self) -> Iterator[Fault]:
+    def _command_faults(self) -> Iterator[OptionFault]:
         if self.is_agentv:
             if self.command is not None:
                 what = "`command` and `command_template` say the same thing: leave one out"
-                yield Fault(("command",), what)
+                yield OptionFault(("command",), what)
         elif self.command is None:
             example = 'for example command: ["./agent", "--fast"]'
-            yield Fault(
+            yield OptionFault(
                 (), f"a target of kind `command` needs `command`; {example}", code="missing-option"
             )
         elif not self.command:
-            yield Fault(("command",), "`command` is an empty list")
+            yield OptionFault(("command",), "`command` is an empty list")
         elif self.shell and not isinstance(self.command, str):
-            yield Fault(("command",), "`command` is one text with `shell`, not a list")
+            yield OptionFault(("command",), "`command` is one text with `shell`, not a list")
         elif not self.shell and isinstance(self.command, str):
-            yield Fault(("command",), f"`command` is a list of texts, not a string; {_LINE}")
+            yield OptionFault(("command",), f"`command` is a list of texts, not a string; {_LINE}")
 
-    def _agentv_faults(self) -> Iterator[Fault]:
+    def _agentv_faults(self) -> Iterator[OptionFault]:
         if self.files_format is not None and not self.is_agentv:
-            yield Fault(("files_format",), "`files_format` goes with `command_template` only")
+            yield OptionFault(("files_format",), "`files_format` goes with `command_template` only")
         if self.output is not None and self.is_agentv:
             what = "does not go with `command_template`, which says how it is read"
-            yield Fault(("output",), f"`output` {what}")
+            yield OptionFault(("output",), f"`output` {what}")
 
-    def _mode_faults(self) -> Iterator[Fault]:
+    def _mode_faults(self) -> Iterator[OptionFault]:
         if self.mode == "once":
             if self.workers is not None:
-                yield Fault(("workers",), '`workers` goes with mode = "worker" only')
+                yield OptionFault(("workers",), '`workers` goes with mode = "worker" only')
             return
         for name, value in (("stdin", self.stdin), ("output", self.output)):
             if value is not None:
                 what = 'does not go with mode = "worker", which has a form of its own'
-                yield Fault((name,), f"`{name}` {what}")
+                yield OptionFault((name,), f"`{name}` {what}")

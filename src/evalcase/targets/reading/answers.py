@@ -27,7 +27,7 @@ from evalcase.model.message import Message, is_message
 from evalcase.model.target import Warn
 from evalcase.targets.reading.messages import read_messages, text_message
 from evalcase.targets.reading.usage import read_cost, read_usage
-from evalcase.text.plain_json import NotJsonError, plain
+from evalcase.text.plain_json import NotJsonError, copy_json
 
 BODIES = ("messages", "output_messages", "output")
 """What a mapping may call its list of messages, the best first."""
@@ -120,7 +120,7 @@ def _plain_mapping(value: Mapping[str, object]) -> dict[str, JSON]:
 
 def _plain(value: object) -> JSON:
     try:
-        return plain(value)
+        return copy_json(value)
     except NotJsonError as error:
         message = f"the target returned {type(value).__name__}: {error}"
         details = {}

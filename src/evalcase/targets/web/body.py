@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
-from evalcase.model.shape import Fault
+from evalcase.model.shape import OptionFault
 from evalcase.targets.asking.files import describe_files
 from evalcase.targets.asking.shown import content_text, last_user_content
 from evalcase.text.placeholders import Template
@@ -34,14 +34,14 @@ class BodyTemplate:
         self._template = Template(template, NAMES, strict=True)
         self.used = self._template.used
 
-    def faults(self, name: str) -> Iterator[Fault]:
+    def faults(self, name: str) -> Iterator[OptionFault]:
         """What is wrong with its placeholders; `name` is the option that it is of."""
         faults = list(self._template.faults())
         for fault in faults:
-            yield Fault((name,), f"`{name}`: {fault}")
+            yield OptionFault((name,), f"`{name}`: {fault}")
         if not self.used and not faults:
             what = "has no placeholder, so every case would be asked the same"
-            yield Fault((name,), f"`{name}` {what}")
+            yield OptionFault((name,), f"`{name}` {what}")
 
     def fill(self, question: Question, root: str) -> JSON:
         """The body of a question."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from evalcase.model.option import option
-from evalcase.model.shape import Fault, Flag, MapOf, Number, Text
+from evalcase.model.shape import Flag, MapOf, Number, OptionFault, Text
 from evalcase.model.target import TargetOptions
 from evalcase.targets.web.shapes import Headers
 
@@ -80,7 +80,7 @@ class WebOptions(TargetOptions):
         variable = self.key_env or default
         return None if variable is None else SecretHeader(rule.header, variable, rule.prefix)
 
-    def conflicts(self) -> Iterator[Fault]:
+    def conflicts(self) -> Iterator[OptionFault]:
         """Headers that can't be sent, or are there twice."""
         named = [("headers", each) for each in self.headers]
         named += [("header_env", each) for each in self.header_env]
@@ -88,8 +88,8 @@ class WebOptions(TargetOptions):
         seen: set[str] = set()
         for option_name, header in named:
             if not _TOKEN.fullmatch(header) or header.lower() in _FRAMING:
-                yield Fault((option_name,), f"`{option_name}` can't hold a header {header!r}")
+                yield OptionFault((option_name,), f"`{option_name}` can't hold a header {header!r}")
             if header.lower() in seen:
                 what = f"would set {header} twice: leave one out"
-                yield Fault((option_name,), f"`{option_name}` {what}")
+                yield OptionFault((option_name,), f"`{option_name}` {what}")
             seen.add(header.lower())

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from evalcase.model.finding import Path
 from evalcase.model.json_value import JSON, kind
-from evalcase.model.shape import Fault, MapOf, Text
+from evalcase.model.shape import MapOf, OptionFault, Text
 from evalcase.text.json_path import JsonPath
 
 _USER = re.compile(r"[^/?#]*//[^/?#]*@")
@@ -24,19 +24,21 @@ class Address:
     def words(self) -> str:
         return "an address such as https://example.com/answer"
 
-    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
         name = path[-1]
         if not isinstance(value, str):
-            yield Fault(path, f"`{name}` is {self.words}, not {kind(value)}")
+            yield OptionFault(path, f"`{name}` is {self.words}, not {kind(value)}")
         elif _USER.match(value):
             # It isn't shown: a password is the likeliest thing in it.
             what = "has a user or a password in it: name its key with `key_env`"
-            yield Fault(path, f"`{name}` {what}")
+            yield OptionFault(path, f"`{name}` {what}")
         elif not _is_usable(value):
-            yield Fault(path, f"`{name}` is {self.words}, not {value!r:.80}", _scheme_hint(value))
+            yield OptionFault(
+                path, f"`{name}` is {self.words}, not {value!r:.80}", _scheme_hint(value)
+            )
         elif urlsplit(value).fragment:
             what = f"ends in #{urlsplit(value).fragment}, which is never sent"
-            yield Fault(path, f"`{name}` {what}")
+            yield OptionFault(path, f"`{name}` {what}")
 
     def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
         return value
@@ -71,12 +73,12 @@ class Headers(MapOf):
     item: Text = Text()  # noqa: RUF009 - it is never changed
     what: str = "a mapping of headers"
 
-    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
         yield from MapOf.faults(self, value, path)
         for name, text in value.items() if isinstance(value, dict) else ():
             if isinstance(text, str) and not is_header_value(text):
                 what = f"`{path[-1]}.{name}` holds what can't be sent in a header"
-                yield Fault((*path, name), what)
+                yield OptionFault((*path, name), what)
 
 
 def is_header_value(value: str) -> bool:
@@ -92,15 +94,15 @@ class PathText:
     def words(self) -> str:
         return "a path such as choices.0.message"
 
-    def faults(self, value: JSON, path: Path) -> Iterator[Fault]:
+    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
         if not isinstance(value, str) or not value:
             shown = "empty" if value == "" else f"not {kind(value)}"
-            yield Fault(path, f"`{path[-1]}` is {self.words}, {shown}")
+            yield OptionFault(path, f"`{path[-1]}` is {self.words}, {shown}")
             return
         try:
             JsonPath(value)
         except ValueError as error:
-            yield Fault(path, f"`{path[-1]}` {error}")
+            yield OptionFault(path, f"`{path[-1]}` {error}")
 
     def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
         return JsonPath(str(value))
