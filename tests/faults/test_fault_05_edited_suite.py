@@ -164,3 +164,68 @@ def test_fault_05_a_grader_that_broke_is_tried_again_and_no_target_is_asked(
     assert (done.code, done.counts(), project.calls()) == (0, {"passed": 1}, [])
     assert project.run("resume", run, "--json").counts() == {"passed": 1}
     assert project.verdicts() == {"a": "passed"}
+
+
+TURNS = """
+def turned(question: Question):
+    note("calls", question.case)
+    return "no" if (HERE / "bad").exists() else "ok"
+"""
+
+
+def turned(project: Project, repeat: object, *arguments: str) -> tuple[int, dict[str, int]]:
+    """Run or resume one case of an agent that may have turned bad."""
+    project.suite(case("a", repeat=repeat))
+    done = project.run(*arguments, "--json")
+    again = project.run("resume", "latest", "--json")
+    assert (again.code, again.counts()) == (done.code, done.counts()), "it says the same again"
+    assert again.json["trials"] == done.json["trials"]
+    return done.code, done.counts()
+
+
+RUN = ("run", "--target", "python:agent:turned", "--concurrency", "1")
+
+
+def test_fault_05_more_repeats_than_before_are_one_case_with_the_others(project: Project) -> None:
+    project.add_to_agent(TURNS)
+    assert turned(project, 3, *RUN) == (0, {"passed": 1})
+    (project.path / "bad").touch()
+    assert turned(project, 5, "resume", "latest") == (1, {"failed": 1})
+    assert len(project.calls()) == 5
+
+
+def test_fault_05_fewer_repeats_than_before_are_decided_by_all_that_there_are(
+    project: Project,
+) -> None:
+    project.add_to_agent(TURNS)
+    (project.path / "bad").touch()
+    assert turned(project, 5, *RUN) == (1, {"failed": 1})
+    for left in (4, 2):
+        project.keep_only(left)
+        assert turned(project, 3, "resume", "latest") == (1, {"failed": 1})
+    project.keep_only(2)
+    project.suite(case("a", repeat=3, skip="later"))
+    done = project.run("resume", "latest", "--json")
+    assert (done.code, done.counts()) == (1, {"failed": 1})
+
+
+def test_fault_05_a_pass_rate_edited_in_the_middle_of_a_case_holds_for_all_of_it(
+    project: Project,
+) -> None:
+    project.add_to_agent(TURNS)
+    assert turned(project, {"times": 4, "pass_rate": 0.5}, *RUN) == (0, {"passed": 1})
+    project.keep_only(2)
+    (project.path / "bad").touch()
+    assert turned(project, {"times": 4}, "resume", "latest") == (1, {"failed": 1})
+    assert turned(project, {"times": 4, "pass_rate": 0.5}, "resume", "latest") == (
+        0, {"passed": 1}
+    )  # fmt: skip
+
+
+def test_fault_05_the_code_of_a_grader_behind_another_module_counts(project: Project) -> None:
+    (project.path / "checks.py").write_text("from impl import fine\n")
+    (project.path / "impl.py").write_text("def fine(text):\n    return True\n")
+    project.suite(case("a", graders=["python:checks:fine"]))
+    assert project.run("run", "--quiet").code == 0
+    (project.path / "impl.py").write_text("def fine(text):\n    return False\n")
+    assert project.run("resume", "latest").code == 1

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -123,3 +124,39 @@ def test_a_suite_knows_the_places_of_its_cases(tmp_path: Path) -> None:
     yaml.unlink()
     assert suite.place("one") is None
     assert evalcase.loads("- {id: one, input: x}").place("one") is None
+
+
+def test_two_suites_whose_results_could_not_be_told_apart_are_refused(project: Path) -> None:
+    first, second = (
+        evalcase.loads(f"- {{id: one, input: x, expected_output: {text}}}") for text in ("x", "y")
+    )
+    with pytest.raises(SuiteError, match="duplicate-id"):
+        evalcase.evaluate([first, second], "echo", root=project)
+
+
+def test_a_case_that_is_too_large_to_be_kept_costs_its_own_trial(project: Path) -> None:
+    large = Case(id="large", input="x" * 70_000_000, expected_output="x")
+    small = Case(id="small", input="x", expected_output="x")
+    done = evalcase.evaluate(
+        [large, small], ScriptedTarget({"large": "x", "small": "x"}), root=project
+    )
+    found = {result.key.case: result for result in done.results}
+    assert (found["large"].verdict, found["small"].verdict) == ("errored", "passed")
+    assert "can't be recorded" in found["large"].reason
+
+
+def test_several_threads_may_evaluate_at_once(project: Path) -> None:
+    def plain(text: str) -> bool:
+        return text == "ok"
+
+    def answer(question: str) -> str:
+        assert question
+        return "ok"
+
+    def run() -> int:
+        cases = [Case(id=f"c{number}", input=f"{number}") for number in range(300)]
+        done = evalcase.evaluate(cases, answer, graders=[plain, plain], root=project)
+        return done.totals.cases.passed
+
+    with ThreadPoolExecutor(4) as pool:
+        assert [each.result(60) for each in [pool.submit(run) for _ in range(4)]] == [300] * 4

@@ -143,6 +143,8 @@ def exit_code(evaluated: Evaluated, gates: Gates) -> int:
         return 3
     if evaluated.failed_fast:
         return 1
+    if totals.unfinished:
+        return 3  # some cases lack trials, so nobody can say what they come to
     if gates.fail_under is not None:
         return 1 if (totals.pass_rate or 0.0) < gates.fail_under else 0
     return 1 if cases.failed or cases.ungraded else 0

@@ -85,7 +85,7 @@ class Trials:
         return Result(
             known.key, known.question_hash, graded.verdict, known.answer, graded.grades, None,
             known.attempts, known.started_at, known.duration_s, known.retried,
-            self.hash_grading(trial.case), grading, known.repeats, trial.case.pass_rate,
+            self.hash_grading(trial.case), grading, trial.repeats, trial.case.pass_rate,
         )  # fmt: skip
 
     def _grade(

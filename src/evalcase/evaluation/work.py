@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterator
+from dataclasses import replace
 
 from evalcase.errors import SuiteError
 from evalcase.evaluation.plan import Plan
@@ -38,6 +39,8 @@ class Work:
         self._regrading: dict[TrialKey, FinishedTrial] = {}
         """Of the trials under way: whose answers are graded again."""
         self._grading = index.gradings
+        # What was there before may be told anew: then only the journal can count.
+        session.replaced = len(index) > 0
         self._known = 0
         self._finished = 0
 
@@ -65,7 +68,10 @@ class Work:
     async def _regrade(self, trial: Trial, known: FinishedTrial) -> Result:
         with open_lines(self._run.journal) as file:
             before = read_result_at(self._run.journal, file, known.answer_at, known.grading_at)
-        return await self._trials.regrade(trial, before, self._grading)
+        if self._must_grade(trial, known):
+            return await self._trials.regrade(trial, before, self._grading)
+        # The verdict stands; but of how many trials it is one, and how many must pass, has changed.
+        return replace(before, repeats=trial.repeats, pass_rate=trial.case.pass_rate)
 
     def keep(self, trial: Trial, result: Result) -> Awaitable[None]:
         """Keep what came of a trial."""
@@ -92,7 +98,7 @@ class Work:
             if self._must_ask(trial, known):
                 self._session.replaced = True
                 yield trial
-            elif self._must_grade(trial, known):
+            elif self._must_grade(trial, known) or self._is_decided_otherwise(trial, known):
                 self._regrading[trial.key] = known
                 yield trial
             else:
@@ -121,6 +127,10 @@ class Work:
         if changed:
             self._begin_grading()
         return changed or known.verdict in self._again
+
+    def _is_decided_otherwise(self, trial: Trial, known: FinishedTrial) -> bool:
+        """Whether the case is decided by another number of trials, or another share, than then."""
+        return (known.repeats, known.pass_rate) != (trial.repeats, trial.case.pass_rate)
 
     def _begin_grading(self) -> None:
         """Note once that answers are graded again, and by what."""

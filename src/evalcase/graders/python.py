@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from inspect import Parameter, isawaitable, iscoroutinefunction, signature
+from inspect import Parameter, isawaitable, iscoroutinefunction, signature, unwrap
 from typing import ClassVar, NamedTuple
 
 from evalcase.errors import ConfigError
@@ -67,7 +67,7 @@ class FunctionGrader(Grader):
         _manner(self._function)
 
     def fingerprint(self) -> str:
-        return _fingerprint(getattr(self._function, "__module__", ""))
+        return _fingerprint(_module_of(self._function))
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         return _call(self._function, context)
@@ -88,7 +88,9 @@ class PythonGrader(Grader):
         _manner(self._find())
 
     def fingerprint(self) -> str:
-        return _fingerprint(self.value.partition(":")[0])
+        # Where a function is from is another file than the one that is named, if it is re-exported.
+        modules = self.value.partition(":")[0], _module_of(self._find())
+        return "".join([_fingerprint(module) for module in dict.fromkeys(modules)])
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         return _call(self._find(), context)
@@ -118,6 +120,12 @@ async def _read_later(returned: object) -> Score:
     return read_returned(returned)
 
 
+def _module_of(function: Callable[..., object]) -> str:
+    """The module that a function, or the class of an object that can be called, is from."""
+    found = unwrap(function)
+    return found.__module__ if isinstance(found.__module__, str) else type(found).__module__
+
+
 def _fingerprint(module: str) -> str:
     """A hash of the file that a module is from: where that changes, a grade may change. A notebook
     and a module written in C are from none."""
@@ -143,10 +151,17 @@ def _manner(function: Callable[..., object]) -> _Manner:
     return _known_manner(function) if can_be_known else _find_manner(function)
 
 
+def _parameters(function: Callable[..., object]) -> Mapping[str, Parameter]:
+    try:
+        return signature(function).parameters
+    except ValueError as error:
+        raise ConfigError(f"a grader must say what it takes: {error}") from None
+
+
 def _find_manner(function: Callable[..., object]) -> _Manner:
     by_place: list[str] = []
     by_name: list[str] = []
-    for name, parameter in signature(function).parameters.items():
+    for name, parameter in _parameters(function).items():
         if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
             continue
         if name in GIVEN:

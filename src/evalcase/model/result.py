@@ -67,3 +67,4 @@ class Regraded:
     grading: int
     grades: tuple[Grade, ...] = ()
     pass_rate: float = 1.0
+    repeats: int = 1

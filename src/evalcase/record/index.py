@@ -40,6 +40,9 @@ class FinishedTrial(NamedTuple):
     grading_at: int
     """Where the row of its grading does: the same where it was graded once."""
     answered: bool
+    repeats: int
+    """How many trials there were to be of its case when it was last graded."""
+    pass_rate: float
 
 
 class Counted(NamedTuple):
@@ -55,6 +58,11 @@ class Counted(NamedTuple):
     grading_usd: float
     answered: int
     """1 if it has an answer, 2 if that is from the cache."""
+    said_at: int
+    """Where in the journal the row of its grading begins."""
+
+
+_Regrading = tuple[int, int, int, float, float, int]
 
 
 class Index:
@@ -67,8 +75,8 @@ class Index:
         self._upto = upto
         # question, grading, place, verdict, group, repeats, pass rate, cost, of grading, cached
         self._results = Table("QQQBQIdddb")
-        # grading, place, verdict, pass rate, cost of grading
-        self._regraded = Table("QQBdd")
+        # grading, place, verdict, pass rate, cost of grading, repeats
+        self._regraded = Table("QQBddI")
         self._spent = array("d")
         self._repeats = False
         self._rows = 0
@@ -85,7 +93,7 @@ class Index:
         paid = nan if outline.grading_usd is None else outline.grading_usd
         if outline.type == REGRADED:
             if self._upto is None or outline.grading <= self._upto:
-                self._regraded.add(mark, grading, at, verdict, rate, paid)
+                self._regraded.add(mark, grading, at, verdict, rate, paid, outline.repeats)
             return
         self._repeats = self._repeats or outline.repeats > 1
         cost = nan if outline.cost_usd is None else outline.cost_usd
@@ -105,12 +113,16 @@ class Index:
         found = self._results.find(mark)
         if found is None:
             return None
-        question, grading, at, verdict = found[:4]
+        question, grading, at, verdict, _, repeats, rate = found[:7]
         answered = found[-1] > 0
         again = self._last_grading(mark, at)
         if again is None:
-            return FinishedTrial(VERDICTS[verdict], question, grading, at, at, answered)
-        return FinishedTrial(VERDICTS[again[2]], question, again[0], at, again[1], answered)
+            return FinishedTrial(
+                VERDICTS[verdict], question, grading, at, at, answered, repeats, rate
+            )
+        return FinishedTrial(
+            VERDICTS[again[2]], question, again[0], at, again[1], answered, again[5], again[3]
+        )
 
     def count_finished(self, again: tuple[Verdict, ...] = ()) -> int:
         """How many trials have a result, those whose verdict is in `again` left out."""
@@ -129,7 +141,7 @@ class Index:
 
     def counted(self) -> Iterator[Counted]:
         """Each trial once, those of a case together, if any is repeated. How often a case is
-        repeated may have been changed in between: what its last trial says holds for all."""
+        repeated may have been changed in between: what was said last holds for all."""
         trials = map(self._counted, self._results)
         if not self._repeats:
             yield from trials
@@ -137,7 +149,9 @@ class Index:
         trials = map(self._counted, self._results.in_order_of(_GROUP))
         for _, group in groupby(trials, attrgetter("group")):
             several = list(group)
-            repeats, pass_rate = several[-1].repeats, several[-1].pass_rate
+            newest = max(several, key=attrgetter("said_at"))
+            # Trials that are planned no more still count.
+            repeats, pass_rate = max(newest.repeats, len(several)), newest.pass_rate
             for each in several:
                 yield each._replace(repeats=repeats, pass_rate=pass_rate)
 
@@ -158,10 +172,11 @@ class Index:
 
     def _counted(self, row: tuple[Any, ...]) -> Counted:
         mark, _, _, at, verdict, group, repeats, rate, cost, paid, answered = row
-        _, _, verdict, rate, paid = self._last_grading(mark, at) or (0, 0, verdict, rate, paid)
-        return Counted(group, VERDICTS[verdict], repeats, rate, cost, paid, answered)
+        own = (0, at, verdict, rate, paid, repeats)
+        _, said_at, verdict, rate, paid, repeats = self._last_grading(mark, at) or own
+        return Counted(group, VERDICTS[verdict], repeats, rate, cost, paid, answered, said_at)
 
-    def _last_grading(self, mark: int, answer_at: int) -> tuple[int, int, int, float, float] | None:
+    def _last_grading(self, mark: int, answer_at: int) -> _Regrading | None:
         """The row that graded an answer again, unless the target was asked again after that."""
         if not len(self._regraded):
             return None

@@ -36,7 +36,7 @@ def read_result_at(path: str, file: BufferedReader, answer_at: int, grading_at: 
     again = _decode_at(path, file, grading_at, Regraded)
     return replace(
         result, verdict=again.verdict, grades=again.grades, grading=again.grading,
-        grading_hash=again.grading_hash, pass_rate=again.pass_rate,
+        grading_hash=again.grading_hash, pass_rate=again.pass_rate, repeats=again.repeats,
     )  # fmt: skip
 
 

@@ -13,13 +13,16 @@ from time import perf_counter
 from typing import Any
 
 from evalcase.errors import RecordError
+from evalcase.model.case import Case
 from evalcase.model.codec import decode, encode
 from evalcase.model.failure import Failure
+from evalcase.model.grade import Grade
 from evalcase.model.result import Regraded, Result
 from evalcase.model.totals import Totals
 from evalcase.model.trial import Trial
 from evalcase.record.cases import case_row
 from evalcase.record.journal import Journal
+from evalcase.record.row import encode_row
 from evalcase.record.tally import Tally
 from evalcase.text.secrets import Scrubber
 
@@ -77,16 +80,23 @@ class Session:
             # What can't be written down is no answer that anyone could look at later.
             why = Failure("protocol", f"the result can't be recorded: {error}")
             result = replace(result, verdict="errored", answer=None, grades=(), failure=why)
-            await self._take(trial, result, {"type": "result", **encode(result)})
+            row = {"type": "result", **encode(result)}
+            await self._take(trial._replace(case=_stub(trial.case, error)), result, row)
 
     async def keep_grading(self, trial: Trial, result: Result) -> None:
         """Take what became of an answer that is on disk already."""
         self.replaced = True
         again = Regraded(
             result.key, result.verdict, result.grading_hash, result.grading, result.grades,
-            result.pass_rate,
+            result.pass_rate, result.repeats,
         )  # fmt: skip
-        await self._take(trial, result, {"type": "regraded", **encode(again)})
+        try:
+            await self._take(trial, result, {"type": "regraded", **encode(again)})
+        except ValueError as error:
+            why = Failure("grader", f"the grades can't be recorded: {error}")
+            broken = Grade("record", None, False, why.message, failure=why)
+            again = replace(again, verdict="errored", grades=(broken,))
+            await self._take(trial, result, {"type": "regraded", **encode(again)})
 
     def note(self, row: dict[str, Any]) -> None:
         """Write a row that nobody waits for."""
@@ -137,6 +147,16 @@ class Session:
             # What is shown is what was written: without the secrets.
             result = decode(Result, self._scrubber.row(encode(result)))
         self._show(result)
+
+
+def _stub(case: Case, error: ValueError) -> Case:
+    """What is kept of a case that may be what can't be kept."""
+    try:
+        encode_row(case_row("", case))
+    except ValueError:
+        said = f"[the case can't be recorded: {error}]"
+        return Case({"id": case.id, "input": [{"role": "user", "content": said}]})
+    return case
 
 
 def _nothing() -> None:

@@ -170,10 +170,11 @@ def hold_suites(what: object) -> tuple[tuple[str, ...], HeldSuites | None]:
         raise TypeError(f"evaluate() takes paths, suites or cases, not {type(what).__name__}")
     several = list(what)
     if several and all(isinstance(each, Suite) for each in several):
+        _check_ids(several)
         return tuple(suite.path for suite in several), HeldSuites(several)
     if several and all(isinstance(each, Case) for each in several):
         suite = Suite(IN_CODE, {"name": "cases"}, tuple(several))
-        _check_ids(suite)
+        _check_ids([suite])
         return (IN_CODE,), HeldSuites([suite])
     return tuple(os.fspath(each) for each in several), None
 
@@ -182,10 +183,12 @@ IN_CODE = "<cases>"
 """The path of cases that were made in Python."""
 
 
-def _check_ids(suite: Suite) -> None:
-    seen: set[str] = set()
-    for case in suite:
-        if case.id in seen:
-            message = f"the id `{case.id}` is used twice"
-            raise SuiteError([Problem("duplicate-id", message, suite.path, case=case.id)])
-        seen.add(case.id)
+def _check_ids(suites: Iterable[Suite]) -> None:
+    """Results are told apart by the path of their suite and the id of their case."""
+    seen: set[tuple[str, str]] = set()
+    for suite in suites:
+        for case in suite:
+            if (suite.path, case.id) in seen:
+                message = f"the id `{case.id}` is used twice"
+                raise SuiteError([Problem("duplicate-id", message, suite.path, case=case.id)])
+            seen.add((suite.path, case.id))

@@ -104,8 +104,8 @@ class Threads:
     def __init__(self, name: str) -> None:
         """`name` is that of each thread, for who looks at a process from outside."""
         self._name = name
-        self._gathered: list[PlainCall] = []
-        """The calls of this turn of the loop."""
+        self._gathered: dict[asyncio.AbstractEventLoop, list[PlainCall]] = {}
+        """The calls of this turn of each loop: there may be several, in threads of their own."""
         self._idle: list[_Inbox] = []
         self._closed = False
         self._doubt = 1
@@ -134,12 +134,15 @@ class Threads:
             self._idle.pop().put(None)
 
     def _gather(self, call: PlainCall, loop: asyncio.AbstractEventLoop) -> None:
-        if not self._gathered:
-            loop.call_soon(self._send_gathered)
-        self._gathered.append(call)
+        known = self._gathered.get(loop)
+        if known is None:
+            self._gathered[loop] = [call]
+            loop.call_soon(self._send_gathered, loop)
+        else:
+            known.append(call)
 
-    def _send_gathered(self) -> None:
-        calls, self._gathered = self._gathered, []
+    def _send_gathered(self, loop: asyncio.AbstractEventLoop) -> None:
+        calls = self._gathered.pop(loop)
         left = [call for call in calls if not call.future.done()]
         if left:
             self._send(left, hold=not self._doubted)
@@ -151,7 +154,7 @@ class Threads:
         if not hold:
             rest = calls[1:]
             del calls[1:]
-        inbox = self._idle.pop() if self._idle else self._new()
+        inbox = self._take()
         inbox.put(batch)
         if hold:
             if not batch.over.acquire(timeout=_HOLD_S):
@@ -172,6 +175,12 @@ class Threads:
             self._doubt -= 1
         for call in done:
             call.settle()
+
+    def _take(self) -> _Inbox:
+        try:
+            return self._idle.pop()
+        except IndexError:  # also if another loop was faster
+            return self._new()
 
     def _new(self) -> _Inbox:
         inbox: _Inbox = SimpleQueue()
