@@ -123,3 +123,44 @@ def test_fault_05_a_file_that_a_case_refers_to_is_edited(
     done = project.run("resume", run, "--json")
     assert (project.calls(), done.counts()) == (["a"], {"passed": 2})
     assert "case a was changed since it was run" in done.err
+
+
+def test_fault_05_a_pass_rate_that_changed_decides_anew_and_asks_nobody(project: Project) -> None:
+    project.add_to_agent(
+        "def half(question: Question):\n"
+        "    note('calls', question.case)\n"
+        "    return 'ok' if len((HERE / 'calls').read_text().split()) % 2 else 'no'\n"
+    )
+    arguments = ("--target", "python:agent:half", "--concurrency", "1", "--quiet")
+    project.suite(case("a", repeat={"times": 4}))
+    assert project.run("run", *arguments).code == 1
+    project.forget_calls()
+    project.suite(case("a", repeat={"times": 4, "pass_rate": 0.5}))
+    assert project.run("resume", project.runs()[0].name).code == 0
+    assert project.calls() == []
+
+
+BREAKS_ONCE = """
+from pathlib import Path
+
+def shaky(text):
+    mark = Path(__file__).with_name("graded")
+    if not mark.exists():
+        mark.write_text("once")
+        raise ValueError("not now")
+    return True
+"""
+
+
+def test_fault_05_a_grader_that_broke_is_tried_again_and_no_target_is_asked(
+    project: Project,
+) -> None:
+    (project.path / "own.py").write_text(BREAKS_ONCE)
+    project.suite(case("a", graders=["python:own:shaky"]))
+    assert project.run("run", "--quiet").code == 3
+    project.forget_calls()
+    run = project.runs()[0].name
+    done = project.run("resume", run, "--retry-errored", "--json")
+    assert (done.code, done.counts(), project.calls()) == (0, {"passed": 1}, [])
+    assert project.run("resume", run, "--json").counts() == {"passed": 1}
+    assert project.verdicts() == {"a": "passed"}

@@ -12,13 +12,16 @@ from evalcase.evaluation.plan import Plan
 from evalcase.record.folder import Run
 from evalcase.targets.chat.prices import prices_version
 
+_PRICED = frozenset({"openai", "anthropic"})
+"""The kinds of targets whose answers have a price."""
+
 
 def describe_plan(plan: Plan) -> dict[str, Any]:
     """All of it, without secrets."""
     return {
         "evalcase": __version__,
         "python": platform.python_version(),
-        "prices": prices_version(),
+        "prices": _prices_version(plan),
         "options": plan.options.to_dict(),
         "suites": plan.suites.hashes(),
         "targets": sorted(plan.trials),
@@ -27,6 +30,13 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
         "trials": plan.planned,
         "cwd": os.path.relpath(plan.world.cwd, plan.config.root),
     }
+
+
+def _prices_version(plan: Plan) -> str | None:
+    """Where prices come from, if a model is asked: only then it is looked for."""
+    configured = plan.config.targets
+    kinds = {configured.get(name, {}).get("kind", name.partition(":")[0]) for name in plan.trials}
+    return prices_version() if not kinds.isdisjoint(_PRICED) else None
 
 
 def warn_of_changes(plan: Plan, run: Run) -> None:

@@ -53,6 +53,7 @@ class Evaluation:
         plan = self.plan
         opening = OpenTargets(plan.targets, plan.make, plan.scrubber.text, plan.warn)
         async with opening as targets:
+            plan = self.plan = plan.with_secrets_of(targets.by_name.values())
             if run is None:
                 run = create_run(
                     runs_dir, describe_plan(plan), now=plan.world.now(),

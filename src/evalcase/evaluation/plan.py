@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 
 from evalcase.errors import ConfigError
@@ -51,6 +52,15 @@ class Plan:
     make: Callable[[str], Target]
     """Makes a target of the configuration that only graders ask."""
 
+    def with_secrets_of(self, targets: Iterable[Target]) -> Plan:
+        """The plan, once targets are open: some know their keys only then."""
+        names = {name for target in targets for name in target.traits.key_names}
+        found = _values(names, self.world)
+        if not found:
+            return self
+        known = {**self.scrubber.values, **found}
+        return replace(self, scrubber=Scrubber(known), has_secrets=True)
+
     @property
     def planned(self) -> int:
         """How many trials there are in all."""
@@ -87,7 +97,8 @@ def prepare(
     targets = _make_targets(trials, options, config, given, make)
     if options.caches(config):
         _check_caching(targets)
-    secrets = _values(key_names(config, targets.values()), world)
+    askable = _askable_targets(config, targets, make) if graders.may_ask else ()
+    secrets = _values(key_names(config, (*targets.values(), *askable)), world)
     scrubber = Scrubber(secrets)
     tell = warn_once(lambda text: warn(scrubber.text(text)))
     return Plan(
@@ -127,6 +138,16 @@ def _make_targets(
         of_suite = not options.targets and name != config.target
         made[name] = known.get(name) or make(name, of_suite=of_suite)
     return made
+
+
+def _askable_targets(
+    config: Config, targets: Mapping[str, Target], make: Callable[[str], Target]
+) -> Iterator[Target]:
+    """The other targets of the configuration, which graders may ask: their keys are secret, too."""
+    for name in config.targets:
+        if name not in targets:
+            with suppress(ConfigError):  # whoever asks it is told
+                yield make(name)
 
 
 def _check_caching(targets: Mapping[str, Target]) -> None:

@@ -53,6 +53,11 @@ class Graders:
         if faults:
             raise ConfigError("\n".join(faults))
 
+    @property
+    def may_ask(self) -> bool:
+        """Whether there is a grader beside the built-in comparison, which might ask a target."""
+        return bool(self._given or self._made)
+
     def of(self, case: Case) -> Sequence[NamedGrader]:
         """The graders of a case, the built-in comparison added where nothing else compares."""
         data = case.data

@@ -85,8 +85,11 @@ class InProject(Existing):
         return self._targets[name]
 
     def _object_to_judge(self, field: str) -> Unfit | None:
-        if self.config.judge is not None or not self.config.is_read:
+        if not self.config.is_read:
             return None
+        if self.config.judge is not None:
+            message = f"`{field}` is graded by a judge, and evalcase has no judge to ask so far"
+            return Unfit("no-judge", message, "say what is expected by `expected_output`")
         hint = 'add [judge] to evalcase.toml, with target = "NAME"'
         return Unfit("no-judge", f"`{field}` is graded by a judge, and none is configured", hint)
 

@@ -52,9 +52,11 @@ class RunOptions:
             raise ConfigError(f"`shard` is a part of several, such as 2/5, not {chosen.shard}")
 
     def limits(self, config: Config, per_target: dict[str, int]) -> Limits:
+        bounds = {name: each.get("concurrency") for name, each in config.targets.items()}
         return Limits(
             concurrency=self.concurrency or config.concurrency,
             per_target=per_target,
+            bounds={name: bound for name, bound in bounds.items() if bound is not None},
             timeout_s=self.timeout_s or config.timeout_s,
             timeout_wins=self.timeout_s is not None,
             retries=config.retries if self.retries is None else self.retries,

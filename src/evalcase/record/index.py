@@ -24,8 +24,6 @@ from evalcase.record.tally import Tally
 
 _NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
 _PLACE, _GROUP = 2, 4
-_VERDICT = 4
-"""Where the verdict stands in a row of results, behind its mark."""
 """The columns of a result that say where its row begins, and which case it is a trial of."""
 
 
@@ -118,8 +116,7 @@ class Index:
         """How many trials have a result, those whose verdict is in `again` left out."""
         if not again:
             return len(self)
-        left_out = {_NUMBERS[verdict] for verdict in again}
-        return sum(row[_VERDICT] not in left_out for row in self._results)
+        return sum(self._counted(row).verdict not in again for row in self._results)
 
     def __len__(self) -> int:
         return len(self._results)
@@ -166,7 +163,7 @@ class Index:
 
     def _last_grading(self, mark: int, answer_at: int) -> tuple[int, int, int, float, float] | None:
         """The row that graded an answer again, unless the target was asked again after that."""
-        if self.gradings == 1:
+        if not len(self._regraded):
             return None
         found = self._regraded.find(mark)
         return found if found is not None and found[1] > answer_at else None

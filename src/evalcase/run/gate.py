@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from hashlib import sha256
@@ -90,24 +91,29 @@ class Gate:
     def ask(
         self, name: str, question: Question, timeout_s: float | None = None
     ) -> Coroutine[None, None, Asked]:
-        """Ask a target, unless the answer is known already. Nothing that it does is raised."""
+        """Ask a target, unless the answer is known already.
+
+        Nothing that a target does is raised; but one that is to be opened first may not open.
+        """
         target = self._targets.by_name.get(name)
         if target is not None and self._store is None:
-            return self._ask(name, target, question, timeout_s)
-        return self._look_up(name, question, timeout_s)
+            return self._ask(name, target, question, timeout_s, self._patience)
+        return self._look_up(name, question, timeout_s, self._patience)
 
-    async def _look_up(self, name: str, question: Question, timeout_s: float | None) -> Asked:
+    async def _look_up(
+        self, name: str, question: Question, timeout_s: float | None, patience: Patience
+    ) -> Asked:
         target = await self._targets.find(name)
         if self._store is None or target.traits.caching != "keyed":
-            return await self._ask(name, target, question, timeout_s)
+            return await self._ask(name, target, question, timeout_s, patience)
         try:
             key = await _cache_key(target, question)
         except Exception:  # noqa: BLE001 - a question that can't be asked has no key, either
-            return await self._ask(name, target, question, timeout_s)
+            return await self._ask(name, target, question, timeout_s, patience)
         known = self._store.find(key)
         if known is not None:
             return Asked(replace(known, cached=True, cost_usd=0.0), None, 1, 0.0)
-        asked = await self._ask(name, target, question, timeout_s)
+        asked = await self._ask(name, target, question, timeout_s, patience)
         if asked.answer is not None:
             self._store.keep(key, asked.answer)
         return asked
@@ -116,8 +122,12 @@ class Gate:
         self, name: str, messages: Sequence[Message], schema: JSON, within: Question
     ) -> Answer:
         """What a grader asks of a target. Raise TargetError if it has no answer."""
-        question = replace(within, messages=tuple(messages), schema=schema, files={}, attempt=1)
-        asked = await self.ask(name, question)
+        question = replace(
+            within, messages=tuple(messages), schema=schema, files={}, attempt=1,
+            session=f"{within.session}/{name}",
+        )  # fmt: skip
+        # The trial has its answer, which was paid for: it is not given up while a grader waits.
+        asked = await self._look_up(name, question, None, _Steadfast())
         if asked.answer is not None:
             return asked.answer
         failure = asked.failure
@@ -125,12 +135,13 @@ class Gate:
         raise TargetError(failure.message, kind=failure.kind, details=failure.details)
 
     async def _ask(
-        self, name: str, target: Target, question: Question, timeout_s: float | None
-    ) -> Asked:
+        self, name: str, target: Target, question: Question, timeout_s: float | None,
+        patience: Patience,
+    ) -> Asked:  # fmt: skip
         limit_s = self._limits.of_case(timeout_s)
         retried: list[Failure] = []
         while True:
-            tried = await self._attempt(name, target, question, limit_s)
+            tried = await self._attempt(name, target, question, limit_s, patience)
             number = len(retried) + 1
             if tried.error is None:
                 return Asked(tried.answer, None, number, tried.duration_s, tuple(retried))
@@ -140,14 +151,14 @@ class Gate:
                 by_hand = isinstance(tried.error.__cause__, KeyboardInterrupt)
                 return Asked(None, failure, number, tried.duration_s, tuple(retried), by_hand)
             retried.append(failure)
-            await self._patience.sleep(wait_s)
+            await patience.sleep(wait_s)
             question = replace(question, attempt=number + 1)
 
     async def _attempt(
-        self, name: str, target: Target, question: Question, limit_s: float
+        self, name: str, target: Target, question: Question, limit_s: float, patience: Patience
     ) -> Attempted:
-        pace = self._pace(name)
-        began = await (pace.begin() if pace.is_free else self._patience.turn(pace))
+        pace = self._pace(name, target)
+        began = await (pace.begin() if pace.is_free else patience.turn(pace))
         error: Exception | None = None
         try:
             tried = await attempt(target, question, limit_s, self._timer)
@@ -167,11 +178,21 @@ class Gate:
         limits = self._limits
         return wait_before_retry(error, number, limits.retries, limits.retry_timeouts, self._random)
 
-    def _pace(self, name: str) -> Pace:
+    def _pace(self, name: str, target: Target) -> Pace:
         pace = self._paces.get(name)
         if pace is None:
-            pace = self._paces[name] = Pace(self._limits.of_target(name))
+            pace = self._paces[name] = Pace(self._limits.of_pace(name, target.traits.concurrency))
         return pace
+
+
+class _Steadfast:
+    """Waits as long as it takes, also while no more trials are begun."""
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    async def turn(self, pace: Pace) -> float:
+        return await pace.begin()
 
 
 def _failure(error: Exception) -> Failure:

@@ -15,7 +15,7 @@ from evalcase.text.quick_json import compact_encoder
 _ASKED = ("input", "metadata", "conversation_id")
 _ASKED_ELSE = frozenset(_ASKED[1:])
 _GRADED = ("expected_output", "criteria", "rubrics", "graders", "threshold")
-_GRADED_ELSE = frozenset(_GRADED[1:])
+_GRADED_ELSE = frozenset((*_GRADED[1:], "repeat"))
 _to_json = compact_encoder(sort_keys=True)
 
 
@@ -41,6 +41,8 @@ def hash_grading(case: Case, prints: Sequence[str] = ()) -> str:
     graded = {name: data[name] for name in _GRADED if name in data}
     if prints:
         graded["code"] = list(prints)
+    if "repeat" in data and case.pass_rate != 1:
+        graded["pass_rate"] = case.pass_rate
     return _hash(_to_json(graded))
 
 

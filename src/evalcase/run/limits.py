@@ -10,7 +10,9 @@ class Limits:
     concurrency: int = 10
     """Trials under way at once, over all targets."""
     per_target: dict[str, int] | None = None
-    """The same for single targets, where their configuration says so."""
+    """How many workers single targets have: no more than they have trials."""
+    bounds: dict[str, int] | None = None
+    """How many questions single targets are asked at once, where their configuration says so."""
     timeout_s: float = 120.0
     """Of one attempt."""
     timeout_wins: bool = False
@@ -24,6 +26,11 @@ class Limits:
     def of_case(self, timeout_s: float | None) -> float:
         """The time limit of a case that says one, or none."""
         return self.timeout_s if self.timeout_wins or timeout_s is None else timeout_s
+
+    def of_pace(self, name: str, own: int | None) -> int:
+        """How many questions a target is asked at once, whoever asks; `own` is what it says."""
+        bounds = self.concurrency, (self.bounds or {}).get(name), own
+        return min(bound for bound in bounds if bound is not None)
 
     def of_target(self, name: str) -> int:
         """How many trials of one target may be under way at once."""

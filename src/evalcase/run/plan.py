@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from heapq import nsmallest
+from os.path import normpath
 
 from evalcase.model.case import Case
 from evalcase.model.trial import Trial
@@ -57,9 +58,9 @@ class Selection:
         return _number("shard", suite, case.id) % self.shard.of == self.shard.number - 1
 
     def _names(self, suite: str, case: Case) -> bool:
-        return (suite, case.id) in self.pairs or any(
-            fnmatchcase(case.id, glob) for glob in self.globs
-        )
+        if any(case.id == id and normpath(suite) == normpath(path) for path, id in self.pairs):
+            return True
+        return any(fnmatchcase(case.id, glob) for glob in self.globs)
 
     def _sampled(self, cases: Iterable[tuple[str, Case]], size: int) -> Iterable[tuple[str, Case]]:
         """A random part that depends on the seed and the ids only, in the order of the file."""

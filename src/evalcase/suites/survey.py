@@ -67,7 +67,7 @@ def _note_case(suite: str, case: Case, options: RunOptions, config: Config, foun
     needs = found.needs.get(suite)
     if needs is None:
         needs = found.needs[suite] = SuiteNeeds(set(), set())
-    if config.judge is None and case.needs_judge and not case.skip:
+    if case.needs_judge and not case.skip:
         needs.judged.add(case.id)
     for name in targets_of(case, options, config):
         found.trials[name] = found.trials.get(name, 0) + times_of(case, options.repeat)

@@ -21,6 +21,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import sys
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -94,6 +95,7 @@ class PythonTarget(Target):
         self._threads: Threads | None = None
         self._leave: Leave | None = None
         self._sources: dict[str, str] | None = None
+        self._keyed_by: Callable[[Question], JSON | Awaitable[JSON]] | None = None
 
     @classmethod
     def of(cls, function: object, surroundings: Surroundings) -> PythonTarget:
@@ -128,6 +130,9 @@ class PythonTarget(Target):
 
     def _bind(self, found: Any) -> BoundFunction:  # noqa: ANN401 - an object of the user's
         if is_target(found):
+            # What a target says of itself holds, however it is named.
+            self.traits = found.traits
+            self._keyed_by = found.cache_key
             return bind_target(found.answer)
         function = getattr(found, "answer", found)
         if not callable(function):
@@ -150,10 +155,12 @@ class PythonTarget(Target):
                 returned = await await_guarded(returned)
         return read_answer(returned, self._surroundings.warn)
 
-    def cache_key(self, question: Question) -> JSON:
+    def cache_key(self, question: Question) -> JSON | Awaitable[JSON]:
         """What decides an answer: the function, the project's modules that it brought with it,
         and what it is asked."""
         assert self._bound is not None, "open() comes first"
+        if self._keyed_by is not None:
+            return self._keyed_by(question)
         if self._sources is None:
             self._sources = project_sources(self._surroundings.root)
         return {

@@ -38,6 +38,7 @@ class Scrubber:
     """Knows the values of secrets by name, and puts `***NAME***` wherever one is found."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
+        self.values = dict(values)
         self._names: dict[str, str] = {}
         for name, value in values.items():
             for form in _forms(value.strip()):
