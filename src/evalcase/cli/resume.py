@@ -39,7 +39,7 @@ from evalcase.system.world import this_world
 )
 @click.option("--max-errors", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--fail-under", callback=finite, type=click.FloatRange(0, 1), metavar="RATE")
-@click.option("--no-exec", is_flag=True, help="Refuse targets that start a process or import code.")
+@click.option("--no-exec", is_flag=True, help="Refuse what would start a process or import code.")
 @click.option(
     "--env-file",
     type=click.Path(exists=True, dir_okay=False),

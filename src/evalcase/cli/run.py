@@ -104,7 +104,7 @@ def _shard(_: click.Context, __: click.Parameter, value: str | None) -> Shard | 
     metavar="FILE",
     help="Take environment variables from this file, if they are not set.",
 )
-@click.option("--no-exec", is_flag=True, help="Refuse targets that start a process or import code.")
+@click.option("--no-exec", is_flag=True, help="Refuse what would start a process or import code.")
 @click.option(
     "--dry-run", is_flag=True, help="Check suites and configuration, and say what would run."
 )
