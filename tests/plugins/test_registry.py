@@ -57,11 +57,11 @@ def test_a_target_of_another_package(tmp_path: Path) -> None:
     script = """
         import sys
         from evalcase.errors import ConfigError
-        from evalcase.plugins.registry import find, find_target_kind, names
+        from evalcase.plugins.registry import find_class, find_target_kind, names
         assert "loud" in names("targets"), names("targets")
         assert "plug_in" not in sys.modules
-        assert find("targets", "loud").__name__ == "Loud"
-        assert find("targets", "python").__name__ == "PythonTarget"
+        assert find_class("targets", "loud").__name__ == "Loud"
+        assert find_class("targets", "python").__name__ == "PythonTarget"
         try:
             find_target_kind("loud")
         except ConfigError as error:
