@@ -104,7 +104,7 @@ class Session:
 
     def totals(self) -> Totals | None:
         """What all comes to; None if only the journal can say."""
-        return None if self.replaced else self._tally.totals()
+        return None if self.replaced and self.taken else self._tally.totals()
 
     async def _take(self, trial: Trial, result: Result, row: dict[str, Any]) -> None:
         case = case_row(trial.suite, trial.case) if self._is_new(trial.number) else None
