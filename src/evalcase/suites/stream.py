@@ -24,8 +24,8 @@ from evalcase.read.source import (
     unreadable,
 )
 from evalcase.resolve.case import resolve_case
+from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
-from evalcase.resolve.report import Report
 from evalcase.resolve.suite import resolve_sidecar
 from evalcase.resolve.suite_fields import NOTHING_SHARED, About
 from evalcase.system.attachments import Attachments, attachments_in
@@ -57,7 +57,7 @@ class CaseStream:
         self.shared = about.shared
 
     def __iter__(self) -> Iterator[Case | Problem | None]:
-        ids, report, shared = Ids(), Report(self.known), self.shared
+        ids, findings, shared = Ids(), Findings(self.known), self.shared
         empty = True
         with self.file:
             yield from self.sidecar_problems
@@ -68,19 +68,19 @@ class CaseStream:
                     yield None
                     continue
                 _, _, value, faults = line
-                case = resolve_case(value, (), report, ids, shared)
-                if faults or report.findings or report.files:
-                    yield from self._problems(line, report)
-                    case = None if report.errors or faults else case
-                    report = Report(self.known)
+                case = resolve_case(value, (), findings, ids, shared)
+                if faults or findings.found or findings.files:
+                    yield from self._problems(line, findings)
+                    case = None if findings.errors or faults else case
+                    findings = Findings(self.known)
                 yield case
         if empty:
             yield Problem("no-cases", "the file has no cases", self.path, Span(1, 1, 1, 1))
 
-    def _problems(self, line: Line, report: Report) -> list[Problem]:
-        report.check_files(self._attachments.find)
+    def _problems(self, line: Line, findings: Findings) -> list[Problem]:
+        findings.check_files(self._attachments.find)
         document = document_of(line, self.path)
-        problems = in_order(document.problems + document.place(report.findings))
+        problems = in_order(document.problems + document.place(findings.found))
         return [self._with_first_line(problem) for problem in problems]
 
     def _with_first_line(self, problem: Problem) -> Problem:
@@ -99,13 +99,13 @@ class CaseStream:
         position = self.file.tell()
         self.file.seek(0)
         first: dict[str, int] = {}
-        ids, report = Ids(), Report()
+        ids, findings = Ids(), Findings()
         for line in read_lines(self.file, self.path):
             if isinstance(line, tuple):
                 number, _, value, _ = line
-                resolve_case(value, (), report, ids, self.shared)
-                first.setdefault(report.case or "", number)
-                report = Report()
+                resolve_case(value, (), findings, ids, self.shared)
+                first.setdefault(findings.case or "", number)
+                findings = Findings()
         self.file.seek(position)
         return first
 
@@ -130,8 +130,8 @@ class CaseStream:
         except UnreadableError as error:
             self.sidecar_problems = [error.problem]
             return nothing
-        report = Report(self.known)
-        about = resolve_sidecar(document.value, name, report) if document.readable else nothing
-        report.check_files(self._attachments.find)
-        self.sidecar_problems = in_order(document.problems + document.place(report.findings))
+        findings = Findings(self.known)
+        about = resolve_sidecar(document.value, name, findings) if document.readable else nothing
+        findings.check_files(self._attachments.find)
+        self.sidecar_problems = in_order(document.problems + document.place(findings.found))
         return about
