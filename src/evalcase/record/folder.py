@@ -15,7 +15,6 @@ from evalcase.errors import RecordError
 from evalcase.record.row import MAX_LINE
 from evalcase.system.disk import Disk, LocalDisk, sync_folder, write_atomically
 from evalcase.system.files import OversizeError, read_file
-from evalcase.text.secrets import Scrubber
 from evalcase.text.strict_json import DEEPEST_ROW, parse_object
 
 VERSION = 2
@@ -46,7 +45,6 @@ def create_run(
     *,
     now: datetime,
     random: Callable[[int], bytes],
-    scrubber: Scrubber | None = None,
     disk: Disk | None = None,
 ) -> Run:
     """Make the folder of a new run, with its run.json. No other run has or will get the same."""
@@ -60,8 +58,6 @@ def create_run(
     except OSError as error:
         raise RecordError(f"{runs_dir} can't be written: {error.strerror or error}") from error
     run_id = os.path.basename(path)
-    if scrubber is not None:
-        about = scrubber.row(about)
     data = {"version": VERSION, "id": run_id, "created_at": created_at, "about": about}
     text = json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     try:
