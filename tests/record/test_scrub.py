@@ -14,7 +14,7 @@ from evalcase.model.trial import TrialKey
 from evalcase.record.cases import case_row
 from evalcase.record.index import read_index
 from evalcase.record.reader import read_results
-from evalcase.record.row import write_row
+from evalcase.record.scrub import write_row
 from evalcase.text.secrets import Scrubber
 from tests.record.samples import result, row, rows_of, write
 

@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
 from math import isfinite
 from time import monotonic
 
@@ -26,6 +25,7 @@ from evalcase.cli.conclusion import (
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.cli.watching import shown
 from evalcase.evaluation.conduct import Evaluation
+from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.record.evaluated import Evaluated
 from evalcase.record.kept import KeptRun
 from evalcase.report.terminal.statistics import Statistics

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 
 from evalcase.errors import ConfigError
 from evalcase.evaluation.secrets import errors_without_secrets, make_scrubber, watch_keys
 from evalcase.model.grader import NamedGrader
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.target import Target, Warn
 from evalcase.plugins.graders import Graders
 from evalcase.plugins.targets import make_target

@@ -15,7 +15,7 @@ from evalcase.errors import RecordError
 from evalcase.record.commit import Committer, Done, JournalFailure
 from evalcase.record.lines import JournalLines
 from evalcase.record.lock import lock, unlock
-from evalcase.record.row import Written, write_row
+from evalcase.record.scrub import Written, write_row
 from evalcase.system.disk import BINARY, NO_LINK, Disk, LocalDisk, sync_folder
 from evalcase.text.secrets import Scrubber
 

@@ -1,4 +1,5 @@
-"""A row without secrets: what users and targets said is looked through, and nothing else.
+"""A row as it is written, without secrets: what users and targets said is looked through, and
+nothing else.
 
 Ids, paths, names, verdicts, hashes and times are what a run is resumed by, and are never altered.
 An answer or a case that something was taken out of is marked: whoever grades it again has to know.
@@ -7,13 +8,13 @@ An answer or a case that something was taken out of is marked: whoever grades it
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from evalcase.text.secret_search import Known
-    from evalcase.text.secrets import Scrubber
+from evalcase.record.row import dump_row, seal_row
+from evalcase.text.secret_search import Known
+from evalcase.text.secrets import Scrubber
 
-Part = Callable[[Any, "Scrubber"], Any]
+Part = Callable[[Any, Scrubber], Any]
 
 MARK = "scrubbed"
 
@@ -23,7 +24,24 @@ _OF_GRADE = ("reason", "details")
 _OF_FAILURE = ("message", "details")
 
 
-def may_hold_secrets(row: dict[str, Any], text: str, scrubber: Scrubber) -> bool:
+class Written(NamedTuple):
+    """A row as it is written."""
+
+    line: bytes
+    row: dict[str, Any]
+    """Without secrets: itself where there are none in it."""
+
+
+def write_row(row: dict[str, Any], scrubber: Scrubber | None) -> Written:
+    """The line of a row, without secrets; ValueError if the row can't be kept as JSON."""
+    text = dump_row(row)
+    if scrubber is not None and _may_hold_secrets(row, text, scrubber):
+        row = scrub_row(row, scrubber)
+        text = dump_row(row)
+    return Written(seal_row(text), row)
+
+
+def _may_hold_secrets(row: dict[str, Any], text: str, scrubber: Scrubber) -> bool:
     """Whether a row has to be looked through, seen from its JSON. Hardly any has."""
     known = scrubber.look()
     if not known.values:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from evalcase.model.json_value import JSON
+from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.text.secret_forms import PIECE, SHORTEST, forms_of, in_json, numbers_of, pieces_of
 
 _EDGE = 10_000
