@@ -41,6 +41,8 @@ class Plan:
     suites: SomeSuites
     trials: Mapping[str, int]
     """How many trials there are of each target."""
+    cases: int
+    """How many cases there are, each once for each of its targets."""
     targets: Mapping[str, Target]
     """Those of cases."""
     graders: Graders
@@ -86,7 +88,8 @@ def prepare(
     found = survey_cases(suites, options, config, graders, tell)
     named = [name for name in options.targets if name not in (given.targets or {})]
     needs = Needs(found.needs, named, named_by, held=given.suites is not None)
-    trials = _trials_of(found, config, needs)
+    _refuse(found, config, needs)
+    trials = found.trials
     graders.make_ready()
     make = partial(
         make_target, config=config, warn=tell, environment=world.environment,
@@ -105,6 +108,7 @@ def prepare(
         world,
         suites,
         trials,
+        sum(found.cases.values()),
         targets,
         graders,
         scrubber,
@@ -114,13 +118,12 @@ def prepare(
     )
 
 
-def _trials_of(found: Survey, config: Config, needs: Needs) -> dict[str, int]:
-    """How many trials there are of each target. All that keeps a run from asking is told at once,
-    before anything of the project is imported."""
+def _refuse(found: Survey, config: Config, needs: Needs) -> None:
+    """All that keeps a run from asking is told at once, before anything of the project is
+    imported."""
     refuse(check_plan(config, needs, found.errors), config, needs)
     if found.fault is not None:
         raise found.fault
-    return found.trials
 
 
 def _make_targets(

@@ -112,6 +112,21 @@ def _run(path: str, data: dict[str, Any]) -> Run:
     return Run(run_id, path, created_at, about)
 
 
+def planned_trials(run: Run) -> int | None:
+    """How many trials there were to be when the run was begun, as far as its record says."""
+    return _count(run, "trials")
+
+
+def planned_cases(run: Run) -> int | None:
+    """The same for cases, each once for each of its targets."""
+    return _count(run, "cases")
+
+
+def _count(run: Run, name: str) -> int | None:
+    count = run.about.get(name)
+    return count if type(count) is int else None
+
+
 def _about(path: str) -> str:
     return os.path.join(path, "run.json")
 

@@ -66,6 +66,8 @@ class Session:
         """Which cases have been written, by their numbers."""
         self.taken = 0
         """How many results were taken: they are safe once the journal could be closed."""
+        self.errored = 0
+        """How many of those had errored."""
         self.replaced = False
         """Whether a result took the place of an earlier one: then only the journal can count."""
 
@@ -116,6 +118,7 @@ class Session:
             await asyncio.Event().wait()
         self._cases[trial.number] = 1
         self.taken += 1
+        self.errored += result.verdict == "errored"
         self._rows += 1
         self._bytes += size
         # Others get their turn, also where neither target nor grader had to be waited for; but to
