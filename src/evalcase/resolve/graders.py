@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SPELLINGS = "write a name, {name: argument}, {name: {options}} or {type: name, …}"
 
-SHARED_NAMES = frozenset({"name", "weight", "required", "threshold", "timeout_s", "not"})
+SHARED_NAMES = frozenset({"name", "weight", "required", "threshold", "timeout_s", "not", "path"})
 """The options of every grader, which are never the name of one."""
 
 MAPPING_ARGUMENTS = frozenset({"equals", "json_schema", "json_equals", "fields"})

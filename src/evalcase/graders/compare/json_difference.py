@@ -7,8 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from evalcase.graders.compare.excerpt import quote
-from evalcase.model.json_value import JSON, depth, same
-from evalcase.text.strict_json import DEEPEST
+from evalcase.model.json_value import JSON, same
 
 _SHOWN = 5
 
@@ -25,11 +24,6 @@ class Listed(NamedTuple):
     text: str
     """Empty if there is no difference."""
     paths: str
-
-
-def too_deep(value: JSON) -> bool:
-    """Whether a value is nested deeper than those of a suite may be, and so equals none of them."""
-    return depth(value, DEEPEST) > DEEPEST
 
 
 def find_differences(
