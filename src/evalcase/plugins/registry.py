@@ -30,6 +30,13 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
     },
     "graders": {
         "expected": "evalcase.graders.expected:ExpectedGrader",
+        "equals": "evalcase.graders.equals:EqualsGrader",
+        "contains": "evalcase.graders.contains:ContainsGrader",
+        "starts_with": "evalcase.graders.starts_with:StartsWithGrader",
+        "ends_with": "evalcase.graders.ends_with:EndsWithGrader",
+        "regex": "evalcase.graders.regex:RegexGrader",
+        "one_of": "evalcase.graders.one_of:OneOfGrader",
+        "length": "evalcase.graders.length:LengthGrader",
         "python": "evalcase.graders.python:PythonGrader",
         "all": "evalcase.graders.combine:AllGrader",
         "any": "evalcase.graders.combine:AnyGrader",
