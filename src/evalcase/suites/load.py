@@ -32,7 +32,7 @@ from evalcase.resolve.ids import Ids
 from evalcase.resolve.names import LONE_CASE
 from evalcase.resolve.suite import resolve_suite
 from evalcase.suites.placing import place_case
-from evalcase.suites.stream import CaseStream
+from evalcase.suites.stream import open_stream
 from evalcase.system.attachments import attachments_in
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _load_document(path: str, source: bytes, format: Format, known: Known) -> Lo
 
 
 def _load_lines(path: str, file: IO[bytes], keep: bool, known: Known) -> Loaded:
-    stream = CaseStream(path, file, known)
+    stream = open_stream(path, file, known)
     cases: list[Case] = []
     problems: list[Problem] = []
     seen = 0

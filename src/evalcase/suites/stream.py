@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.model.case import Case
 from evalcase.model.problem import Problem, Span, in_order
@@ -37,24 +37,30 @@ if TYPE_CHECKING:
 def stream_cases(path: str, known: Known | None = None) -> Iterator[Case | Problem | None]:
     """The cases and problems of a JSONL file as they come; None for a case with errors."""
     try:
-        yield from CaseStream(path, open_bytes(path), known or Installed())
+        yield from open_stream(path, open_bytes(path), known or Installed())
     except UnreadableError as error:
         yield error.problem
     except OSError as error:
         yield unreadable(path, error)
 
 
+class Sidecar(NamedTuple):
+    """The suite fields beside a JSONL file, and what is wrong with them."""
+
+    about: About
+    problems: list[Problem]
+
+
 class CaseStream:
     """A JSONL file and the suite fields beside it. It can be iterated over once."""
 
-    def __init__(self, path: str, file: IO[bytes], known: Known) -> None:
+    def __init__(self, path: str, file: IO[bytes], known: Known, sidecar: Sidecar) -> None:
         self.path = path
         self.file = file
         self.known = known
-        self.sidecar_problems: list[Problem] = []
-        about = self._read_sidecar()
-        self.fields: dict[str, Any] = about.fields
-        self.shared = about.shared
+        self.sidecar_problems = sidecar.problems
+        self.fields: dict[str, Any] = sidecar.about.fields
+        self.shared = sidecar.about.shared
 
     def __iter__(self) -> Iterator[Case | Problem | None]:
         ids, findings, shared = Ids(), Findings(self.known), self.shared
@@ -109,29 +115,33 @@ class CaseStream:
         self.file.seek(position)
         return first
 
-    def _read_sidecar(self) -> About:
-        name = suite_name(self.path)
-        nothing = About({"name": name}, NOTHING_SHARED)
-        names = [] if self.path in (STDIN, TEXT) else sidecars(self.path)
-        if not names:
-            return nothing
-        if len(names) > 1:
-            other = os.path.basename(names[0])
-            message = f"there are suite fields for the same file in {other}"
-            problem = Problem("conflicting-fields", message, names[1], hint="keep one of the two")
-            self.sidecar_problems = [problem]
-            return nothing
-        outside = outside_link(names[0])
-        if outside is not None:
-            self.sidecar_problems = [outside]
-            return nothing
-        try:
-            document = parse_document(read_source(names[0]), "yaml", names[0])
-        except UnreadableError as error:
-            self.sidecar_problems = [error.problem]
-            return nothing
-        findings = Findings(self.known)
-        about = resolve_sidecar(document.value, name, findings) if document.readable else nothing
-        findings.check_files(self._attachments.find)
-        self.sidecar_problems = in_order(document.problems + document.place(findings.found))
-        return about
+
+def open_stream(path: str, file: IO[bytes], known: Known) -> CaseStream:
+    """The stream of a file that is open, with the suite fields that lie beside it."""
+    return CaseStream(path, file, known, _read_sidecar(path, known))
+
+
+def _read_sidecar(path: str, known: Known) -> Sidecar:
+    name = suite_name(path)
+    nothing = About({"name": name}, NOTHING_SHARED)
+    names = [] if path in (STDIN, TEXT) else sidecars(path)
+    if not names:
+        return Sidecar(nothing, [])
+    problem = _object_to_sidecars(names)
+    if problem is not None:
+        return Sidecar(nothing, [problem])
+    try:
+        document = parse_document(read_source(names[0]), "yaml", names[0])
+    except UnreadableError as error:
+        return Sidecar(nothing, [error.problem])
+    findings = Findings(known)
+    about = resolve_sidecar(document.value, name, findings) if document.readable else nothing
+    findings.check_files(attachments_in(folder_of(path)).find)
+    return Sidecar(about, in_order(document.problems + document.place(findings.found)))
+
+
+def _object_to_sidecars(names: list[str]) -> Problem | None:
+    if len(names) == 1:
+        return outside_link(names[0])
+    message = f"there are suite fields for the same file in {os.path.basename(names[0])}"
+    return Problem("conflicting-fields", message, names[1], hint="keep one of the two")
