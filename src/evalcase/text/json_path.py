@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from evalcase.model.json_value import JSON, kind
@@ -58,6 +59,17 @@ class JsonPath:
                     raise self._missing(way, each) from None
             if not further:
                 raise MissingError(f"there are no items at `{self.text}`")
+            reached = further
+        return [Found(self._joined(way), each) for way, each in reached]
+
+    def find_some(self, value: JSON) -> list[Found]:
+        """The values that are there, where only some of several items may have one."""
+        reached: list[tuple[list[str], JSON]] = [([], value)]
+        for step in self._steps:
+            further: list[tuple[list[str], JSON]] = []
+            for way, each in reached:
+                with suppress(LookupError):
+                    further += [([*way, key], item) for key, item in _steps(each, step)]
             reached = further
         return [Found(self._joined(way), each) for way, each in reached]
 

@@ -49,12 +49,12 @@ def compare_content(expected: JSON, answer: Answer) -> Comparison:
     got = answer.content
     text = text_of_content(expected)
     if answer.truncated:
-        return _unequal(_CUT, _shown(expected), _shown(got), note=_CUT)
+        return unequal(_CUT, _shown(expected), _shown(got), note=_CUT)
     if got is None and text is None:
-        return _unequal(f"the answer has no content{but_calls(answer)}", _pretty(expected), "")
+        return unequal(f"the answer has no content{but_calls(answer)}", pretty(expected), "")
     if got is None and text is not None and trim_text(text):
         reason = f"expected {quote(trim_text(text))}, got no text{but_calls(answer)}"
-        return _unequal(reason, trim_text(text), "")
+        return unequal(reason, trim_text(text), "")
     if text is None:
         return _compare_data(expected, got)
     return compare_texts(trim_text(text), trim_text(_shown(got)), _left_out(expected))
@@ -67,7 +67,7 @@ def compare_texts(expected: str, got: str, left_out: str = "") -> Comparison:
     differs = find_text_difference(expected, got)
     note = "; ".join(part for part in (differs.note, left_out) if part)
     at = first_difference(expected, got)
-    return _unequal(str(differs._replace(note=note)), expected, got, at, differs.where, note)
+    return unequal(str(differs._replace(note=note)), expected, got, at, differs.where, note)
 
 
 def _compare_data(expected: JSON, got: JSON) -> Comparison:
@@ -77,10 +77,10 @@ def _compare_data(expected: JSON, got: JSON) -> Comparison:
             got = parse_answer(text)
         except BadJsonError as error:
             reason = f"the answer is not JSON: {error}"
-            return _unequal(reason, _pretty(expected), text, note=reason)
+            return unequal(reason, pretty(expected), text, note=reason)
     elif too_deep(got):
         reason = f"the answer is nested more than {DEEPEST} deep, deeper than any case"
-        return _unequal(reason, _pretty(expected), as_json(got), note=reason)
+        return unequal(reason, pretty(expected), as_json(got), note=reason)
     return compare_values(expected, got)
 
 
@@ -89,13 +89,14 @@ def compare_values(expected: JSON, got: JSON) -> Comparison:
     if same(expected, got):
         return Comparison(True, "the JSON value is equal", {})
     listed = list_differences(find_differences(expected, got))
-    left, right = _pretty(expected), _pretty(got)
-    return _unequal(listed.text, left, right, first_difference(left, right), listed.paths)
+    left, right = pretty(expected), pretty(got)
+    return unequal(listed.text, left, right, first_difference(left, right), listed.paths)
 
 
-def _unequal(
+def unequal(
     reason: str, expected: str, got: str, at: int = 0, where: str = "", note: str = ""
 ) -> Comparison:
+    """What differs, in words, and both sides for people; `at` is where they begin to differ."""
     details = {"expected": cap(expected, at), "got": cap(got, at)}
     if where:
         details["where"] = where
@@ -111,7 +112,8 @@ def _shown(content: JSON) -> str:
     return "" if content is None else as_json(content)
 
 
-def _pretty(value: JSON) -> str:
+def pretty(value: JSON) -> str:
+    """A value as text with a line for each part, to be read side by side with another."""
     return as_json(value, indent=2)
 
 
