@@ -63,7 +63,10 @@ class Evaluation:
                 )  # fmt: skip
             else:
                 warn_of_changes(plan, run)
-            return await self._record(run, targets, again)
+            try:
+                return await self._record(run, targets, again)
+            finally:
+                await plan.graders.close()
 
     async def _record(
         self, run: Run, targets: OpenTargets, again: tuple[Verdict, ...]
