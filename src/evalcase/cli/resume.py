@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
@@ -13,16 +12,17 @@ import click
 from evalcase.cli.conclusion import Gates
 from evalcase.cli.explained import explained
 from evalcase.cli.running import Manner, execute, finite
+from evalcase.cli.trust import refuse_stranger, trust_option
 from evalcase.cli.watching import make_view
 from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.plan import prepare
 from evalcase.model.result import Verdict
-from evalcase.plugins.targets import runs_code
 from evalcase.project.config import Config, load_config
 from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.find import find_run, newest_incomplete
 from evalcase.record.folder import Run
+from evalcase.record.seal import is_own
 from evalcase.system.world import this_world
 
 
@@ -46,6 +46,7 @@ from evalcase.system.world import this_world
     metavar="FILE",
     help="Take environment variables from this file, in place of the one of `run`.",
 )
+@trust_option
 @click.option("--runs-dir", help="Where records are kept. [default: .evalcase/runs]")
 @click.option("--quiet", is_flag=True, help="Only the last lines.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
@@ -53,14 +54,16 @@ from evalcase.system.world import this_world
 def command(
     run: str | None, retry_errored: bool, max_cost_usd: float | None,
     max_errors: int,
-    fail_under: float | None, no_exec: bool, env_file: str | None, runs_dir: str | None,
-    quiet: bool, as_json: bool,
+    fail_under: float | None, no_exec: bool, env_file: str | None, trust: bool,
+    runs_dir: str | None, quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Go on with a run: only what is not finished is run, whatever ended it.
 
     RUN is a run's id, a part of it that no other has, its folder, `latest` or `previous`; without
     it, the newest that is not complete. A case whose input was edited in between is asked again.
     Where only what it is graded by was edited, its answer is graded again, and no target is asked.
+    A run that somebody else made, or made elsewhere, is refused with what it would use, unless you
+    trust it.
 
     \b
     evalcase resume                      the newest one
@@ -75,7 +78,9 @@ def command(
     if chosen is None:
         (sys.stderr if as_json else sys.stdout).write("there is no run to go on with\n")
         return 0
-    request = _request(chosen)
+    request, state = _request(chosen), this_world().state
+    if not trust and not is_own(chosen, state, config.root):
+        return refuse_stranger(chosen, request, state)
     if env_file is not None:
         request = replace(request, env_file=os.path.abspath(env_file))
     if no_exec:
@@ -84,8 +89,6 @@ def command(
         request = replace(request, max_cost_usd=max_cost_usd)
     # Its targets are those it began with, whatever the configuration says by now.
     default = chosen.about.get("default_target", config.target)
-    if not _is_inside(chosen.path, folder):
-        _refuse_code(chosen, (*request.targets, str(default)), config)
     _go_back(chosen, config)
     view = make_view(quiet=manner.quiet or manner.as_json)
     config = replace(config, target=default)
@@ -113,20 +116,6 @@ def _request(run: Run) -> RunOptions:
         return RunOptions.from_dict(run.about["options"])
     except (ConfigError, KeyError, TypeError, ValueError, AttributeError):
         raise RecordError(f"{run.path}: run.json does not say what was run") from None
-
-
-def _is_inside(path: str, folder: str) -> bool:
-    return os.path.dirname(os.path.realpath(path)) == os.path.realpath(folder)
-
-
-def _refuse_code(run: Run, names: Iterable[str], config: Config) -> None:
-    """A record that comes from elsewhere may not say which code to run."""
-    for name in names:
-        if name not in config.targets and runs_code(name):
-            raise ConfigError(
-                f"{run.path} is not among this project's runs, and names code to run: `{name}`; "
-                f"if you trust it, say --runs-dir {os.path.dirname(run.path) or '.'}"
-            )
 
 
 def _go_back(run: Run, config: Config) -> None:

@@ -24,9 +24,11 @@ from evalcase.cli.conclusion import (
     summary_object,
 )
 from evalcase.cli.terminal import columns_of, style_for
+from evalcase.cli.trust import why_unsealed
 from evalcase.cli.watching import shown
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.record.evaluated import Evaluated
+from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
 from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.view import RunView
@@ -73,7 +75,16 @@ def execute(
         complete = manner.is_new and evaluated.status != "failed"
         place = RecordPlace(manner.cwd, evaluation.plan.config)
         _print(evaluated, view.statistics if complete else None, place, manner)
+    if not evaluated.complete or evaluated.totals.trials.errored:
+        _warn_unsealed(evaluated.run, evaluation.plan.world.state)
     return exit_code(evaluated, gates)
+
+
+def _warn_unsealed(run: Run, state: str | None) -> None:
+    """Say what it takes to go on with a run that can't be told from a stranger's."""
+    why = why_unsealed(run, state)
+    if why:
+        sys.stderr.write(f"{why}; so `evalcase resume` needs --trust\n")
 
 
 def _print(

@@ -9,8 +9,7 @@ import os
 import sys
 
 from evalcase.errors import RecordError
-from evalcase.system.disk import NO_LINK, NO_WAIT
-from evalcase.system.files import open_file
+from evalcase.system.files import NO_LINK, NO_WAIT, open_file
 
 NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
 """Some network file systems have none; as on Windows, the run goes on without."""
