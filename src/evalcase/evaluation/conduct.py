@@ -131,6 +131,7 @@ class Evaluation:
         session = Session(journal, tally, self.watcher.finished, ahead, scrubber)
         engine = self.engine = Engine(limits, self.watcher)
         budget = self._budget = Budget(limits.max_cost_usd, spent_usd, engine.stop)
+        budget.spend(0.0)  # what earlier sessions spent may be all there is
         timer, store = Timer(), self._store()
         gate = Gate(targets, limits, engine, budget, timer, plan.world.random, store)
         trials = Trials(plan, engine, gate, timer, run.id)

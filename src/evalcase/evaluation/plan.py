@@ -9,7 +9,7 @@ from functools import partial
 
 from evalcase.errors import ConfigError
 from evalcase.model.grader import NamedGrader
-from evalcase.model.target import Target
+from evalcase.model.target import Target, Warn
 from evalcase.plugins.graders import Graders
 from evalcase.plugins.targets import key_names, make_target
 from evalcase.project.config import Config
@@ -20,8 +20,6 @@ from evalcase.suites.refusal import Needs, check_plan, refuse
 from evalcase.suites.survey import Survey, survey_cases
 from evalcase.system.world import World
 from evalcase.text.secrets import Scrubber
-
-Warn = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)

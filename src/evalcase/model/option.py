@@ -16,7 +16,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from evalcase.model.finding import Path
+from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.nearest import nearest_meaning
 from evalcase.model.shape import Anything, MapOf, OptionFault, Shape
@@ -90,7 +90,7 @@ def faults_of(
     declared: type,
     values: Mapping[str, JSON],
     what: str,
-    path: Path = (),
+    path: KeyPath = (),
     beside: Mapping[str, Option] = MappingProxyType({}),
 ) -> Iterator[OptionFault]:
     """Everything that is wrong with some values. `what` is what has them: "a regex grader".
@@ -157,7 +157,7 @@ def _or_null(schema: dict[str, JSON]) -> dict[str, JSON]:
     return {**schema, "type": [kinds, "null"]} if isinstance(kinds, str) else schema
 
 
-def _unknown(name: str, known: Mapping[str, Option], what: str, path: Path) -> OptionFault:
+def _unknown(name: str, known: Mapping[str, Option], what: str, path: KeyPath) -> OptionFault:
     meant = {other: each.name for each in known.values() for other in each.elsewhere}
     meant |= {each: each for each in known}
     close = nearest_meaning(name, meant)
@@ -180,7 +180,7 @@ class Record:
     def words(self) -> str:
         return self.what
 
-    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, dict):
             yield from MapOf(Anything(), self.what).faults(value, path)
             return

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from evalcase.model.finding import Path
+from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.shape import OptionFault, Plain, mismatch
 
@@ -22,7 +22,7 @@ class Reference(Plain):
     def words(self) -> str:
         return "`module:function`"
 
-    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, str):
             yield mismatch(self, value, path)
             return
@@ -55,7 +55,7 @@ class GraderList:
     def words(self) -> str:
         return "a list of graders"
 
-    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, list):
             yield mismatch(self, value, path)
         elif not value:

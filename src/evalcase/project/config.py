@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.errors import ConfigError
-from evalcase.model.finding import Finding, Path
+from evalcase.model.finding import Finding, KeyPath
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.option import Record, faults_of, fields_of, option, options_of
 from evalcase.model.problem import Problem, in_order
@@ -30,7 +30,7 @@ class Source(NamedTuple):
     """The file of a configuration, and what is wrong with the settings in it."""
 
     document: Document | None
-    table: Path = ()
+    table: KeyPath = ()
     """Where in the document the settings are."""
     findings: tuple[Finding, ...] = ()
     unreadable: Problem | None = None

@@ -13,11 +13,11 @@ from evalcase.model.case import Case
 from evalcase.model.outcome import CaseVerdict, Outcome
 from evalcase.model.result import Result
 from evalcase.model.totals import Totals
-from evalcase.record.cases import CaseShelf
+from evalcase.record.cases import CaseShelf, shelve_cases
 from evalcase.record.ending import End, read_end
 from evalcase.record.folder import Run
 from evalcase.record.index import Index, read_index
-from evalcase.record.outcomes import Outcomes
+from evalcase.record.outcomes import Outcomes, fold_outcomes
 from evalcase.record.reader import read_results_of
 
 
@@ -102,11 +102,11 @@ class KeptRun:
 
     @cached_property
     def _outcomes(self) -> Outcomes:
-        return Outcomes(self._index)
+        return fold_outcomes(self._index)
 
     @cached_property
     def _shelf(self) -> CaseShelf:
-        return CaseShelf(self.run.journal, self.grading)
+        return shelve_cases(self.run.journal, self.grading)
 
 
 def _verdict(

@@ -22,8 +22,8 @@ from evalcase.model.question import Question
 from evalcase.model.shape import Text
 from evalcase.model.target import Surroundings, Target, TargetKind, TargetOptions, Traits
 from evalcase.system.files import open_file
+from evalcase.targets.reading.answer_messages import read_messages
 from evalcase.targets.reading.answers import read_json, with_extras
-from evalcase.targets.reading.messages import read_messages
 from evalcase.targets.stored.index import AnswerIndex
 from evalcase.text.strict_json import DEEPEST_ROW, parse_object
 
