@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.record.row import MAX_LINE, encode_row
+from evalcase.text.journal_row import MAX_LINE, encode_row
 from tests.run.project import Done, Project, cases
 
 ESCAPE = "\x1b]0;mine\x07"

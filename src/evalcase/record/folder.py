@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from evalcase.errors import RecordError
-from evalcase.record.row import MAX_LINE
 from evalcase.record.seal import Sealer
 from evalcase.system.disk import Disk, LocalDisk, sync_folder, write_atomically
 from evalcase.system.files import OversizeError, read_file
+from evalcase.text.journal_row import MAX_LINE
 from evalcase.text.secrets import Scrubber
 from evalcase.text.strict_json import DEEPEST_ROW, parse_object
 

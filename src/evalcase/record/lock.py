@@ -45,7 +45,7 @@ def unlock(fd: int, path: str) -> None:
 def _taken(path: str) -> str:
     run = os.path.basename(os.path.dirname(os.path.abspath(path)))
     try:
-        with open_file(_note(path)) as file:
+        with open_file(_note(path), links=False) as file:
             by = f"process {int(file.read(20))}"
     except (OSError, ValueError):
         by = "another process"
