@@ -53,6 +53,8 @@ def open_file(path: str, inside: str | None = None, *, links: bool = True) -> Bu
     """Open a regular file. With `inside`, it has to lie in that folder, links followed. Without
     `links`, the file itself may be none; folders above it may."""
     try:
+        if inside is not None and not is_inside(os.path.realpath(path), os.path.realpath(inside)):
+            raise OutsideError  # to open it would be enough, for some devices
         descriptor = os.open(path, _FLAGS if links else _FLAGS | NO_LINK)
     except ValueError as error:  # a NUL, or half of a character: no file has such a name
         raise OSError(errno.EINVAL, str(error)) from None
