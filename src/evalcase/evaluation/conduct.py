@@ -23,6 +23,7 @@ from evalcase.record.evaluated import Evaluated
 from evalcase.record.folder import Run, create_run
 from evalcase.record.index import Index, read_totals
 from evalcase.record.journal import Journal, open_journal
+from evalcase.record.seal import make_sealer
 from evalcase.record.session import Session, rows_ahead
 from evalcase.record.table import mark_of
 from evalcase.run.budget import Budget
@@ -57,9 +58,11 @@ class Evaluation:
         async with opening as targets:
             plan = self.plan = plan.with_secrets_of(targets.by_name.values())
             if run is None:
+                world = plan.world
                 run = create_run(
-                    runs_dir, describe_plan(plan), now=plan.world.now(),
-                    random=plan.world.entropy, scrubber=plan.scrubber,
+                    runs_dir, describe_plan(plan), now=world.now(), random=world.entropy,
+                    scrubber=plan.scrubber,
+                    sealer=make_sealer(world.state, plan.config.root, world.entropy),
                 )  # fmt: skip
             else:
                 warn_of_changes(plan, run)

@@ -22,8 +22,8 @@ from evalcase.model.totals import Totals
 from evalcase.model.trial import Trial
 from evalcase.record.cases import case_row
 from evalcase.record.journal import Journal
-from evalcase.record.row import encode_row
 from evalcase.record.tally import Tally
+from evalcase.text.journal_row import encode_row
 from evalcase.text.secrets import Scrubber
 
 _MOST_BYTES = 4 * 1024 * 1024
