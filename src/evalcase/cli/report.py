@@ -10,6 +10,7 @@ from itertools import chain, islice
 
 import click
 
+from evalcase.cli import run_flags
 from evalcase.cli.conclusion import RecordPlace, conclusion_lines, summary_object
 from evalcase.cli.explained import explained
 from evalcase.cli.terminal import columns_of, style_for
@@ -58,7 +59,7 @@ class Wanted:
     show_default=True, help="For people; one JSON object; or one for each trial, a line each.",
 )  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", help="Write to this file.")
-@click.option("--runs-dir", help="Where records are kept. [default: .evalcase/runs]")
+@run_flags.runs_dir
 @explained
 def command(
     run: str, case: str | None, verdicts: tuple[str, ...], target: str | None, form: str,

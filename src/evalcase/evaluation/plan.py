@@ -10,7 +10,7 @@ from evalcase.errors import ConfigError
 from evalcase.evaluation.secrets import errors_without_secrets, make_scrubber, watch_keys
 from evalcase.model.grader import NamedGrader
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.target import Target, Warn
+from evalcase.model.target import Surroundings, Target, Warn
 from evalcase.plugins.graders import Graders
 from evalcase.plugins.targets import make_target
 from evalcase.project.config import Config
@@ -42,6 +42,8 @@ class Plan:
     suites: SomeSuites
     trials: Mapping[str, int]
     """How many trials there are of each target."""
+    cases: int
+    """How many cases there are, each once for each of its targets."""
     targets: Mapping[str, Target]
     """Those of cases."""
     graders: Graders
@@ -82,11 +84,13 @@ def _prepare(
         world.import_path.insert(0, config.root)
     tell = warn_once(lambda text: warn(scrubber.text(text)))
     suites = given.suites if given.suites is not None else Suites(options.paths)
-    graders = Graders(given.graders, no_exec=options.no_exec)
+    surroundings = Surroundings(config.root, world.environment, tell)
+    graders = Graders(given.graders, surroundings, no_exec=options.no_exec)
     found = survey_cases(suites, options, config, graders, tell)
     named = [name for name in options.targets if name not in (given.targets or {})]
     needs = Needs(found.needs, named, named_by, held=given.suites is not None)
-    trials = _trials_of(found, config, needs)
+    _refuse(found, config, needs)
+    trials = found.trials
     graders.make_ready()
     make = partial(
         make_target, config=config, warn=tell, environment=world.environment,
@@ -99,17 +103,17 @@ def _prepare(
     watch_keys(scrubber, (*targets.values(), *askable))
     scrubber.look()  # what it warns of is said before anybody is asked
     return Plan(
-        options, config, world, suites, trials, targets, graders, scrubber, tell, make
+        options, config, world, suites, trials, sum(found.cases.values()), targets, graders,
+        scrubber, tell, make,
     )  # fmt: skip
 
 
-def _trials_of(found: Survey, config: Config, needs: Needs) -> dict[str, int]:
-    """How many trials there are of each target. All that keeps a run from asking is told at once,
-    before anything of the project is imported."""
+def _refuse(found: Survey, config: Config, needs: Needs) -> None:
+    """All that keeps a run from asking is told at once, before anything of the project is
+    imported."""
     refuse(check_plan(config, needs, found.errors), config, needs)
     if found.fault is not None:
         raise found.fault
-    return found.trials
 
 
 def _make_targets(

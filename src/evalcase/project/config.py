@@ -151,7 +151,8 @@ def _read_file(root: str, path: str, shown: str) -> Config | None:
     from evalcase.read.source import BOM, undecodable, unreadable
 
     try:
-        text = read_file(path, MOST_BYTES).removeprefix(BOM)
+        # A link that leads out of the project could show another file's lines as its faults.
+        text = read_file(path, MOST_BYTES, inside=root).removeprefix(BOM)
         text.decode()
     except OSError as error:
         problem = unreadable(shown, error)
