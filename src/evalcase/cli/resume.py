@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
 from functools import partial
 
 import click
@@ -17,6 +16,7 @@ from evalcase.cli.watching import make_view
 from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.plan import prepare
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
 from evalcase.project.config import Config, load_config
 from evalcase.project.options import RunOptions, runs_folder

@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
 from math import isfinite
 from time import monotonic
 
@@ -27,6 +26,7 @@ from evalcase.cli.terminal import columns_of, style_for
 from evalcase.cli.trust import why_unsealed
 from evalcase.cli.watching import shown
 from evalcase.evaluation.conduct import Evaluation
+from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.record.evaluated import Evaluated
 from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun

@@ -6,13 +6,13 @@ import asyncio
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 
 from evalcase.errors import RecordError
 from evalcase.evaluation.about import describe_plan, warn_of_changes
 from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.trials import Trials
 from evalcase.evaluation.work import Work
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
 from evalcase.plugins.cache import FOLDER as CACHE_FOLDER
 from evalcase.plugins.cache import AnswerStore

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import partial
 
 from evalcase.errors import ConfigError
 from evalcase.model.grader import NamedGrader
+from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.target import Target, Warn
 from evalcase.plugins.graders import Graders
 from evalcase.plugins.targets import key_names, make_target

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterator
-from dataclasses import replace
 
 from evalcase.errors import SuiteError
 from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.trials import Trials
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import Totals
 from evalcase.model.trial import Trial, TrialKey

@@ -14,7 +14,6 @@ class Shorter(Grader):
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from evalcase.model.answer import Answer
@@ -23,6 +22,7 @@ from evalcase.model.grade import Grade, Score
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.question import Question
+from evalcase.model.quick_dataclass import dataclass
 
 Asker = Callable[[str, Sequence[Message], JSON], Awaitable[Answer]]
 """Asks a target of a name some messages, with a schema for its answer or None."""

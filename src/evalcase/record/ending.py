@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from evalcase.model.codec import decode, encode
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.system.files import open_file
 from evalcase.text.journal_row import decode_row, fault_in
 

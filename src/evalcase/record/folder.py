@@ -7,11 +7,11 @@ import os
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from evalcase.errors import RecordError
+from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.record.seal import Sealer
 from evalcase.system.disk import Disk, LocalDisk, sync_folder, write_atomically
 from evalcase.system.files import OversizeError, read_file

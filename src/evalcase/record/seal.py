@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.system.user_key import make_key, read_key
 from evalcase.text.quick_json import compact_encoder
 

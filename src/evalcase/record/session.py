@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -17,6 +16,7 @@ from evalcase.model.case import Case
 from evalcase.model.codec import decode, encode
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Regraded, Result
 from evalcase.model.totals import Totals
 from evalcase.model.trial import Trial

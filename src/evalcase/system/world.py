@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, MutableMapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from random import random
 from time import time
 
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.system.user_key import state_folder
 
 

@@ -12,13 +12,13 @@ match its checksum is an error. A trial without an answer is one, too.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, ClassVar
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.option import option
 from evalcase.model.question import Question
+from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.shape import Text
 from evalcase.model.target import Surroundings, Target, TargetKind, TargetOptions, Traits
 from evalcase.system.files import open_file
