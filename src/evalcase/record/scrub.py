@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from evalcase.text.journal_row import dump_row, seal_row
+from evalcase.text.journal_row import dump_row, encode_line
 from evalcase.text.secret_search import Known
 from evalcase.text.secrets import Scrubber
 
@@ -38,7 +38,7 @@ def write_row(row: dict[str, Any], scrubber: Scrubber | None) -> Written:
     if scrubber is not None and _may_hold_secrets(row, text, scrubber):
         row = scrub_row(row, scrubber)
         text = dump_row(row)
-    return Written(seal_row(text), row)
+    return Written(encode_line(text), row)
 
 
 def _may_hold_secrets(row: dict[str, Any], text: str, scrubber: Scrubber) -> bool:

@@ -29,7 +29,7 @@ _to_json = compact_encoder(ascii_only=False)
 
 def encode_row(row: dict[str, Any]) -> bytes:
     """The line of a row, line feed included; ValueError if the row can't be kept as JSON."""
-    return seal_row(dump_row(row))
+    return encode_line(dump_row(row))
 
 
 def dump_row(row: dict[str, Any]) -> str:
@@ -39,7 +39,7 @@ def dump_row(row: dict[str, Any]) -> str:
     return dump(row)
 
 
-def seal_row(text: str) -> bytes:
+def encode_line(text: str) -> bytes:
     """The line of the JSON of a row."""
     # Where UTF-8 has no form for a character it is a lone surrogate, always inside a string;
     # there its backslash escape is JSON.
