@@ -74,17 +74,19 @@ def _message_list(
         report.add("empty-list", path, f"`{path[-1]}` is an empty list", hint)
         return None
     before = report.errors
+    mixed = any(map(is_message, value))
     for index, item in enumerate(value):
-        _check_message(item, path if single else (*path, index), value, report)
+        _check_message(item, path if single else (*path, index), mixed, report)
     return value if report.errors == before else None
 
 
 _EMPTY_EXPECTATION = "leave it out, or write the full message: [{role: assistant, content: []}]"
 
 
-def _check_message(item: Any, path: Path, siblings: list[Any], report: Report) -> None:
+def _check_message(item: Any, path: Path, mixed: bool, report: Report) -> None:
+    """Look at an item of a list, of which others are messages if it is `mixed`."""
     if not is_message(item):
-        _report_odd_item(item, path, siblings, report)
+        _report_odd_item(item, path, mixed, report)
         return
     role = item["role"]
     if type(role) is not str or role not in _ROLES:
@@ -97,7 +99,7 @@ def _check_message(item: Any, path: Path, siblings: list[Any], report: Report) -
     check_content(item.get("content"), (*path, "content"), report)
 
 
-def _report_odd_item(item: Any, path: Path, siblings: list[Any], report: Report) -> None:
+def _report_odd_item(item: Any, path: Path, mixed: bool, report: Report) -> None:
     example = f"{{role: {_usual_role(path)}, content: …}}"
     what, hint = kind(item), f"a message is {example}"
     if type(item) is str:
@@ -106,7 +108,7 @@ def _report_odd_item(item: Any, path: Path, siblings: list[Any], report: Report)
         role = item.get("role")
         what = "a mapping that is no message"
         hint = (_suggest_role(role) if type(role) is str else None) or hint
-    if any(map(is_message, siblings)):
+    if mixed:
         report.add("mixed-messages", path, f"this list holds messages, and this is {what}", hint)
     else:
         report.add("wrong-type", path, f"a list in `input` holds messages, not {what}", hint)
