@@ -18,7 +18,7 @@ from evalcase.plugins.schemas import declared_graders as suite_graders
 from evalcase.plugins.schemas import suite_schema
 from evalcase.read.yaml import parse_yaml
 from evalcase.resolve import fields
-from evalcase.resolve.schema import schema as schema_with
+from evalcase.resolve.schema.file import schema as schema_with
 from evalcase.suites.load import load_text
 from tests.resolve.declared import GRADERS, KNOWN
 

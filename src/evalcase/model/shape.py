@@ -281,4 +281,14 @@ class OneOf:
         return next(fits).read(value)
 
     def schema(self) -> dict[str, JSON]:
-        return {"anyOf": [shape.schema() for shape in self.shapes]}
+        """Where each shape is a type of its own, editors are told which one was meant."""
+        schemas = [shape.schema() for shape in self.shapes]
+        kinds = [schema.get("type") for schema in schemas]
+        if not all(isinstance(kind, str) for kind in kinds) or len({*map(str, kinds)}) < len(kinds):
+            return {"anyOf": list(schemas)}
+        rules: list[JSON] = [
+            {"if": {"type": schema["type"]}, "then": schema}
+            for schema in schemas
+            if len(schema) > 1
+        ]
+        return {"type": kinds, "allOf": rules} if rules else {"type": kinds}

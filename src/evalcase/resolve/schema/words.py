@@ -1,7 +1,15 @@
 """The words that the JSON Schema is written in: small pieces that all of its parts use.
 
 Only keywords of the standard are used: an editor's own ones make strict validators refuse the whole
-schema. So a rule is written in the way that makes editors say something useful by themselves.
+schema. So a rule is written in the way that makes editors say something useful by themselves:
+
+- A choice is an `if` rather than an `anyOf`: editors then underline the one place that is wrong.
+- Only the schema of a field itself has words about it: those of an inner part would be shown in
+  their place.
+- What may be anything says so by `anyOf`: the name of a field of which no type is known is inserted
+  without a colon.
+- A condition on a field that people see has no `enum`: it would be shown as what is allowed there.
+- No example is a mapping: it would be offered as `[object Object]`.
 """
 
 from __future__ import annotations
@@ -39,13 +47,27 @@ def optional(kind: str | list[str], description: str, **more: object) -> Schema:
     return {"type": [*kinds, "null"], "description": description, **more}
 
 
+def anything(description: str, **more: object) -> Schema:
+    """A field that may hold any value."""
+    kinds: list[Schema] = [{"type": "string"}, {"type": "object"}, {"type": "array"}, {}]
+    return {"description": description, "anyOf": kinds, **more}
+
+
 def mapping(properties: Mapping[str, object]) -> Schema:
     """A mapping with these fields and no others."""
     return {
         "type": "object",
         "properties": properties,
-        "propertyNames": {"enum": list(properties)},
+        "allOf": [named({"enum": list(properties)})],
     }
+
+
+def named(names: Schema) -> Schema:
+    """What the names of fields have to match; editors count the `<<` of YAML among them.
+
+    It stands in an `allOf`: beside `type: object`, editors would offer the names a second time.
+    """
+    return {"propertyNames": {"if": {"const": "<<"}, "then": True, "else": names}}
 
 
 def pattern_of(names: Iterable[str]) -> str:
@@ -54,7 +76,8 @@ def pattern_of(names: Iterable[str]) -> str:
 
 
 def weight() -> Schema:
-    return optional("number", "How much this counts in the weighted mean.", minimum=0)
+    about = "How much this counts in the weighted mean."
+    return optional("number", about, minimum=0, examples=[2])
 
 
 def must_pass() -> Schema:
