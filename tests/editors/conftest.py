@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from evalcase.plugins.schemas import config_schema
+from docs.regenerate import ROOT, blocks_of
+from evalcase.plugins.schemas import config_schema, suite_schema
 from evalcase.resolve.schema.file import schema, sidecar_schema
 from tests.editors.language_server import LanguageServer
 from tests.editors.project import EditedProject
@@ -20,18 +22,33 @@ YAML_SERVER = INSTALLED / "node_modules" / "yaml-language-server" / "bin" / "yam
 
 @pytest.fixture(scope="session")
 def yaml(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EditedProject]:
-    """A project whose YAML files are open in an editor, with graders of every shape."""
+    """A project whose YAML files are open in an editor with the settings that are documented.
+
+    Its schema has graders of every shape; that of `*.installed.yaml` those that there are.
+    """
     assert YAML_SERVER.exists(), "run `make .venv-servers/.servers` first"
     folder = tmp_path_factory.mktemp("yaml")
-    suites, sidecars = folder / "evalcase.schema.json", folder / "evalcase.sidecar.schema.json"
-    suites.write_text(json.dumps(schema(GRADERS)))
-    sidecars.write_text(json.dumps(sidecar_schema(GRADERS)))
-    schemas = {suites.as_uri(): ["*.eval.yaml"], sidecars.as_uri(): ["*.suite.yaml"]}
+    written = {
+        "evalcase.schema.json": schema(GRADERS),
+        "evalcase.sidecar.schema.json": sidecar_schema(GRADERS),
+        "installed.schema.json": suite_schema(),
+    }
+    for name, each in written.items():
+        (folder / name).write_text(json.dumps(each))
+    schemas = {**documented_settings()["yaml.schemas"], "./installed.schema.json": "*.installed.*"}
     settings = {"schemas": schemas, "schemaStore": {"enable": False}}
     command = (INSTALLED / "bin" / "node", YAML_SERVER, "--stdio")
     server = LanguageServer(command, folder, {"yaml": settings})
     yield EditedProject(folder, server, "yaml").once_ready("5")
     server.stop()
+
+
+def documented_settings() -> dict[str, Any]:
+    """Those of VS Code."""
+    page = (ROOT / "docs" / "editors.md").read_text(encoding="utf-8")
+    (text,) = [each.text for each in blocks_of(page) if each.file == ".vscode/settings.json"]
+    settings: dict[str, Any] = json.loads(text)
+    return settings
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ LIMIT_S = 60.0
 Message = dict[str, Any]
 
 CAPABILITIES: Message = {
-    "workspace": {"configuration": True, "didChangeConfiguration": {}},
+    "workspace": {"configuration": True, "workspaceFolders": True, "didChangeConfiguration": {}},
     "textDocument": {
         "hover": {"contentFormat": ["markdown", "plaintext"]},
         "completion": {
@@ -58,9 +58,15 @@ class LanguageServer:
         self.listener.start()
         self.asked = 0
         self.underlined: dict[str, list[Message]] = {}
+        workspace = {"uri": root.as_uri(), "name": root.name}
         self.ask(
             "initialize",
-            {"processId": None, "rootUri": root.as_uri(), "capabilities": CAPABILITIES},
+            {
+                "processId": None,
+                "rootUri": root.as_uri(),
+                "workspaceFolders": [workspace],
+                "capabilities": CAPABILITIES,
+            },
         )
         self._tell("initialized", {})
 

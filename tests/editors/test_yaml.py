@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
 from docs.regenerate import blocks_of, pages
+from evalcase.plugins.schemas import declared_graders
 from evalcase.resolve.fields import CASE_ALIASES, EXECUTION, SUITE_ALIASES
 from evalcase.resolve.schema.fields import case_fields, suite_fields
 from tests.cli.command import evalcase
@@ -289,6 +291,14 @@ def test_mistakes_that_a_schema_can_tell_are_underlined(yaml: EditedProject) -> 
     assert len(wrong) > 100
     fine = [name for name, each in open_all(yaml, wrong).items() if not each.underlined()]
     assert fine == EMPTY
+
+
+def test_nothing_in_the_examples_of_graders_is_underlined(yaml: EditedProject) -> None:
+    examples = [each.kind.example for each in declared_graders() if each.kind.example]
+    text = "- input: Hi\n  expected_output: Hi\n  graders:\n"
+    text += "".join(indent(each.strip(), "  ") + "\n" for each in examples)
+    assert len(examples) > 10
+    assert yaml.open(text, "a.installed.yaml").underlined() == []
 
 
 # What `init` writes

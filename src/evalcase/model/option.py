@@ -156,11 +156,21 @@ def properties_of(options: Mapping[str, Option], nullable: bool = False) -> dict
         if nullable and not each.needed:
             shape = _or_null(shape)
         more: dict[str, JSON] = {"description": each.about}
-        if each.example is not None and not isinstance(each.example, dict):
-            # Editors offer an example that is a mapping as `[object Object]`.
+        if _is_shown(each.example, shape):
             more["examples"] = [each.example]
-        found[name] = {**shape, **more}
+        found[name] = {**(shape or {"anyOf": list(ANYTHING)}), **more}
     return found
+
+
+ANYTHING: tuple[JSON, ...] = ({"type": "string"}, {"type": "object"}, {"type": "array"}, {})
+"""Any value, said by `anyOf`: editors insert a name of which no type is known without its colon."""
+
+
+def _is_shown(example: JSON, shape: dict[str, JSON]) -> bool:
+    """Editors offer a mapping as `[object Object]`, and insert a list where only lists fit."""
+    return example is not None and (
+        not isinstance(example, dict | list) or (isinstance(example, list) and "items" in shape)
+    )
 
 
 def only_these(properties: dict[str, JSON]) -> dict[str, JSON]:

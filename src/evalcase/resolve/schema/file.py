@@ -20,6 +20,7 @@ from evalcase.resolve.schema.words import (
     pattern_of,
     present,
     ref,
+    ref_field,
 )
 
 Aliases = dict[str, tuple[str, ...]]
@@ -113,7 +114,7 @@ def _definitions(graders: Sequence[DeclaredGrader]) -> dict[str, Schema]:
         "caseFile": {
             "title": "Case",
             **_fields(
-                {"$schema": ref("suite/properties/$schema"), **_as_in("case", of_case)},
+                {"$schema": ref_field("suite", "$schema"), **_as_in("case", of_case)},
                 older_of_case,
                 case_rules,
                 _INPUTS,
@@ -128,7 +129,7 @@ def _names_in(aliases: Aliases) -> list[str]:
 
 
 def _as_in(part: str, fields: dict[str, Schema]) -> dict[str, Schema]:
-    return {name: ref(f"{part}/properties/{name}") for name in fields}
+    return {name: ref_field(part, name) for name in fields}
 
 
 def _fields(

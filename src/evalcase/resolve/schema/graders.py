@@ -8,10 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalcase.model.grader_options import DeclaredGrader
+from evalcase.model.grader_options import SHARED, DeclaredGrader
 from evalcase.model.json_value import JSON
 from evalcase.model.option import options_of, properties_of
-from evalcase.resolve.schema.words import Schema, anything, mapping, named, pattern_of, ref
+from evalcase.resolve.schema.words import (
+    Schema,
+    anything,
+    escaped,
+    mapping,
+    named,
+    pattern_of,
+    ref,
+    ref_field,
+)
 
 
 def grader_parts(graders: Sequence[DeclaredGrader]) -> dict[str, Schema]:
@@ -22,8 +31,13 @@ def grader_parts(graders: Sequence[DeclaredGrader]) -> dict[str, Schema]:
         "graderName": _name(graders),
         "typedGrader": _typed(graders),
         "namedGrader": _named(graders),
+        _SHARED: {"properties": properties_of(SHARED, nullable=True)},
         **{_part(each): _options(each) for each in graders},
     }
+
+
+_SHARED = "graderOptions"
+"""What every kind can be told, which is said once."""
 
 
 def _grader(graders: Sequence[DeclaredGrader]) -> Schema:
@@ -65,27 +79,39 @@ def _name(graders: Sequence[DeclaredGrader]) -> Schema:
 
 
 def _with_colon(grader: DeclaredGrader) -> Schema:
-    return {"type": "string", "pattern": f"^{grader.kind.name}:"}
+    return {"type": "string", "pattern": f"^{escaped(grader.kind.name)}:"}
 
 
 def _whole(grader: DeclaredGrader) -> Schema:
     """What it names behind a colon, as its option declares it."""
     assert grader.in_name is not None
     pattern = str(options_of(grader.made_by)[grader.in_name].shape.schema()["pattern"])
-    return {"pattern": f"^{grader.kind.name}:{pattern.removeprefix('^')}"}
+    return {"pattern": f"^{escaped(grader.kind.name)}:{pattern.removeprefix('^')}"}
 
 
 def _options(grader: DeclaredGrader) -> Schema:
     """The options of a kind as a mapping."""
-    properties = properties_of(grader.options, nullable=True)
+    own = properties_of(grader.options, nullable=True)
+    shared = properties_of(SHARED, nullable=True)
+    properties = {
+        name: ref_field(_SHARED, name) if each == shared.get(name) else each
+        for name, each in own.items()
+    }
     return {"title": grader.kind.name, **mapping(properties), "required": _needed(grader)}
+
+
+def _fields(grader: DeclaredGrader, without: str | None = None) -> Schema:
+    """The options of a kind where they stand beside something else."""
+    return {name: ref_field(_part(grader), name) for name in grader.options if name != without}
 
 
 def _typed(graders: Sequence[DeclaredGrader]) -> Schema:
     """A grader by its `type`, with its options beside it."""
     rules: list[Schema] = []
     for each in graders:
-        rules.append({"if": _has_type({"const": each.kind.name}), "then": _beside_type(each)})
+        # No `const`: while somebody types, editors take `json` for the beginning of others.
+        exactly: Schema = {"type": "string", "pattern": pattern_of([each.kind.name])}
+        rules.append({"if": _has_type(exactly), "then": _beside_type(each)})
         if each.in_name is not None:
             without = _beside_type(each, without=each.in_name)
             rules.append({"if": _has_type(_with_colon(each)), "then": without})
@@ -102,10 +128,9 @@ def _has_type(schema: Schema) -> Schema:
 
 
 def _beside_type(grader: DeclaredGrader, without: str | None = None) -> Schema:
-    options = {name: each for name, each in grader.options.items() if name != without}
     properties: Schema = {
         "type": {"description": grader.kind.about},
-        **properties_of(options, nullable=True),
+        **_fields(grader, without),
     }
     needed = [name for name in _needed(grader) if name != without]
     return {"title": grader.kind.name, **mapping(properties), "required": needed}
@@ -123,7 +148,9 @@ def _named(graders: Sequence[DeclaredGrader]) -> Schema:
             # Where it is there, this part doesn't hold: it is only offered.
             "type": anything("The name of the grader, with its options beside it."),
         },
-        "patternProperties": {f"^{each.kind.name}:": _beside_name(each) for each in longer},
+        "patternProperties": {
+            str(_with_colon(each)["pattern"]): _beside_name(each) for each in longer
+        },
         "allOf": [named(_key(graders, longer))],
     }
 
@@ -137,8 +164,7 @@ def _key(graders: Sequence[DeclaredGrader], longer: Sequence[DeclaredGrader]) ->
 
 def _beside_name(grader: DeclaredGrader) -> Schema:
     """The options that are left where the argument stands in the name."""
-    options = {name: each for name, each in grader.options.items() if name != grader.in_name}
-    fields = mapping(properties_of(options, nullable=True))
+    fields = mapping(_fields(grader, without=grader.in_name))
     return {"description": grader.kind.about, **fields, "type": ["object", "null"]}
 
 
@@ -150,7 +176,9 @@ def _argument_or_options(grader: DeclaredGrader) -> Schema:
         return ref(_part(grader), **about)
     if name is None:
         # Without a type, editors insert the name alone.
-        return {**about, **_or_options(grader, {"type": "null"})}
+        more: Schema = {"type": "object", "title": f"options of {grader.kind.name}"}
+        nothing: Schema = {"if": {"type": "null"}, "then": True, "else": more}
+        return {**about, **_or_options(grader, nothing)}
     argument = _argument(grader, name)
     if grader.kind.takes_mapping:
         return {**about, **argument}

@@ -14,7 +14,10 @@ schema. So a rule is written in the way that makes editors say something useful 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+
+from evalcase.model.option import ANYTHING
 
 Schema = dict[str, object]
 
@@ -24,6 +27,11 @@ NOT_NULL: Schema = {"not": {"type": "null"}}
 def ref(name: str, **more: object) -> Schema:
     """A reference to a named part; only annotations may stand beside it."""
     return {"$ref": f"#/$defs/{name}", **more}
+
+
+def ref_field(part: str, field: str) -> Schema:
+    """A reference to what a part says of a field."""
+    return ref(f"{part}/properties/{field.replace('~', '~0').replace('/', '~1')}")
 
 
 def present(name: str) -> Schema:
@@ -49,8 +57,7 @@ def optional(kind: str | list[str], description: str, **more: object) -> Schema:
 
 def anything(description: str, **more: object) -> Schema:
     """A field that may hold any value."""
-    kinds: list[Schema] = [{"type": "string"}, {"type": "object"}, {"type": "array"}, {}]
-    return {"description": description, "anyOf": kinds, **more}
+    return {"description": description, "anyOf": list(ANYTHING), **more}
 
 
 def mapping(properties: Mapping[str, object]) -> Schema:
@@ -72,7 +79,12 @@ def named(names: Schema) -> Schema:
 
 def pattern_of(names: Iterable[str]) -> str:
     """Matches exactly these names. What stands behind a pattern is not offered by editors."""
-    return f"^(?:{'|'.join(names)})$"
+    return f"^(?:{'|'.join(map(escaped, names))})$"
+
+
+def escaped(name: str) -> str:
+    """A name in a pattern, by the rules of JavaScript, which allow no needless backslash."""
+    return re.sub(r"[\\^$.*+?()[\]{}|/]", r"\\\g<0>", name)
 
 
 def weight() -> Schema:
