@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from math import inf
 from typing import Any, NamedTuple, Protocol
 
+from evalcase.model.either import either
 from evalcase.model.finding import At, KeyPath
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.nearest import nearest
@@ -288,14 +289,4 @@ class OneOf:
         return next(fits).read(value)
 
     def schema(self) -> dict[str, JSON]:
-        """Where each shape is a type of its own, editors are told which one was meant."""
-        schemas = [shape.schema() for shape in self.shapes]
-        kinds = [schema.get("type") for schema in schemas]
-        if not all(isinstance(kind, str) for kind in kinds) or len({*map(str, kinds)}) < len(kinds):
-            return {"anyOf": list(schemas)}
-        rules: list[JSON] = [
-            {"if": {"type": schema["type"]}, "then": schema}
-            for schema in schemas
-            if len(schema) > 1
-        ]
-        return {"type": kinds, "allOf": rules} if rules else {"type": kinds}
+        return either([shape.schema() for shape in self.shapes])
