@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from evalcase.errors import RecordError
-from evalcase.evaluation.about import describe_plan, warn_of_changes
+from evalcase.evaluation.about import describe_plan, find_changes
 from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.trials import Trials
 from evalcase.evaluation.work import Work
@@ -43,6 +43,7 @@ class Evaluation:
         self.engine: Engine | None = None
         self._broken: Exception | None = None
         self._budget: Budget | None = None
+        self._is_new = False
 
     async def carry_out(
         self, runs_dir: str, run: Run | None = None, again: tuple[Verdict, ...] = ()
@@ -56,13 +57,12 @@ class Evaluation:
         opening = OpenTargets(plan.targets, plan.make, plan.scrubber.text, plan.warn)
         async with opening as targets:
             plan = self.plan = plan.with_secrets_of(targets.by_name.values())
+            self._is_new = run is None
             if run is None:
                 run = create_run(
                     runs_dir, describe_plan(plan), now=plan.world.now(),
                     random=plan.world.entropy, scrubber=plan.scrubber,
                 )  # fmt: skip
-            else:
-                warn_of_changes(plan, run)
             return await self._record(run, targets, again)
 
     async def _record(
@@ -106,7 +106,7 @@ class Evaluation:
         totals = work.totals() if not failed else None
         return Evaluated(
             run, end.status, totals or read_totals(run.journal), end.notice, end.failed_fast,
-            end.cap_usd, end.duration_s, lost=end.lost,
+            end.cap_usd, end.duration_s, mixed=work.mixed(), lost=end.lost,
         )  # fmt: skip
 
     def _end(self, status: Status, notice: str | None) -> End:
@@ -135,7 +135,8 @@ class Evaluation:
         timer, store = Timer(), self._store()
         gate = Gate(targets, limits, engine, budget, timer, plan.world.random, store)
         trials = Trials(plan, engine, gate, timer, run.id)
-        return Work(plan, run, index, trials, session, again), engine
+        changed = {} if self._is_new else find_changes(plan, run, index.versions)
+        return Work(plan, run, index, trials, session, again, changed), engine
 
     def _limits(self) -> Limits:
         # No more workers than there is work, and no more than a target says it can take.

@@ -15,7 +15,9 @@ from evalcase.plugins.targets import key_names, make_target
 from evalcase.project.config import Config
 from evalcase.project.env_file import read_env_file, set_missing
 from evalcase.project.options import RunOptions
+from evalcase.run.selection import Choice, make_choice
 from evalcase.suites.collection import SomeSuites, Suites
+from evalcase.suites.places import Places
 from evalcase.suites.refusal import Needs, check_plan, refuse
 from evalcase.suites.survey import Survey, survey_cases
 from evalcase.system.world import World
@@ -39,6 +41,8 @@ class Plan:
     config: Config
     world: World
     suites: SomeSuites
+    choice: Choice
+    """Which of their cases are run."""
     trials: Mapping[str, int]
     """How many trials there are of each target."""
     cases: int
@@ -85,7 +89,8 @@ def prepare(
     tell = warn_once(lambda text: warn(Scrubber(secrets).text(text)))
     suites = given.suites if given.suites is not None else Suites(options.paths)
     graders = Graders(given.graders, no_exec=options.no_exec)
-    found = survey_cases(suites, options, config, graders, tell)
+    choice = make_choice(options.selection, Places(config.root, world.cwd).find)
+    found = survey_cases(suites, options, config, graders, choice, tell)
     named = [name for name in options.targets if name not in (given.targets or {})]
     needs = Needs(found.needs, named, named_by, held=given.suites is not None)
     _refuse(found, config, needs)
@@ -107,6 +112,7 @@ def prepare(
         config,
         world,
         suites,
+        found.choice,
         trials,
         sum(found.cases.values()),
         targets,
