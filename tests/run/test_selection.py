@@ -107,10 +107,10 @@ def test_cases_are_a_stream() -> None:
 
 def test_what_matches_nothing_is_named_with_the_nearest_each_value_by_itself() -> None:
     pairs = [pair("total", tags=["smoke"]), pair("count", tags=["slow"])]
-    watch = Unmatched(make(Selection(globs=("total", "nosuch"), tags=("smok", "slow"))))
+    watch = Unmatched(make(Selection(globs=("total", "cuont"), tags=("smok", "slow"))))
     assert list(watch.watch(pairs)) == pairs
     assert watch.describe(pairs) == (
-        "no case has an id like `nosuch` (the nearest is `count`); "
+        "no case has an id like `cuont` (the nearest is `count`); "
         "no case has the tag `smok` (the nearest is `smoke`)"
     )
     watch = Unmatched(make(Selection(pairs=(("s.eval.yaml", "totl"),), globs=("t*",))))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from itertools import chain
 from typing import NamedTuple
 
 from evalcase.cli.terminal import seen_from
+from evalcase.model.quick_dataclass import asdict
 from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
 from evalcase.project.config import Config

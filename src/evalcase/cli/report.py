@@ -6,7 +6,6 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
 from itertools import chain, islice
 
 import click
@@ -17,6 +16,7 @@ from evalcase.cli.explained import explained
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.errors import ConfigError
 from evalcase.model.nearest import nearest
+from evalcase.model.quick_dataclass import asdict, dataclass, replace
 from evalcase.model.result import Result
 from evalcase.project.config import load_config
 from evalcase.project.options import runs_folder

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 
 import click
@@ -15,12 +13,13 @@ from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.exit_codes import exit_code, first_code
 from evalcase.cli.explained import explained
 from evalcase.cli.running import Manner, execute, print_conclusion
+from evalcase.cli.trust import refuse_stranger, trust_option
 from evalcase.cli.watching import make_view
 from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.plan import prepare
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
-from evalcase.plugins.targets import runs_code
 from evalcase.project.config import Config, load_config
 from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.evaluated import read_evaluated
@@ -28,6 +27,7 @@ from evalcase.record.find import find_run, newest_run, newest_unfinished
 from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
 from evalcase.record.refusal import was_refused_since
+from evalcase.record.seal import is_own
 from evalcase.system.world import this_world
 
 
@@ -39,6 +39,7 @@ from evalcase.system.world import this_world
 @run_flags.fail_under("Another rate than that of `run`.")
 @run_flags.no_exec
 @run_flags.env_file("Take environment variables from this file, in place of the one of `run`.")
+@trust_option
 @run_flags.runs_dir
 @run_flags.quiet
 @run_flags.as_json
@@ -46,8 +47,8 @@ from evalcase.system.world import this_world
 def command(
     run: str | None, retry_errored: bool, max_cost_usd: float | None,
     max_errors: int | None,
-    fail_under: float | None, no_exec: bool, env_file: str | None, runs_dir: str | None,
-    quiet: bool, as_json: bool,
+    fail_under: float | None, no_exec: bool, env_file: str | None, trust: bool,
+    runs_dir: str | None, quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Go on with a run: only what is not finished is run, whatever ended it.
 
@@ -60,6 +61,9 @@ def command(
 
     The exit code is that of the run as it then stands, as `run` has it. If RUN is left out, it is
     never better than that of the newest run.
+
+    A run that somebody else made, or made elsewhere, is refused with what it would use, unless you
+    trust it.
 
     \b
     evalcase resume                      the newest one
@@ -76,7 +80,9 @@ def command(
         chosen = _find(run, folder)
     if chosen is None:
         return _show_newest(folder, RecordPlace(os.getcwd(), config), manner)
-    request = _request(chosen)
+    request, state = _request(chosen), this_world().state
+    if not trust and not is_own(chosen, state, config.root):
+        return refuse_stranger(chosen, request, state)
     if max_errors is not None:
         request = replace(request, max_errors=max_errors)
     if fail_under is not None:
@@ -89,8 +95,6 @@ def command(
         request = replace(request, max_cost_usd=max_cost_usd)
     # Its targets are those it began with, whatever the configuration says by now.
     default = chosen.about.get("default_target", config.target)
-    if not _is_inside(chosen.path, folder):
-        _refuse_code(chosen, (*request.targets, str(default)), config)
     _go_back(chosen, config)
     view = make_view(quiet=manner.quiet or manner.as_json)
     config = replace(config, target=default)
@@ -150,20 +154,6 @@ def _request(run: Run) -> RunOptions:
         return RunOptions.from_dict(run.about["options"])
     except (ConfigError, KeyError, TypeError, ValueError, AttributeError):
         raise RecordError(f"{run.path}: run.json does not say what was run") from None
-
-
-def _is_inside(path: str, folder: str) -> bool:
-    return os.path.dirname(os.path.realpath(path)) == os.path.realpath(folder)
-
-
-def _refuse_code(run: Run, names: Iterable[str], config: Config) -> None:
-    """A record that comes from elsewhere may not say which code to run."""
-    for name in names:
-        if name not in config.targets and runs_code(name):
-            raise ConfigError(
-                f"{run.path} is not among this project's runs, and names code to run: `{name}`; "
-                f"if you trust it, say --runs-dir {os.path.dirname(run.path) or '.'}"
-            )
 
 
 def _go_back(run: Run, config: Config) -> None:

@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
 from time import monotonic
 
 from evalcase.cli.conclusion import (
@@ -20,9 +19,12 @@ from evalcase.cli.conclusion import (
 )
 from evalcase.cli.exit_codes import exit_code
 from evalcase.cli.terminal import columns_of, style_for
+from evalcase.cli.trust import why_unsealed
 from evalcase.cli.watching import shown
 from evalcase.evaluation.conduct import Evaluation
+from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.record.evaluated import Evaluated
+from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
 from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.view import RunView
@@ -58,7 +60,16 @@ def execute(
     known = manner.is_new and evaluated.status != "failed"
     statistics = view.statistics if known else None
     print_conclusion(evaluated, statistics, RecordPlace(manner.cwd, evaluation.plan.config), manner)
+    if not evaluated.complete or evaluated.totals.trials.errored:
+        _warn_unsealed(evaluated.run, evaluation.plan.world.state)
     return exit_code(evaluated, evaluation.plan.options)
+
+
+def _warn_unsealed(run: Run, state: str | None) -> None:
+    """Say what it takes to go on with a run that can't be told from a stranger's."""
+    why = why_unsealed(run, state)
+    if why:
+        sys.stderr.write(f"{why}; so `evalcase resume` needs --trust\n")
 
 
 def print_conclusion(

@@ -6,13 +6,13 @@ import asyncio
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 
 from evalcase.errors import RecordError
 from evalcase.evaluation.about import describe_plan, find_changes
 from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.trials import Trials
 from evalcase.evaluation.work import Work
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
 from evalcase.plugins.cache import FOLDER as CACHE_FOLDER
 from evalcase.plugins.cache import AnswerStore
@@ -23,6 +23,7 @@ from evalcase.record.evaluated import Evaluated
 from evalcase.record.folder import Run, create_run
 from evalcase.record.index import Index, read_totals
 from evalcase.record.journal import Journal, open_journal
+from evalcase.record.seal import make_sealer
 from evalcase.record.session import Session, rows_ahead
 from evalcase.record.table import mark_of
 from evalcase.run.budget import Budget
@@ -59,11 +60,16 @@ class Evaluation:
             plan = self.plan = plan.with_secrets_of(targets.by_name.values())
             self._is_new = run is None
             if run is None:
+                world = plan.world
                 run = create_run(
-                    runs_dir, describe_plan(plan), now=plan.world.now(),
-                    random=plan.world.entropy, scrubber=plan.scrubber,
+                    runs_dir, describe_plan(plan), now=world.now(), random=world.entropy,
+                    scrubber=plan.scrubber,
+                    sealer=make_sealer(world.state, plan.config.root, world.entropy),
                 )  # fmt: skip
-            return await self._record(run, targets, again)
+            try:
+                return await self._record(run, targets, again)
+            finally:
+                await plan.graders.close()
 
     async def _record(
         self, run: Run, targets: OpenTargets, again: tuple[Verdict, ...]

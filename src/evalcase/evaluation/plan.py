@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import partial
 
 from evalcase.errors import ConfigError
 from evalcase.model.grader import NamedGrader
-from evalcase.model.target import Target, Warn
+from evalcase.model.quick_dataclass import dataclass, replace
+from evalcase.model.target import Surroundings, Target, Warn
 from evalcase.plugins.graders import Graders
 from evalcase.plugins.targets import key_names, make_target
 from evalcase.project.config import Config
@@ -88,7 +88,8 @@ def prepare(
     secrets = _values(key_names(config, ()), world)
     tell = warn_once(lambda text: warn(Scrubber(secrets).text(text)))
     suites = given.suites if given.suites is not None else Suites(options.paths)
-    graders = Graders(given.graders, no_exec=options.no_exec)
+    surroundings = Surroundings(config.root, world.environment, tell)
+    graders = Graders(given.graders, surroundings, no_exec=options.no_exec)
     choice = make_choice(options.selection, Places(config.root, world.cwd).find)
     found = survey_cases(suites, options, config, graders, choice, tell)
     named = [name for name in options.targets if name not in (given.targets or {})]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterator, Mapping
-from dataclasses import replace
 
 from evalcase.errors import SuiteError
 from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.trials import Trials
 from evalcase.model.codec import encode
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result, Verdict
 from evalcase.model.target import TargetVersion
 from evalcase.model.totals import Totals

@@ -7,13 +7,13 @@ the reference says of it all come from there.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import inf
 from typing import Any, NamedTuple, Protocol
 
 from evalcase.model.finding import At, KeyPath
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.nearest import nearest
+from evalcase.model.quick_dataclass import dataclass
 
 
 class OptionFault(NamedTuple):
@@ -25,6 +25,8 @@ class OptionFault(NamedTuple):
     hint: str | None = None
     at: At = "value"
     code: str = "bad-value"
+    unlike: bool = False
+    """Whether the value has another shape altogether."""
 
 
 class Shape(Protocol):
@@ -54,7 +56,9 @@ def mismatch(
     """The fault of a value that has not the shape."""
     shown = f"{value!r:.60}" if isinstance(value, str | int | float) else kind(value)
     shown = str(value).lower() if isinstance(value, bool) else shown
-    return OptionFault(path, f"`{path[-1]}` is {shape.words}, not {shown}", hint, code=code)
+    return OptionFault(
+        path, f"`{path[-1]}` is {shape.words}, not {shown}", hint, code=code, unlike=True
+    )
 
 
 class Plain:
@@ -271,8 +275,11 @@ class OneOf:
         if all(found):
             # Where one shape got further into the value than the others, that one was meant.
             deepest = max(found, key=lambda faults: len(faults[0].path))
+            nearest_shapes = [faults for faults in found if not faults[0].unlike]
             if len(deepest[0].path) > len(path):
                 yield from deepest
+            elif len(nearest_shapes) == 1:
+                yield from nearest_shapes[0]
             else:
                 yield mismatch(self, value, path)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.result import Verdict
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from math import inf
 from typing import Any, TypedDict
 
 from evalcase.errors import ConfigError
 from evalcase.model.codec import decode, encode
+from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.result import Result
 from evalcase.project.config import Config
 from evalcase.run.limits import Limits

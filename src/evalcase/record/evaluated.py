@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from evalcase.model.outcome import CaseVerdict
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.result import Result
 from evalcase.model.totals import Totals
 from evalcase.record.ending import Status

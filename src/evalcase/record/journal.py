@@ -15,8 +15,9 @@ from evalcase.errors import RecordError
 from evalcase.record.commit import Committer, Done, JournalFailure
 from evalcase.record.lines import JournalLines
 from evalcase.record.lock import lock, unlock
-from evalcase.record.row import encode_row
-from evalcase.system.disk import BINARY, NO_LINK, Disk, LocalDisk, sync_folder
+from evalcase.system.disk import BINARY, Disk, LocalDisk, sync_folder
+from evalcase.system.files import NO_LINK
+from evalcase.text.journal_row import encode_row
 from evalcase.text.secrets import Scrubber
 
 

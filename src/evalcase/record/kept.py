@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import cached_property
 from math import fsum
 
 from evalcase.errors import ConfigError
 from evalcase.model.case import Case
 from evalcase.model.outcome import CaseVerdict, Outcome
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
 from evalcase.model.totals import Totals
 from evalcase.record.cases import CaseShelf, shelve_cases

@@ -11,7 +11,7 @@ from evalcase.model.result import Verdict
 from evalcase.model.target import TargetVersion
 from evalcase.model.trial import TrialKey
 from evalcase.record.lines import JournalLines, damaged
-from evalcase.record.row import decode_row
+from evalcase.text.journal_row import decode_row
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 RESULT, REGRADED, CHANGED = "result", "regraded", "target"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import can_pass
 

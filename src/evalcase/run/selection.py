@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from heapq import nsmallest
 from typing import NamedTuple
 
 from evalcase.model.case import Case
+from evalcase.model.quick_dataclass import dataclass
 
 Pair = tuple[str, Case]
 """The path of a suite, and one of its cases."""

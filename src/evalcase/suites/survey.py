@@ -5,12 +5,12 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import NamedTuple
 
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.model.case import Case
 from evalcase.model.problem import Problem
+from evalcase.model.quick_dataclass import replace
 from evalcase.plugins.graders import Graders
 from evalcase.project.config import Config
 from evalcase.project.options import RunOptions
