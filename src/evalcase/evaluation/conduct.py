@@ -29,7 +29,7 @@ from evalcase.run.gate import Gate
 from evalcase.run.limits import Limits
 from evalcase.run.opening import OpenTargets
 from evalcase.run.schedule import Engine, Watcher
-from evalcase.system.timer import Timer
+from evalcase.system.guests import Guests
 
 
 class Evaluation:
@@ -128,9 +128,9 @@ class Evaluation:
         session = Session(journal, tally, self.watcher.finished, ahead, scrubber)
         engine = self.engine = Engine(limits, self.watcher)
         budget = self._budget = Budget(limits.max_cost_usd, spent_usd, engine.stop)
-        timer, store = Timer(), self._store()
-        gate = Gate(targets, limits, engine, budget, timer, plan.world.random, store)
-        trials = Trials(plan, engine, gate, timer, run.id)
+        guests, store = Guests(), self._store()
+        gate = Gate(targets, limits, engine, budget, guests, plan.world.random, store)
+        trials = Trials(plan, engine, gate, guests, run.id)
         return Work(plan, run, index, trials, session, again), engine
 
     def _limits(self) -> Limits:

@@ -22,7 +22,7 @@ from evalcase.run.budget import Budget
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
 from evalcase.run.retry import wait_before_retry
-from evalcase.system.timer import Timer
+from evalcase.system.guests import Guests
 from evalcase.text.crash import failure_of
 
 CACHE_VERSION = 2
@@ -75,7 +75,7 @@ class Gate:
         limits: Limits,
         patience: Patience,
         budget: Budget,
-        timer: Timer,
+        guests: Guests,
         random: Callable[[], float],
         store: Store | None = None,
     ) -> None:
@@ -83,7 +83,7 @@ class Gate:
         self._limits = limits
         self._patience = patience
         self._budget = budget
-        self._timer = timer
+        self._guests = guests
         self._random = random
         self._store = store
         self._paces: dict[str, Pace] = {}
@@ -161,7 +161,7 @@ class Gate:
         began = await (pace.begin() if pace.is_free else patience.turn(pace))
         error: Exception | None = None
         try:
-            tried = await attempt(target, question, limit_s, self._timer)
+            tried = await attempt(target, question, limit_s, self._guests)
             error = tried.error
         finally:
             known = error if isinstance(error, TargetError) else None
