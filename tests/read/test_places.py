@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.model.finding import At, Finding, Path
+from evalcase.model.finding import At, Finding, KeyPath
 from evalcase.model.problem import Span
 from evalcase.read.document import Document, parse_document
 from evalcase.read.places import Alias, Branch, Leaf, find_node
@@ -21,7 +21,7 @@ def source(text: str, span: Span) -> str:
     ]
 
 
-def at(text: str, path: Path, what: At = "value", format: Any = "yaml") -> str:
+def at(text: str, path: KeyPath, what: At = "value", format: Any = "yaml") -> str:
     """The text at a path; looked up alone and among all others, which must agree."""
     document = parse_document(text, format, "x")
     assert document.readable, document.faults
@@ -98,7 +98,7 @@ empty:
     ],
 )
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["lf", "crlf", "cr"])
-def test_every_kind_of_yaml_node(path: Path, key: str, value: str, end: str) -> None:
+def test_every_kind_of_yaml_node(path: KeyPath, key: str, value: str, end: str) -> None:
     text = YAML.replace("\n", end)
     assert at(text, path, "key") == key.replace("\n", end)
     assert at(text, path, "value") == value.replace("\n", end)
@@ -179,7 +179,7 @@ m: {<<: {q: 8}}
         (("z", 2, "b"), "b", "[2, &two 3]"),
     ],
 )
-def test_anchors_aliases_and_merges(path: Path, key: str, value: str) -> None:
+def test_anchors_aliases_and_merges(path: KeyPath, key: str, value: str) -> None:
     assert at(ANCHORS, path, "key") == key
     assert at(ANCHORS, path) == value
 
@@ -259,7 +259,7 @@ JSON = """ {
         ((), JSON.strip(), JSON.strip()),
     ],
 )
-def test_every_kind_of_json_node(path: Path, key: str, value: str) -> None:
+def test_every_kind_of_json_node(path: KeyPath, key: str, value: str) -> None:
     for end in ("\n", "\r\n", "\r"):
         text = JSON.replace("\n", end)
         assert at(text, path, "key", "json") == key.replace("\n", end)
@@ -279,7 +279,7 @@ def test_the_same_place_in_yaml_and_json() -> None:
 
 def test_many_paths_are_looked_up_at_once() -> None:
     document = parse_document(YAML, "yaml", "x")
-    wanted: list[tuple[Path, At]] = [
+    wanted: list[tuple[KeyPath, At]] = [
         (("list",), "key"), (("list", 1, "c", 0), "value"), (("list", 1), "key"),
         (("list", 1, "c"), "key"), (("flow",), "value"), ((), "value"), (("flow", "k", 1), "key"),
     ]  # fmt: skip

@@ -14,7 +14,7 @@ import pytest
 
 from evalcase.errors import RecordError
 from evalcase.record.ending import read_end
-from evalcase.record.find import list_runs, newest_incomplete
+from evalcase.record.find import list_runs, newest_unfinished
 from evalcase.record.folder import Run, create_run, read_run
 from evalcase.text.secrets import Scrubber
 from tests.record.faults import ForgetfulDisk, SmallDisk
@@ -120,7 +120,7 @@ def test_a_run_json_that_can_t_be_used(tmp_path: Path, text: str, message: str) 
     [listed] = list_runs(str(tmp_path))
     assert listed.status == "damaged"
     assert message in listed.problem
-    assert newest_incomplete(str(tmp_path)) is None
+    assert newest_unfinished(str(tmp_path)) is None
 
 
 def test_what_is_unknown_in_run_json_is_no_problem(tmp_path: Path) -> None:
@@ -147,22 +147,22 @@ def test_runs_are_listed_newest_first(tmp_path: Path) -> None:
 
 def test_there_need_not_be_any_runs(tmp_path: Path) -> None:
     assert list_runs(str(tmp_path / "missing")) == []
-    assert newest_incomplete(str(tmp_path / "missing")) is None
+    assert newest_unfinished(str(tmp_path / "missing")) is None
 
 
-def test_the_newest_incomplete_run(tmp_path: Path) -> None:
+def test_the_newest_unfinished_run(tmp_path: Path) -> None:
     old, stopped, fresh, over = (begin(tmp_path, later_s=later) for later in range(4))
     end(old, "completed")
     end(stopped, "interrupted")
     end(over, "completed")
-    assert newest_incomplete(str(tmp_path)) == fresh
+    assert newest_unfinished(str(tmp_path)) == fresh
     end(fresh, "completed")
-    assert newest_incomplete(str(tmp_path)) == stopped
+    assert newest_unfinished(str(tmp_path)) == stopped
     end(stopped, "completed")
-    assert newest_incomplete(str(tmp_path)) is None
+    assert newest_unfinished(str(tmp_path)) is None
     # Trials that are being run again: there is work to do until the next end.
     write(Path(over.journal), [row(2)])
-    assert newest_incomplete(str(tmp_path)) == over
+    assert newest_unfinished(str(tmp_path)) == over
 
 
 def test_the_end_counts_only_while_nothing_follows(tmp_path: Path) -> None:

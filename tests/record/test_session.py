@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from evalcase.errors import RecordError
 from evalcase.model.grade import Grade
 from evalcase.model.result import Result
-from evalcase.record.cases import CaseShelf
+from evalcase.record.cases import shelve_cases
 from evalcase.record.index import read_index, read_totals
 from evalcase.record.journal import open_journal
 from evalcase.record.lines import read_rows
@@ -183,7 +183,7 @@ async def test_each_case_is_written_once_before_its_first_result(tmp_path: Path)
         ("case", "case-1"), ("result", "case-1"), ("case", "case-2"), ("result", "case-2"),
         ("result", "case-1"), ("result", "case-2"),
     ]  # fmt: skip
-    with CaseShelf(kept.path) as shelf:
+    with shelve_cases(kept.path) as shelf:
         assert shelf.find("evals/math.eval.yaml", "case-2") == trial(2).case
         assert shelf.find("evals/other.eval.yaml", "case-2") is None
 

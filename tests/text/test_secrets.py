@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.model.trial import TrialKey
-from evalcase.record.row import decode_row, encode_row
+from evalcase.text.journal_row import decode_row, encode_row
 from evalcase.text.secrets import _VOCABULARY, Scrubber
 from tests.record.samples import row, rows_of, write
 

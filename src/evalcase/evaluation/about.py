@@ -28,6 +28,7 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
         "target_hashes": _target_hashes(plan),
         "default_target": plan.config.target,
         "trials": plan.planned,
+        "cases": plan.cases,
         "cwd": os.path.relpath(plan.world.cwd, plan.config.root),
     }
 

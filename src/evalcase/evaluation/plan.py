@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import partial
 
 from evalcase.errors import ConfigError
 from evalcase.model.grader import NamedGrader
-from evalcase.model.target import Target
+from evalcase.model.quick_dataclass import dataclass, replace
+from evalcase.model.target import Surroundings, Target, Warn
 from evalcase.plugins.graders import Graders
 from evalcase.plugins.targets import key_names, make_target
 from evalcase.project.config import Config
@@ -20,8 +20,6 @@ from evalcase.suites.refusal import Needs, check_plan, refuse
 from evalcase.suites.survey import Survey, survey_cases
 from evalcase.system.world import World
 from evalcase.text.secrets import Scrubber
-
-Warn = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +41,8 @@ class Plan:
     suites: SomeSuites
     trials: Mapping[str, int]
     """How many trials there are of each target."""
+    cases: int
+    """How many cases there are, each once for each of its targets."""
     targets: Mapping[str, Target]
     """Those of cases."""
     graders: Graders
@@ -84,11 +84,13 @@ def prepare(
     secrets = _values(key_names(config, ()), world)
     tell = warn_once(lambda text: warn(Scrubber(secrets).text(text)))
     suites = given.suites if given.suites is not None else Suites(options.paths)
-    graders = Graders(given.graders, no_exec=options.no_exec)
+    surroundings = Surroundings(config.root, world.environment, tell)
+    graders = Graders(given.graders, surroundings, no_exec=options.no_exec)
     found = survey_cases(suites, options, config, graders, tell)
     named = [name for name in options.targets if name not in (given.targets or {})]
     needs = Needs(found.needs, named, named_by, held=given.suites is not None)
-    trials = _trials_of(found, config, needs)
+    _refuse(found, config, needs)
+    trials = found.trials
     graders.make_ready()
     make = partial(
         make_target, config=config, warn=tell, environment=world.environment,
@@ -107,6 +109,7 @@ def prepare(
         world,
         suites,
         trials,
+        sum(found.cases.values()),
         targets,
         graders,
         scrubber,
@@ -116,13 +119,12 @@ def prepare(
     )
 
 
-def _trials_of(found: Survey, config: Config, needs: Needs) -> dict[str, int]:
-    """How many trials there are of each target. All that keeps a run from asking is told at once,
-    before anything of the project is imported."""
+def _refuse(found: Survey, config: Config, needs: Needs) -> None:
+    """All that keeps a run from asking is told at once, before anything of the project is
+    imported."""
     refuse(check_plan(config, needs, found.errors), config, needs)
     if found.fault is not None:
         raise found.fault
-    return found.trials
 
 
 def _make_targets(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
-from dataclasses import replace
 from functools import partial
 from inspect import isawaitable
 from typing import NamedTuple
@@ -11,11 +10,13 @@ from typing import NamedTuple
 from evalcase.errors import EvalcaseError
 from evalcase.grade.asked import Asking
 from evalcase.grade.checked import check_score
+from evalcase.grade.parts import look_at
 from evalcase.grade.score import decide_verdict
 from evalcase.model.case import Case
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade, Score
 from evalcase.model.grader import Context, NamedGrader
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
 from evalcase.system.guests import Guests, Stay
 from evalcase.text.crash import failure_of
@@ -103,7 +104,7 @@ def _begin(
         below = partial(_grade_each, context, guests=guests, timeout_s=timeout_s)
         context = replace(context, grading=below)
     try:
-        outcome: object = named.grader.grade(context)
+        outcome: object = look_at(named, context)
         if not isinstance(outcome, Score) and isawaitable(outcome):
             return _Begun(named, outcome, asking, named.timeout_s or timeout_s)
     except BaseException as error:  # noqa: BLE001 - the boundary: a grader may raise anything
@@ -127,6 +128,8 @@ def grade_of(named: NamedGrader, score: Score) -> Grade:
     if named.negated and value is not None:
         value, passed, by_threshold = 1.0 - value, not passed, False
     reason = _reason(named, value, passed, score.reason, by_threshold)
+    if named.negated and not passed and value is not None:
+        reason = f"{reason}; with `not: true` that fails"
     return Grade(named.name, value, passed, reason, score.details, named.weight, named.required)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message, ToolCall
+from evalcase.model.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

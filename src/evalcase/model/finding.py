@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-Path: TypeAlias = "tuple[str | int, ...]"
+KeyPath: TypeAlias = "tuple[str | int, ...]"
 At = Literal["key", "value"]
 
 QUOTE_IT = "quote it"
@@ -13,12 +13,12 @@ QUOTE_IT = "quote it"
 
 class Finding(NamedTuple):
     code: str
-    path: Path
+    path: KeyPath
     message: str
     hint: str | None = None
     at: At = "value"
     case: str | None = None
-    also: Path | None = None
+    also: KeyPath | None = None
     """The path of a second place, which is added to the message."""
 
 

@@ -7,24 +7,26 @@ the reference says of it all come from there.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import inf
 from typing import Any, NamedTuple, Protocol
 
-from evalcase.model.finding import At, Path
+from evalcase.model.finding import At, KeyPath
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.nearest import nearest
+from evalcase.model.quick_dataclass import dataclass
 
 
 class OptionFault(NamedTuple):
     """What is wrong with the value of an option, and where below it."""
 
-    path: Path
+    path: KeyPath
     message: str
     """A whole sentence, which names the option in backquotes."""
     hint: str | None = None
     at: At = "value"
     code: str = "bad-value"
+    unlike: bool = False
+    """Whether the value has another shape altogether."""
 
 
 class Shape(Protocol):
@@ -35,7 +37,7 @@ class Shape(Protocol):
         """What it is, after "is": `a number from 0 to 1`."""
         ...
 
-    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         """What is wrong with a value; `path` ends with the option's name, or leads below it."""
         ...
 
@@ -49,12 +51,14 @@ class Shape(Protocol):
 
 
 def mismatch(
-    shape: Shape, value: JSON, path: Path, hint: str | None = None, code: str = "wrong-type"
+    shape: Shape, value: JSON, path: KeyPath, hint: str | None = None, code: str = "wrong-type"
 ) -> OptionFault:
     """The fault of a value that has not the shape."""
     shown = f"{value!r:.60}" if isinstance(value, str | int | float) else kind(value)
     shown = str(value).lower() if isinstance(value, bool) else shown
-    return OptionFault(path, f"`{path[-1]}` is {shape.words}, not {shown}", hint, code=code)
+    return OptionFault(
+        path, f"`{path[-1]}` is {shape.words}, not {shown}", hint, code=code, unlike=True
+    )
 
 
 class Plain:
@@ -75,7 +79,7 @@ class Text(Plain):
     def words(self) -> str:
         return self.what
 
-    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, str):
             quotable = isinstance(value, bool | int | float)
             yield mismatch(self, value, path, "quote it" if quotable else None)
@@ -94,7 +98,7 @@ class Flag(Plain):
     def words(self) -> str:
         return "true or false"
 
-    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, bool):
             yield mismatch(self, value, path)
 
@@ -120,7 +124,7 @@ class Number:
             return f"{what} from {self.least:g} to {self.most:g}"
         return f"{what} of {self.least:g} or more" if self.least > -inf else what
 
-    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         numeric = isinstance(value, int if self.whole else int | float)
         if not numeric or isinstance(value, bool) or not self._contains(value):  # type: ignore[arg-type]
             yield mismatch(self, value, path, self._hint(value), "bad-value")
@@ -164,7 +168,7 @@ class Choice(Plain):
     def words(self) -> str:
         return f"one of {', '.join(self.choices)}"
 
-    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if value not in self.choices:
             close = nearest(value.lower(), self.choices) if isinstance(value, str) else None
             hint = None if close is None else f"did you mean `{close}`?"
@@ -184,7 +188,7 @@ class Anything(Plain):
     def words(self) -> str:
         return self.what
 
-    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         del value, path
         yield from ()
 
@@ -204,7 +208,7 @@ class ListOf:
     def words(self) -> str:
         return self.what
 
-    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, list):
             yield mismatch(self, value, path)
         elif len(value) < self.least:
@@ -238,7 +242,7 @@ class MapOf:
     def words(self) -> str:
         return self.what
 
-    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, dict):
             yield mismatch(self, value, path)
             return
@@ -266,13 +270,16 @@ class OneOf:
     def words(self) -> str:
         return " or ".join(shape.words for shape in self.shapes)
 
-    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         found = [list(shape.faults(value, path)) for shape in self.shapes]
         if all(found):
             # Where one shape got further into the value than the others, that one was meant.
             deepest = max(found, key=lambda faults: len(faults[0].path))
+            nearest_shapes = [faults for faults in found if not faults[0].unlike]
             if len(deepest[0].path) > len(path):
                 yield from deepest
+            elif len(nearest_shapes) == 1:
+                yield from nearest_shapes[0]
             else:
                 yield mismatch(self, value, path)
 

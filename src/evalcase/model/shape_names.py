@@ -1,4 +1,4 @@
-"""Shapes of options that name something else: a function, or other graders.
+"""Shapes of options that name something else: a function, a place in JSON, or other graders.
 
 None of them is looked up here: nothing is imported for a check of its syntax.
 """
@@ -6,11 +6,12 @@ None of them is looked up here: nothing is imported for a check of its syntax.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-from evalcase.model.finding import Path
+from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
+from evalcase.model.path_steps import path_steps
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import OptionFault, Plain, mismatch
 
 
@@ -22,7 +23,7 @@ class Reference(Plain):
     def words(self) -> str:
         return "`module:function`"
 
-    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, str):
             yield mismatch(self, value, path)
             return
@@ -46,6 +47,27 @@ def _reference_hint(module: str, name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class PathText(Plain):
+    """A path into JSON."""
+
+    @property
+    def words(self) -> str:
+        return "a path such as items.0.name"
+
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
+        if not isinstance(value, str):
+            yield mismatch(self, value, path)
+            return
+        try:
+            path_steps(value)
+        except ValueError as error:
+            yield OptionFault(path, f"`{path[-1]}` {error}")
+
+    def schema(self) -> dict[str, JSON]:
+        return {"type": "string", "minLength": 1}
+
+
+@dataclass(frozen=True, slots=True)
 class GraderList:
     """A list of graders in any spelling, held as a tuple of graders.
 
@@ -55,7 +77,7 @@ class GraderList:
     def words(self) -> str:
         return "a list of graders"
 
-    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, list):
             yield mismatch(self, value, path)
         elif not value:

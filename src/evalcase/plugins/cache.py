@@ -11,8 +11,9 @@ from collections.abc import Callable
 
 from evalcase.model.answer import Answer
 from evalcase.model.codec import decode, encode
-from evalcase.record.row import MAX_LINE, decode_row, encode_row, fault_in
+from evalcase.system.disk import write_atomically
 from evalcase.system.files import read_file
+from evalcase.text.journal_row import MAX_LINE, decode_row, encode_row, fault_in
 from evalcase.text.secrets import Scrubber
 
 FOLDER = os.path.join(".evalcase", "cache")
@@ -45,12 +46,9 @@ class AnswerStore:
         if self._scrubber.finds(line.decode(errors="replace")):
             return  # without its secret it would be another answer
         path = self._path(key)
-        draft = f"{path}.{os.getpid()}"
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(draft, "wb") as file:
-                file.write(line)
-            os.replace(draft, path)
+            write_atomically(path, line, durable=False)
         except OSError as error:
             self._warn(f"the cache can't be written: {error.strerror or error}")
 

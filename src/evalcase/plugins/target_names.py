@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from evalcase.errors import ConfigError
-from evalcase.model.finding import Finding, Path, Unfit
+from evalcase.model.finding import Finding, KeyPath, Unfit
 from evalcase.model.target import TargetKind
 from evalcase.plugins.registry import find_target_kind, is_known, names
 from evalcase.plugins.targets import read_value, target_faults
@@ -80,7 +80,7 @@ def find_wrong_targets(config: Config, used: frozenset[str] | None = None) -> It
     for name, table in config.targets.items():
         if used is None or name in used:
             yield from _find_wrong_options(name, table)
-    named: list[tuple[str | None, Path]] = [(config.target, ("target",))]
+    named: list[tuple[str | None, KeyPath]] = [(config.target, ("target",))]
     if config.judge is not None:
         named.append((config.judge.target, ("judge", "target")))
     for target, path in named:

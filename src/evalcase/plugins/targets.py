@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from evalcase.errors import ConfigError
-from evalcase.model.finding import Path
+from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.option import faults_of, made_of
 from evalcase.model.shape import OptionFault
@@ -58,7 +58,7 @@ def build_target(
 
 
 def target_faults(
-    kind: TargetKind, values: Mapping[str, object], path: Path = ()
+    kind: TargetKind, values: Mapping[str, object], path: KeyPath = ()
 ) -> Iterator[OptionFault]:
     """Everything that is wrong with the options of a target, as a configuration has them."""
     odd = [fault for name in values for fault in _odd_value(name, values[name], path)]
@@ -123,7 +123,7 @@ def _check_reach(name: str, kind: TargetKind, value: str, root: str) -> None:
         )
 
 
-def _odd_value(name: str, value: object, path: Path) -> Iterator[OptionFault]:
+def _odd_value(name: str, value: object, path: KeyPath) -> Iterator[OptionFault]:
     try:
         copy_json(value)
     except NotJsonError as error:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from evalcase.model.finding import Path
+from evalcase.model.finding import KeyPath
 from evalcase.system.files import read_file
 
 MOST_BYTES = 10_000_000
-TABLES: dict[str, Path] = {"evalcase.toml": (), "pyproject.toml": ("tool", "evalcase")}
+TABLES: dict[str, KeyPath] = {"evalcase.toml": (), "pyproject.toml": ("tool", "evalcase")}
 """The names it may have, and where in it the settings are."""
 
 
@@ -23,7 +23,7 @@ def holds_config(root: str) -> bool:
         path = os.path.join(root, name)
         if os.path.isfile(path):
             try:
-                if has_settings(name, read_file(path, MOST_BYTES)):
+                if has_settings(name, read_file(path, MOST_BYTES, inside=root)):
                     return True
             except OSError:
                 return True  # what is wrong with it is told by whoever reads it

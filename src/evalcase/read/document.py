@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Literal
 
-from evalcase.model.finding import QUOTE_IT, At, Finding, Path
+from evalcase.model.finding import QUOTE_IT, At, Finding, KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.problem import Excerpt, Problem, Span
 from evalcase.read.fault import FatalFaultError, Fault
@@ -69,7 +69,7 @@ class Document:
         root = self.places(wanted)
         return [self._placed(finding, root) for finding in findings]
 
-    def places(self, wanted: Iterable[tuple[Path, At]] | None = None) -> Node:
+    def places(self, wanted: Iterable[tuple[KeyPath, At]] | None = None) -> Node:
         """The places of some keys and values, or of everything, in a tree for `find`."""
         if self.format == "yaml":
             from evalcase.read.yaml_places import yaml_places

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
-from evalcase.model.finding import At, Path
+from evalcase.model.finding import At, KeyPath
 from evalcase.model.problem import Span
 
 Wanted: TypeAlias = "dict[str | int, Wanted]"
@@ -40,7 +40,7 @@ class Place(NamedTuple):
     """The alias that leads there, where the value is written elsewhere."""
 
 
-def find_node(root: Node, path: Path, at: At) -> Place:
+def find_node(root: Node, path: KeyPath, at: At) -> Place:
     """The place of a value, or of its key. A path that leads nowhere ends at its parent."""
     node, key_span, through = root, root.span, None
     for step in path:
@@ -77,7 +77,7 @@ KEY_ONLY: Wanted = {}
 """Stands in a tree of wanted paths for a value whose key is all that is wanted."""
 
 
-def wanted_tree(places: Iterable[tuple[Path, At]]) -> Wanted:
+def wanted_tree(places: Iterable[tuple[KeyPath, At]]) -> Wanted:
     root: Wanted = {}
     for path, at in places:
         node = root

@@ -9,8 +9,8 @@ from typing import Any
 
 from evalcase.model.case import Case
 from evalcase.record.lines import JournalLines, damaged, line_number, open_lines, read_line_at
-from evalcase.record.row import decode_row
 from evalcase.record.table import Table, mark_of
+from evalcase.text.journal_row import decode_row
 
 CASE = b'{"type":"case",'
 _GRADING = b'{"type":"grading",'
@@ -31,18 +31,11 @@ def case_row(suite: str, case: Case) -> dict[str, Any]:
 class CaseShelf:
     """Finds cases by suite and id, and holds none of them."""
 
-    def __init__(self, path: str, upto: int | None = None) -> None:
-        """With `upto`, cases as they were before any later grading."""
+    def __init__(self, path: str, places: Table) -> None:
+        """`places` says for each case at which byte of the journal its row begins."""
         self._path = path
-        self._places = Table("Q")
+        self._places = places
         self._file: BufferedReader | None = None
-        lines, at = JournalLines(path), 0
-        for line in lines:
-            begins, at = at, lines.size
-            if line.startswith(CASE):
-                self._places.add(mark_of(self._name(line, lines.count)), begins)
-            elif upto is not None and line.startswith(_GRADING) and _number(line) > upto:
-                break
 
     def find(self, suite: str, case: str) -> Case | None:
         """The case as it was when it was last graded; None if the journal hasn't got it."""
@@ -66,14 +59,27 @@ class CaseShelf:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _name(self, line: bytes, number: int) -> tuple[str, str]:
-        """Suite and id. They come first, so that the rest of most lines need not be parsed."""
-        found = _NAME.match(line)
-        row = json.loads(b"{%b}" % found[1]) if found else decode_row(line)
-        suite, case = row.get("suite"), row.get("case")
-        if not isinstance(suite, str) or not isinstance(case, str):
-            raise damaged(self._path, number, "is no case")
-        return suite, case
+
+def shelve_cases(path: str, upto: int | None = None) -> CaseShelf:
+    """The cases of a journal; with `upto`, as they were before any later grading."""
+    places, lines, at = Table("Q"), JournalLines(path), 0
+    for line in lines:
+        begins, at = at, lines.size
+        if line.startswith(CASE):
+            places.add(mark_of(_name(line, path, lines.count)), begins)
+        elif upto is not None and line.startswith(_GRADING) and _number(line) > upto:
+            break
+    return CaseShelf(path, places)
+
+
+def _name(line: bytes, path: str, number: int) -> tuple[str, str]:
+    """Suite and id. They come first, so that the rest of most lines need not be parsed."""
+    found = _NAME.match(line)
+    row = json.loads(b"{%b}" % found[1]) if found else decode_row(line)
+    suite, case = row.get("suite"), row.get("case")
+    if not isinstance(suite, str) or not isinstance(case, str):
+        raise damaged(path, number, "is no case")
+    return suite, case
 
 
 def _number(line: bytes) -> int:

@@ -15,8 +15,9 @@ from evalcase.errors import RecordError
 from evalcase.record.commit import Committer, Done, JournalFailure
 from evalcase.record.lines import JournalLines
 from evalcase.record.lock import lock, unlock
-from evalcase.record.row import encode_row
-from evalcase.system.disk import BINARY, NO_LINK, Disk, LocalDisk, sync_folder
+from evalcase.system.disk import BINARY, Disk, LocalDisk, sync_folder
+from evalcase.system.files import NO_LINK
+from evalcase.text.journal_row import encode_row
 from evalcase.text.secrets import Scrubber
 
 
@@ -30,9 +31,6 @@ class Journal:
         self.cut = old.torn
         """What a crash had left half written. It is gone now."""
         self._fd, self._committer, self._scrubber = fd, committer, scrubber
-        if sys.platform != "win32":
-            let_go = weakref.WeakMethod(self._let_go)
-            os.register_at_fork(after_in_child=lambda: (call := let_go()) and call())
 
     @property
     def failure(self) -> JournalFailure | None:
@@ -80,7 +78,7 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _let_go(self) -> None:
+    def let_go(self) -> None:
         """In a forked child: a worker that outlives this process must not hold its lock."""
         if self._fd >= 0:
             os.close(self._fd)
@@ -119,6 +117,9 @@ def open_journal(
             raise
     committer = Committer(fd, old, disk, deliver or _call_each, on_failure or _ignore)
     journal = Journal(fd, old, committer, scrubber)
+    if sys.platform != "win32":
+        let_go = weakref.WeakMethod(journal.let_go)
+        os.register_at_fork(after_in_child=lambda: (call := let_go()) and call())
     committer.thread.start()
     return journal
 

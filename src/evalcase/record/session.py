@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -17,13 +16,14 @@ from evalcase.model.case import Case
 from evalcase.model.codec import decode, encode
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Regraded, Result
 from evalcase.model.totals import Totals
 from evalcase.model.trial import Trial
 from evalcase.record.cases import case_row
 from evalcase.record.journal import Journal
-from evalcase.record.row import encode_row
 from evalcase.record.tally import Tally
+from evalcase.text.journal_row import encode_row
 from evalcase.text.secrets import Scrubber
 
 _MOST_BYTES = 4 * 1024 * 1024
@@ -66,6 +66,8 @@ class Session:
         """Which cases have been written, by their numbers."""
         self.taken = 0
         """How many results were taken: they are safe once the journal could be closed."""
+        self.errored = 0
+        """How many of those had errored."""
         self.replaced = False
         """Whether a result took the place of an earlier one: then only the journal can count."""
 
@@ -116,6 +118,7 @@ class Session:
             await asyncio.Event().wait()
         self._cases[trial.number] = 1
         self.taken += 1
+        self.errored += result.verdict == "errored"
         self._rows += 1
         self._bytes += size
         # Others get their turn, also where neither target nor grader had to be waited for; but to

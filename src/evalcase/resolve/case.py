@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from evalcase.model.case import Case
-from evalcase.model.finding import QUOTE_IT, Path
+from evalcase.model.finding import QUOTE_IT, KeyPath
 from evalcase.model.json_value import kind
 from evalcase.resolve.advice import advise
 from evalcase.resolve.fields import CASE_FIELDS, CASE_ORDER
+from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.messages import read_expected_output, read_input
 from evalcase.resolve.names import CASE, NOWHERE_ELSE, Vocabulary, settle
-from evalcase.resolve.report import Report
 from evalcase.resolve.suite_fields import NOTHING_SHARED, Shared
 from evalcase.resolve.values import READERS
 
@@ -21,55 +21,55 @@ _FIELDS = frozenset(CASE_FIELDS)
 
 def resolve_case(
     raw: Any,
-    path: Path,
-    report: Report,
+    path: KeyPath,
+    findings: Findings,
     ids: Ids,
     shared: Shared = NOTHING_SHARED,
     vocabulary: Vocabulary = CASE,
 ) -> Case | None:
     """The case that `raw` stands for; None, with findings, where it has errors."""
     if type(raw) is not dict:
-        report.case = None
-        report.add("wrong-type", path, f"a case is a mapping, not {kind(raw)}")
+        findings.case = None
+        findings.add("wrong-type", path, f"a case is a mapping, not {kind(raw)}")
         return None
-    errors = report.errors
+    errors = findings.errors
     id = raw.get("id")
-    report.case = id = id if type(id) is str and id else None
+    findings.case = id = id if type(id) is str and id else None
     # Most cases are written with primary names only, and need no second dict; and most of them
     # with no more than three, which spares a look at the others.
     values, where = raw, NOWHERE_ELSE
     has_more = len(raw) != 3 or "input" not in raw or "expected_output" not in raw or id is None
     if has_more and not raw.keys() <= _FIELDS:
-        values, where = settle(raw, path, vocabulary, report)
+        values, where = settle(raw, path, vocabulary, findings)
     input_at = path + where.get("input", _INPUT) if where else path + _INPUT
     expected_at = path + where.get("expected_output", _EXPECTED) if where else path + _EXPECTED
 
     messages = values.get("input")
     if messages is None:
         # A misspelt `input` has been reported already, with its cure.
-        if not report.suggested("input", path):
-            report.add("missing-input", path, "the case has no `input`", "add `input: …`")
+        if not findings.suggested("input", path):
+            findings.add("missing-input", path, "the case has no `input`", "add `input: …`")
     else:
-        messages = read_input(messages, input_at, report)
+        messages = read_input(messages, input_at, findings)
     expected = values.get("expected_output")
     if expected is not None:
-        expected = read_expected_output(expected, expected_at, report)
+        expected = read_expected_output(expected, expected_at, findings)
 
     if id is None:
-        id = _make_id(values.get("id"), path, messages, ids, report)
+        id = _make_id(values.get("id"), path, messages, ids, findings)
     elif not ids.claim(id):
-        report.add("duplicate-id", (*path, "id"), f"the id `{id}` is taken")
+        findings.add("duplicate-id", (*path, "id"), f"the id `{id}` is taken")
     data: dict[str, Any] = {"id": id, "input": messages}
     if expected is not None:
         data["expected_output"] = expected
     if has_more:
-        _read_the_rest(values, where, path, data, report)
+        _read_the_rest(values, where, path, data, findings)
     if shared is not NOTHING_SHARED and messages is not None:
         shared.add_to(data, own_graders_only=values.get("suite_graders") is False)
-    if report.errors > errors:
+    if findings.errors > errors:
         return None
     if expected is None or len(expected) > 1:
-        advise(data, path, expected_at, report)
+        advise(data, path, expected_at, findings)
     return Case(data)
 
 
@@ -78,41 +78,45 @@ _EXPECTED = ("expected_output",)
 
 
 def _make_id(
-    id: Any, path: Path, messages: list[dict[str, Any]] | None, ids: Ids, report: Report
+    id: Any, path: KeyPath, messages: list[dict[str, Any]] | None, ids: Ids, findings: Findings
 ) -> str | None:
     """An id for a case that has none; None, with a finding, where it has one that is no id."""
     if id is None:
         if messages is None:
             return None
         id = ids.make(messages)
-        report.case = id
-        report.name_case(id, path)
+        findings.case = id
+        findings.name_case(id, path)
         return id  # type: ignore[no-any-return]
     if id == "":
-        report.add("bad-value", (*path, "id"), "the id is empty", "leave it out, or fill it")
+        findings.add("bad-value", (*path, "id"), "the id is empty", "leave it out, or fill it")
     else:
         hint = QUOTE_IT if type(id) in (int, float, bool) else None
-        report.add("wrong-type", (*path, "id"), f"an id is a string, not {kind(id)}", hint)
+        findings.add("wrong-type", (*path, "id"), f"an id is a string, not {kind(id)}", hint)
     return None
 
 
 def _read_the_rest(
-    values: dict[str, Any], where: dict[str, Path], path: Path, data: dict[str, Any], report: Report
+    values: dict[str, Any],
+    where: dict[str, KeyPath],
+    path: KeyPath,
+    data: dict[str, Any],
+    findings: Findings,
 ) -> None:
     """All fields but the three that nearly every case has, in canonical order."""
     found: dict[str, Any] = {}
     for name, value in values.items():
         if name in READERS and value is not None:
             canonical, read = READERS[name]
-            result = read(value, path + where.get(name, (name,)), report)
+            result = read(value, path + where.get(name, (name,)), findings)
             if result is not None:
                 found[canonical] = result
     if "targets" in found and values.get("target") is not None and values.get("targets"):
         message = "`target` and `targets` say the same thing"
-        report.add("conflicting-fields", (*path, "target"), message, "keep `targets`", "key")
+        findings.add("conflicting-fields", (*path, "target"), message, "keep `targets`", "key")
     if "skip" not in found and ("criteria" in found or "rubrics" in found):
         name = "criteria" if "criteria" in found else "rubrics"
-        report.mention("judge", name, path + where.get(name, (name,)), "key")
+        findings.mention("judge", name, path + where.get(name, (name,)), "key")
     for name in CASE_ORDER if len(found) > 1 else found:
         if name in found and name in _IN_CANONICAL_FORM:
             data[name] = found[name]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalcase.model.finding import At, Path
+from evalcase.model.finding import At, KeyPath
 from evalcase.model.json_value import kind
-from evalcase.resolve.report import Report
+from evalcase.resolve.findings import Findings
 
 if TYPE_CHECKING:
     from evalcase.model.grader_options import DeclaredGrader
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SPELLINGS = "write a name, {name: argument}, {name: {options}} or {type: name, …}"
 
-SHARED_NAMES = frozenset({"name", "weight", "required", "threshold", "timeout_s", "not"})
+SHARED_NAMES = frozenset({"name", "weight", "required", "threshold", "timeout_s", "not", "path"})
 """The options of every grader, which are never the name of one."""
 
 MAPPING_ARGUMENTS = frozenset({"equals", "json_schema", "json_equals", "fields"})
@@ -27,85 +27,85 @@ class _Written(NamedTuple):
 
     name: str
     options: dict[str, Any]
-    path: Path
+    path: KeyPath
     """Of the grader."""
-    below: Path
+    below: KeyPath
     """Of its options, seen from there."""
     argument: str | None = None
     """The option that is written as the argument, which has the place of the name."""
-    name_at: Path = ()
+    name_at: KeyPath = ()
     """Where the name is written, as a key or as a value."""
     argument_at: At = "value"
 
 
-def read_graders(value: Any, path: Path, report: Report) -> list[dict[str, Any]] | None:
+def read_graders(value: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
     """Each grader as `{type: name, …}`; an argument is the option that it gives."""
     if type(value) is not list:
-        report.add("wrong-type", path, f"`{path[-1]}` is a list, not {kind(value)}", SPELLINGS)
+        findings.add("wrong-type", path, f"`{path[-1]}` is a list, not {kind(value)}", SPELLINGS)
         return None
-    graders = [_read_grader(item, (*path, index), report) for index, item in enumerate(value)]
+    graders = [_read_grader(item, (*path, index), findings) for index, item in enumerate(value)]
     return [grader for grader in graders if grader is not None]
 
 
-def _read_grader(item: Any, path: Path, report: Report) -> dict[str, Any] | None:
-    written = _read_spelling(item, path, report)
+def _read_grader(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:
+    written = _read_spelling(item, path, findings)
     if written is None:
         return None
-    before = report.errors
-    declared = report.declared(written.name)
+    before = findings.errors
+    declared = findings.declared(written.name)
     if declared is None:
-        _report_unknown(written, report)
-        _check_shared(written, report)
+        _report_unknown(written, findings)
+        _check_shared(written, findings)
     else:
-        written = _with_inner(written, declared, report)
+        written = _with_inner(written, declared, findings)
         for fault in declared.faults(written.options):
-            _report_fault(fault, written, declared, report)
-    return {"type": written.name, **written.options} if report.errors == before else None
+            _report_fault(fault, written, declared, findings)
+    return {"type": written.name, **written.options} if findings.errors == before else None
 
 
-def _read_spelling(item: Any, path: Path, report: Report) -> _Written | None:
+def _read_spelling(item: Any, path: KeyPath, findings: Findings) -> _Written | None:
     if type(item) is str and item:
-        return _with_value(_Written(item, {}, path, ()), report)
+        return _with_value(_Written(item, {}, path, ()), findings)
     if type(item) is not dict or not item:
         what = kind(item) if item not in ("", [], {}) else kind(item).replace("a ", "an empty ")
-        report.add("bad-grader", path, f"a grader is a name or a mapping, not {what}", SPELLINGS)
+        findings.add("bad-grader", path, f"a grader is a name or a mapping, not {what}", SPELLINGS)
         return None
     if "type" in item:
         name = item["type"]
         if type(name) is not str or not name:
-            _report_nameless((*path, "type"), report)
+            _report_nameless((*path, "type"), findings)
             return None
         options = {key: value for key, value in item.items() if key != "type"}
-        return _with_value(_Written(name, options, path, (), name_at=("type",)), report)
+        return _with_value(_Written(name, options, path, (), name_at=("type",)), findings)
     if len(item) > 1 or not SHARED_NAMES.isdisjoint(item):
-        hint = _hint_for_options(item, report)
-        report.add("bad-grader", path, "a grader with options says its name in `type`", hint)
+        hint = _hint_for_options(item, findings)
+        findings.add("bad-grader", path, "a grader with options says its name in `type`", hint)
         return None
     ((name, argument),) = item.items()
     if not name:
-        _report_nameless(path, report)
+        _report_nameless(path, findings)
         return None
-    return _read_named(name, argument, path, report)
+    return _read_named(name, argument, path, findings)
 
 
-def _read_named(name: str, argument: Any, path: Path, report: Report) -> _Written:
+def _read_named(name: str, argument: Any, path: KeyPath, findings: Findings) -> _Written:
     """`{name: argument}` or `{name: {options}}`: the kind says which of the two a mapping is."""
-    declared = report.declared(name)
+    declared = findings.declared(name)
     takes_mapping = name in MAPPING_ARGUMENTS if declared is None else declared.kind.takes_mapping
     if type(argument) is dict and not takes_mapping:
-        return _with_value(_Written(name, argument, path, (name,), name_at=(name,)), report)
+        return _with_value(_Written(name, argument, path, (name,), name_at=(name,)), findings)
     if argument is None and (declared is not None or ":" in name):
-        return _with_value(_Written(name, {}, path, (name,), name_at=(name,)), report)
+        return _with_value(_Written(name, {}, path, (name,), name_at=(name,)), findings)
     option = (declared.kind.argument if declared is not None else None) or "value"
     return _Written(name, {option: argument}, path, (name,), option, (name,))
 
 
-def _with_value(written: _Written, report: Report) -> _Written:
+def _with_value(written: _Written, findings: Findings) -> _Written:
     """`python:module:function` is the kind `python` with its argument."""
     name, colon, value = written.name.partition(":")
-    if not colon or report.declared(written.name) is not None:
+    if not colon or findings.declared(written.name) is not None:
         return written
-    declared = report.declared(name)
+    declared = findings.declared(name)
     option = declared.in_name if declared is not None else None
     if option is None or option in written.options:
         return written
@@ -114,25 +114,25 @@ def _with_value(written: _Written, report: Report) -> _Written:
     return written._replace(name=name, options=options, argument=option, argument_at=at)
 
 
-def _with_inner(written: _Written, declared: DeclaredGrader, report: Report) -> _Written:
+def _with_inner(written: _Written, declared: DeclaredGrader, findings: Findings) -> _Written:
     """The same with the graders inside of it in one spelling, too."""
     options = dict(written.options)
     for name in declared.lists:
         if type(options.get(name)) is list and options[name]:
             path = _place((name,), written)
-            inner = read_graders(options[name], path, report)
+            inner = read_graders(options[name], path, findings)
             # What is left of a list with mistakes is never used, but it is not an empty one.
             options[name] = inner or options[name]
     return written._replace(options=options)
 
 
-def _report_unknown(written: _Written, report: Report) -> None:
+def _report_unknown(written: _Written, findings: Findings) -> None:
     at_key = written.name_at and written.name_at != ("type",)
     path = (*written.path, *written.name_at)
-    report.mention("grader", written.name, path, "key" if at_key else "value")
+    findings.mention("grader", written.name, path, "key" if at_key else "value")
 
 
-def _check_shared(written: _Written, report: Report) -> None:
+def _check_shared(written: _Written, findings: Findings) -> None:
     """Of a grader that nobody knows, the options can be checked that all have."""
     if SHARED_NAMES.isdisjoint(written.options) or written.argument is not None:
         return
@@ -141,38 +141,39 @@ def _check_shared(written: _Written, report: Report) -> None:
     for name in written.options:
         if name in SHARED and written.options[name] is not None:
             for fault in SHARED[name].shape.faults(written.options[name], (name,)):
-                _report_fault(fault, written, None, report)
+                _report_fault(fault, written, None, findings)
 
 
 def _report_fault(
-    fault: OptionFault, written: _Written, declared: DeclaredGrader | None, report: Report
+    fault: OptionFault, written: _Written, declared: DeclaredGrader | None, findings: Findings
 ) -> None:
     message, hint, at = fault.message, fault.hint, fault.at
     if written.argument is not None and fault.path[:1] == (written.argument,):
-        at = written.argument_at
+        is_itself = len(fault.path) == 1
+        at = written.argument_at if is_itself else at
         message = message.replace(f"`{written.argument}`", f"the argument of `{written.name}`", 1)
-        if fault.code == "unknown-option":
+        if is_itself and fault.code == "unknown-option":
             message, hint = f"the grader `{written.name}` takes no argument", None
     if fault.code == "missing-option" and declared is not None and declared.kind.example:
         message = message.partition("; for example")[0]
         hint = f"for example: {declared.kind.example}"
-    report.add(fault.code, _place(fault.path, written), message, hint, at)
+    findings.add(fault.code, _place(fault.path, written), message, hint, at)
 
 
-def _place(path: Path, written: _Written) -> Path:
+def _place(path: KeyPath, written: _Written) -> KeyPath:
     """Where an option, or what is below it, is written."""
     if written.argument is not None and path[:1] == (written.argument,):
         return (*written.path, *written.name_at, *path[1:])
     return (*written.path, *written.below, *path)
 
 
-def _report_nameless(path: Path, report: Report) -> None:
-    report.add("bad-grader", path, "the name of a grader is a string", SPELLINGS)
+def _report_nameless(path: KeyPath, findings: Findings) -> None:
+    findings.add("bad-grader", path, "the name of a grader is a string", SPELLINGS)
 
 
-def _hint_for_options(item: Mapping[str, Any], report: Report) -> str:
+def _hint_for_options(item: Mapping[str, Any], findings: Findings) -> str:
     name = item.get("name")
-    if type(name) is str and report.declared(name) is not None:
+    if type(name) is str and findings.declared(name) is not None:
         return f"did you mean {{type: {name}, …}}? `name` is what results call it"
     names = [each for each in item if each not in SHARED_NAMES]
     return f"write {{type: {names[0] if names else 'name'}, value: …}} with the options beside them"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalcase.model.finding import QUOTE_IT, Path
+from evalcase.model.finding import QUOTE_IT, KeyPath
 from evalcase.model.json_value import kind
 from evalcase.model.message import ROLES, is_lone_part, is_message, is_part, part_text
-from evalcase.resolve.report import Report
+from evalcase.resolve.findings import Findings
 from evalcase.text.suggest import ROLES_ELSEWHERE, suggest
 
 _ROLES = frozenset(ROLES)
@@ -16,37 +16,37 @@ _CONTENT_TYPES = frozenset({"text", "file", "image"})
 Messages = list[dict[str, Any]]
 
 
-def read_input(value: Any, path: Path, report: Report) -> Messages | None:
+def read_input(value: Any, path: KeyPath, findings: Findings) -> Messages | None:
     """The messages that an `input` stands for; None, with a finding, where it is none."""
     if type(value) is str:
         if not value or value.isspace():
-            report.add("empty-input", path, "the input is blank")
+            findings.add("empty-input", path, "the input is blank")
         return [{"role": "user", "content": value}]
     if type(value) is list:
-        return value if _are_plain(value) else _message_list(value, path, report)
+        return value if _are_plain(value) else _message_list(value, path, findings)
     if type(value) is dict:
         if is_message(value):
-            return _message_list([value], path, report, single=True)
-        check_content(value, path, report)
+            return _message_list([value], path, findings, single=True)
+        check_content(value, path, findings)
         return [{"role": "user", "content": value}]
     message = f"`input` is a string, a message, a list of messages or a mapping, not {kind(value)}"
-    report.add("wrong-type", path, message, QUOTE_IT)
+    findings.add("wrong-type", path, message, QUOTE_IT)
     return None
 
 
-def read_expected_output(value: Any, path: Path, report: Report) -> Messages | None:
+def read_expected_output(value: Any, path: KeyPath, findings: Findings) -> Messages | None:
     """The messages that an `expected_output` stands for; None where it is at fault."""
     if type(value) is dict and is_message(value):
-        return _message_list([value], path, report, single=True)
+        return _message_list([value], path, findings, single=True)
     if type(value) is list:
         if _are_plain(value):
             return value
         for item in value:
             if is_message(item):
-                return _message_list(value, path, report)
+                return _message_list(value, path, findings)
         if not value:
-            return _message_list(value, path, report)
-        check_content(value, path, report)
+            return _message_list(value, path, findings)
+        check_content(value, path, findings)
     return [{"role": "assistant", "content": value}]
 
 
@@ -67,37 +67,37 @@ def _are_plain(value: list[Any]) -> bool:
 
 
 def _message_list(
-    value: list[Any], path: Path, report: Report, single: bool = False
+    value: list[Any], path: KeyPath, findings: Findings, single: bool = False
 ) -> Messages | None:
     if not value:
         hint = None if str(path[-1]).startswith("input") else _EMPTY_EXPECTATION
-        report.add("empty-list", path, f"`{path[-1]}` is an empty list", hint)
+        findings.add("empty-list", path, f"`{path[-1]}` is an empty list", hint)
         return None
-    before = report.errors
+    before = findings.errors
     for index, item in enumerate(value):
-        _check_message(item, path if single else (*path, index), value, report)
-    return value if report.errors == before else None
+        _check_message(item, path if single else (*path, index), value, findings)
+    return value if findings.errors == before else None
 
 
 _EMPTY_EXPECTATION = "leave it out, or write the full message: [{role: assistant, content: []}]"
 
 
-def _check_message(item: Any, path: Path, siblings: list[Any], report: Report) -> None:
+def _check_message(item: Any, path: KeyPath, siblings: list[Any], findings: Findings) -> None:
     if not is_message(item):
-        _report_odd_item(item, path, siblings, report)
+        _report_odd_item(item, path, siblings, findings)
         return
     role = item["role"]
     if type(role) is not str or role not in _ROLES:
-        _report_role(role, (*path, "role"), report)
+        _report_role(role, (*path, "role"), findings)
     calls = item.get("tool_calls")
     if calls is not None:
-        _check_tool_calls(calls, (*path, "tool_calls"), report)
+        _check_tool_calls(calls, (*path, "tool_calls"), findings)
     elif "content" not in item:
-        _report_empty(item, path, report)
-    check_content(item.get("content"), (*path, "content"), report)
+        _report_empty(item, path, findings)
+    check_content(item.get("content"), (*path, "content"), findings)
 
 
-def _report_odd_item(item: Any, path: Path, siblings: list[Any], report: Report) -> None:
+def _report_odd_item(item: Any, path: KeyPath, siblings: list[Any], findings: Findings) -> None:
     example = f"{{role: {_usual_role(path)}, content: …}}"
     what, hint = kind(item), f"a message is {example}"
     if type(item) is str:
@@ -107,26 +107,26 @@ def _report_odd_item(item: Any, path: Path, siblings: list[Any], report: Report)
         what = "a mapping that is no message"
         hint = (_suggest_role(role) if type(role) is str else None) or hint
     if any(map(is_message, siblings)):
-        report.add("mixed-messages", path, f"this list holds messages, and this is {what}", hint)
+        findings.add("mixed-messages", path, f"this list holds messages, and this is {what}", hint)
     else:
-        report.add("wrong-type", path, f"a list in `input` holds messages, not {what}", hint)
+        findings.add("wrong-type", path, f"a list in `input` holds messages, not {what}", hint)
 
 
-def _usual_role(path: Path) -> str:
+def _usual_role(path: KeyPath) -> str:
     """The role that a message would have where only its content is written."""
     return "user" if _is_input(path) else "assistant"
 
 
-def _is_input(path: Path) -> bool:
+def _is_input(path: KeyPath) -> bool:
     return "input" in path or "input_messages" in path
 
 
-def _report_role(role: Any, path: Path, report: Report) -> None:
+def _report_role(role: Any, path: KeyPath, findings: Findings) -> None:
     if type(role) is not str:
-        report.add("unknown-role", path, f"a role is a string, not {kind(role)}", _ROLE_LIST)
+        findings.add("unknown-role", path, f"a role is a string, not {kind(role)}", _ROLE_LIST)
         return
     message = f"`{role}` is not a role"
-    report.add("unknown-role", path, message, _suggest_role(role) or _ROLE_LIST)
+    findings.add("unknown-role", path, message, _suggest_role(role) or _ROLE_LIST)
 
 
 def _suggest_role(role: str) -> str | None:
@@ -136,7 +136,7 @@ def _suggest_role(role: str) -> str | None:
 _ROLE_LIST = "the roles are " + ", ".join(ROLES)
 
 
-def _report_empty(item: dict[str, Any], path: Path, report: Report) -> None:
+def _report_empty(item: dict[str, Any], path: KeyPath, findings: Findings) -> None:
     known = ("content", "tool_calls")
     guesses = (suggest(key, known, elsewhere={}) for key in item if key != "role")
     hint = next(filter(None, guesses), None)
@@ -147,20 +147,20 @@ def _report_empty(item: dict[str, Any], path: Path, report: Report) -> None:
             f"content of one: {{role: {role}, content: {{role: …}}}}"
         )
     message = "this message has neither `content` nor `tool_calls`"
-    report.add("empty-message", path, message, hint)
+    findings.add("empty-message", path, message, hint)
 
 
-def _check_tool_calls(calls: Any, path: Path, report: Report) -> None:
+def _check_tool_calls(calls: Any, path: KeyPath, findings: Findings) -> None:
     if type(calls) is not list:
-        report.add("wrong-type", path, f"`tool_calls` is a list, not {kind(calls)}")
+        findings.add("wrong-type", path, f"`tool_calls` is a list, not {kind(calls)}")
     elif not calls:
-        report.add("empty-list", path, "`tool_calls` is an empty list", "leave it out")
+        findings.add("empty-list", path, "`tool_calls` is an empty list", "leave it out")
     else:
         for index, call in enumerate(calls):
             if not _names_a_tool(call):
                 message = "a tool call must name its tool"
                 hint = "write {tool: name, input: …}, or {function: {name: …, arguments: …}}"
-                report.add("bad-tool-call", (*path, index), message, hint)
+                findings.add("bad-tool-call", (*path, index), message, hint)
 
 
 def _names_a_tool(call: Any) -> bool:
@@ -171,7 +171,7 @@ def _names_a_tool(call: Any) -> bool:
     return type(name) is str and name != ""
 
 
-def check_content(content: Any, path: Path, report: Report) -> None:
+def check_content(content: Any, path: KeyPath, findings: Findings) -> None:
     """Look at content parts. Other content is data, whatever it holds.
 
     A file or an image that a target is given needs no list around it; what is expected of an
@@ -179,29 +179,29 @@ def check_content(content: Any, path: Path, report: Report) -> None:
     """
     if type(content) is not list:
         if is_lone_part(content) and _is_input(path):
-            _check_file_part(content, path, report)
+            _check_file_part(content, path, findings)
         return
     parts = [is_part(item) for item in content]
     if not all(parts):
         if any(is_part(item) and item["type"] in _CONTENT_TYPES for item in content):
             message = "this is no content part, so the whole list is plain data"
             hint = "give it a type: {type: text, text: …}"
-            report.add("odd-part", (*path, parts.index(False)), message, hint)
+            findings.add("odd-part", (*path, parts.index(False)), message, hint)
         return
     for index, part in enumerate(content):
         if part["type"] == "text" and part_text(part) is None:
             message = "a text part has its text in `text`"
-            report.add("odd-part", (*path, index), message, "write {type: text, text: …}")
+            findings.add("odd-part", (*path, index), message, "write {type: text, text: …}")
         elif part["type"] == "file" or (part["type"] == "image" and "path" in part):
-            _check_file_part(part, (*path, index), report)
+            _check_file_part(part, (*path, index), findings)
 
 
-def _check_file_part(part: dict[str, Any], path: Path, report: Report) -> None:
+def _check_file_part(part: dict[str, Any], path: KeyPath, findings: Findings) -> None:
     key = "path" if "path" in part else "value"
     name = part.get(key)
     if type(name) is str and name:
-        report.add_file(name, (*path, key))
+        findings.add_file(name, (*path, key))
     else:
         type_ = part["type"]
         message = f"{'a file' if type_ == 'file' else 'an image'} part has its file name in `path`"
-        report.add("odd-part", path, message, f"write {{type: {type_}, path: …}}")
+        findings.add("odd-part", path, message, f"write {{type: {type_}, path: …}}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from evalcase.model.finding import Path
+from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import kind
 from evalcase.resolve.fields import (
     CASE_ALIASES,
@@ -17,7 +17,7 @@ from evalcase.resolve.fields import (
     SUITE_ALIASES,
     SUITE_FIELDS,
 )
-from evalcase.resolve.report import Report
+from evalcase.resolve.findings import Findings
 from evalcase.text.suggest import suggest
 
 
@@ -39,18 +39,18 @@ class Named(NamedTuple):
     """Values by primary name, nulls left out, and where each of them was written."""
 
     values: dict[str, Any]
-    where: dict[str, Path]
+    where: dict[str, KeyPath]
     """Only what is not written under its own name."""
 
-    def path(self, base: Path, name: str) -> Path:
+    def path(self, base: KeyPath, name: str) -> KeyPath:
         return base + self.where.get(name, (name,))
 
 
-NOWHERE_ELSE: dict[str, Path] = {}
+NOWHERE_ELSE: dict[str, KeyPath] = {}
 """Every field is written under its own name."""
 
 
-def settle(raw: dict[str, Any], base: Path, vocabulary: Vocabulary, report: Report) -> Named:
+def settle(raw: dict[str, Any], base: KeyPath, vocabulary: Vocabulary, findings: Findings) -> Named:
     """Find out which primary field each name stands for."""
     fields, aliases = vocabulary.fields, vocabulary.aliases
     named = Named({}, {})
@@ -59,25 +59,25 @@ def settle(raw: dict[str, Any], base: Path, vocabulary: Vocabulary, report: Repo
             if value is not None:
                 named.values[name] = value
         elif name not in aliases and name != EXECUTION:
-            _check_foreign(name, base, vocabulary, report)
+            _check_foreign(name, base, vocabulary, findings)
     for name in raw:
         if name in aliases:
-            _settle_alias(raw, name, aliases[name], base, named, report)
+            _settle_alias(raw, name, aliases[name], base, named, findings)
     if EXECUTION in raw:
-        _settle_execution(raw[EXECUTION], (*base, EXECUTION), named, report)
+        _settle_execution(raw[EXECUTION], (*base, EXECUTION), named, findings)
         if vocabulary is not SUITE and named.where.get("graders", ())[:1] == (EXECUTION,):
             # Where they come from, a case's own ones took the place of the suite's.
             named.values.setdefault("suite_graders", False)
     return named
 
 
-def _check_foreign(name: str, base: Path, vocabulary: Vocabulary, report: Report) -> None:
+def _check_foreign(name: str, base: KeyPath, vocabulary: Vocabulary, findings: Findings) -> None:
     if name.startswith(PRIVATE_PREFIX):
         return
     path = (*base, name)
     if name in RESERVED:
         message = f"`{name}` is reserved for a later version and doesn't work yet"
-        report.add("reserved-field", path, message, at="key")
+        findings.add("reserved-field", path, message, at="key")
         return
     hint = _guess(name, vocabulary is SUITE)
     if vocabulary is SUITE and (name in CASE_FIELDS or name in CASE_ALIASES):
@@ -88,7 +88,9 @@ def _check_foreign(name: str, base: Path, vocabulary: Vocabulary, report: Report
         elif name in SUITE_FIELDS or name in SUITE_ALIASES:
             hint = hint or "it belongs to the suite, beside `cases`"
     hint = hint or f"a field of your own starts with `{PRIVATE_PREFIX}`, and is ignored"
-    report.add("unknown-field", path, f"`{name}` is not a field of {vocabulary.what}", hint, "key")
+    findings.add(
+        "unknown-field", path, f"`{name}` is not a field of {vocabulary.what}", hint, "key"
+    )
 
 
 @lru_cache(1000)
@@ -99,49 +101,49 @@ def _guess(name: str, in_suite: bool) -> str | None:
 
 
 def _settle_alias(
-    raw: dict[str, Any], name: str, primary: str, base: Path, named: Named, report: Report
+    raw: dict[str, Any], name: str, primary: str, base: KeyPath, named: Named, findings: Findings
 ) -> None:
     path = (*base, name)
     if raw.get(primary) is not None and primary != "cases":
         message = f"`{name}` is ignored, because `{primary}` is there too"
-        report.add("ignored-alias", path, message, f"remove `{name}`", "key")
+        findings.add("ignored-alias", path, message, f"remove `{name}`", "key")
         return
     if raw[name] is not None and primary in named.values:
         other = named.path(base, primary)
         message = f"`{name}` and `{other[-1]}` are two names of one field"
-        report.add("conflicting-fields", path, message, f"keep one, as `{primary}`", "key")
+        findings.add("conflicting-fields", path, message, f"keep one, as `{primary}`", "key")
         return
     message = f"`{name}` is now called `{primary}`"
     hint = "`evalcase migrate` renames it"
     if primary in raw:
         hint = f"remove the `{primary}` beside it, which is null, and rename it"
-    report.add("deprecated-name", path, message, hint, "key")
+    findings.add("deprecated-name", path, message, hint, "key")
     if raw[name] is not None:
         named.values[primary] = raw[name]
         named.where[primary] = (name,)
 
 
-def _settle_execution(value: Any, path: Path, named: Named, report: Report) -> None:
+def _settle_execution(value: Any, path: KeyPath, named: Named, findings: Findings) -> None:
     """Read the deprecated grouping as the fields that took its place."""
     message = "`execution` is no longer used: its fields stand on their own"
     hint = "write `target` and `graders` in its place"
-    report.add("deprecated-name", path, message, hint, "key")
+    findings.add("deprecated-name", path, message, hint, "key")
     if value is None:
         return
     if type(value) is not dict:
-        report.add("wrong-type", path, f"`execution` is a mapping, not {kind(value)}")
+        findings.add("wrong-type", path, f"`execution` is a mapping, not {kind(value)}")
         return
     for name, item in value.items():
         if name not in EXECUTION_FIELDS:
             message = f"`execution` has no `{name}`"
             guess = suggest(name, EXECUTION_FIELDS)
-            report.add("unknown-field", (*path, name), message, guess, "key")
+            findings.add("unknown-field", (*path, name), message, guess, "key")
         elif item is not None:
-            _settle_executed(name, EXECUTION_FIELDS[name], item, path, named, report)
+            _settle_executed(name, EXECUTION_FIELDS[name], item, path, named, findings)
 
 
 def _settle_executed(
-    name: str, primary: str, item: Any, path: Path, named: Named, report: Report
+    name: str, primary: str, item: Any, path: KeyPath, named: Named, findings: Findings
 ) -> None:
     rivals = ("target", "targets") if primary == "target" else (primary,)
     rival = next((each for each in rivals if each in named.values), None)
@@ -151,7 +153,9 @@ def _settle_executed(
     elif rival in named.where:
         other = ".".join(map(str, named.where[rival]))
         message = f"`execution.{name}` and `{other}` are two names of one field"
-        report.add("conflicting-fields", (*path, name), message, f"keep one, as `{primary}`", "key")
+        findings.add(
+            "conflicting-fields", (*path, name), message, f"keep one, as `{primary}`", "key"
+        )
     else:
         message = f"`execution.{name}` is ignored, because `{rival}` is there too"
-        report.add("ignored-alias", (*path, name), message, "remove it", "key")
+        findings.add("ignored-alias", (*path, name), message, "remove it", "key")

@@ -4,60 +4,60 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalcase.model.finding import QUOTE_IT, Path
+from evalcase.model.finding import QUOTE_IT, KeyPath
 from evalcase.model.json_value import kind
-from evalcase.resolve.report import Report
+from evalcase.resolve.findings import Findings
 
 
-def read_rubrics(value: Any, path: Path, report: Report) -> list[dict[str, Any]] | None:
+def read_rubrics(value: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
     """Each rubric as `{text, id?, weight?, required?}`."""
     if type(value) is not list:
         message = f"`rubrics` is a list, not {kind(value)}"
-        report.add("wrong-type", path, message, "write a list of strings")
+        findings.add("wrong-type", path, message, "write a list of strings")
         return None
     if not value:
-        report.add("empty-list", path, "`rubrics` is an empty list", "leave it out")
+        findings.add("empty-list", path, "`rubrics` is an empty list", "leave it out")
         return None
-    rubrics = [_read_rubric(item, (*path, index), report) for index, item in enumerate(value)]
+    rubrics = [_read_rubric(item, (*path, index), findings) for index, item in enumerate(value)]
     return [rubric for rubric in rubrics if rubric is not None]
 
 
-def _read_rubric(item: Any, path: Path, report: Report) -> dict[str, Any] | None:
+def _read_rubric(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:
     if type(item) is str and item:
         return {"text": item}
     if type(item) is not dict:
         what = kind(item) if item != "" else "an empty string"
         message = f"a rubric is a string, or {{text: …}}, not {what}"
-        report.add("wrong-type", path, message)
+        findings.add("wrong-type", path, message)
         return None
-    before = report.errors
+    before = findings.errors
     for key in item:
         if key not in ("id", "text", "description", "weight", "required"):
             from evalcase.text.suggest import suggest
 
             hint = suggest(key, ("id", "text", "weight", "required"))
-            report.add("unknown-field", (*path, key), f"a rubric has no `{key}`", hint, "key")
+            findings.add("unknown-field", (*path, key), f"a rubric has no `{key}`", hint, "key")
     if item.get("text") is not None and item.get("description") is not None:
         message = "`text` and `description` say the same thing"
-        report.add("conflicting-fields", (*path, "description"), message, "keep `text`", "key")
+        findings.add("conflicting-fields", (*path, "description"), message, "keep `text`", "key")
     name = "text" if item.get("description") is None else "description"
     name = "text" if item.get("text") is not None else name
     text, id = item.get(name), item.get("id")
     if type(text) is not str or not text:
         message = f"the text of a rubric is a string that is not empty, not {kind(text)}"
-        report.add("wrong-type", (*path, name) if name in item else path, message)
+        findings.add("wrong-type", (*path, name) if name in item else path, message)
     if id is not None and (type(id) is not str or not id):
-        report.add("wrong-type", (*path, "id"), f"an id is a string, not {kind(id)}", QUOTE_IT)
-    _check_weight(item, path, report)
+        findings.add("wrong-type", (*path, "id"), f"an id is a string, not {kind(id)}", QUOTE_IT)
+    _check_weight(item, path, findings)
     extras = {key: item[key] for key in ("id", "weight", "required") if item.get(key) is not None}
-    return {"text": text, **extras} if report.errors == before else None
+    return {"text": text, **extras} if findings.errors == before else None
 
 
-def _check_weight(options: dict[str, Any], path: Path, report: Report) -> None:
+def _check_weight(options: dict[str, Any], path: KeyPath, findings: Findings) -> None:
     weight, required = options.get("weight"), options.get("required")
     if weight is not None and (type(weight) not in (int, float) or weight < 0):
         message = "`weight` is a number that is 0 or more"
-        report.add("bad-value", (*path, "weight"), message)
+        findings.add("bad-value", (*path, "weight"), message)
     if required is not None and type(required) is not bool:
         message = f"`required` is true or false, not {kind(required)}"
-        report.add("wrong-type", (*path, "required"), message)
+        findings.add("wrong-type", (*path, "required"), message)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from evalcase.model.case import Case
-from evalcase.model.finding import Path
+from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON, kind
 from evalcase.resolve.case import resolve_case
 from evalcase.resolve.fields import CASE_CONTAINERS, CASE_FIELDS, SUITE_FIELDS
+from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.names import LONE_CASE, SUITE, settle
-from evalcase.resolve.report import Report
 from evalcase.resolve.suite_fields import NOTHING_SHARED, About, read_suite_fields
 
 _ONLY_IN_CASES = (frozenset(CASE_FIELDS) | {"expected_messages"}) - frozenset(SUITE_FIELDS)
@@ -27,62 +27,62 @@ class Resolved(NamedTuple):
 class _Shape(NamedTuple):
     about: About
     raw_cases: list[Any]
-    path: Path
+    path: KeyPath
     lone: bool = False
 
 
-def resolve_suite(value: JSON, name: str, report: Report, consume: bool = False) -> Resolved:
+def resolve_suite(value: JSON, name: str, findings: Findings, consume: bool = False) -> Resolved:
     """The suite that a document stands for. `name` is used where it doesn't name itself.
 
     With `consume`, each case takes the memory of what it was made from: `value` is used up.
     """
-    shape = _shape(value, name, report)
+    shape = _shape(value, name, findings)
     if shape is None:
         return Resolved({"name": name}, [])
     ids = Ids()
     shared = shape.about.shared
     if shape.lone:
-        case = resolve_case(shape.raw_cases[0], (), report, ids, shared, LONE_CASE)
+        case = resolve_case(shape.raw_cases[0], (), findings, ids, shared, LONE_CASE)
         return Resolved(shape.about.fields, [case])
     cases: list[Case | None] = []
     for index, raw in enumerate(shape.raw_cases):
-        case = resolve_case(raw, (*shape.path, index), report, ids, shared)
+        case = resolve_case(raw, (*shape.path, index), findings, ids, shared)
         cases.append(case)
         if consume and case is not None:
             shape.raw_cases[index] = None
-    _name_first_places(shape, cases, report)
+    _name_first_places(shape, cases, findings)
     return Resolved(shape.about.fields, cases)
 
 
-def resolve_sidecar(value: JSON, name: str, report: Report) -> About:
+def resolve_sidecar(value: JSON, name: str, findings: Findings) -> About:
     """The suite fields that stand in a file beside a JSONL file."""
     if value is None:
         return About({"name": name}, NOTHING_SHARED)
     if type(value) is not dict:
-        report.add("wrong-type", (), f"this file holds suite fields, not {kind(value)}")
+        findings.add("wrong-type", (), f"this file holds suite fields, not {kind(value)}")
         return About({"name": name}, NOTHING_SHARED)
     for container in CASE_CONTAINERS:
         if container in value:
             message = f"`{container}` can't stand here: the cases are in the .jsonl file"
-            report.add("conflicting-fields", (container,), message, at="key")
+            findings.add("conflicting-fields", (container,), message, at="key")
     raw = {key: item for key, item in value.items() if key not in CASE_CONTAINERS}
-    return read_suite_fields(settle(raw, (), SUITE, report), name, (), report)
+    return read_suite_fields(settle(raw, (), SUITE, findings), name, (), findings)
 
 
-def _shape(value: JSON, name: str, report: Report) -> _Shape | None:
+def _shape(value: JSON, name: str, findings: Findings) -> _Shape | None:
     nothing = About({"name": name}, NOTHING_SHARED)
     if type(value) is list:
         if not value:
-            report.add("no-cases", (), "the list of cases is empty")
+            findings.add("no-cases", (), "the list of cases is empty")
         return _Shape(nothing, value, ())
     if type(value) is not dict:
         what = "it is empty" if value is None else f"it holds {kind(value)}"
         message = f"a suite is a mapping with `cases`, or a list of cases, but {what}"
-        report.add("no-cases", (), message)
+        findings.add("no-cases", (), message)
         return None
     if not any(container in value for container in CASE_CONTAINERS) and _looks_like_case(value):
         return _Shape(nothing, [value], (), lone=True)
-    return _suite_shape(value, name, report)
+    return _suite_shape(value, name, findings)
 
 
 def _looks_like_case(value: dict[str, Any]) -> bool:
@@ -91,35 +91,37 @@ def _looks_like_case(value: dict[str, Any]) -> bool:
     )
 
 
-def _suite_shape(value: dict[str, Any], name: str, report: Report) -> _Shape | None:
-    named = settle(value, (), SUITE, report)
-    about = read_suite_fields(named, name, (), report)
+def _suite_shape(value: dict[str, Any], name: str, findings: Findings) -> _Shape | None:
+    named = settle(value, (), SUITE, findings)
+    about = read_suite_fields(named, name, (), findings)
     cases = named.values.get("cases")
     path = named.path((), "cases")
     if cases is None:
         at = next((container for container in CASE_CONTAINERS if container in value), None)
         message = "the suite has no `cases`" if at is None else f"`{at}` is empty"
-        report.add("no-cases", () if at is None else (at,), message, "add `cases:` and a list")
+        findings.add("no-cases", () if at is None else (at,), message, "add `cases:` and a list")
     elif type(cases) is not list:
         hint = "put `- ` before each case" if type(cases) is dict else None
-        report.add("wrong-type", path, f"`{path[-1]}` is a list of cases, not {kind(cases)}", hint)
+        findings.add(
+            "wrong-type", path, f"`{path[-1]}` is a list of cases, not {kind(cases)}", hint
+        )
     elif not cases:
-        report.add("no-cases", path, f"`{path[-1]}` is an empty list")
+        findings.add("no-cases", path, f"`{path[-1]}` is an empty list")
     else:
         return _Shape(about, cases, path)
     return None
 
 
-def _name_first_places(shape: _Shape, cases: list[Case | None], report: Report) -> None:
+def _name_first_places(shape: _Shape, cases: list[Case | None], findings: Findings) -> None:
     """Complete the findings of duplicate ids with the place of the first."""
-    if not any(finding.code == "duplicate-id" for finding in report.findings):
+    if not any(finding.code == "duplicate-id" for finding in findings.found):
         return
-    first: dict[str, Path] = {}
+    first: dict[str, KeyPath] = {}
     for index, (raw, case) in enumerate(zip(shape.raw_cases, cases, strict=True)):
         id = raw.get("id") if type(raw) is dict else case and case.id
         if type(id) is str:
             # A path to an id that was made, and is not there, leads to its case.
             first.setdefault(id, (*shape.path, index, "id"))
-    for number, finding in enumerate(report.findings):
+    for number, finding in enumerate(findings.found):
         if finding.code == "duplicate-id" and finding.case in first:
-            report.findings[number] = finding._replace(also=first[finding.case])
+            findings.found[number] = finding._replace(also=first[finding.case])

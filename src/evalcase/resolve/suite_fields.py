@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from evalcase.model.finding import Path
+from evalcase.model.finding import KeyPath
 from evalcase.resolve.fields import CASE_ORDER
+from evalcase.resolve.findings import Findings
 from evalcase.resolve.messages import read_input
 from evalcase.resolve.names import Named
-from evalcase.resolve.report import Report
 from evalcase.resolve.values import READERS, read_name
 
 
@@ -49,22 +49,22 @@ class About(NamedTuple):
     shared: Shared
 
 
-def read_suite_fields(named: Named, default_name: str, path: Path, report: Report) -> About:
+def read_suite_fields(named: Named, default_name: str, path: KeyPath, findings: Findings) -> About:
     values = named.values
     name = default_name
     if "name" in values:
-        name = read_name(values["name"], named.path(path, "name"), report) or default_name
+        name = read_name(values["name"], named.path(path, "name"), findings) or default_name
     if "target" in values and "targets" in values:
         message = "`target` and `targets` say the same thing"
-        report.add("conflicting-fields", (*path, "target"), message, "keep `targets`", "key")
+        findings.add("conflicting-fields", (*path, "target"), message, "keep `targets`", "key")
     messages = None
     if "input" in values:
-        messages = read_input(values["input"], named.path(path, "input"), report)
+        messages = read_input(values["input"], named.path(path, "input"), findings)
     found: dict[str, Any] = {}
     for field, value in values.items():
         if field in READERS:
             canonical, read = READERS[field]
-            result = read(value, named.path(path, field), report)
+            result = read(value, named.path(path, field), findings)
             if result is not None:
                 found[canonical] = result
     found.pop("$schema", None)

@@ -5,159 +5,159 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from evalcase.model.finding import QUOTE_IT, Path
+from evalcase.model.finding import QUOTE_IT, KeyPath
 from evalcase.model.json_value import kind
-from evalcase.resolve.report import Report
+from evalcase.resolve.findings import Findings
 
-Reader = Callable[[Any, Path, Report], Any]
+Reader = Callable[[Any, KeyPath, Findings], Any]
 
 
-def read_text(value: Any, path: Path, report: Report) -> str | None:
+def read_text(value: Any, path: KeyPath, findings: Findings) -> str | None:
     if type(value) is str:
         return value
     hint = QUOTE_IT if type(value) in (int, float, bool) else None
-    report.add("wrong-type", path, f"`{path[-1]}` is a string, not {kind(value)}", hint)
+    findings.add("wrong-type", path, f"`{path[-1]}` is a string, not {kind(value)}", hint)
     return None
 
 
-def read_name(value: Any, path: Path, report: Report) -> str | None:
+def read_name(value: Any, path: KeyPath, findings: Findings) -> str | None:
     """A text that can't be empty."""
     if value == "":
-        report.add(
+        findings.add(
             "bad-value", path, f"`{path[-1]}` is an empty string", "leave it out, or fill it"
         )
         return None
-    return read_text(value, path, report)
+    return read_text(value, path, findings)
 
 
-def read_tags(value: Any, path: Path, report: Report) -> list[str] | None:
-    return _read_texts(value, path, report)
+def read_tags(value: Any, path: KeyPath, findings: Findings) -> list[str] | None:
+    return _read_texts(value, path, findings)
 
 
-def read_targets(value: Any, path: Path, report: Report) -> list[str] | None:
+def read_targets(value: Any, path: KeyPath, findings: Findings) -> list[str] | None:
     if value == []:
-        report.add("empty-list", path, "`targets` is an empty list", "leave it out")
+        findings.add("empty-list", path, "`targets` is an empty list", "leave it out")
         return None
-    names = _read_texts(value, path, report)
+    names = _read_texts(value, path, findings)
     for index, name in enumerate(names or ()):
         if name:
-            report.mention("target", name, (*path, index))
+            findings.mention("target", name, (*path, index))
         else:
-            report.add("bad-value", (*path, index), "the name of a target is empty")
+            findings.add("bad-value", (*path, index), "the name of a target is empty")
     return names
 
 
-def read_target(value: Any, path: Path, report: Report) -> list[str] | None:
-    name = read_name(value, path, report)
+def read_target(value: Any, path: KeyPath, findings: Findings) -> list[str] | None:
+    name = read_name(value, path, findings)
     if name is None:
         return None
-    report.mention("target", name, path)
+    findings.mention("target", name, path)
     return [name]
 
 
-def _read_texts(value: Any, path: Path, report: Report) -> list[str] | None:
+def _read_texts(value: Any, path: KeyPath, findings: Findings) -> list[str] | None:
     if type(value) is not list:
         example = value if type(value) is str and value.isprintable() else "one, two"
         hint = f"write [{example}]"
-        report.add(
+        findings.add(
             "wrong-type", path, f"`{path[-1]}` is a list of strings, not {kind(value)}", hint
         )
         return None
-    before = report.errors
+    before = findings.errors
     for index, item in enumerate(value):
         if type(item) is not str:
             message = f"`{path[-1]}` holds strings, and this is {kind(item)}"
             cure = QUOTE_IT if item is None or type(item) in (int, float, bool) else None
-            report.add("wrong-type", (*path, index), message, cure)
-    return value if report.errors == before else None
+            findings.add("wrong-type", (*path, index), message, cure)
+    return value if findings.errors == before else None
 
 
-def read_mapping(value: Any, path: Path, report: Report) -> dict[str, Any] | None:
+def read_mapping(value: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:
     if type(value) is dict:
         return value
-    report.add("wrong-type", path, f"`{path[-1]}` is a mapping, not {kind(value)}")
+    findings.add("wrong-type", path, f"`{path[-1]}` is a mapping, not {kind(value)}")
     return None
 
 
-def read_skip(value: Any, path: Path, report: Report) -> str | bool | None:
+def read_skip(value: Any, path: KeyPath, findings: Findings) -> str | bool | None:
     if value is False:
         return None
     if value is True or (type(value) is str and value):
         return value
     what = kind(value) if value != "" else "an empty string"
-    report.add("wrong-type", path, f"`skip` is true, or the reason as a string, not {what}")
+    findings.add("wrong-type", path, f"`skip` is true, or the reason as a string, not {what}")
     return None
 
 
-def read_flag(value: Any, path: Path, report: Report) -> bool | None:
+def read_flag(value: Any, path: KeyPath, findings: Findings) -> bool | None:
     if type(value) is bool:
         return value
-    report.add("wrong-type", path, f"`{path[-1]}` is true or false, not {kind(value)}")
+    findings.add("wrong-type", path, f"`{path[-1]}` is true or false, not {kind(value)}")
     return None
 
 
-def read_share(value: Any, path: Path, report: Report) -> float | None:
+def read_share(value: Any, path: KeyPath, findings: Findings) -> float | None:
     if type(value) not in (int, float):
-        report.add("wrong-type", path, f"`{path[-1]}` is a number, not {kind(value)}")
+        findings.add("wrong-type", path, f"`{path[-1]}` is a number, not {kind(value)}")
     elif not 0 <= value <= 1:
-        report.add("bad-value", path, f"`{path[-1]}` lies between 0 and 1")
+        findings.add("bad-value", path, f"`{path[-1]}` lies between 0 and 1")
     else:
         return value  # type: ignore[no-any-return]
     return None
 
 
-def read_seconds(value: Any, path: Path, report: Report) -> float | None:
+def read_seconds(value: Any, path: KeyPath, findings: Findings) -> float | None:
     if type(value) not in (int, float):
         hint = "write seconds without a unit: 30"
-        report.add("wrong-type", path, f"`{path[-1]}` is a number, not {kind(value)}", hint)
+        findings.add("wrong-type", path, f"`{path[-1]}` is a number, not {kind(value)}", hint)
     elif value <= 0:
-        report.add("bad-value", path, f"`{path[-1]}` is more than 0")
+        findings.add("bad-value", path, f"`{path[-1]}` is more than 0")
     else:
         return value  # type: ignore[no-any-return]
     return None
 
 
-def read_repeat(value: Any, path: Path, report: Report) -> dict[str, Any] | None:
+def read_repeat(value: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:
     """`5` or `{times: 5, pass_rate: 0.8}`, to the latter."""
     if type(value) is not dict:
-        times = _read_times(value, path, report)
+        times = _read_times(value, path, findings)
         return None if times is None else {"times": times}
-    before = report.errors
+    before = findings.errors
     for key in value:
         if key not in ("times", "pass_rate"):
             message, hint = f"`repeat` has no `{key}`", "it has `times` and `pass_rate`"
-            report.add("unknown-field", (*path, key), message, hint, "key")
+            findings.add("unknown-field", (*path, key), message, hint, "key")
     if value.get("times") is None:
-        report.add("wrong-type", path, "`repeat` needs `times`", "write {times: 5}")
+        findings.add("wrong-type", path, "`repeat` needs `times`", "write {times: 5}")
     else:
-        _read_times(value["times"], (*path, "times"), report)
+        _read_times(value["times"], (*path, "times"), findings)
     if value.get("pass_rate") is not None:
-        read_share(value["pass_rate"], (*path, "pass_rate"), report)
+        read_share(value["pass_rate"], (*path, "pass_rate"), findings)
     kept = {key: value[key] for key in ("times", "pass_rate") if value.get(key) is not None}
-    return kept if report.errors == before else None
+    return kept if findings.errors == before else None
 
 
-def _read_times(value: Any, path: Path, report: Report) -> int | None:
+def _read_times(value: Any, path: KeyPath, findings: Findings) -> int | None:
     if type(value) is not int:
-        report.add("wrong-type", path, f"`{path[-1]}` is a whole number, not {kind(value)}")
+        findings.add("wrong-type", path, f"`{path[-1]}` is a whole number, not {kind(value)}")
     elif value < 1:
-        report.add("bad-value", path, f"`{path[-1]}` is 1 or more")
+        findings.add("bad-value", path, f"`{path[-1]}` is 1 or more")
     else:
         return value
     return None
 
 
-def read_graders(value: Any, path: Path, report: Report) -> list[dict[str, Any]] | None:
+def read_graders(value: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
     # Most suites name none, and need not wait for what it takes to read them.
     from evalcase.resolve.graders import read_graders as read
 
-    return read(value, path, report)
+    return read(value, path, findings)
 
 
-def read_rubrics(value: Any, path: Path, report: Report) -> list[dict[str, Any]] | None:
+def read_rubrics(value: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
     from evalcase.resolve.rubrics import read_rubrics as read
 
-    return read(value, path, report)
+    return read(value, path, findings)
 
 
 READERS: dict[str, tuple[str, Reader]] = {

@@ -14,7 +14,6 @@ class Budget:
         self.cap_usd = cap_usd
         self.spent_usd = spent_usd
         self._stop = stop
-        self.spend(0.0)
 
     @property
     def is_spent(self) -> bool:

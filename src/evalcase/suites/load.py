@@ -27,12 +27,12 @@ from evalcase.read.source import (
 )
 from evalcase.resolve.advice import ADVICE
 from evalcase.resolve.case import resolve_case
+from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.names import LONE_CASE
-from evalcase.resolve.report import Report
 from evalcase.resolve.suite import resolve_suite
 from evalcase.suites.placing import place_case
-from evalcase.suites.stream import CaseStream
+from evalcase.suites.stream import open_stream
 from evalcase.system.attachments import attachments_in
 
 if TYPE_CHECKING:
@@ -90,10 +90,10 @@ def load_case(text: str) -> tuple[Case | None, list[Problem]]:
         return None, [error.problem]
     if not document.readable:
         return None, document.problems
-    report = Report(Installed())
-    case = resolve_case(document.value, (), report, Ids(), vocabulary=LONE_CASE)
-    report.check_files(attachments_in(os.getcwd()).find)
-    return case, document.problems + document.place(report.findings)
+    findings = Findings(Installed())
+    case = resolve_case(document.value, (), findings, Ids(), vocabulary=LONE_CASE)
+    findings.check_files(attachments_in(os.getcwd()).find)
+    return case, document.problems + document.place(findings.found)
 
 
 def has_errors(problems: Iterable[Problem]) -> bool:
@@ -105,22 +105,22 @@ def _load_document(path: str, source: bytes, format: Format, known: Known) -> Lo
         document = parse_document(source, format, path)
         if not document.readable:
             return Loaded(path, None, document.problems, 0)
-        report = Report(known)
-        fields, cases = resolve_suite(document.value, suite_name(path), report, consume=True)
-        if report.files:
-            report.check_files(attachments_in(folder_of(path)).find)
+        findings = Findings(known)
+        fields, cases = resolve_suite(document.value, suite_name(path), findings, consume=True)
+        if findings.files:
+            findings.check_files(attachments_in(folder_of(path)).find)
         if document.faults:
             # What is missing may be missing because of the faults.
-            report.findings = [each for each in report.findings if each.code not in ADVICE]
+            findings.found = [each for each in findings.found if each.code not in ADVICE]
         if is_sidecar(path):
-            report.replace_hint("no-cases", "name the .jsonl file that these fields belong to")
-        problems = in_order(document.problems + document.place(report.findings))
+            findings.replace_hint("no-cases", "name the .jsonl file that these fields belong to")
+        problems = in_order(document.problems + document.place(findings.found))
         valid = [case for case in cases if case is not None]
         return _loaded(path, fields, valid, problems, len(cases))
 
 
 def _load_lines(path: str, file: IO[bytes], keep: bool, known: Known) -> Loaded:
-    stream = CaseStream(path, file, known)
+    stream = open_stream(path, file, known)
     cases: list[Case] = []
     problems: list[Problem] = []
     seen = 0

@@ -12,8 +12,8 @@ from evalcase.model.case import Case
 from evalcase.model.problem import Problem
 from evalcase.plugins.known import Installed
 from evalcase.resolve.case import resolve_case
+from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
-from evalcase.resolve.report import Report
 from evalcase.text.plain_json import NotJsonError, copy_json
 
 __all__ = ["Case"]
@@ -27,12 +27,12 @@ def read_fields(fields: dict[str, Any]) -> dict[str, Any]:
         raw = copy_json(fields)
     except NotJsonError as error:
         raise SuiteError([Problem("not-json-value", f"a case is JSON: {error}", _PLACE)]) from None
-    report = Report(Installed())
-    case = resolve_case(raw, (), report, Ids())
-    if case is None or report.errors:
+    findings = Findings(Installed())
+    case = resolve_case(raw, (), findings, Ids())
+    if case is None or findings.errors:
         problems = [
             Problem(each.code, each.message, _PLACE, hint=each.hint, case=each.case)
-            for each in report.findings
+            for each in findings.found
         ]
         raise SuiteError(problems)
     return case.data

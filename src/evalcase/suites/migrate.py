@@ -26,8 +26,8 @@ from evalcase.read.source import (
 )
 from evalcase.resolve.case import resolve_case
 from evalcase.resolve.fields import CASE_ALIASES, SUITE_ALIASES
+from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
-from evalcase.resolve.report import Report
 from evalcase.resolve.suite import resolve_sidecar, resolve_suite
 from evalcase.system.files import read_bytes
 
@@ -160,19 +160,19 @@ def _largest_part(
 
 def _resolve(document: Document, format: Format) -> tuple[Any, list[Finding]]:
     """What a document means: its fields, its cases and the errors in it; and what is found."""
-    report = Report()
+    findings = Findings()
     if format == "jsonl":
-        case = resolve_case(document.value, (), report, Ids())
+        case = resolve_case(document.value, (), findings, Ids())
         meaning: Any = case and case.to_dict()
     elif is_sidecar(document.path):
-        fields, shared = resolve_sidecar(document.value, "", report)
+        fields, shared = resolve_sidecar(document.value, "", findings)
         meaning = [fields, list(shared)]
     else:
-        fields, cases = resolve_suite(document.value, "", report)
+        fields, cases = resolve_suite(document.value, "", findings)
         meaning = [fields, [case and case.to_dict() for case in cases]]
     renamed = ("deprecated-name", "ignored-alias")
-    others = sorted(each.code for each in report.findings if each.code not in renamed)
-    return [meaning, others], report.findings
+    others = sorted(each.code for each in findings.found if each.code not in renamed)
+    return [meaning, others], findings.found
 
 
 def _plan(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalcase.model.finding import Finding, Path
+from evalcase.model.finding import Finding, KeyPath
 from evalcase.model.problem import Problem, Span
 from evalcase.read.discover import format_of
 from evalcase.read.document import Document, parse_document
@@ -36,7 +36,7 @@ def _place_line(path: str, number: int) -> Span | None:
     return None
 
 
-def _find_case(value: Any, number: int) -> Path | None:  # noqa: ANN401 - whatever the file holds
+def _find_case(value: Any, number: int) -> KeyPath | None:  # noqa: ANN401 - whatever the file holds
     if isinstance(value, list):
         return (number,) if number < len(value) else None
     if not isinstance(value, dict):
@@ -48,6 +48,6 @@ def _find_case(value: Any, number: int) -> Path | None:  # noqa: ANN401 - whatev
     return () if number == 0 else None
 
 
-def _span(document: Document, where: Path) -> Span | None:
+def _span(document: Document, where: KeyPath) -> Span | None:
     (problem,) = document.place([Finding("no-cases", where, "")])
     return problem.span

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.model.case import Case
 from evalcase.model.problem import Problem, Span, in_order
+from evalcase.model.quick_dataclass import replace
 from evalcase.plugins.known import Installed
 from evalcase.read.discover import outside_link, sidecars, suite_name
 from evalcase.read.document import parse_document
@@ -24,8 +24,8 @@ from evalcase.read.source import (
     unreadable,
 )
 from evalcase.resolve.case import resolve_case
+from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
-from evalcase.resolve.report import Report
 from evalcase.resolve.suite import resolve_sidecar
 from evalcase.resolve.suite_fields import NOTHING_SHARED, About
 from evalcase.system.attachments import Attachments, attachments_in
@@ -37,27 +37,33 @@ if TYPE_CHECKING:
 def stream_cases(path: str, known: Known | None = None) -> Iterator[Case | Problem | None]:
     """The cases and problems of a JSONL file as they come; None for a case with errors."""
     try:
-        yield from CaseStream(path, open_bytes(path), known or Installed())
+        yield from open_stream(path, open_bytes(path), known or Installed())
     except UnreadableError as error:
         yield error.problem
     except OSError as error:
         yield unreadable(path, error)
 
 
+class Sidecar(NamedTuple):
+    """The suite fields beside a JSONL file, and what is wrong with them."""
+
+    about: About
+    problems: list[Problem]
+
+
 class CaseStream:
     """A JSONL file and the suite fields beside it. It can be iterated over once."""
 
-    def __init__(self, path: str, file: IO[bytes], known: Known) -> None:
+    def __init__(self, path: str, file: IO[bytes], known: Known, sidecar: Sidecar) -> None:
         self.path = path
         self.file = file
         self.known = known
-        self.sidecar_problems: list[Problem] = []
-        about = self._read_sidecar()
-        self.fields: dict[str, Any] = about.fields
-        self.shared = about.shared
+        self.sidecar_problems = sidecar.problems
+        self.fields: dict[str, Any] = sidecar.about.fields
+        self.shared = sidecar.about.shared
 
     def __iter__(self) -> Iterator[Case | Problem | None]:
-        ids, report, shared = Ids(), Report(self.known), self.shared
+        ids, findings, shared = Ids(), Findings(self.known), self.shared
         empty = True
         with self.file:
             yield from self.sidecar_problems
@@ -68,19 +74,19 @@ class CaseStream:
                     yield None
                     continue
                 _, _, value, faults = line
-                case = resolve_case(value, (), report, ids, shared)
-                if faults or report.findings or report.files:
-                    yield from self._problems(line, report)
-                    case = None if report.errors or faults else case
-                    report = Report(self.known)
+                case = resolve_case(value, (), findings, ids, shared)
+                if faults or findings.found or findings.files:
+                    yield from self._problems(line, findings)
+                    case = None if findings.errors or faults else case
+                    findings = Findings(self.known)
                 yield case
         if empty:
             yield Problem("no-cases", "the file has no cases", self.path, Span(1, 1, 1, 1))
 
-    def _problems(self, line: Line, report: Report) -> list[Problem]:
-        report.check_files(self._attachments.find)
+    def _problems(self, line: Line, findings: Findings) -> list[Problem]:
+        findings.check_files(self._attachments.find)
         document = document_of(line, self.path)
-        problems = in_order(document.problems + document.place(report.findings))
+        problems = in_order(document.problems + document.place(findings.found))
         return [self._with_first_line(problem) for problem in problems]
 
     def _with_first_line(self, problem: Problem) -> Problem:
@@ -99,39 +105,43 @@ class CaseStream:
         position = self.file.tell()
         self.file.seek(0)
         first: dict[str, int] = {}
-        ids, report = Ids(), Report()
+        ids, findings = Ids(), Findings()
         for line in read_lines(self.file, self.path):
             if isinstance(line, tuple):
                 number, _, value, _ = line
-                resolve_case(value, (), report, ids, self.shared)
-                first.setdefault(report.case or "", number)
-                report = Report()
+                resolve_case(value, (), findings, ids, self.shared)
+                first.setdefault(findings.case or "", number)
+                findings = Findings()
         self.file.seek(position)
         return first
 
-    def _read_sidecar(self) -> About:
-        name = suite_name(self.path)
-        nothing = About({"name": name}, NOTHING_SHARED)
-        names = [] if self.path in (STDIN, TEXT) else sidecars(self.path)
-        if not names:
-            return nothing
-        if len(names) > 1:
-            other = os.path.basename(names[0])
-            message = f"there are suite fields for the same file in {other}"
-            problem = Problem("conflicting-fields", message, names[1], hint="keep one of the two")
-            self.sidecar_problems = [problem]
-            return nothing
-        outside = outside_link(names[0])
-        if outside is not None:
-            self.sidecar_problems = [outside]
-            return nothing
-        try:
-            document = parse_document(read_source(names[0]), "yaml", names[0])
-        except UnreadableError as error:
-            self.sidecar_problems = [error.problem]
-            return nothing
-        report = Report(self.known)
-        about = resolve_sidecar(document.value, name, report) if document.readable else nothing
-        report.check_files(self._attachments.find)
-        self.sidecar_problems = in_order(document.problems + document.place(report.findings))
-        return about
+
+def open_stream(path: str, file: IO[bytes], known: Known) -> CaseStream:
+    """The stream of a file that is open, with the suite fields that lie beside it."""
+    return CaseStream(path, file, known, _read_sidecar(path, known))
+
+
+def _read_sidecar(path: str, known: Known) -> Sidecar:
+    name = suite_name(path)
+    nothing = About({"name": name}, NOTHING_SHARED)
+    names = [] if path in (STDIN, TEXT) else sidecars(path)
+    if not names:
+        return Sidecar(nothing, [])
+    problem = _object_to_sidecars(names)
+    if problem is not None:
+        return Sidecar(nothing, [problem])
+    try:
+        document = parse_document(read_source(names[0]), "yaml", names[0])
+    except UnreadableError as error:
+        return Sidecar(nothing, [error.problem])
+    findings = Findings(known)
+    about = resolve_sidecar(document.value, name, findings) if document.readable else nothing
+    findings.check_files(attachments_in(folder_of(path)).find)
+    return Sidecar(about, in_order(document.problems + document.place(findings.found)))
+
+
+def _object_to_sidecars(names: list[str]) -> Problem | None:
+    if len(names) == 1:
+        return outside_link(names[0])
+    message = f"there are suite fields for the same file in {os.path.basename(names[0])}"
+    return Problem("conflicting-fields", message, names[1], hint="keep one of the two")

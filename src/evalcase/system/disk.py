@@ -13,8 +13,6 @@ from evalcase.system.files import open_file, read_bytes
 
 BINARY = getattr(os, "O_BINARY", 0)
 """Windows would otherwise turn line feeds into something else."""
-NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 
 
 class Disk(Protocol):
@@ -65,12 +63,14 @@ def write_all(disk: Disk, fd: int, data: bytes) -> None:
 
 
 def write_atomically(
-    path: str, data: bytes, disk: Disk | None = None, *, before: bytes | None = None
-) -> None:
+    path: str, data: bytes, disk: Disk | None = None, *,
+    before: bytes | None = None, durable: bool = True,
+) -> None:  # fmt: skip
     """Put a file in place whole: at any moment there is what was there before, or all of it.
 
     A link is followed, and a file that is replaced keeps its mode and owner. With `before`, that
-    must be what it still holds. OSError says why it can't be written.
+    must be what it still holds. Where it can be made again, it need not be `durable`: then a power
+    cut may take it. OSError says why it can't be written.
     """
     disk = disk or LocalDisk()
     path = os.path.realpath(path)
@@ -82,7 +82,8 @@ def write_atomically(
             write_all(disk, fd, data)
             if replaced is not None:
                 _make_alike(draft, replaced)
-            disk.fsync(fd)
+            if durable:
+                disk.fsync(fd)
         finally:
             os.close(fd)
         if before is not None and not _still_holds(path, before):
@@ -92,7 +93,8 @@ def write_atomically(
         with suppress(OSError):
             os.unlink(draft)
         raise
-    sync_folder(disk, os.path.dirname(path))
+    if durable:
+        sync_folder(disk, os.path.dirname(path))
 
 
 def _replaceable(path: str) -> os.stat_result | None:

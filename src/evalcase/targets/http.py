@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from evalcase.errors import TargetError
@@ -11,6 +10,7 @@ from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.question import Question
+from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.shape import Anything, Choice, OptionFault
 from evalcase.model.target import Surroundings, Target, TargetKind, Traits
 from evalcase.system.processes.pipes import Output

@@ -47,7 +47,7 @@ class LiveView(RunView):
         self.same = same
         self.clock = clock
         self.active = False
-        self.speed = Speed(clock())
+        self.speed = Speed(0.0)
         self._lines: deque[tuple[str, bool]] = deque()
         """What is to be written above the status line, and whether the summary will say it."""
         self._status = ""

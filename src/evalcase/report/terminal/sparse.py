@@ -38,8 +38,8 @@ class SparseView(RunView):
         self.style = style
         self.clock = clock
         self.width = width
-        self.speed = Speed(clock())
-        self._said_at = clock()
+        self.speed = Speed(0.0)
+        self._said_at = 0.0
         self._tenths = 0
         self._ticker = Ticker(self.tick, 1.0)
 

@@ -15,7 +15,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.target import Warn
 from evalcase.targets.chat.api import ReadAnswer
 from evalcase.targets.chat.client import service_error
-from evalcase.targets.reading.messages import read_messages
+from evalcase.targets.reading.answer_messages import read_messages
 from evalcase.targets.reading.usage import read_usage
 from evalcase.targets.web.errors import protocol_error
 from evalcase.targets.web.event_stream import Event

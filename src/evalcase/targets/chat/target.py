@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Surroundings, Target, Traits
 from evalcase.targets.asking.files import Files, load_files
 from evalcase.targets.chat.client import ChatClient

@@ -18,11 +18,11 @@ Commands of AgentV have `{PROMPT}`, `{EVAL_ID}`, `{ATTEMPT}` (from 0), `{FILES}`
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from evalcase.model.finding import Path
+from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, Flag, ListOf, MapOf, Number, OneOf, OptionFault, Text
 from evalcase.model.target import TargetOptions
 from evalcase.text.placeholders import Template
@@ -41,7 +41,7 @@ _LINE = "a shell line is one text, with shell = true"
 class _Variables(MapOf):
     """Variables for a process, by name."""
 
-    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         yield from MapOf.faults(self, value, path)
         for name, text in value.items() if isinstance(value, dict) else ():
             if not name or "=" in name or "\0" in f"{name}{text}":

@@ -24,13 +24,13 @@ from evalcase.model.json_value import JSON
 from evalcase.model.message import Message, is_message
 from evalcase.model.target import Warn
 from evalcase.system.processes.pipes import Output
-from evalcase.targets.reading.answers import BODIES, EXTRAS, messages_name, read_json, with_extras
-from evalcase.targets.reading.messages import (
+from evalcase.targets.reading.answer_messages import (
     bytes_message,
     is_tool_calls,
     read_messages,
     text_message,
 )
+from evalcase.targets.reading.answers import BODIES, EXTRAS, messages_name, read_json, with_extras
 from evalcase.text.strict_json import BadJsonError, parse_json
 
 How = Literal["auto", "text", "json", "agentv"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from urllib.parse import urlsplit
 
 from evalcase.errors import ConfigError
 from evalcase.model.json_value import JSON
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.targets.web.options import SecretHeader, WebOptions
 from evalcase.targets.web.shapes import is_header_value
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from evalcase.model.finding import Path
+from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON, kind
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import MapOf, OptionFault, Text
 from evalcase.text.json_path import JsonPath
 
@@ -24,7 +24,7 @@ class Address:
     def words(self) -> str:
         return "an address such as https://example.com/answer"
 
-    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         name = path[-1]
         if not isinstance(value, str):
             yield OptionFault(path, f"`{name}` is {self.words}, not {kind(value)}")
@@ -70,10 +70,10 @@ def complete_address(place: str) -> str:
 class Headers(MapOf):
     """Headers, with their values."""
 
-    item: Text = Text()  # noqa: RUF009 - it is never changed
+    item: Text = Text()
     what: str = "a mapping of headers"
 
-    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         yield from MapOf.faults(self, value, path)
         for name, text in value.items() if isinstance(value, dict) else ():
             if isinstance(text, str) and not is_header_value(text):
@@ -94,7 +94,7 @@ class PathText:
     def words(self) -> str:
         return "a path such as choices.0.message"
 
-    def faults(self, value: JSON, path: Path) -> Iterator[OptionFault]:
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, str) or not value:
             shown = "empty" if value == "" else f"not {kind(value)}"
             yield OptionFault(path, f"`{path[-1]}` is {self.words}, {shown}")

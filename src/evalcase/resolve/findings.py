@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalcase.model.codes import CODES
-from evalcase.model.finding import At, Finding, Path, Unfit
+from evalcase.model.finding import At, Finding, KeyPath, Unfit
 
 if TYPE_CHECKING:
     from evalcase.model.grader_options import DeclaredGrader
@@ -20,23 +20,23 @@ class FileReference(NamedTuple):
     """A file that a content part names: to be looked for by whoever may touch the disk."""
 
     name: str
-    path: Path
+    path: KeyPath
     case: str | None = None
 
 
-class Report:
+class Findings:
     def __init__(self, known: Known | None = None) -> None:
         self.known = known
-        self.findings: list[Finding] = []
+        self.found: list[Finding] = []
         self.files: list[FileReference] = []
         self.errors = 0
         self.case: str | None = None
         """The id of the case that is being looked at, as soon as it is known."""
 
     def add(
-        self, code: str, path: Path, message: str, hint: str | None = None, at: At = "value"
+        self, code: str, path: KeyPath, message: str, hint: str | None = None, at: At = "value"
     ) -> None:
-        self.findings.append(Finding(code, path, message, hint, at, self.case))
+        self.found.append(Finding(code, path, message, hint, at, self.case))
         if CODES[code].severity == "error":
             self.errors += 1
 
@@ -44,32 +44,32 @@ class Report:
         """What is declared of a kind of grader; None if nobody knows it."""
         return self.known.grader(grader) if self.known is not None else None
 
-    def mention(self, what: What, name: str, path: Path, at: At = "value") -> None:
+    def mention(self, what: What, name: str, path: KeyPath, at: At = "value") -> None:
         """Note that a suite mentions something by its name, which may not be there."""
         unfit = self.known.object_to(what, name) if self.known is not None else None
         if unfit is not None:
             self.add(unfit.code, path, unfit.message, unfit.hint, at)
 
-    def suggested(self, name: str, path: Path) -> bool:
+    def suggested(self, name: str, path: KeyPath) -> bool:
         """Whether a wrong field below `path` was just said to be meant as `name`."""
         hint = f"did you mean `{name}`?"
-        for finding in reversed(self.findings):
+        for finding in reversed(self.found):
             if finding.path[:-1] != path:
                 return False
             if finding.hint == hint:
                 return True
         return False
 
-    def add_file(self, name: str, path: Path) -> None:
+    def add_file(self, name: str, path: KeyPath) -> None:
         self.files.append(FileReference(name, path, self.case))
 
-    def name_case(self, case: str, path: Path) -> None:
+    def name_case(self, case: str, path: KeyPath) -> None:
         """Name the case of what was found below its path before its id was made."""
-        findings, files, length = self.findings, self.files, len(path)
-        for index in range(len(findings) - 1, -1, -1):
-            if findings[index].path[:length] != path:
+        found, files, length = self.found, self.files, len(path)
+        for index in range(len(found) - 1, -1, -1):
+            if found[index].path[:length] != path:
                 break
-            findings[index] = findings[index]._replace(case=case)
+            found[index] = found[index]._replace(case=case)
         for index in range(len(files) - 1, -1, -1):
             if files[index].path[:length] != path:
                 break
@@ -77,12 +77,12 @@ class Report:
 
     def replace_hint(self, code: str, hint: str) -> None:
         """Give all findings of one kind a hint that fits better."""
-        self.findings = [
-            each._replace(hint=hint) if each.code == code else each for each in self.findings
+        self.found = [
+            each._replace(hint=hint) if each.code == code else each for each in self.found
         ]
 
     def check_files(self, find: Callable[[str], str | Unfit]) -> None:
-        """Report the files that `find` doesn't find."""
+        """Note the files that `find` doesn't find."""
         for reference in self.files:
             found = find(reference.name)
             if isinstance(found, Unfit):
