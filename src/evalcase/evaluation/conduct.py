@@ -30,7 +30,7 @@ from evalcase.run.budget import Budget
 from evalcase.run.fail_fast import FailFast
 from evalcase.run.gate import Gate
 from evalcase.run.limits import Limits
-from evalcase.run.opening import OpenTargets
+from evalcase.run.opening import CLOSE_S, OpenTargets
 from evalcase.run.schedule import Engine, Watcher
 from evalcase.system.guests import Guests
 
@@ -42,7 +42,7 @@ class Evaluation:
         self.plan = plan
         self.watcher = watcher
         self.engine: Engine | None = None
-        self._broken: Exception | None = None
+        self._broken: BaseException | None = None
         self._budget: Budget | None = None
 
     async def carry_out(
@@ -54,8 +54,7 @@ class Evaluation:
         once all targets are open, so that a name that can't be resolved leaves none behind.
         """
         plan = self.plan
-        opening = OpenTargets(plan.targets, plan.make, plan.scrubber.text, plan.warn)
-        async with opening as targets:
+        async with Guests() as self._guests, self._opening() as targets:
             plan = self.plan = plan.with_secrets_of(targets.by_name.values())
             if run is None:
                 world = plan.world
@@ -69,7 +68,20 @@ class Evaluation:
             try:
                 return await self._record(run, targets, again)
             finally:
-                await plan.graders.close()
+                await self._guests.settle()
+                await self._close_graders()
+
+    def _opening(self) -> OpenTargets:
+        plan = self.plan
+        return OpenTargets(
+            plan.targets, plan.make, plan.scrubber.text, plan.warn, self._guests
+        )  # fmt: skip
+
+    async def _close_graders(self) -> None:
+        stay = await self._guests.run(self.plan.graders.close(), CLOSE_S, "close")
+        if stay.is_late or stay.error is not None:
+            what = f"took more than {CLOSE_S:g} s" if stay.is_late else f"failed: {stay.error!r}"
+            self.plan.warn(f"tear-down of the graders {what}")
 
     async def _record(
         self, run: Run, targets: OpenTargets, again: tuple[Verdict, ...]
@@ -135,10 +147,12 @@ class Evaluation:
         scrubber = plan.scrubber if plan.has_secrets else None
         ahead = rows_ahead(limits.concurrency)
         session = Session(journal, tally, self.watcher.finished, ahead, scrubber)
-        engine = self.engine = Engine(limits, self.watcher, self._fail_fast(index, again))
+        engine = self.engine = Engine(
+            limits, self.watcher, self._fail_fast(index, again), targets.context
+        )
         budget = self._budget = Budget(limits.max_cost_usd, spent_usd, engine.stop)
         budget.spend(0.0)  # what earlier sessions spent may be all there is
-        guests, store = Guests(), self._store()
+        guests, store = self._guests, self._store()
         gate = Gate(targets, limits, engine, budget, guests, plan.world.random, store)
         trials = Trials(plan, engine, gate, guests, run.id)
         return Work(plan, run, index, trials, session, again), engine
@@ -176,7 +190,7 @@ class Evaluation:
         for done in dones:
             try:
                 done()
-            except Exception as error:  # noqa: BLE001 - a watcher may be the user's own code
+            except BaseException as error:  # noqa: BLE001 - a watcher may be the user's own code
                 self._broken = self._broken or error
         if self._broken is not None and self.engine is not None:
             self.engine.stop(f"{type(self._broken).__name__} while a result was shown")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import NamedTuple
 
 from evalcase.errors import TargetError
@@ -20,7 +21,7 @@ class OverTimeError(TimeoutError):
 
 class Attempted(NamedTuple):
     answer: Answer | None
-    error: Exception | None
+    error: BaseException | None
     duration_s: float
 
 
@@ -31,7 +32,7 @@ async def attempt(target: Target, question: Question, limit_s: float, guests: Gu
         # Code that was told to leave may say anything; and so may one that didn't listen.
         return Attempted(None, OverTimeError(limit_s), stay.took_s)
     if stay.error is not None:
-        return Attempted(None, _as_exception(stay.error), stay.took_s)
+        return Attempted(None, _told(stay.error), stay.took_s)
     try:
         return Attempted(_checked(stay.value), None, stay.took_s)
     except TargetError as error:
@@ -51,8 +52,9 @@ def _checked(answer: object) -> Answer:
     raise TargetError(what, kind="protocol")
 
 
-def _as_exception(error: BaseException) -> Exception:
-    if isinstance(error, Exception):
+def _told(error: BaseException) -> BaseException:
+    """An error in words that say whose it is."""
+    if not isinstance(error, asyncio.CancelledError) or error.args:
         return error
-    wrapped = RuntimeError(f"{type(error).__name__}: {error}")
-    return wrapped.with_traceback(error.__traceback__)
+    told = RuntimeError("the call was cancelled, and not by evalcase")
+    return told.with_traceback(error.__traceback__)

@@ -148,7 +148,7 @@ class Gate:
             failure = _failure(tried.error)
             wait_s = self._wait(tried.error, number)
             if wait_s is None:
-                by_hand = isinstance(tried.error.__cause__, KeyboardInterrupt)
+                by_hand = isinstance(tried.error, KeyboardInterrupt)
                 return Asked(None, failure, number, tried.duration_s, tuple(retried), by_hand)
             retried.append(failure)
             await patience.sleep(wait_s)
@@ -159,7 +159,7 @@ class Gate:
     ) -> Attempted:
         pace = self._pace(name, target)
         began = await (pace.begin() if pace.is_free else patience.turn(pace))
-        error: Exception | None = None
+        error: BaseException | None = None
         try:
             tried = await attempt(target, question, limit_s, self._guests)
             error = tried.error
@@ -174,7 +174,7 @@ class Gate:
             self._budget.spend(tried.answer.cost_usd)
         return tried
 
-    def _wait(self, error: Exception, number: int) -> float | None:
+    def _wait(self, error: BaseException, number: int) -> float | None:
         limits = self._limits
         return wait_before_retry(error, number, limits.retries, limits.retry_timeouts, self._random)
 
@@ -195,7 +195,7 @@ class _Steadfast:
         return await pace.begin()
 
 
-def _failure(error: Exception) -> Failure:
+def _failure(error: BaseException) -> Failure:
     if isinstance(error, OverTimeError):
         return Failure("timeout", str(error))
     return failure_of(error)

@@ -84,7 +84,10 @@ class Guests:
         self.grace_s = grace_s
         self._loop = asyncio.get_running_loop()
         self._starter = Starter()
+        self._leaving: set[asyncio.Task[None]] = set()
+        """Those that were told to leave by who waited for them."""
         self._given_up: set[asyncio.Task[None]] = set()
+        """Those that had their time to leave."""
 
     async def run(self, awaitable: Awaitable[object], limit_s: float, name: str) -> Stay:
         """What comes of it; `name` is for who looks at the tasks of a process. Nothing is raised,
@@ -121,23 +124,41 @@ class Guests:
                 if guest.waiter is not None:
                     self.timer.remove(guest, self.grace_s if guest.is_told else guest.limit_s)
                 if guest.stay is None and guest.task is not None:
-                    self.give_up(guest.task)
+                    _tell(guest.task, self._leaving)
 
     def give_up(self, task: asyncio.Task[None]) -> None:
         """Wait for a task no more. It may go on until the end."""
-        if not task.done():
-            task.cancel()
-            self._given_up.add(task)
-            task.add_done_callback(self._given_up.discard)
+        _tell(task, self._given_up)
+
+    async def settle(self) -> None:
+        """Wait a little for those that were told to leave; they may hold what others close."""
+        leaving, self._leaving = self._leaving, set()
+        if leaving:
+            _, still = await asyncio.wait(leaving, timeout=self.grace_s)
+            for task in still:
+                self.give_up(task)
+
+    async def __aenter__(self) -> Guests:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
     async def close(self) -> None:
-        """Give those that were given up a little time to leave, and end the others."""
+        """End whoever is still there."""
+        await self.settle()
         self.timer.close()
         self._starter.close()
         if self._given_up:
-            await asyncio.wait(self._given_up, timeout=self.grace_s)
             end_tasks(self._given_up)
             await asyncio.sleep(0)
+
+
+def _tell(task: asyncio.Task[None], those: set[asyncio.Task[None]]) -> None:
+    if not task.done():
+        task.cancel()
+        those.add(task)
+        task.add_done_callback(those.discard)
 
 
 def end_tasks(tasks: Iterable[asyncio.Task[Any]]) -> None:
