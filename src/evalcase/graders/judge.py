@@ -1,4 +1,4 @@
-"""A model that judges, by protocol `judge/1`: criteria in, a verdict for each out, a score of those.
+"""A model that judges, by protocol `judge/1`: criteria in, verdicts out, and a score of those.
 
 The judge says what is met; the arithmetic is ours. Where there is no clear verdict, the grade is
 errored: never 0, and never a pass.

@@ -20,9 +20,10 @@ def describe_claims(about: Mapping[str, str]) -> str:
 
 def closing_for_claims(about: Mapping[str, str]) -> str:
     return (
-        f"List every claim that the block named {about['of']} makes, each by itself and in a sentence "
-        f"that can be understood alone. For each, look in the block named {about['by']}, and decide by "
-        "the block named criteria. Reply with one JSON object of this form:\n"
+        f"List every claim that the block named {about['of']} makes, each by itself and in a "
+        "sentence that can be understood alone. For each, look in the block named "
+        f"{about['by']}, and decide by the block named criteria. Reply with one JSON object of "
+        "this form:\n"
         '{"claims": [{"claim": "…", "reason": "…", '
         '"verdict": "supported" | "not_supported" | "cannot_tell"}, …]}'
     )

@@ -1,4 +1,4 @@
-"""What a judge looks for, point by point: of a case, of a grader's options, or of a ready rubric."""
+"""What a judge looks for, point by point: of a case, of a grader, or of a ready rubric."""
 
 from __future__ import annotations
 

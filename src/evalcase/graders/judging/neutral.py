@@ -13,7 +13,7 @@ BREAK = "\u200b"
 
 _TOKEN = re.compile(
     r"<\|[^|<>\n]{0,60}\|>"  # <|im_start|>, <|eot_id|>, <|assistant|>
-    r"|<｜[^｜<>\n]{0,60}｜>"  # the same with full-width bars
+    r"|<\uff5c[^\uff5c<>\n]{0,60}\uff5c>"  # the same with full-width bars
     r"|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]"
     r"|<</?SYS>>"
     r"|</?s>"
@@ -24,5 +24,5 @@ _TOKEN = re.compile(
 
 
 def neutralise(text: str) -> tuple[str, int]:
-    """The text with every control token broken after its first character, and how many there were."""
+    """The text with every control token broken after its first character, and their number."""
     return _TOKEN.subn(lambda found: found[0][0] + BREAK + found[0][1:], text)

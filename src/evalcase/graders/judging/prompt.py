@@ -84,7 +84,7 @@ def _boundary(blocks: Mapping[str, str], vote: int) -> str:
 
 
 def ask_again(prompt: Prompt, complaint: str) -> tuple[Message, ...]:
-    """The same question, fresh, with what was wrong with the reply; the reply itself is not shown."""
+    """The same question, fresh, with what was wrong with the reply, but not the reply itself."""
     system, user = prompt.messages
     told = f"{user.content}\n\nAn earlier reply could not be used: {complaint}."
     return (system, Message({"role": "user", "content": told}))
