@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.model.case import Case
+from evalcase.model.json_value import JSON
 from evalcase.model.problem import Problem
 from evalcase.plugins.graders import Graders
 from evalcase.project.config import Config
@@ -69,7 +70,7 @@ def _note_case(suite: str, case: Case, options: RunOptions, config: Config, foun
     needs = found.needs.get(suite)
     if needs is None:
         needs = found.needs[suite] = SuiteNeeds(set(), set())
-    if case.needs_judge and not case.skip:
+    if not case.skip and _asks_configured_judge(case):
         needs.judged.add(case.id)
     for name in targets_of(case, options, config):
         found.trials[name] = found.trials.get(name, 0) + times_of(case, options.repeat)
@@ -94,3 +95,21 @@ def targets_of(case: Case, options: RunOptions, config: Config) -> tuple[str, ..
 def chosen_cases(suites: SomeSuites, options: RunOptions) -> Iterator[tuple[str, Case]]:
     """The cases of a run, with the path of the suite of each."""
     return options.selection.select(suites)
+
+
+def _asks_configured_judge(case: Case) -> bool:
+    """Whether the judge of the configuration grades a case, by its criteria or by a grader that
+    names no other."""
+    judges = list(_judges_in(case.data.get("graders", ())))
+    own = [each for each in judges if not (each.get("target") or each.get("panel"))]
+    return bool(own) or (case.needs_judge and not judges)
+
+
+def _judges_in(specs: Iterable[object]) -> Iterator[dict[str, JSON]]:
+    for spec in specs:
+        if isinstance(spec, dict):
+            if spec.get("type") == "judge":
+                yield spec
+            for value in spec.values():
+                if isinstance(value, list):
+                    yield from _judges_in(value)

@@ -5,37 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evalcase.model.finding import KeyPath
-from evalcase.model.json_value import JSON
+from evalcase.model.levels import Levels
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import Flag, MapOf, Number, OptionFault, Plain, Text
-
-
-@dataclass(frozen=True, slots=True)
-class Levels(Plain):
-    """`{0: …, 1: …, 2: …}`: what an answer of each level is like, the best one last."""
-
-    @property
-    def words(self) -> str:
-        return "a mapping of levels, such as {0: …, 1: …, 2: …}"
-
-    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
-        wrong = list(MapOf(Text(), self.words).faults(value, path))
-        if wrong:
-            yield from wrong
-        elif isinstance(value, dict) and list(value) != [str(each) for each in range(len(value))]:
-            yield OptionFault(
-                path, "levels are numbered from 0, each one once", "write {0: …, 1: …}"
-            )
-        elif isinstance(value, dict) and len(value) < 2:
-            yield OptionFault(path, "there are at least two levels", "write {0: …, 1: …}")
-
-    def schema(self) -> dict[str, JSON]:
-        return {
-            "type": "object", "minProperties": 2, "propertyNames": {"pattern": "^[0-9]{1,2}$"},
-            "additionalProperties": {"type": "string", "minLength": 1},
-        }  # fmt: skip
+from evalcase.model.shape import Flag, Number, OptionFault, Text
 
 
 @dataclass(frozen=True, slots=True)
