@@ -89,14 +89,9 @@ def _prepare(
     tell = warn_once(lambda text: warn(scrubber.text(text)))
     suites = given.suites if given.suites is not None else Suites(options.paths)
     surroundings = Surroundings(config.root, world.environment, tell)
-<<<<<<< HEAD
     graders = Graders(given.graders, surroundings, config=config, no_exec=options.no_exec)
-    found = survey_cases(suites, options, config, graders, tell)
-=======
-    graders = Graders(given.graders, surroundings, no_exec=options.no_exec)
     choice = make_choice(options.selection, Places(config.root, world.cwd).find)
     found = survey_cases(suites, options, config, graders, choice, tell)
->>>>>>> main
     named = [name for name in options.targets if name not in (given.targets or {})]
     needs = Needs(found.needs, named, named_by, held=given.suites is not None)
     _refuse(found, config, needs)

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-<<<<<<< HEAD
 from collections.abc import Callable, Iterable, Iterator
-=======
-from collections.abc import Callable, Iterable
->>>>>>> main
 from typing import NamedTuple
 
 from evalcase.errors import ConfigError, SuiteError
@@ -136,7 +132,6 @@ def targets_of(case: Case, options: RunOptions, config: Config) -> tuple[str, ..
             f"case `{case.id}` names no target: say --target NAME, or set `target` in evalcase.toml"
         )
     return (config.target,)
-<<<<<<< HEAD
 
 
 def chosen_cases(suites: SomeSuites, options: RunOptions) -> Iterator[tuple[str, Case]]:
@@ -160,5 +155,3 @@ def _judges_in(specs: Iterable[object]) -> Iterator[dict[str, JSON]]:
             for value in spec.values():
                 if isinstance(value, list):
                     yield from _judges_in(value)
-=======
->>>>>>> main
