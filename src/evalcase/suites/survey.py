@@ -134,11 +134,6 @@ def targets_of(case: Case, options: RunOptions, config: Config) -> tuple[str, ..
     return (config.target,)
 
 
-def chosen_cases(suites: SomeSuites, options: RunOptions) -> Iterator[tuple[str, Case]]:
-    """The cases of a run, with the path of the suite of each."""
-    return options.selection.select(suites)
-
-
 def _asks_configured_judge(case: Case) -> bool:
     """Whether the judge of the configuration grades a case, by its criteria or by a grader that
     names no other."""
