@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib.util import module_from_spec, spec_from_file_location
 from types import ModuleType
 
 from evalcase.model.nearest import nearest
@@ -28,6 +27,8 @@ def object_to_file(name: str, root: str) -> str | None:
 
 def import_file(name: str, root: str) -> ModuleType:
     """The module of a file. Another project's of the same name makes way for it."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
     path = os.path.realpath(os.path.join(root, name))
     known = sys.modules.get(name)
     if known is not None and known.__file__ == path:
