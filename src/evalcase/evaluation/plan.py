@@ -18,7 +18,7 @@ from evalcase.project.env_file import read_env_file, set_missing
 from evalcase.project.options import RunOptions
 from evalcase.suites.collection import SomeSuites, Suites
 from evalcase.suites.refusal import Needs, check_plan, refuse
-from evalcase.suites.survey import Survey, survey_cases
+from evalcase.suites.survey import Survey, describe_remarks, survey_cases
 from evalcase.system.world import World
 from evalcase.text.secrets import Scrubber
 
@@ -86,10 +86,12 @@ def _prepare(
     suites = given.suites if given.suites is not None else Suites(options.paths)
     surroundings = Surroundings(config.root, world.environment, tell)
     graders = Graders(given.graders, surroundings, no_exec=options.no_exec)
-    found = survey_cases(suites, options, config, graders, tell)
+    found = survey_cases(suites, options, config, graders)
     named = [name for name in options.targets if name not in (given.targets or {})]
     needs = Needs(found.needs, named, named_by, held=given.suites is not None)
     _refuse(found, config, needs)
+    if remarks := describe_remarks(suites):
+        tell(remarks)
     trials = found.trials
     graders.make_ready()
     make = partial(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from evalcase.errors import ConfigError, SuiteError
@@ -33,11 +33,7 @@ class Survey(NamedTuple):
 
 
 def survey_cases(
-    suites: SomeSuites,
-    options: RunOptions,
-    config: Config,
-    graders: Graders,
-    warn: Callable[[str], None],
+    suites: SomeSuites, options: RunOptions, config: Config, graders: Graders
 ) -> Survey:
     """Go through every case, and note what it needs. Nothing is made, or imported."""
     checked = suites.check()
@@ -59,9 +55,6 @@ def survey_cases(
         errors = error.problems
     if not found.trials and not fault:
         fault = ConfigError("no case is left to run: look at --case, --tag, --shard and --limit")
-    if suites.warnings and not errors:
-        noun = "warning" if suites.warnings == 1 else "warnings"
-        warn(f"the suites have {suites.warnings} {noun}, which `evalcase check` shows")
     return found._replace(errors=errors, fault=fault)
 
 
@@ -76,6 +69,13 @@ def _note_case(suite: str, case: Case, options: RunOptions, config: Config, foun
         found.cases[name] = found.cases.get(name, 0) + 1
         if not options.targets:
             needs.targets.add(name)
+
+
+def describe_remarks(suites: SomeSuites) -> str:
+    """A sentence on what was found in suites that are valid; empty if that is nothing."""
+    counts = {"warning": suites.warnings, "note": suites.notes}
+    told = [f"{n} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n]
+    return f"the suites have {' and '.join(told)}, which `evalcase check` shows" if told else ""
 
 
 def targets_of(case: Case, options: RunOptions, config: Config) -> tuple[str, ...]:
