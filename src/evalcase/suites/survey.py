@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from evalcase.errors import ConfigError, SuiteError
@@ -108,9 +108,12 @@ def _look_at_filters(
 def _note_case(suite: str, case: Case, options: RunOptions, config: Config, found: Survey) -> None:
     needs = found.needs.get(suite)
     if needs is None:
-        needs = found.needs[suite] = SuiteNeeds(set(), set())
-    if not case.skip and _asks_configured_judge(case):
-        needs.judged.add(case.id)
+        needs = found.needs[suite] = SuiteNeeds(set(), set(), set())
+    if not case.skip:
+        judges = list(_judges_in(case.data.get("graders", ())))
+        if _asks_configured_judge(case, judges):
+            needs.judged.add(case.id)
+        needs.asked.update(name for each in judges for name in _named_by(each))
     for name in targets_of(case, options, config):
         found.trials[name] = found.trials.get(name, 0) + times_of(case, options.repeat)
         found.cases[name] = found.cases.get(name, 0) + 1
@@ -138,12 +141,17 @@ def targets_of(case: Case, options: RunOptions, config: Config) -> tuple[str, ..
     return (config.target,)
 
 
-def _asks_configured_judge(case: Case) -> bool:
+def _asks_configured_judge(case: Case, judges: Sequence[Mapping[str, JSON]]) -> bool:
     """Whether the judge of the configuration grades a case, by its criteria or by a grader that
     names no other."""
-    judges = list(_judges_in(case.data.get("graders", ())))
-    own = [each for each in judges if not (each.get("target") or each.get("panel"))]
-    return bool(own) or (case.needs_judge and not judges)
+    return any(not _named_by(each) for each in judges) or (case.needs_judge and not judges)
+
+
+def _named_by(judge: Mapping[str, JSON]) -> list[str]:
+    """The targets that a grader which judges says it asks."""
+    panel, target = judge.get("panel"), judge.get("target")
+    several = panel if isinstance(panel, list) else [target]
+    return [name for name in several if isinstance(name, str)]
 
 
 def _judges_in(specs: Iterable[object]) -> Iterator[dict[str, JSON]]:
