@@ -107,7 +107,7 @@ def _prepare(
     if options.caches(config):
         _check_caching(targets)
     askable = _askable_targets(config, targets, make) if graders.may_ask else ()
-    watch_keys(scrubber, (*targets.values(), *askable))
+    watch_keys(scrubber, *targets.values(), *askable)
     scrubber.look()  # what it warns of is said before anybody is asked
     return Plan(
         options, config, world, suites, found.choice, trials, sum(found.cases.values()), targets,
