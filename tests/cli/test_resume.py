@@ -98,12 +98,47 @@ def test_without_a_journal_everything_is_run(project: Project) -> None:
 def test_nothing_to_go_on_with(project: Project) -> None:
     project.suite(*cases(2))
     done = project.run("resume")
-    assert (done.code, "no run" in done.out) == (0, True)
+    assert (done.code, "no run" in done.err) == (2, True)
     project.run("run", "--quiet")
-    assert project.run("resume").code == 0
     project.forget_calls()
     done = project.run("resume", project.runs()[0].name, "--json")
     assert (done.code, done.counts(), project.calls()) == (0, {"passed": 2}, [])
+
+
+@pytest.mark.parametrize("retry", [[], ["--retry-errored"]])
+@pytest.mark.parametrize(("text", "code"), [("say ok", 0), ("say no", 1)])
+def test_with_nothing_to_do_the_newest_run_is_shown_with_its_exit_code(
+    project: Project, text: str, code: int, retry: list[str]
+) -> None:
+    project.suite(case("one", text), case("two"))
+    assert project.run("run", "--quiet").code == code
+    project.forget_calls()
+    done = project.run("resume", *retry)
+    assert (done.code, project.calls()) == (code, [])
+    assert "nothing is left to do" in done.err
+    assert f"{2 - code} passed" in done.out
+    assert project.run("resume", *retry, "--json").json["failed"] == code
+
+
+@pytest.mark.parametrize(
+    ("text", "gates", "code"),
+    [
+        ("raise x", ["--max-errors", "1"], 0),
+        ("say no", ["--fail-under", "0.5"], 0),
+        ("say no", ["--fail-under", "0.9"], 1),
+    ],
+)
+def test_gates_of_the_run_hold_when_it_goes_on(
+    project: Project, text: str, gates: list[str], code: int
+) -> None:
+    project.suite(case("one", text), case("two"))
+    assert project.run("run", "--quiet", *gates).code == code
+    assert project.run("resume", "--quiet").code == code
+    project.keep_only(1)
+    assert project.run("resume", "--quiet").code == code
+    other = ["--max-errors", "0"] if "--max-errors" in gates else ["--fail-under", "1"]
+    stricter = 3 if text == "raise x" else 1
+    assert project.run("resume", "latest", "--quiet", *other).code == stricter
 
 
 def test_by_id_and_by_folder(project: Project) -> None:
@@ -432,9 +467,29 @@ def test_a_target_that_is_configured_otherwise_is_named(project: Project) -> Non
     project.suite(case("a"), case("b", "once"))
     project.run("run", "--json")
     done = project.run("resume", project.runs()[0].name, "--retry-errored", "--json")
-    assert "configured otherwise" not in done.err
+    assert "was changed" not in done.err
     project.configure(
         'target = "agent"\n[targets.agent]\nkind = "python"\nfunction = "agent:other"\n'
     )
     done = project.run("resume", project.runs()[0].name, "--json")
-    assert "target `agent` is configured otherwise than when the run was begun" in done.err
+    assert "target `agent` was changed since the run was begun: its configuration" in done.err
+
+
+def test_a_run_whose_last_trial_reaches_the_cap_is_complete(project: Project) -> None:
+    project.suite(*cases(2, "cost 1"))
+    done = project.run("run", "--json", "--max-cost", "2", "--concurrency", "1")
+    assert (done.code, done.json["status"]) == (0, "completed")
+
+
+def test_after_the_cap_a_higher_one_is_suggested_and_nothing_is_said_of_other_suites(
+    project: Project,
+) -> None:
+    project.suite(*cases(6, "cost 1"))
+    done = project.run("run", "--max-cost", "2", "--concurrency", "1")
+    name = project.runs()[0].name
+    assert f"next     evalcase resume {name} --max-cost 4\n" in done.out
+    again = project.run("resume")
+    assert again.code == 3
+    assert "no longer part" not in again.err + again.out
+    assert f"next     evalcase resume {name} --max-cost 4\n" in again.out
+    assert project.run("resume", name, "--max-cost", "9", "--quiet").code == 0

@@ -15,7 +15,7 @@ from evalcase.model.codec import decode, encode
 from evalcase.model.grade import Grade, Score
 from evalcase.model.grader import NamedGrader
 from evalcase.model.result import Verdict
-from evalcase.plugins.graders import Graders, make_grader
+from evalcase.plugins.graders import NOWHERE, Graders, make_grader
 from evalcase.system.timer import Timer
 from tests.grade.test_apply import Fixed
 from tests.graders.expectation import answer_of, context_of
@@ -151,7 +151,7 @@ def test_those_inside_are_made_ready_told_apart_and_may_be_forbidden() -> None:
     with pytest.raises(ConfigError, match=r"`python:nosuch_module:f` would run code \(--no-exec\)"):
         Graders(no_exec=True).of(case)
     inside = make_grader({"type": "all", "value": [{"type": "any", "value": [python("passes")]}]})
-    inside.grader.load()
+    inside.grader.load(NOWHERE)
     assert inside.grader.fingerprint()
     assert make_grader({"type": "all", "value": [{"type": "expected"}]}).grader.fingerprint() == ""
 

@@ -15,6 +15,7 @@ from evalcase.graders.python import FunctionGrader, PythonGrader
 from evalcase.model.grade import Grade
 from evalcase.model.grader import Context, NamedGrader
 from evalcase.model.option import faults_of
+from evalcase.plugins.graders import NOWHERE
 from evalcase.system.timer import Timer
 from tests.graders import functions
 from tests.graders.expectation import answer_of, context_of
@@ -155,7 +156,7 @@ def test_anything_else_is_an_error_and_never_a_score(value: Any, said: str) -> N
 )
 def test_what_cannot_be_called_is_found_before_anything_runs(value: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
-        PythonGrader(value).load()
+        PythonGrader(value).load(NOWHERE)
 
 
 @pytest.mark.parametrize("value", ["", "module", ":grade", "module:", "a b:c", 3])
@@ -179,7 +180,7 @@ def test_an_error_in_the_users_module_is_told_with_its_place(
     (tmp_path / "broken_grader.py").write_text(code)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ConfigError, match=r"importing `broken_grader` failed") as caught:
-        PythonGrader("broken_grader:grade").load()
+        PythonGrader("broken_grader:grade").load(NOWHERE)
     line = code.count("\n") + 1
     assert said in str(caught.value)
     assert str(caught.value).endswith(f"broken_grader.py:{line})")

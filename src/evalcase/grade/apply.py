@@ -11,6 +11,7 @@ from typing import NamedTuple
 from evalcase.errors import EvalcaseError
 from evalcase.grade.asked import Asking
 from evalcase.grade.checked import check_score
+from evalcase.grade.parts import look_at
 from evalcase.grade.score import decide_verdict
 from evalcase.model.case import Case
 from evalcase.model.failure import Failure
@@ -89,7 +90,7 @@ def _begin(
         below = partial(_grade_each, context, timer=timer, timeout_s=timeout_s)
         context = replace(context, grading=below)
     try:
-        outcome: object = named.grader.grade(context)
+        outcome: object = look_at(named, context)
         if isinstance(outcome, Score):
             return grade_of(named, check_score(outcome))
         if not isawaitable(outcome):
@@ -137,6 +138,8 @@ def grade_of(named: NamedGrader, score: Score) -> Grade:
     if named.negated and value is not None:
         value, passed, by_threshold = 1.0 - value, not passed, False
     reason = _reason(named, value, passed, score.reason, by_threshold)
+    if named.negated and not passed and value is not None:
+        reason = f"{reason}; with `not: true` that fails"
     return Grade(named.name, value, passed, reason, score.details, named.weight, named.required)
 
 

@@ -18,6 +18,7 @@ from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Number, OptionFault
 from evalcase.model.shape_names import GraderList
+from evalcase.model.target import Surroundings
 
 _ABOUT = "The graders, each in any of the four spellings."
 _MOST_REASONS = 5
@@ -28,9 +29,13 @@ class _Combined(Grader):
 
     __slots__ = ()
 
-    def load(self) -> None:
+    def load(self, surroundings: Surroundings) -> None:
         for each in self.inner():
-            each.grader.load()
+            each.grader.load(surroundings)
+
+    async def close(self) -> None:
+        for each in self.inner():
+            await each.grader.close()
 
     def fingerprint(self) -> str:
         prints = [each.grader.fingerprint() for each in self.inner()]

@@ -18,6 +18,7 @@ from evalcase.model.message import Message
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.shape_names import Reference
+from evalcase.model.target import Surroundings
 from evalcase.system.digests import digest_file
 from evalcase.system.imports import import_object
 from evalcase.system.threads import Threads
@@ -62,8 +63,9 @@ class FunctionGrader(Grader):
     def name(self) -> str:
         return getattr(self._function, "__name__", type(self._function).__name__)
 
-    def load(self) -> None:
+    def load(self, surroundings: Surroundings) -> None:
         """Raise ConfigError if the function asks for what no grader is given."""
+        del surroundings
         _manner(self._function)
 
     def fingerprint(self) -> str:
@@ -83,8 +85,9 @@ class PythonGrader(Grader):
 
     value: str = option(Reference(), "The function, as `module:function`.")
 
-    def load(self) -> None:
+    def load(self, surroundings: Surroundings) -> None:
         """Import the function now. Raise ConfigError if there is none that can be called."""
+        del surroundings
         _manner(self._find())
 
     def fingerprint(self) -> str:

@@ -13,8 +13,9 @@ class Shorter(Grader):
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Sequence
-from typing import ClassVar, Protocol
+from typing import ClassVar, Literal, NamedTuple, Protocol
 
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
@@ -23,11 +24,19 @@ from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.target import Surroundings
 
 Asker = Callable[[str, Sequence[Message], JSON], Awaitable[Answer]]
 """Asks a target of a name some messages, with a schema for its answer or None."""
 Grading = Callable[[Sequence["NamedGrader"]], Awaitable[Sequence[Grade]]]
 """Has graders look at the same answer, each by its own limit."""
+
+
+class Part(NamedTuple):
+    """What a `path` leads to in the JSON of an answer."""
+
+    path: str
+    value: JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +50,16 @@ class Context:
     """Of the graders before this one that are done already."""
     asker: Asker | None = None
     grading: Grading | None = None
+    part: Part | None = None
+    """What is graded in place of the whole answer, where the grader was told a `path`."""
+
+    @property
+    def text(self) -> str:
+        """The text that is graded: of the answer, or of the part of it that a `path` leads to."""
+        if self.part is None:
+            return self.answer.text
+        value = self.part.value
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
     async def ask(self, target: str, messages: Sequence[Message], schema: JSON = None) -> Answer:
         """Ask a target of the configuration, through the same gate as every question.
@@ -73,6 +92,9 @@ class GraderKind:
     """Options of every grader that this kind can't do without, such as `threshold`."""
     takes_mapping: bool = False
     """Whether its argument may be a mapping: then `{name: {…}}` gives that, and no options."""
+    reads: Literal["text", "value"] | None = None
+    """What it looks at, if that is the text or the JSON of the answer: then it can be told a
+    `path`, and an answer that is not JSON fails where JSON is read."""
     compares_expected: bool = False
     """Whether it compares with `expected_output`, so that the built-in comparison isn't added."""
     judges: bool = False
@@ -90,9 +112,9 @@ class Grader(Protocol):
 
     kind: ClassVar[GraderKind]
 
-    def load(self) -> None:
+    def load(self, surroundings: Surroundings) -> None:
         """Get ready, before the first answer: import what it names. Raise ConfigError."""
-        return
+        del surroundings
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         """A score, or something to wait for: plain graders stay plain, and quick."""
@@ -106,6 +128,14 @@ class Grader(Protocol):
     def inner(self) -> tuple[NamedGrader, ...]:
         """The graders that it is made of."""
         return ()
+
+    def compares_expected(self) -> bool:
+        """Whether it compares with `expected_output`: some do where nothing else is given."""
+        return self.kind.compares_expected
+
+    async def close(self) -> None:
+        """Let go of what it holds, such as processes, once all answers are graded."""
+        return
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +151,12 @@ class NamedGrader:
     negated: bool = False
     """`not: true`: passed and failed change places, and the score becomes 1 - score."""
     timeout_s: float | None = None
+    path: str | None = None
+    """Where in the JSON of the answer is what it grades."""
 
     @property
     def compares_expected(self) -> bool:
-        return self.grader.kind.compares_expected or any(
+        return self.grader.compares_expected() or any(
             each.compares_expected for each in self.grader.inner()
         )
 

@@ -11,7 +11,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.option import Option, faults_of, option, options_of
 from evalcase.model.quick_dataclass import MISSING, dataclass, replace
 from evalcase.model.shape import Flag, Number, OptionFault, Text
-from evalcase.model.shape_names import GraderList, Reference
+from evalcase.model.shape_names import GraderList, PathText, Reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,10 @@ class SharedOptions:
         Flag(), "Whether passed and failed change places; the score becomes 1 minus it.",
         default=False, name="not", elsewhere=("negate", "inverse"),
     )  # fmt: skip
+    path: str | None = option(
+        PathText(), "Where in the JSON of the answer is what is graded in place of the whole.",
+        default=None, example="items.0.name", elsewhere=("jsonpath", "json_path", "field"),
+    )  # fmt: skip
 
 
 SHARED = options_of(SharedOptions)
@@ -50,7 +54,8 @@ class DeclaredGrader(NamedTuple):
     kind: GraderKind
     made_by: type[Grader]
     shared: Mapping[str, Option]
-    """The options of every grader, those marked as needed that this kind needs."""
+    """The options of every grader, those marked as needed that this kind needs; `path` only where
+    it is the text or the JSON of an answer that is graded."""
     lists: tuple[str, ...]
     """The options that hold other graders."""
     in_name: str | None
@@ -73,7 +78,8 @@ def declared_grader(made_by: type[Grader]) -> DeclaredGrader:
     needed = {name: replace(SHARED[name], default=MISSING) for name in kind.needs}
     own = options_of(made_by)
     lists = tuple(name for name, each in own.items() if isinstance(each.shape, GraderList))
-    shared = {name: each for name, each in {**SHARED, **needed}.items() if name not in own}
+    unfit = own.keys() if kind.reads is not None else {*own, "path"}
+    shared = {name: each for name, each in {**SHARED, **needed}.items() if name not in unfit}
     argument = own.get(kind.argument or "")
     is_named = argument is not None and isinstance(argument.shape, Reference)
     in_name = kind.argument if is_named else None

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from math import inf
 from typing import Any, NamedTuple, Protocol
 
+from evalcase.model.either import either
 from evalcase.model.finding import At, KeyPath
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.nearest import nearest
@@ -25,6 +26,8 @@ class OptionFault(NamedTuple):
     hint: str | None = None
     at: At = "value"
     code: str = "bad-value"
+    unlike: bool = False
+    """Whether the value has another shape altogether."""
 
 
 class Shape(Protocol):
@@ -54,7 +57,9 @@ def mismatch(
     """The fault of a value that has not the shape."""
     shown = f"{value!r:.60}" if isinstance(value, str | int | float) else kind(value)
     shown = str(value).lower() if isinstance(value, bool) else shown
-    return OptionFault(path, f"`{path[-1]}` is {shape.words}, not {shown}", hint, code=code)
+    return OptionFault(
+        path, f"`{path[-1]}` is {shape.words}, not {shown}", hint, code=code, unlike=True
+    )
 
 
 class Plain:
@@ -271,8 +276,11 @@ class OneOf:
         if all(found):
             # Where one shape got further into the value than the others, that one was meant.
             deepest = max(found, key=lambda faults: len(faults[0].path))
+            nearest_shapes = [faults for faults in found if not faults[0].unlike]
             if len(deepest[0].path) > len(path):
                 yield from deepest
+            elif len(nearest_shapes) == 1:
+                yield from nearest_shapes[0]
             else:
                 yield mismatch(self, value, path)
 
@@ -281,4 +289,4 @@ class OneOf:
         return next(fits).read(value)
 
     def schema(self) -> dict[str, JSON]:
-        return {"anyOf": [shape.schema() for shape in self.shapes]}
+        return either([shape.schema() for shape in self.shapes])

@@ -1,4 +1,4 @@
-"""Shapes of options that name something else: a function, or other graders.
+"""Shapes of options that name something else: a function, a place in JSON, or other graders.
 
 None of them is looked up here: nothing is imported for a check of its syntax.
 """
@@ -10,6 +10,7 @@ from typing import Any
 
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
+from evalcase.model.path_steps import path_steps
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import OptionFault, Plain, mismatch
 
@@ -43,6 +44,27 @@ def _reference_hint(module: str, name: str) -> str:
         stem = module.removeprefix("./").removesuffix(".py").replace("/", ".")
         return f"it names a file, not a module: did you mean `{stem}:{name or 'answer'}`?"
     return "write module:function, for example my_agent:answer"
+
+
+@dataclass(frozen=True, slots=True)
+class PathText(Plain):
+    """A path into JSON."""
+
+    @property
+    def words(self) -> str:
+        return "a path such as items.0.name"
+
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
+        if not isinstance(value, str):
+            yield mismatch(self, value, path)
+            return
+        try:
+            path_steps(value)
+        except ValueError as error:
+            yield OptionFault(path, f"`{path[-1]}` {error}")
+
+    def schema(self) -> dict[str, JSON]:
+        return {"type": "string", "minLength": 1}
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,6 @@ def _name_grader(grader: GivenGrader) -> NamedGrader:
         return NamedGrader(kind.name, cast("Grader", grader))
     if callable(grader):
         made = FunctionGrader(grader)
-        made.load()
         return NamedGrader(made.name, made)
     raise ConfigError(f"a grader is a function or a Grader, not {grader!r:.80}")
 

@@ -11,22 +11,36 @@ from evalcase.graders.expected import ExpectedGrader
 from evalcase.model.case import Case
 from evalcase.model.grader import Grader, NamedGrader
 from evalcase.model.grader_options import (
-    SHARED,
     DeclaredGrader,
     SharedOptions,
     declared_grader,
 )
 from evalcase.model.json_value import JSON
-from evalcase.model.option import made_of
+from evalcase.model.option import made_of, options_of
+from evalcase.model.target import Surroundings
 from evalcase.plugins.registry import find_class
 from evalcase.text.quick_json import compact_encoder
+
+
+def _ignore(_: str) -> None:
+    """Take a warning that nobody wants to see."""
+
+
+NOWHERE = Surroundings(".", {}, _ignore)
 
 
 class Graders:
     """Gives the graders of a case. `given` are those that a program adds to every case."""
 
-    def __init__(self, given: Iterable[NamedGrader] = (), *, no_exec: bool = False) -> None:
+    def __init__(
+        self,
+        given: Iterable[NamedGrader] = (),
+        surroundings: Surroundings = NOWHERE,
+        *,
+        no_exec: bool = False,
+    ) -> None:
         self._given = tuple(given)
+        self._surroundings = surroundings
         self._no_exec = no_exec
         self._expected = NamedGrader("expected", ExpectedGrader())
         self._wanted: dict[str, tuple[str, str]] = {}
@@ -43,6 +57,8 @@ class Graders:
     def make_ready(self) -> None:
         """Make all that is wanted: nobody wants to know after the first answers that a grader
         can't be used. Raise ConfigError with everything that keeps one from being made."""
+        for named in self._given:
+            named.grader.load(self._surroundings)
         faults = []
         for text, (suite, case) in self._wanted.items():
             try:
@@ -92,8 +108,13 @@ class Graders:
         for named in made:
             if self._no_exec:
                 _forbid_code(named)
-            named.grader.load()
+            named.grader.load(self._surroundings)
         return made
+
+    async def close(self) -> None:
+        """Have every grader let go of what it holds."""
+        for named in (*self._given, *[named for made in self._made.values() for named in made]):
+            await named.grader.close()
 
 
 def _forbid_code(named: NamedGrader) -> None:
@@ -127,17 +148,17 @@ def make_declared(declared: DeclaredGrader, options: Mapping[str, JSON]) -> Name
     named_by = options.get(declared.in_name or "")
     # There may be several, and a person wants to know which of them failed.
     name = f"{declared.kind.name}:{named_by}" if named_by else declared.kind.name
-    counted: SharedOptions = made_of(SharedOptions, _part(options, SHARED.keys()))
+    counted: SharedOptions = made_of(SharedOptions, _part(options, declared.shared))
     grader: Grader = made_of(declared.made_by, _with_inner(declared, options))
     return NamedGrader(
         counted.name or name, grader, counted.weight, counted.required, counted.threshold,
-        counted.negated, counted.timeout_s,
+        counted.negated, counted.timeout_s, counted.path,
     )  # fmt: skip
 
 
 def _with_inner(declared: DeclaredGrader, options: Mapping[str, JSON]) -> dict[str, object]:
     """The options of its own, with graders made of those that are lists of them."""
-    own: dict[str, object] = dict(_part(options, options.keys() - SHARED.keys()))
+    own: dict[str, object] = dict(_part(options, options_of(declared.made_by)))
     for name in declared.lists:
         specs = own.get(name)
         if isinstance(specs, list):

@@ -13,7 +13,7 @@ from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.result import Result
 from evalcase.project.config import Config
 from evalcase.run.limits import Limits
-from evalcase.run.plan import Selection, Shard
+from evalcase.run.selection import FailedOf, Selection, Shard
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +33,26 @@ class RunOptions:
     no_exec: bool = False
     cache: bool | None = None
     env_file: str | None = None
+    max_errors: int = 0
+    """Trials that may error before the exit code says so."""
+    fail_under: float | None = None
+    """The pass rate that is enough."""
 
     def __post_init__(self) -> None:
         chosen = self.selection
         numbers: dict[str, tuple[float | None, float]] = {
             "repeat": (self.repeat, 1), "concurrency": (self.concurrency, 1),
             "retries": (self.retries, 0), "timeout_s": (self.timeout_s, 0.001),
-            "max_cost_usd": (self.max_cost_usd, 0), "limit": (chosen.limit, 1),
-            "sample": (chosen.sample, 1),
+            "max_cost_usd": (self.max_cost_usd, 0.0), "limit": (chosen.limit, 1),
+            "sample": (chosen.sample, 1), "max_errors": (self.max_errors, 0),
+            "fail_under": (self.fail_under, 0.0),
         }  # fmt: skip
         for name, (value, least) in numbers.items():
-            wanted = int if least in (0, 1) and name != "max_cost_usd" else int | float
+            wanted = int if type(least) is int else int | float
             if value is not None and (isinstance(value, bool) or not isinstance(value, wanted)):
-                raise ConfigError(f"`{name}` is a number of {least} or more, not {value!r:.40}")
+                raise ConfigError(f"`{name}` is a number of {least:g} or more, not {value!r:.40}")
             if value is not None and not least <= value < inf:
-                raise ConfigError(f"`{name}` is {least} or more, not {value}")
+                raise ConfigError(f"`{name}` is {least:g} or more, not {value}")
         if chosen.shard is not None and not 1 <= chosen.shard.number <= chosen.shard.of:
             raise ConfigError(f"`shard` is a part of several, such as 2/5, not {chosen.shard}")
 
@@ -62,7 +67,6 @@ class RunOptions:
             retries=config.retries if self.retries is None else self.retries,
             retry_timeouts=self.retry_timeouts,
             max_cost_usd=self.max_cost_usd,
-            fail_fast=self.fail_fast,
         )
 
     def caches(self, config: Config) -> bool:
@@ -98,14 +102,18 @@ class Keywords(TypedDict, total=False):
     env_file: str
     no_exec: bool
     runs_dir: str
+    failed_of: str
     on_result: Callable[[Result], None]
     on_warning: Callable[[str], None]
 
 
 def read_keywords(
-    paths: tuple[str, ...], targets: tuple[str, ...], keywords: Keywords
+    paths: tuple[str, ...],
+    targets: tuple[str, ...],
+    keywords: Keywords,
+    failed_of: FailedOf | None = None,
 ) -> RunOptions:
-    """The options of a run that a program asks for."""
+    """The options of a run that a program asks for; `failed_of` is what a record has of it."""
     unknown = sorted(keywords.keys() - Keywords.__annotations__.keys())
     if unknown:
         raise TypeError(f"evaluate() has no option {unknown[0]!r}")
@@ -119,6 +127,7 @@ def read_keywords(
         sample=keywords.get("sample"),
         seed=keywords.get("seed", 0),
         limit=keywords.get("limit"),
+        failed_of=failed_of,
     )
     names = RunOptions.__dataclass_fields__.keys() - {"paths", "targets", "selection"}
     rest: dict[str, Any] = {name: value for name, value in keywords.items() if name in names}

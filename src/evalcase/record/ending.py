@@ -31,6 +31,10 @@ class End:
     """The spending cap, where that is what ended it."""
     duration_s: float | None = None
     """How long all of it took, pauses left out; None where a part of it was killed."""
+    lost: int = 0
+    """How many cases can't be run any more, because the suites no longer have them."""
+    errored: int | None = None
+    """How many trials had errored by then; None where only the other rows can say."""
 
 
 def end_row(end: End) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from evalcase.model.result import Result
 from evalcase.model.totals import Totals
 from evalcase.record.cases import CaseShelf, shelve_cases
 from evalcase.record.ending import End, read_end
-from evalcase.record.folder import Run
+from evalcase.record.folder import Run, planned_trials
 from evalcase.record.index import Index, read_index
 from evalcase.record.outcomes import Outcomes, fold_outcomes
 from evalcase.record.reader import read_results_of
@@ -39,10 +39,14 @@ class KeptRun:
         return self._index.gradings
 
     @property
+    def mixed(self) -> tuple[str, ...]:
+        """The targets of which there are answers from before and after a change."""
+        return self._index.mixed()
+
+    @property
     def planned(self) -> int | None:
         """How many trials there are to be, as far as the record says."""
-        planned = self.run.about.get("trials")
-        return planned if type(planned) is int else None
+        return planned_trials(self.run)
 
     @cached_property
     def totals(self) -> Totals:

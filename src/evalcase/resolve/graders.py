@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SPELLINGS = "write a name, {name: argument}, {name: {options}} or {type: name, …}"
 
-SHARED_NAMES = frozenset({"name", "weight", "required", "threshold", "timeout_s", "not"})
+SHARED_NAMES = frozenset({"name", "weight", "required", "threshold", "timeout_s", "not", "path"})
 """The options of every grader, which are never the name of one."""
 
 MAPPING_ARGUMENTS = frozenset({"equals", "json_schema", "json_equals", "fields"})
@@ -149,9 +149,10 @@ def _report_fault(
 ) -> None:
     message, hint, at = fault.message, fault.hint, fault.at
     if written.argument is not None and fault.path[:1] == (written.argument,):
-        at = written.argument_at
+        is_itself = len(fault.path) == 1
+        at = written.argument_at if is_itself else at
         message = message.replace(f"`{written.argument}`", f"the argument of `{written.name}`", 1)
-        if fault.code == "unknown-option":
+        if is_itself and fault.code == "unknown-option":
             message, hint = f"the grader `{written.name}` takes no argument", None
     if fault.code == "missing-option" and declared is not None and declared.kind.example:
         message = message.partition("; for example")[0]

@@ -1,14 +1,19 @@
 """Paths into JSON: `choices.0.message.content`, or a JSON pointer, `/choices/0/message/content`.
 
-A number counts items of a list from 0, or from its end: `messages.-1` is the last. A key with a dot
-in it needs the pointer, where `~1` is `/` and `~0` is `~`.
+A number counts items of a list from 0, or from its end: `messages.-1` is the last. `*` is every
+item of a list, or every value of a mapping. A key with a dot in it needs the pointer, where `~1` is
+`/` and `~0` is `~`.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import NamedTuple
 
 from evalcase.model.json_value import JSON, kind
+from evalcase.model.path_steps import EVERY, path_steps
 
 _INDEX = re.compile(r"-?\d{1,9}")
 
@@ -17,17 +22,18 @@ class MissingError(LookupError):
     """There is nothing at a path."""
 
 
+class Found(NamedTuple):
+    """A value, and the path that leads to just this one."""
+
+    path: str
+    value: JSON
+
+
 class JsonPath:
     def __init__(self, text: str) -> None:
         """Raise ValueError where the text is no path."""
         self.text = text
-        if text.startswith("/"):
-            steps = [step.replace("~1", "/").replace("~0", "~") for step in text[1:].split("/")]
-        else:
-            steps = text.split(".")
-            if not all(steps):
-                raise ValueError("has an empty step; it is a path such as choices.0.message")
-        self._steps = steps
+        self._steps = path_steps(text)
 
     def find(self, value: JSON) -> JSON:
         """What is there. Raise MissingError, which says what there is instead."""
@@ -35,11 +41,58 @@ class JsonPath:
             try:
                 value = _step(value, step)
             except LookupError:
-                where = ".".join(self._steps[:number]) or "the top"
-                raise MissingError(
-                    f"there is nothing at `{self.text}`: at {where} there is {_shown(value)}"
-                ) from None
+                raise self._missing(self._steps[:number], value) from None
         return value
+
+    def find_all(self, value: JSON) -> list[Found]:
+        """Every value that the path leads to, at least one. Raise MissingError as `find` does,
+        also if only one of several items lacks what is asked for."""
+        if EVERY not in self._steps:
+            return [Found(self.text, self.find(value))]
+        reached: list[tuple[list[str], JSON]] = [([], value)]
+        for step in self._steps:
+            further: list[tuple[list[str], JSON]] = []
+            for way, each in reached:
+                try:
+                    further += [([*way, key], item) for key, item in _steps(each, step)]
+                except LookupError:
+                    raise self._missing(way, each) from None
+            if not further:
+                raise MissingError(f"there are no items at `{self.text}`")
+            reached = further
+        return [Found(self._joined(way), each) for way, each in reached]
+
+    def find_some(self, value: JSON) -> list[Found]:
+        """The values that are there, where only some of several items may have one."""
+        reached: list[tuple[list[str], JSON]] = [([], value)]
+        for step in self._steps:
+            further: list[tuple[list[str], JSON]] = []
+            for way, each in reached:
+                with suppress(LookupError):
+                    further += [([*way, key], item) for key, item in _steps(each, step)]
+            reached = further
+        return [Found(self._joined(way), each) for way, each in reached]
+
+    def _missing(self, way: Sequence[str], value: JSON) -> MissingError:
+        where = ".".join(way) or "the top"
+        return MissingError(
+            f"there is nothing at `{self.text}`: at {where} there is {_shown(value)}"
+        )
+
+    def _joined(self, way: Sequence[str]) -> str:
+        if not self.text.startswith("/"):
+            return ".".join(way)
+        return "".join("/" + step.replace("~", "~0").replace("/", "~1") for step in way)
+
+
+def _steps(value: JSON, step: str) -> Iterator[tuple[str, JSON]]:
+    if step != EVERY:
+        return iter([(step, _step(value, step))])
+    if isinstance(value, dict):
+        return iter(value.items())
+    if isinstance(value, list):
+        return ((str(number), item) for number, item in enumerate(value))
+    raise LookupError(step)
 
 
 def _step(value: JSON, step: str) -> JSON:

@@ -9,10 +9,10 @@ from evalcase.graders.compare.json_difference import (
     Difference,
     find_differences,
     list_differences,
-    too_deep,
 )
 from evalcase.model.json_value import JSON
 from evalcase.model.message import ToolCall
+from evalcase.text.answer_value import too_deep
 from evalcase.text.readable import arguments_text, call_text
 
 _LARGEST_TABLE = 10_000

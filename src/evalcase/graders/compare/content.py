@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from evalcase.graders.compare.excerpt import cap, count, quote
-from evalcase.graders.compare.json_difference import find_differences, list_differences, too_deep
-from evalcase.graders.compare.json_text import parse_answer
+from evalcase.graders.compare.json_difference import find_differences, list_differences
 from evalcase.graders.compare.text_difference import (
     find_text_difference,
     first_difference,
@@ -14,8 +13,15 @@ from evalcase.graders.compare.text_difference import (
 )
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON, same
-from evalcase.model.message import is_part, part_text, text_of
-from evalcase.text.readable import as_json, call_text
+from evalcase.model.message import part_text
+from evalcase.text.answer_value import (
+    but_calls,
+    parse_answer,
+    text_of_content,
+    text_parts,
+    too_deep,
+)
+from evalcase.text.readable import as_json
 from evalcase.text.strict_json import DEEPEST, BadJsonError
 
 _CUT = "the answer was cut, as it was larger than evalcase keeps, so it can't be compared"
@@ -34,56 +40,63 @@ def is_comparable(content: JSON) -> bool:
     """Whether there is something to hold an answer to. Files and images alone are not: no text."""
     if content is None:
         return False
-    parts = _parts(content)
+    parts = text_parts(content)
     return not parts or any(part["type"] not in _MEDIA for part in parts)
 
 
 def compare_content(expected: JSON, answer: Answer) -> Comparison:
     """Compare by the shape of what is expected."""
     got = answer.content
-    text = _text(expected)
+    text = text_of_content(expected)
     if answer.truncated:
-        return _unequal(_CUT, _shown(expected), _shown(got), note=_CUT)
+        return unequal(_CUT, _shown(expected), _shown(got), note=_CUT)
     if got is None and text is None:
-        return _unequal(f"the answer has no content{_but(answer)}", _pretty(expected), "")
+        return unequal(f"the answer has no content{but_calls(answer)}", pretty(expected), "")
     if got is None and text is not None and trim_text(text):
-        reason = f"expected {quote(trim_text(text))}, got no text{_but(answer)}"
-        return _unequal(reason, trim_text(text), "")
+        reason = f"expected {quote(trim_text(text))}, got no text{but_calls(answer)}"
+        return unequal(reason, trim_text(text), "")
     if text is None:
         return _compare_data(expected, got)
-    return _compare_texts(trim_text(text), trim_text(_shown(got)), _left_out(expected))
+    return compare_texts(trim_text(text), trim_text(_shown(got)), _left_out(expected))
 
 
-def _compare_texts(expected: str, got: str, left_out: str) -> Comparison:
+def compare_texts(expected: str, got: str, left_out: str = "") -> Comparison:
+    """Two texts that are to be the same; `left_out` says what was not compared."""
     if expected == got:
         return Comparison(True, "the text is equal" + (f" ({left_out})" if left_out else ""), {})
     differs = find_text_difference(expected, got)
     note = "; ".join(part for part in (differs.note, left_out) if part)
     at = first_difference(expected, got)
-    return _unequal(str(differs._replace(note=note)), expected, got, at, differs.where, note)
+    return unequal(str(differs._replace(note=note)), expected, got, at, differs.where, note)
 
 
 def _compare_data(expected: JSON, got: JSON) -> Comparison:
-    text = _text(got)
+    text = text_of_content(got)
     if text is not None:
         try:
             got = parse_answer(text)
         except BadJsonError as error:
             reason = f"the answer is not JSON: {error}"
-            return _unequal(reason, _pretty(expected), text, note=reason)
+            return unequal(reason, pretty(expected), text, note=reason)
     elif too_deep(got):
         reason = f"the answer is nested more than {DEEPEST} deep, deeper than any case"
-        return _unequal(reason, _pretty(expected), as_json(got), note=reason)
+        return unequal(reason, pretty(expected), as_json(got), note=reason)
+    return compare_values(expected, got)
+
+
+def compare_values(expected: JSON, got: JSON) -> Comparison:
+    """Two values that are to be the same as JSON."""
     if same(expected, got):
         return Comparison(True, "the JSON value is equal", {})
     listed = list_differences(find_differences(expected, got))
-    left, right = _pretty(expected), _pretty(got)
-    return _unequal(listed.text, left, right, first_difference(left, right), listed.paths)
+    left, right = pretty(expected), pretty(got)
+    return unequal(listed.text, left, right, first_difference(left, right), listed.paths)
 
 
-def _unequal(
+def unequal(
     reason: str, expected: str, got: str, at: int = 0, where: str = "", note: str = ""
 ) -> Comparison:
+    """What differs, in words, and both sides for people; `at` is where they begin to differ."""
     details = {"expected": cap(expected, at), "got": cap(got, at)}
     if where:
         details["where"] = where
@@ -92,45 +105,19 @@ def _unequal(
     return Comparison(False, reason, details)
 
 
-def _but(answer: Answer) -> str:
-    """What an answer has in place of content."""
-    calls = answer.tool_calls
-    if not calls:
-        return ""
-    first = call_text(calls[0].name, calls[0].arguments)
-    called = first if len(first) <= 80 else f"{first[:80]}…"
-    more = f" and {len(calls) - 1:,} more" if len(calls) > 1 else ""
-    return f", but {'a tool call' if not more else 'tool calls'}: {called}{more}"
-
-
-def _parts(content: JSON) -> list[dict[str, JSON]]:
-    """The content parts, if it is a list of them."""
-    if not isinstance(content, list) or not all(map(is_part, content)):
-        return []
-    return [part for part in content if isinstance(part, dict)]
-
-
-def _text(content: JSON) -> str | None:
-    """Text as it is, parts as their joined text. Parts without any text are data with a `type`."""
-    if isinstance(content, str):
-        return content
-    if any(part_text(part) is not None for part in _parts(content)):
-        return text_of(content)
-    return None
-
-
 def _shown(content: JSON) -> str:
-    text = _text(content)
+    text = text_of_content(content)
     if text is not None:
         return text
     return "" if content is None else as_json(content)
 
 
-def _pretty(value: JSON) -> str:
+def pretty(value: JSON) -> str:
+    """A value as text with a line for each part, to be read side by side with another."""
     return as_json(value, indent=2)
 
 
 def _left_out(expected: JSON) -> str:
     """Parts that are expected and can't be compared are never passed over in silence."""
-    others = sum(part_text(part) is None for part in _parts(expected))
+    others = sum(part_text(part) is None for part in text_parts(expected))
     return f"{count(others, 'part')} without text not compared" if others else ""

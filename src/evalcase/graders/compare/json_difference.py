@@ -7,8 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from evalcase.graders.compare.excerpt import quote
-from evalcase.model.json_value import JSON, depth, same
-from evalcase.text.strict_json import DEEPEST
+from evalcase.model.json_value import JSON, same
 
 _SHOWN = 5
 
@@ -25,11 +24,6 @@ class Listed(NamedTuple):
     text: str
     """Empty if there is no difference."""
     paths: str
-
-
-def too_deep(value: JSON) -> bool:
-    """Whether a value is nested deeper than those of a suite may be, and so equals none of them."""
-    return depth(value, DEEPEST) > DEEPEST
 
 
 def find_differences(
@@ -53,13 +47,13 @@ def _in_mappings(
 ) -> Iterator[Difference]:
     for key, value in expected.items():
         if key in got:
-            yield from find_differences(value, got[key], path + _step(key), extra_keys)
+            yield from find_differences(value, got[key], path + step_text(key), extra_keys)
         else:
-            yield Difference(path + _step(key), f"missing, expected {quote(value)}")
+            yield Difference(path + step_text(key), f"missing, expected {quote(value)}")
     if not extra_keys:
         for key, value in got.items():
             if key not in expected:
-                yield Difference(path + _step(key), f"not expected, got {quote(value)}")
+                yield Difference(path + step_text(key), f"not expected, got {quote(value)}")
 
 
 def _in_lists(expected: list[JSON], got: list[JSON], path: str) -> Iterator[Difference]:
@@ -72,7 +66,7 @@ def _in_lists(expected: list[JSON], got: list[JSON], path: str) -> Iterator[Diff
         yield Difference(f"{path}[{index}]", f"not expected, got {quote(value)}")
 
 
-def _step(key: str) -> str:
+def step_text(key: str) -> str:
     return f".{key}" if key.isidentifier() and len(key) <= 60 else f"[{quote(key)}]"
 
 

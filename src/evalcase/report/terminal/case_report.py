@@ -156,7 +156,8 @@ def _grade_lines(grade: Grade, result: Result, width: int, style: Style) -> Iter
     called = result.answer is not None and any("tool_calls" in m for m in result.answer.messages)
     nothing = "(no text)" if called else "(empty)"
     yield from _indented(comparison_lines(grade, nothing, style, width - _INDENT, _MOST_ROWS))
-    others = {key: value for key, value in grade.details.items() if key not in _SIDES}
+    drawn = _SIDES if grade.passed else (*_SIDES, "fields")
+    others = {key: value for key, value in grade.details.items() if key not in drawn}
     if others:
         yield from _indented(labelled("details", as_json(others, indent=2), width - _INDENT, style))
 

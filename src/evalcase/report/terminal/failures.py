@@ -12,7 +12,7 @@ from evalcase.model.outcome import Outcome
 from evalcase.model.result import Result, Verdict
 from evalcase.report.terminal.cells import cut, measure, wrap
 from evalcase.report.terminal.evidence import evidence_lines
-from evalcase.report.terminal.pairs import Pair, pair_calls, pair_texts
+from evalcase.report.terminal.pairs import Pair, pair_calls, pair_fields, pair_texts
 from evalcase.report.terminal.said import LONGEST, Said, asked_in, call_rows, labelled, said_in
 from evalcase.report.terminal.side_by_side import MOST_ROWS, compare_lines
 from evalcase.report.terminal.style import Style, paint
@@ -110,7 +110,7 @@ def _unsaid(
     grades: Sequence[Grade], said: Said | None, case: Case | None, style: Style, width: int
 ) -> Iterator[str]:
     """What no grade has shown: what was expected, and the text and the calls of the answer."""
-    compared = any(_sides(grade) for grade in grades)
+    compared = any(_sides(grade) or _fields(grade) for grade in grades)
     called = any(_calls(grade) for grade in grades)
     if not compared and not called and case is not None and case.expects_output:
         text, calls, _ = said_in(case.expected_output)
@@ -137,7 +137,7 @@ def comparison_lines(
 ) -> Iterator[str]:
     """What a grader has compared, side by side; `nothing` stands for an answer without text."""
     sides = _sides(grade)
-    pairs: list[Pair] = list(pair_calls(_calls(grade)))
+    pairs: list[Pair] = [*pair_calls(_calls(grade)), *pair_fields(_fields(grade))]
     if sides is not None:
         pairs += pair_texts(*sides, nothing)
     if pairs:
@@ -164,6 +164,13 @@ def _calls(grade: Grade) -> list[Mapping[str, JSON]]:
     calls = grade.details.get("calls")
     rows = calls if isinstance(calls, list) else []
     return [row for row in rows if isinstance(row, dict)]
+
+
+def _fields(grade: Grade) -> list[Mapping[str, JSON]]:
+    """The fields that a grader has looked at, where it has; all is well with those of a pass."""
+    fields = grade.details.get("fields")
+    rows = fields if isinstance(fields, list) and not grade.passed else []
+    return [row for row in rows if isinstance(row, dict) and isinstance(row.get("field"), str)]
 
 
 def _text(value: JSON) -> str:

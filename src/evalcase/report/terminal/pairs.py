@@ -1,4 +1,4 @@
-"""Two texts, or the tool calls of two sides, in; pairs of lines with what differs marked out.
+"""Two texts, or tool calls or fields of two sides, in; pairs of lines with what differs marked.
 
 Lines that are equal are paired, and long stretches of them left out.
 """
@@ -103,6 +103,16 @@ def pair_calls(rows: Sequence[Mapping[str, JSON]]) -> Iterator[Pair]:
             yield Line(expected, 0, len(expected)), note
         else:
             yield None, note if got is None else Line(got)
+
+
+def pair_fields(rows: Sequence[Mapping[str, JSON]]) -> Iterator[Pair]:
+    """Fields that a grader has looked at, each with what is wanted and what is there."""
+    for row in rows:
+        name = _text_in(row, "field") or ""
+        sides = [f"{name}: {_text_in(row, side) or ''}" for side in ("expected", "got")]
+        start = 0 if row.get("matches") is True else len(name) + 2
+        ends = [len(side) if start else 0 for side in sides]
+        yield Line(sides[0], start, ends[0]), Line(sides[1], start, ends[1])
 
 
 def _pair_call(expected: str, got: str, row: Mapping[str, JSON]) -> Pair:

@@ -1,0 +1,240 @@
+"""What `fields` may say of one field: a value that it equals, or a mapping that is a matcher."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from evalcase.graders.compare.dates import object_to_format, read_moment
+from evalcase.model.finding import KeyPath
+from evalcase.model.json_value import JSON, kind
+from evalcase.model.option import (
+    Record,
+    faults_of,
+    made_of,
+    only_these,
+    option,
+    options_of,
+    properties_of,
+)
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import (
+    Anything,
+    Choice,
+    Flag,
+    ListOf,
+    Number,
+    OneOf,
+    OptionFault,
+    Plain,
+    Text,
+)
+from evalcase.model.shape_names import PathText
+from evalcase.model.shape_pattern import Pattern
+
+TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
+_ANY_TEXT = Text(empty=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _AsWritten(Number):
+    """A number that is held, and shown, as it is written."""
+
+    def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
+        return value
+
+
+_SCALAR = OneOf((_ANY_TEXT, _AsWritten(), Flag()))
+
+
+@dataclass(frozen=True, slots=True)
+class _DateFormat(Plain):
+    """A format of Python's for dates."""
+
+    @property
+    def words(self) -> str:
+        return "a format for dates"
+
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
+        if not isinstance(value, str):
+            yield from Text(self.words).faults(value, path)
+        elif (why := object_to_format(value)) is not None:
+            what = f"`{path[-1]}` is not a format for dates: {why}"
+            yield OptionFault(path, what, "write it as Python does: %d.%m.%Y")
+
+    def schema(self) -> dict[str, JSON]:
+        return {"type": "string", "minLength": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How long something may be."""
+
+    min: int | None = option(Number(0, whole=True), "The least.", default=None)
+    max: int | None = option(Number(0, whole=True), "The most.", default=None)
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        if self.min is None and self.max is None:
+            yield OptionFault((), "it needs `min` or `max`", code="missing-option")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            yield OptionFault(("min",), f"`min` is {self.min}, and `max` only {self.max}")
+
+
+@dataclass(frozen=True, slots=True)
+class MatcherOptions:
+    """One of the first nine says what is checked, the others how."""
+
+    equals: JSON = option(Anything(), "The value that it equals, as JSON.", default=None)
+    contains: Any = option(
+        OneOf((_SCALAR, ListOf(_SCALAR, "a list of values"))),
+        "A text in it, or an item of the list that it is; a list: all of them.", default=None,
+    )  # fmt: skip
+    regex: str | None = option(Pattern(), "A pattern that is found in its text.", default=None)
+    one_of: tuple[JSON, ...] | None = option(
+        ListOf(Anything(), "a list of values"), "Values of which it is one.", default=None
+    )
+    number: float | None = option(_AsWritten(), "The number that it is.", default=None)
+    date: str | None = option(
+        Text("a date in quotes"), "The date or time that its text says.", default=None
+    )
+    type: str | tuple[str, ...] | None = option(
+        OneOf((Choice(TYPES), ListOf(Choice(TYPES), "a list of types"))),
+        "The type of JSON that it has, or several.", default=None,
+    )  # fmt: skip
+    exists: bool | None = option(Flag(), "Whether there is such a field.", default=None)
+    length: int | Bounds | None = option(
+        OneOf((Number(0, whole=True), Record(Bounds, "a mapping with `min` and `max`"))),
+        "How many characters, items or keys it has.", default=None,
+    )  # fmt: skip
+    within: float = option(
+        Number(0), "How far a number may be off, or a date by days.", default=0.0,
+        elsewhere=("tolerance", "days"),
+    )  # fmt: skip
+    within_percent: float = option(
+        Number(0), "How many percent a number may be off.", default=0.0, elsewhere=("relative",)
+    )
+    formats: tuple[str, ...] = option(
+        ListOf(_DateFormat(), "a list of formats"),
+        "How the date may be written, as in Python; without it, by ISO 8601.", default=(),
+        elsewhere=("format",),
+    )  # fmt: skip
+    ignore_case: bool = option(Flag(), "Whether upper and lower case are the same.", default=False)
+    weight: float = option(Number(0), "How much the field counts.", default=1.0)
+    required: bool = option(
+        Flag(), "Whether the field must match, whatever the others do.", default=False
+    )
+
+
+CHECKS = ("equals", "contains", "regex", "one_of", "number", "date", "type", "exists", "length")
+_AS_DATA = "data is written as {equals: {…}}"
+_GOES_WITH = {
+    "within": ("number", "date"),
+    "within_percent": ("number",),
+    "formats": ("date",),
+    "ignore_case": ("equals", "contains", "regex", "one_of"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Matcher:
+    """What is checked of a field, by which argument, and how."""
+
+    check: str
+    argument: Any
+    how: MatcherOptions
+
+
+@dataclass(frozen=True, slots=True)
+class FieldShape:
+    """A value, or a mapping that is a matcher."""
+
+    @property
+    def words(self) -> str:
+        return "a value or a matcher"
+
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
+        if not isinstance(value, dict):
+            return
+        sound = True
+        for fault in faults_of(MatcherOptions, value, f"the matcher of `{path[-1]}`", path):
+            sound = False
+            is_data = fault.code == "unknown-option" and value.keys().isdisjoint(CHECKS)
+            yield fault._replace(hint=_AS_DATA) if is_data else fault
+        if sound:
+            yield from _conflicts(value, path)
+
+    def read(self, value: JSON) -> Matcher:
+        if not isinstance(value, dict):
+            return Matcher("equals", value, MatcherOptions(equals=value))
+        how: MatcherOptions = made_of(MatcherOptions, value)
+        (check,) = [name for name in CHECKS if name in value]
+        read = options_of(MatcherOptions)[check].shape.read
+        return Matcher(check, None if value[check] is None else read(value[check]), how)
+
+    def schema(self) -> dict[str, JSON]:
+        properties = properties_of(options_of(MatcherOptions), nullable=True)
+        return {"if": {"type": "object"}, "then": only_these(properties)}
+
+
+def _conflicts(value: dict[str, JSON], path: KeyPath) -> Iterator[OptionFault]:
+    checks = [name for name in CHECKS if name in value]
+    if not checks:
+        listed = ", ".join(f"`{name}`" for name in CHECKS)
+        needs = f"the matcher of `{path[-1]}` needs one of {listed}"
+        yield OptionFault(path, needs, _AS_DATA, code="missing-option")
+        return
+    if len(checks) > 1:
+        what = f"`{checks[1]}` can't stand beside `{checks[0]}`"
+        yield OptionFault((*path, checks[1]), what, "a matcher checks one thing", at="key")
+        return
+    check = checks[0]
+    if check != "equals" and value[check] is None:
+        yield OptionFault((*path, check), f"`{check}` is null, which is no {check}")
+        return
+    for name, fitting in _GOES_WITH.items():
+        if name in value and check not in fitting:
+            what = f"`{name}` goes with {' and '.join(f'`{each}`' for each in fitting)} only"
+            yield OptionFault((*path, name), what, at="key")
+    how: MatcherOptions = made_of(MatcherOptions, value)
+    if how.date is not None and read_moment(how.date, how.formats) is None:
+        by = "ISO 8601" if not how.formats else f"any of {', '.join(how.formats)}"
+        yield OptionFault((*path, "date"), f"`date` is not a date by {by}: {how.date:.60}")
+
+
+def _is_weightless(matcher: dict[str, JSON]) -> bool:
+    return matcher.get("weight") == 0 and matcher.get("weight") is not False
+
+
+@dataclass(frozen=True, slots=True)
+class FieldMap:
+    """A mapping of paths to what is at them."""
+
+    @property
+    def words(self) -> str:
+        return "a mapping of paths to values or matchers"
+
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
+        if not isinstance(value, dict):
+            what = f"`{path[-1]}` is {self.words}, not {kind(value)}"
+            yield OptionFault(path, what, code="wrong-type", unlike=True)
+            return
+        if not value:
+            yield OptionFault(path, f"`{path[-1]}` is empty: it names no field")
+        for key, each in value.items():
+            for fault in PathText().faults(key, (*path, key)):
+                yield fault._replace(at="key")
+            yield from FieldShape().faults(each, (*path, key))
+        weights = [
+            each.get("weight", 1) if isinstance(each, dict) else 1 for each in value.values()
+        ]
+        if weights and not any(weights):
+            yield OptionFault(path, "the weights are all 0, so there is no share")
+
+    def read(self, value: JSON) -> dict[str, Matcher]:
+        assert isinstance(value, dict)
+        return {path: FieldShape().read(each) for path, each in value.items()}
+
+    def schema(self) -> dict[str, JSON]:
+        return {
+            "type": "object", "minProperties": 1, "additionalProperties": FieldShape().schema(),
+        }  # fmt: skip

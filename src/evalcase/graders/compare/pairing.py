@@ -1,0 +1,90 @@
+"""Which of some values on the left goes with which on the right, so that as many as can be do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+
+from evalcase.errors import EvalcaseError
+from evalcase.model.json_value import JSON
+
+_SMALL, _LARGEST = 10_000, 1_000_000
+"""How many pairs there may be: to be looked at in every way, and to be looked at at all."""
+
+Alike = Callable[[int, int], bool]
+
+
+def pair_up(lefts: Sequence[JSON], rights: Sequence[JSON], are_alike: Alike) -> list[int | None]:
+    """The partner of each on the left, or None. Each on the right is the partner of one at most.
+
+    Among few, as many as possible are paired; of many, those that are the same are paired first.
+    Raise EvalcaseError where there are too many to look at.
+    """
+    is_small = len(lefts) * len(rights) <= _SMALL
+    found: list[int | None] = [None] * len(lefts) if is_small else _pair_same(lefts, rights)
+    taken = {right: left for left, right in enumerate(found) if right is not None}
+    left_over = [left for left, right in enumerate(found) if right is None]
+    if len(left_over) * (len(rights) - len(taken)) > _LARGEST:
+        many = f"lists of {len(lefts):,} and {len(rights):,} items"
+        raise EvalcaseError(f"{many} differ in too many ways to be compared in any order")
+    for left in left_over:
+        free = (right for right in range(len(rights)) if right not in taken)
+        partner = next((right for right in free if are_alike(left, right)), None)
+        if partner is not None:
+            taken[partner], found[left] = left, partner
+    if is_small and None in found:
+        _pair_more(found, taken, len(rights), are_alike)
+    return found
+
+
+def _pair_same(lefts: Sequence[JSON], rights: Sequence[JSON]) -> list[int | None]:
+    """Those that are written in the same way, in one pass over each side."""
+    places: dict[str, list[int]] = {}
+    for right in reversed(range(len(rights))):
+        places.setdefault(_written(rights[right]), []).append(right)
+    found = [places.get(_written(left)) for left in lefts]
+    return [waiting.pop() if waiting else None for waiting in found]
+
+
+def _written(value: JSON) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _pair_more(
+    found: list[int | None], taken: dict[int, int], rights: int, are_alike: Alike
+) -> None:
+    alike = [[right for right in range(rights) if are_alike(left, right)]
+             for left in range(len(found))]  # fmt: skip
+    for left, partner in enumerate(found):
+        if partner is None:
+            _find_partner(left, alike, taken, found)
+
+
+def _find_partner(
+    start: int, alike: list[list[int]], taken: dict[int, int], found: list[int | None]
+) -> None:
+    """Find a partner for one more, by letting others change theirs (an augmenting path)."""
+    wooed_by: dict[int, int] = {}
+    waiting = [start]
+    while waiting:
+        left = waiting.pop()
+        for right in alike[left]:
+            if right in wooed_by:
+                continue
+            wooed_by[right] = left
+            if right not in taken:
+                _change_partners(right, start, wooed_by, taken, found)
+                return
+            waiting.append(taken[right])
+
+
+def _change_partners(
+    right: int, start: int, wooed_by: dict[int, int], taken: dict[int, int], found: list[int | None]
+) -> None:
+    left = -1
+    while left != start:
+        left = wooed_by[right]
+        before = found[left]
+        taken[right], found[left] = left, right
+        if before is not None:
+            right = before

@@ -1,0 +1,44 @@
+"""What all graders of text share: which differences between texts they don't mind."""
+
+from __future__ import annotations
+
+from evalcase.graders.compare.text_difference import trim_text
+from evalcase.model.grader import Grader
+from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import Flag
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextGrader(Grader):
+    """A grader that looks at texts."""
+
+    ignore_case: bool = option(
+        Flag(), "Whether upper and lower case are the same.", default=False,
+        elsewhere=("case_insensitive", "ignorecase"),
+    )  # fmt: skip
+    ignore_space: bool = option(
+        Flag(),
+        "Whether a run of white space counts as one blank, and none at the ends.",
+        default=False,
+        elsewhere=("ignore_whitespace", "strip"),
+    )
+
+    def with_even_space(self, text: str) -> str:
+        """A text with the white space that counts."""
+        return " ".join(text.split()) if self.ignore_space else text
+
+    def even(self, text: str) -> str:
+        """A text as it is compared: what doesn't count is the same in all of them."""
+        text = self.with_even_space(text)
+        return text.casefold() if self.ignore_case else text
+
+    def trimmed(self, text: str) -> str:
+        """The same without outer white space, and with one sort of line ends."""
+        return self.even(trim_text(text))
+
+    def forgiving(self) -> str:
+        """What a reason says of differences that don't count."""
+        ignored = ["case"] if self.ignore_case else []
+        ignored += ["white space"] if self.ignore_space else []
+        return f" ({' and '.join(ignored)} ignored)" if ignored else ""

@@ -1,0 +1,80 @@
+"""The answer has a text in it, or all of some, or one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from evalcase.graders.compare.excerpt import quote
+from evalcase.graders.compare.subject import without_text
+from evalcase.graders.compare.text_options import TextGrader
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, GraderKind
+from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import ListOf, OneOf, OptionFault, Text
+
+_TEXTS = ListOf(Text(), "a list of texts")
+_LISTED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ContainsGrader(TextGrader):
+    kind: ClassVar[GraderKind] = GraderKind(
+        "contains", "A text, or each of some, is found in the answer.", "value", reads="text",
+        example="- contains: [Paris, France]",
+    )  # fmt: skip
+
+    value: str | tuple[str, ...] | None = option(
+        OneOf((Text(), _TEXTS)), "The text that is found, or a list of texts that all are.",
+        default=None, example="Paris",
+    )  # fmt: skip
+    any: tuple[str, ...] | None = option(
+        _TEXTS, "Texts of which at least one is found, in place of the argument.",
+        default=None, example=["Paris", "Lutetia"],
+    )  # fmt: skip
+    all: tuple[str, ...] | None = option(
+        _TEXTS, "Texts that are all found, in place of the argument.",
+        default=None, example=["Paris", "Seine"],
+    )  # fmt: skip
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        lists = {"value": self.value, "any": self.any, "all": self.all}
+        given = [name for name, each in lists.items() if each is not None]
+        if not given:
+            needs = "the grader `contains` needs a text, or a list of texts"
+            yield OptionFault((), needs, code="missing-option")
+        if len(given) > 1:
+            what = f"`{given[1]}` stands in place of `{given[0]}`, and not beside it"
+            yield OptionFault((given[1],), what)
+
+    def grade(self, context: Context) -> Score:
+        text = self.even(context.text)
+        texts = self._texts()
+        found = [each for each in texts if self.even(each) in text]
+        score = float(bool(found)) if self.any is not None else len(found) / len(texts)
+        return Score(score, self._reason(texts, found, context) + self.forgiving())
+
+    def _texts(self) -> tuple[str, ...]:
+        texts = self.any or self.all or self.value or ()
+        return (texts,) if isinstance(texts, str) else texts
+
+    def _reason(self, texts: tuple[str, ...], found: list[str], context: Context) -> str:
+        if self.any is not None:
+            if found:
+                return f"found {quote(found[0])}"
+            return f"none of {_listed(texts)} found in {_shown(context)}"
+        missing = [each for each in texts if each not in found]
+        if not missing:
+            return f"found {_listed(texts)}"
+        lacks = f"{_listed(missing)} not found in {_shown(context)}"
+        return lacks if len(texts) == 1 else f"{len(found)} of {len(texts)} found: {lacks}"
+
+
+def _listed(texts: tuple[str, ...] | list[str]) -> str:
+    more = f" and {len(texts) - _LISTED} more" if len(texts) > _LISTED else ""
+    return ", ".join(quote(each) for each in texts[:_LISTED]) + more
+
+
+def _shown(context: Context) -> str:
+    return quote(context.text) if context.text else without_text(context)

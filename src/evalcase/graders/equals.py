@@ -1,0 +1,39 @@
+"""The answer is a text, or a JSON value."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from evalcase.graders.compare.content import Comparison, compare_texts, compare_values
+from evalcase.graders.compare.subject import graded_value
+from evalcase.graders.compare.text_options import TextGrader
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, GraderKind
+from evalcase.model.json_value import JSON
+from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import Anything
+
+
+@dataclass(frozen=True, slots=True)
+class EqualsGrader(TextGrader):
+    kind: ClassVar[GraderKind] = GraderKind(
+        "equals", "The answer equals a text, or a JSON value.", "value",
+        takes_mapping=True, reads="text", example="- equals: Paris",
+    )  # fmt: skip
+
+    value: JSON = option(
+        Anything("a text or a value"),
+        "What the answer equals: a text but for outer white space, or any other value as JSON.",
+        example="Paris",
+    )
+
+    def grade(self, context: Context) -> Score:
+        compared = self._compare(context)
+        reason = compared.reason + (self.forgiving() if isinstance(self.value, str) else "")
+        return Score(float(compared.equal), reason, dict(compared.details))
+
+    def _compare(self, context: Context) -> Comparison:
+        if isinstance(self.value, str):
+            return compare_texts(self.trimmed(self.value), self.trimmed(context.text))
+        return compare_values(self.value, graded_value(context))

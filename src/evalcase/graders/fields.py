@@ -1,0 +1,91 @@
+"""Fields of a JSON answer, each by its own matcher: how many of them are right, by weight."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Sequence
+from math import fsum
+from typing import ClassVar, NamedTuple
+
+from evalcase.graders.compare.field_match import FieldOutcome, match_field
+from evalcase.graders.compare.field_words import describe_matcher
+from evalcase.graders.compare.matcher_options import FieldMap, Matcher
+from evalcase.graders.compare.subject import graded_value
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, Grader, GraderKind
+from evalcase.model.json_value import JSON
+from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.system.patterns.searchers import end_searchers
+from evalcase.system.patterns.searches import Searches, settle
+from evalcase.text.json_path import JsonPath
+
+_NAMED = 5
+
+
+class _Field(NamedTuple):
+    path: str
+    matcher: Matcher
+    outcome: FieldOutcome
+
+    def __str__(self) -> str:
+        wanted = describe_matcher(self.matcher)
+        note = f" ({self.outcome.note})" if self.outcome.note else ""
+        return f"`{self.path}`: expected {wanted}, got {self.outcome.got}{note}"
+
+    def row(self) -> dict[str, JSON]:
+        how = self.matcher.how
+        row: dict[str, JSON] = {
+            "field": self.path, "expected": describe_matcher(self.matcher),
+            "got": self.outcome.got, "matches": self.outcome.matches, "weight": how.weight,
+        }  # fmt: skip
+        row |= {"required": True} if how.required else {}
+        return {**row, "note": self.outcome.note} if self.outcome.note else row
+
+
+@dataclass(frozen=True, slots=True)
+class FieldsGrader(Grader):
+    kind: ClassVar[GraderKind] = GraderKind(
+        "fields", "Fields of the JSON of the answer are what they should be.", "value",
+        takes_mapping=True, reads="value",
+        example="- fields: {riskLevel: High, score: {number: 0.9, within: 0.05}}",
+    )  # fmt: skip
+
+    value: dict[str, Matcher] = option(
+        FieldMap(), "Paths, each with a value or a matcher.", example={"riskLevel": "High"}
+    )
+
+    def grade(self, context: Context) -> Score | Awaitable[Score]:
+        value = graded_value(context)
+        return settle(lambda searches: self._judge(value, searches))
+
+    async def close(self) -> None:
+        end_searchers()
+
+    def _judge(self, value: JSON, searches: Searches) -> Score:
+        fields = [
+            _Field(path, matcher, match_field(JsonPath(path), matcher, value, searches))
+            for path, matcher in self.value.items()
+        ]
+        total = fsum(each.matcher.how.weight for each in fields)
+        right = fsum(each.matcher.how.weight for each in fields if each.outcome.matches)
+        missed = any(each.matcher.how.required and not each.outcome.matches for each in fields)
+        # A share of 0.8 that comes out as 0.7999999999999999 is still 0.8.
+        share = round(right / total, 9)
+        details: dict[str, JSON] = {"fields": [each.row() for each in fields]}
+        return Score(share, _reason(fields, right, total), details, False if missed else None)
+
+
+def _reason(fields: Sequence[_Field], right: float, total: float) -> str:
+    failed = [each for each in fields if not each.outcome.matches]
+    if not failed:
+        return f"all {len(fields)} fields match" if len(fields) > 1 else "the field matches"
+    said = [*map(str, failed[:_NAMED])]
+    if len(failed) > _NAMED:
+        said.append(f"and {len(failed) - _NAMED} more")
+    needed = [f"`{each.path}`" for each in failed if each.matcher.how.required]
+    said += [f"required: {', '.join(needed)}"] if needed else []
+    if len(fields) == 1:
+        return "; ".join(said)
+    is_even = all(each.matcher.how.weight == 1 for each in fields)
+    weighed = "" if is_even else f" ({right:g} of {total:g} by weight)"
+    return f"{len(fields) - len(failed)} of {len(fields)} fields match{weighed}: {'; '.join(said)}"

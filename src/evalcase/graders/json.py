@@ -1,0 +1,48 @@
+"""The answer is JSON."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, Grader, GraderKind
+from evalcase.model.json_value import JSON, kind
+from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import Flag
+from evalcase.text.answer_value import but_calls, parse_answer, text_of_content
+from evalcase.text.strict_json import BadJsonError, parse_json
+
+
+@dataclass(frozen=True, slots=True)
+class JsonGrader(Grader):
+    kind: ClassVar[GraderKind] = GraderKind(
+        "json", "The answer is JSON, as it stands or as one fenced block.", reads="text",
+        example="- json",
+    )  # fmt: skip
+
+    strict: bool = option(
+        Flag(), "Whether a fence around it is a failure.", default=False, elsewhere=("no_fence",)
+    )
+
+    def grade(self, context: Context) -> Score:
+        content = context.answer.content if context.part is None else context.part.value
+        if content is None and context.part is None:
+            return Score(0.0, f"the answer has no content{but_calls(context.answer)}")
+        text = text_of_content(content)
+        if text is not None:
+            try:
+                content = (parse_json if self.strict else parse_answer)(text)
+            except BadJsonError as error:
+                return Score(0.0, f"it is not JSON: {error}{self._fence(text)}")
+        return Score(1.0, f"it is JSON: {_shown(content)}")
+
+    def _fence(self, text: str) -> str:
+        is_fenced = self.strict and text.lstrip()[:3] in ("```", "~~~")
+        return " (a fence is not allowed by `strict`)" if is_fenced else ""
+
+
+def _shown(value: JSON) -> str:
+    if isinstance(value, dict):
+        return f"a mapping of {len(value)}"
+    return f"a list of {len(value)}" if isinstance(value, list) else kind(value)

@@ -1,0 +1,81 @@
+"""The JSON of the answer equals a value, but for what doesn't matter."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from evalcase.graders.compare.content import pretty, unequal
+from evalcase.graders.compare.json_difference import list_differences
+from evalcase.graders.compare.lenient_json import Lenience, Way
+from evalcase.graders.compare.reference import NOTHING, expected_value
+from evalcase.graders.compare.subject import graded_value
+from evalcase.graders.compare.text_difference import first_difference
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, Grader, GraderKind
+from evalcase.model.json_value import JSON
+from evalcase.model.option import option
+from evalcase.model.path_steps import path_steps
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import Anything, Choice, Flag, ListOf, Number, OneOf
+from evalcase.model.shape_names import PathText
+
+_PATHS = ListOf(PathText(), "a list of paths")
+
+
+@dataclass(frozen=True, slots=True)
+class JsonEqualsGrader(Grader):
+    kind: ClassVar[GraderKind] = GraderKind(
+        "json_equals", "The JSON of the answer equals a value, or what is expected.", "value",
+        takes_mapping=True, reads="value",
+        example="- {type: json_equals, value: {total: 10, id: 1}, ignore: [id], within: 0.01}",
+    )  # fmt: skip
+
+    value: JSON = option(Anything(), "What it equals; without it, `expected_output`.", default=None)
+    ignore: tuple[str, ...] = option(
+        _PATHS, "Paths where nothing is compared.", default=(), example=["id", "items.*.created"],
+        elsewhere=("exclude", "ignore_paths"),
+    )  # fmt: skip
+    unordered: bool | tuple[str, ...] = option(
+        OneOf((Flag(), _PATHS)), "Whether lists are the same in any order: all, or those at paths.",
+        default=False, example=["tags"], elsewhere=("ignore_order",),
+    )  # fmt: skip
+    extra: str = option(
+        Choice(("forbid", "allow")), "Whether mappings may hold keys that are not expected.",
+        default="forbid", elsewhere=("extra_keys", "allow_extra"),
+    )  # fmt: skip
+    within: float = option(
+        Number(0), "How far numbers may be apart.", default=0.0, example=0.01,
+        elsewhere=("tolerance", "epsilon", "delta"),
+    )  # fmt: skip
+
+    def compares_expected(self) -> bool:
+        return self.value is None
+
+    def grade(self, context: Context) -> Score:
+        if self.value is None and not context.case.expects_output:
+            return NOTHING
+        expected = expected_value(context.case) if self.value is None else self.value
+        got = graded_value(context)
+        listed = list_differences(self._lenience().find_differences(expected, got))
+        if not listed.text:
+            return Score(1.0, f"the JSON value is equal{self._but()}")
+        left, right = pretty(expected), pretty(got)
+        at = first_difference(left, right)
+        compared = unequal(listed.text, left, right, at, listed.paths)
+        return Score(0.0, compared.reason, dict(compared.details))
+
+    def _lenience(self) -> Lenience:
+        unordered = self.unordered
+        loose = unordered if isinstance(unordered, bool) else _ways(unordered)
+        return Lenience(_ways(self.ignore), loose, self.extra == "allow", self.within)
+
+    def _but(self) -> str:
+        told = [f"{', '.join(self.ignore)} ignored"] if self.ignore else []
+        told += ["lists in any order"] if self.unordered else []
+        told += ["extra keys allowed"] if self.extra == "allow" else []
+        told += [f"numbers within {self.within:g}"] if self.within else []
+        return f" ({'; '.join(told)})" if told else ""
+
+
+def _ways(paths: tuple[str, ...]) -> tuple[Way, ...]:
+    return tuple(tuple(path_steps(path)) for path in paths)

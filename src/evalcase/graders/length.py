@@ -1,0 +1,54 @@
+"""The answer is as long as it should be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from evalcase.graders.compare.excerpt import count
+from evalcase.graders.compare.text_options import TextGrader
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, GraderKind
+from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import Choice, Number, OptionFault
+
+
+@dataclass(frozen=True, slots=True)
+class LengthGrader(TextGrader):
+    kind: ClassVar[GraderKind] = GraderKind(
+        "length", "The answer has as many characters, words or lines as it should.", reads="text",
+        example="- length: {max: 50, unit: words}",
+    )  # fmt: skip
+
+    min: int | None = option(
+        Number(0, whole=True), "How many at least.", default=None, example=1,
+        elsewhere=("least", "min_length", "at_least"),
+    )  # fmt: skip
+    max: int | None = option(
+        Number(0, whole=True), "How many at most.", default=None, example=100,
+        elsewhere=("most", "max_length", "at_most"),
+    )  # fmt: skip
+    unit: str = option(
+        Choice(("characters", "words", "lines")), "What is counted.", default="characters"
+    )
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        if self.min is None and self.max is None:
+            yield OptionFault((), "the grader `length` needs `min` or `max`", code="missing-option")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            yield OptionFault(("min",), f"`min` is {self.min}, and `max` only {self.max}")
+
+    def grade(self, context: Context) -> Score:
+        found = self._count(self.with_even_space(context.text))
+        said = count(found, self.unit.removesuffix("s"))
+        if self.min is not None and found < self.min:
+            return Score(0.0, f"{said}, and at least {self.min:,} are needed")
+        if self.max is not None and found > self.max:
+            return Score(0.0, f"{said}, and at most {self.max:,} are allowed")
+        return Score(1.0, said)
+
+    def _count(self, text: str) -> int:
+        if self.unit == "words":
+            return len(text.split())
+        return len(text.splitlines()) if self.unit == "lines" else len(text)

@@ -1,0 +1,38 @@
+"""The answer is one of some texts."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from evalcase.graders.compare.excerpt import quote
+from evalcase.graders.compare.subject import without_text
+from evalcase.graders.compare.text_difference import trim_text
+from evalcase.graders.compare.text_options import TextGrader
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, GraderKind
+from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import ListOf, Text
+
+_LISTED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class OneOfGrader(TextGrader):
+    kind: ClassVar[GraderKind] = GraderKind(
+        "one_of", "The answer is one of some texts, outer white space aside.", "value",
+        reads="text", example="- {type: one_of, value: [yes, no, maybe], ignore_case: true}",
+    )  # fmt: skip
+
+    value: tuple[str, ...] = option(
+        ListOf(Text(empty=True), "a list of texts"), "The texts.", example=["yes", "no"]
+    )
+
+    def grade(self, context: Context) -> Score:
+        text = trim_text(context.text)
+        if self.even(text) in [self.trimmed(each) for each in self.value]:
+            return Score(1.0, f"it is {quote(text)}{self.forgiving()}")
+        more = f" and {len(self.value) - _LISTED} more" if len(self.value) > _LISTED else ""
+        choices = ", ".join(map(quote, self.value[:_LISTED])) + more
+        got = quote(text) if text else without_text(context)
+        return Score(0.0, f"expected one of {choices}; got {got}{self.forgiving()}")

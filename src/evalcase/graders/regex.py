@@ -1,0 +1,59 @@
+"""A pattern is found in the answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable
+from typing import ClassVar
+
+from evalcase.graders.compare.excerpt import quote
+from evalcase.graders.compare.subject import without_text
+from evalcase.graders.compare.text_options import TextGrader
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, GraderKind
+from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import Flag, Number
+from evalcase.model.shape_pattern import Pattern
+from evalcase.system.patterns.searchers import Search, end_searchers
+from evalcase.system.patterns.searches import LIMIT_S, Searches, settle
+
+
+@dataclass(frozen=True, slots=True)
+class RegexGrader(TextGrader):
+    """Searches in this process where that is quick for sure, else in one that can be ended."""
+
+    kind: ClassVar[GraderKind] = GraderKind(
+        "regex", "A pattern of Python is found in the answer.", "value", reads="text",
+        example=r"- regex: '\d{4}-\d{2}-\d{2}'",
+    )  # fmt: skip
+
+    value: str = option(Pattern(), "The pattern that is searched for.", example=r"\d+ items?")
+    full: bool = option(
+        Flag(), "Whether all of the answer has to match.", default=False,
+        elsewhere=("fullmatch", "full_match"),
+    )  # fmt: skip
+    timeout_s: float = option(
+        Number(0, above=True), "How many seconds the search may take.", default=LIMIT_S, example=5,
+        elsewhere=("timeout", "time_limit"),
+    )  # fmt: skip
+
+    def grade(self, context: Context) -> Score | Awaitable[Score]:
+        flags = int(re.IGNORECASE) if self.ignore_case else 0
+        text = self.with_even_space(context.text)
+        search = Search(self.value, text, self.full, flags)
+
+        def judge(searches: Searches) -> Score:
+            found = searches.find(search)
+            what = "matched" if self.full else "found"
+            if found is None:
+                shown = quote(text) if text else without_text(context)
+                return Score(0.0, f"`{self.value}` not {what} in {shown}{self.forgiving()}")
+            where = "" if self.full else f" at character {found.start + 1:,}"
+            matched = quote(text[found.start : found.end])
+            return Score(1.0, f"{what} {matched}{where}{self.forgiving()}")
+
+        return settle(judge, self.timeout_s)
+
+    async def close(self) -> None:
+        end_searchers()

@@ -1,0 +1,36 @@
+"""The answer starts with a text."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from evalcase.graders.compare.excerpt import quote
+from evalcase.graders.compare.subject import without_text
+from evalcase.graders.compare.text_difference import trim_text
+from evalcase.graders.compare.text_options import TextGrader
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, GraderKind
+from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import Text
+
+
+@dataclass(frozen=True, slots=True)
+class StartsWithGrader(TextGrader):
+    kind: ClassVar[GraderKind] = GraderKind(
+        "starts_with", "The answer starts with a text, outer white space aside.", "value",
+        reads="text", example="- starts_with: Dear",
+    )  # fmt: skip
+
+    value: str = option(Text(), "What it starts with.", example="Dear")
+
+    def grade(self, context: Context) -> Score:
+        text = trim_text(context.text)
+        does = self.even(text).startswith(self.even(self.value.lstrip()))
+        return Score(float(does), self._reason(does, text, context) + self.forgiving())
+
+    def _reason(self, does: bool, text: str, context: Context) -> str:
+        if does:
+            return f"it starts with {quote(self.value)}"
+        shown = quote(text[: max(40, len(self.value))]) if text else without_text(context)
+        return f"it starts with {shown}, not with {quote(self.value)}"

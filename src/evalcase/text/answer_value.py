@@ -1,0 +1,72 @@
+"""What an answer says, as text or as the JSON value that it stands for."""
+
+from __future__ import annotations
+
+from evalcase.model.answer import Answer
+from evalcase.model.json_value import JSON, depth
+from evalcase.model.message import is_part, part_text, text_of
+from evalcase.text.readable import call_text
+from evalcase.text.strict_json import DEEPEST, BadJsonError, parse_json
+
+
+def value_of_answer(answer: Answer) -> JSON:
+    """The JSON value. Raise BadJsonError where there is none; it says what there is."""
+    content = answer.content
+    if content is None:
+        raise BadJsonError(f"it has no content{but_calls(answer)}")
+    text = text_of_content(content)
+    if text is not None:
+        return parse_answer(text)
+    if too_deep(content):
+        raise BadJsonError(f"it is nested more than {DEEPEST} deep")
+    return content
+
+
+def too_deep(value: JSON) -> bool:
+    """Whether a value is nested deeper than those of a suite may be, and so equals none of them."""
+    return depth(value, DEEPEST) > DEEPEST
+
+
+def text_of_content(content: JSON) -> str | None:
+    """Text as it is, parts as their joined text. Parts without any text are data with a `type`."""
+    if isinstance(content, str):
+        return content
+    if any(part_text(part) is not None for part in text_parts(content)):
+        return text_of(content)
+    return None
+
+
+def text_parts(content: JSON) -> list[dict[str, JSON]]:
+    """The content parts, if it is a list of them."""
+    if not isinstance(content, list) or not all(map(is_part, content)):
+        return []
+    return [part for part in content if isinstance(part, dict)]
+
+
+def but_calls(answer: Answer) -> str:
+    """What an answer has in place of content."""
+    calls = answer.tool_calls
+    if not calls:
+        return ""
+    first = call_text(calls[0].name, calls[0].arguments)
+    called = first if len(first) <= 80 else f"{first[:80]}…"
+    more = f" and {len(calls) - 1:,} more" if len(calls) > 1 else ""
+    return f", but {'a tool call' if not more else 'tool calls'}: {called}{more}"
+
+
+def parse_answer(text: str) -> JSON:
+    """The value of a text that is JSON, or one fenced block with JSON in it."""
+    return parse_json(unfence(text))
+
+
+def unfence(text: str) -> str:
+    """The inside of a text that is one fenced block (``` or ~~~) as a whole; else the text."""
+    text = text.strip()
+    mark = text[:3]
+    if mark not in ("```", "~~~"):
+        return text
+    fence = mark[0] * (len(text) - len(text.lstrip(mark[0])))
+    _, line_end, inside = text.partition("\n")
+    if line_end and inside.endswith(fence):
+        return inside[: -len(fence)]
+    return text

@@ -1,0 +1,98 @@
+"""The tables of graders: a spelling, an answer, and what comes of it; one file for each grader.
+
+`gives` is score, passed and reason; `broken` is why there is no verdict; `error` is what `check`
+says. The answer is a text, or any `content`, or a whole `message`, or several `messages`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evalcase import Case, parse_case
+from evalcase.errors import SuiteError
+from evalcase.grade.apply import grade_answer
+from evalcase.model.answer import Answer, Usage
+from evalcase.model.grade import Grade
+from evalcase.model.grader import Context
+from evalcase.model.message import Message
+from evalcase.model.question import Question
+from evalcase.plugins.graders import make_grader
+from evalcase.read.yaml import parse_yaml
+from evalcase.system.timer import Timer
+
+FOLDER = Path(__file__).parent / "cases"
+
+
+class Row(NamedTuple):
+    place: str
+    data: dict[str, Any]
+
+    @property
+    def case(self) -> Case:
+        fields = {
+            key: self.data[key] for key in ("expected_output", "metadata") if key in self.data
+        }
+        return parse_case(
+            json.dumps({"id": "a", "input": "?", "graders": [self.data["grader"]], **fields})
+        )
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The grader in its canonical form."""
+        graders: list[dict[str, Any]] = self.case.to_dict()["graders"]
+        return graders[0]
+
+    @property
+    def answer(self) -> Answer:
+        data = self.data
+        messages = data.get("messages") or [data.get("message") or _said(data)]
+        usage = data.get("usage")
+        return Answer(
+            tuple(map(Message, messages)), None if usage is None else Usage(**usage),
+            **data.get("about", {}),
+        )  # fmt: skip
+
+    @property
+    def context(self) -> Context:
+        case = self.case
+        return Context(
+            case, Question(case.input, case.id), self.answer, **self.data.get("context", {})
+        )
+
+
+def _said(data: dict[str, Any]) -> dict[str, Any]:
+    return {"role": "assistant", "content": data.get("answer", data.get("content"))}
+
+
+def all_rows() -> Iterator[Row]:
+    for path in sorted(FOLDER.glob("*.yaml")):
+        value: Any
+        value, faults = parse_yaml(path.read_text())
+        assert not faults, path
+        for number, data in enumerate(value, 1):
+            yield Row(f"{path.stem}-{number}", data)
+
+
+def rows(outcome: str) -> list[Row]:
+    return [row for row in all_rows() if outcome in row.data]
+
+
+def grade_by(spec: dict[str, Any], context: Context) -> Grade:
+    """The grade of a grader in its canonical form."""
+
+    async def grade() -> Grade:
+        named = make_grader(spec)
+        try:
+            return (await grade_answer(context, [named], Timer())).grades[0]
+        finally:
+            await named.grader.close()
+
+    return asyncio.run(grade())
+
+
+def messages_of(error: SuiteError) -> list[str]:
+    return [problem.message for problem in error.problems]

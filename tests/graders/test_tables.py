@@ -1,0 +1,133 @@
+"""Every row of the tables gives what it says, in every spelling, negated, and behind a path."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from evalcase.errors import SuiteError
+from evalcase.model.answer import Answer
+from evalcase.model.grader_options import declared_grader
+from evalcase.model.message import Message
+from evalcase.plugins.registry import find_class, names
+from tests.graders.rows import FOLDER, Row, all_rows, grade_by, messages_of, rows
+
+by_place = pytest.mark.parametrize("row", rows("gives"), ids=lambda row: row.place)
+
+
+def test_there_is_a_table_for_each_grader() -> None:
+    elsewhere = {"expected", "python", "all", "any", "at_least", "weighted"}
+    assert {path.stem for path in FOLDER.glob("*.yaml")} == set(names("graders")) - elsewhere
+    for name in set(names("graders")) - elsewhere:
+        outcomes = [row.data for row in all_rows() if row.place.rpartition("-")[0] == name]
+        assert any(each.get("gives", [0, False])[1] for each in outcomes), name
+        assert any(not each.get("gives", [1, True])[1] for each in outcomes), name
+        assert any("error" in each for each in outcomes), name
+
+
+@by_place
+def test_gives(row: Row) -> None:
+    grade = grade_by(row.spec, row.context)
+    assert grade.failure is None, grade.failure
+    assert [grade.score, grade.passed, grade.reason] == row.data["gives"]
+    for name, value in row.data.get("details", {}).items():
+        assert grade.details[name] == value
+
+
+@pytest.mark.parametrize("row", rows("broken"), ids=lambda row: row.place)
+def test_breaks(row: Row) -> None:
+    grade = grade_by(row.spec, row.context)
+    assert grade.failure is not None
+    assert (grade.score, grade.passed, grade.reason) == (None, False, row.data["broken"])
+
+
+@pytest.mark.parametrize("row", rows("error"), ids=lambda row: row.place)
+def test_check_says_what_is_wrong(row: Row) -> None:
+    with pytest.raises(SuiteError) as caught:
+        _ = row.case
+    assert messages_of(caught.value) == [row.data["error"]]
+
+
+@by_place
+def test_all_spellings_are_alike(row: Row) -> None:
+    spec = row.spec
+    kind = declared_grader(find_class("graders", spec["type"])).kind
+    options = {name: value for name, value in spec.items() if name != "type"}
+    spellings: list[Any] = [spec]
+    if not kind.takes_mapping or not isinstance(options.get(kind.argument or ""), dict):
+        spellings += [] if kind.takes_mapping else [{spec["type"]: options}]
+    if options.keys() == {kind.argument} and not isinstance(options[kind.argument or ""], dict):
+        spellings.append({spec["type"]: options[kind.argument or ""]})
+    if not options:
+        spellings += [spec["type"], {spec["type"]: None}]
+    for spelling in spellings:
+        assert row._replace(data={**row.data, "grader": spelling}).spec == spec
+
+
+def test_the_schema_of_editors_takes_every_row() -> None:
+    from jsonschema import Draft202012Validator
+
+    from evalcase.plugins.schemas import suite_schema
+
+    validator = Draft202012Validator(suite_schema())
+    for row in [*rows("gives"), *rows("broken")]:
+        document = {"input": "?", "graders": [row.data["grader"]]}
+        assert validator.is_valid(document), row.place
+
+
+@by_place
+def test_not_is_an_involution(row: Row) -> None:
+    grade = grade_by(row.spec, row.context)
+    opposite = grade_by({**row.spec, "not": not row.spec.get("not", False)}, row.context)
+    assert opposite.passed is not grade.passed
+    assert opposite.score == pytest.approx(1 - (grade.score or 0.0))
+
+
+@by_place
+def test_a_threshold_of_0_passes_whatever_the_score_is(row: Row) -> None:
+    spec = {**row.spec, "threshold": 0}
+    if not row.spec.get("not") and "required: " not in row.data["gives"][2]:
+        assert grade_by(spec, row.context).passed
+
+
+@pytest.mark.parametrize("row", rows("broken"), ids=lambda row: row.place)
+def test_not_leaves_broken_as_it_is(row: Row) -> None:
+    grade = grade_by({**row.spec, "not": not row.spec.get("not", False)}, row.context)
+    assert grade.failure is not None
+
+
+@by_place
+def test_a_part_is_graded_as_a_whole_answer_would_be(row: Row) -> None:
+    spec = row.spec
+    reads = declared_grader(find_class("graders", spec["type"])).kind.reads
+    whole = grade_by(spec, row.context)
+    if reads is None or "path" in spec or not isinstance(row.answer.content, str):
+        return
+    if reads == "value" or not isinstance(spec.get("value", ""), str):
+        try:
+            part = json.loads(row.answer.content)
+        except ValueError:
+            return  # what is no JSON is no part of any
+    else:
+        part = row.answer.content
+    said = Message({"role": "assistant", "content": json.dumps({"a": [part]})})
+    context = row._replace(data=row.data).context
+    within = grade_by({**spec, "path": "a.0"}, _with_answer(context, Answer((said,))))
+    assert (within.score, within.passed) == (whole.score, whole.passed)
+
+
+def _with_answer(context: Any, answer: Answer) -> Any:
+    from dataclasses import replace
+
+    return replace(context, answer=answer)
+
+
+def test_an_answer_that_was_cut_has_no_verdict() -> None:
+    for row in rows("gives"):
+        if declared_grader(find_class("graders", row.spec["type"])).kind.reads is not None:
+            context = _with_answer(row.context, Answer(row.answer.messages, truncated=True))
+            grade = grade_by(row.spec, context)
+            assert grade.failure is not None
+            assert grade.reason.startswith("the answer was cut")
