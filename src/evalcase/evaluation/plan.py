@@ -20,7 +20,7 @@ from evalcase.run.selection import Choice, make_choice
 from evalcase.suites.collection import SomeSuites, Suites
 from evalcase.suites.places import Places
 from evalcase.suites.refusal import Needs, check_plan, refuse
-from evalcase.suites.survey import Survey, survey_cases
+from evalcase.suites.survey import Survey, describe_remarks, survey_cases
 from evalcase.system.world import World
 from evalcase.text.secrets import Scrubber
 
@@ -95,6 +95,8 @@ def _prepare(
     named = [name for name in options.targets if name not in (given.targets or {})]
     needs = Needs(found.needs, named, named_by, held=given.suites is not None)
     _refuse(found, config, needs)
+    if remarks := describe_remarks(suites):
+        tell(remarks)
     trials = found.trials
     graders.make_ready()
     make = partial(

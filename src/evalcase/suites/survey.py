@@ -70,9 +70,6 @@ def survey_cases(
         errors = error.problems
     if not errors:
         fault = _look_at_filters(unmatched, suites, found, fault, warn)
-        if suites.warnings:
-            noun = "warning" if suites.warnings == 1 else "warnings"
-            warn(f"the suites have {suites.warnings} {noun}, which `evalcase check` shows")
     return found._replace(errors=errors, fault=fault)
 
 
@@ -118,6 +115,13 @@ def _note_case(suite: str, case: Case, options: RunOptions, config: Config, foun
         found.cases[name] = found.cases.get(name, 0) + 1
         if not options.targets:
             needs.targets.add(name)
+
+
+def describe_remarks(suites: SomeSuites) -> str:
+    """A sentence on what was found in suites that are valid; empty if that is nothing."""
+    counts = {"warning": suites.warnings, "note": suites.notes}
+    told = [f"{n} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n]
+    return f"the suites have {' and '.join(told)}, which `evalcase check` shows" if told else ""
 
 
 def targets_of(case: Case, options: RunOptions, config: Config) -> tuple[str, ...]:
