@@ -186,6 +186,9 @@ class Record:
             return
         name = path[-1]
         for fault in faults_of(self.declared, value, f"`{name}`", path):
+            if fault.path[:-1] != path:
+                yield fault  # it names its own place
+                continue
             inner = fault.path[-1]
             yield fault._replace(
                 message=fault.message.replace(f"`{inner}` is", f"`{name}.{inner}` is")

@@ -40,6 +40,8 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
         "json": "evalcase.graders.json:JsonGrader",
         "json_equals": "evalcase.graders.json_equals:JsonEqualsGrader",
         "fields": "evalcase.graders.fields:FieldsGrader",
+        "trajectory": "evalcase.graders.trajectory:TrajectoryGrader",
+        "tool_calls": "evalcase.graders.tool_calls:ToolCallsGrader",
         "python": "evalcase.graders.python:PythonGrader",
         "all": "evalcase.graders.combine:AllGrader",
         "any": "evalcase.graders.combine:AnyGrader",
