@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -34,6 +34,8 @@ class Option:
     default: Any = MISSING
     example: JSON = None
     elsewhere: tuple[str, ...] = ()
+    inside: type | None = None
+    """Where its values hold mappings with options of their own, the dataclass of those."""
 
     @property
     def needed(self) -> bool:
@@ -54,13 +56,14 @@ def option(
     name: str | None = None,
     example: JSON = None,
     elsewhere: tuple[str, ...] = (),
+    inside: type | None = None,
 ) -> Any:  # noqa: ANN401 - what dataclass makes of it has the field's type
     """A field of a dataclass that is an option.
 
     `name` is what people write where Python can't (`not`); `elsewhere` are names that other tools
     give it, for suggestions.
     """
-    declared = Option(name or "", shape, about, default, example, elsewhere)
+    declared = Option(name or "", shape, about, default, example, elsewhere, inside)
     if isinstance(default, dict | list):
         return field(default_factory=default.copy, metadata={_KEY: declared})
     return field(default=default, metadata={_KEY: declared})
@@ -74,9 +77,7 @@ def options_of(declared: type) -> dict[str, Option]:
         known: Option | None = each.metadata.get(_KEY)
         if known is not None:
             name = known.name or each.name
-            found[name] = Option(
-                name, known.shape, known.about, known.default, known.example, known.elsewhere
-            )
+            found[name] = replace(known, name=name)
     return found
 
 
