@@ -63,6 +63,7 @@ class TrajectoryGrader(Grader):
     tools: dict[str, ToolRule] = option(
         MapOf(Record(ToolRule, "a mapping"), "a mapping of tools to rules"),
         "For some tools by name, how their arguments are compared.", default={},
+        inside=ToolRule,
     )  # fmt: skip
 
     @property
