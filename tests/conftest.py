@@ -1,12 +1,16 @@
-"""Every test begins with the signals that a person's shell would give a command, and is ended if it
-hangs: no test measures time, and none needs nearly as much as the limit."""
+"""Every test begins with the signals that a person's shell would give a command, and with a home
+that nobody lives in. It is ended if it hangs: no test measures time, and none needs nearly as much
+as the limit."""
 
 from __future__ import annotations
 
+import os
 import signal
 import traceback
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from pathlib import Path
 from types import FrameType
+from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -27,6 +31,14 @@ def pytest_configure() -> None:
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGALRM, _fail)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A home in which nothing is, so that no test reads or writes what is in a person's own."""
+    path = tmp_path_factory.mktemp("home")
+    with mock.patch.dict(os.environ, HOME=str(path), XDG_STATE_HOME=str(path / "state")):
+        yield path
 
 
 @pytest.hookimpl(wrapper=True)

@@ -106,7 +106,7 @@ print(json.dumps([expected, len(modules), all(found)]))
     functions = {name for name, kind in kinds.items() if kind == "function"}
     assert functions == {
         "check", "check_text", "evaluate", "evaluate_async", "explain", "iter_cases", "load",
-        "loads", "parse_case",
+        "loads", "option", "parse_case", "with_options",
     }  # fmt: skip
     assert {kinds[name] for name in kinds.keys() - functions} <= {"type", "_ProtocolMeta"}
 

@@ -9,14 +9,15 @@ if TYPE_CHECKING:
     from evalcase.model.answer import Answer, Usage
     from evalcase.model.case import Case
     from evalcase.model.grade import Grade, Score
-    from evalcase.model.grader import Context, Grader
+    from evalcase.model.grader import Context, Grader, GraderKind
     from evalcase.model.message import Message, ToolCall
+    from evalcase.model.option import option, with_options
     from evalcase.model.outcome import CaseVerdict
     from evalcase.model.problem import Problem
     from evalcase.model.question import Question
     from evalcase.model.result import Result
     from evalcase.model.suite import Suite
-    from evalcase.model.target import Target, Traits
+    from evalcase.model.target import Target, TargetKind, TargetOptions, Traits
     from evalcase.pipeline import (
         check,
         check_text,
@@ -42,6 +43,7 @@ __all__ = [
     "Evaluated",
     "Grade",
     "Grader",
+    "GraderKind",
     "Message",
     "Problem",
     "Question",
@@ -52,6 +54,8 @@ __all__ = [
     "SuiteError",
     "Target",
     "TargetError",
+    "TargetKind",
+    "TargetOptions",
     "ToolCall",
     "Traits",
     "Usage",
@@ -63,7 +67,9 @@ __all__ = [
     "iter_cases",
     "load",
     "loads",
+    "option",
     "parse_case",
+    "with_options",
 ]
 
 _HOMES = {
@@ -76,6 +82,7 @@ _HOMES = {
     "Evaluated": "record.evaluated",
     "Grade": "model.grade",
     "Grader": "model.grader",
+    "GraderKind": "model.grader",
     "Message": "model.message",
     "Problem": "model.problem",
     "Question": "model.question",
@@ -86,6 +93,8 @@ _HOMES = {
     "SuiteError": "errors",
     "Target": "model.target",
     "TargetError": "errors",
+    "TargetKind": "model.target",
+    "TargetOptions": "model.target",
     "ToolCall": "model.message",
     "Traits": "model.target",
     "Usage": "model.answer",
@@ -97,7 +106,9 @@ _HOMES = {
     "iter_cases": "pipeline",
     "load": "pipeline",
     "loads": "pipeline",
+    "option": "model.option",
     "parse_case": "pipeline",
+    "with_options": "model.option",
 }
 
 

@@ -167,6 +167,7 @@ async def evaluate_async(
     from evalcase.evaluation.conduct import Evaluation
     from evalcase.evaluation.listener import Listener, log_warning
     from evalcase.evaluation.plan import Given, prepare
+    from evalcase.evaluation.secrets import make_scrubber
     from evalcase.model.target import Surroundings
     from evalcase.plugins.given import name_graders, name_targets
     from evalcase.project.config import read_config
@@ -177,12 +178,14 @@ async def evaluate_async(
     world = this_world()
     config = read_config(os.fspath(root) if root is not None else world.cwd, world.cwd)
     warn = options.get("on_warning", log_warning)
-    targets = name_targets(target, Surroundings(config.root, world.environment, warn))
+    scrubber = make_scrubber(config, world.environment, warn)
+    around = Surroundings(config.root, world.environment, lambda text: warn(scrubber.text(text)))
+    targets = name_targets(target, around)
     made = {name: each for name, each in targets.items() if each is not None}
     paths, suites = hold_suites(what)
     chosen = read_keywords(paths, tuple(targets), options)
     given = Given(suites, made, name_graders(graders))
-    plan = prepare(chosen, config, world, warn, given)
+    plan = prepare(chosen, config, world, warn, given, scrubber)
     evaluation = Evaluation(plan, Listener(options.get("on_result")))
     return await evaluation.carry_out(runs_folder(options.get("runs_dir"), config))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from evalcase.errors import TargetError
@@ -14,6 +13,7 @@ from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.option import option
 from evalcase.model.question import Question
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Number, Text
 from evalcase.model.target import Target
 from evalcase.targets.reading.answers import read_answer

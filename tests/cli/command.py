@@ -44,7 +44,8 @@ class Result(NamedTuple):
 
 def environment(**changes: str) -> dict[str, str]:
     """The environment of a plain terminal, whatever the tests were started from."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+    names = ("PATH", "HOME", "XDG_STATE_HOME", "TMPDIR")
+    kept = {name: os.environ[name] for name in names if name in os.environ}
     root = Path(__file__).parent.parent.parent
     return {**kept, "LC_ALL": "C.UTF-8", "PYTHONPATH": str(root / "src"), **changes}
 

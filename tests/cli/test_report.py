@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.record.row import encode_row
+from evalcase.text.journal_row import encode_row
 from tests.run.project import Done, Project, case, cases
 
 CALL = {"tool": "refund", "input": {"order": "A-1"}}

@@ -98,12 +98,47 @@ def test_without_a_journal_everything_is_run(project: Project) -> None:
 def test_nothing_to_go_on_with(project: Project) -> None:
     project.suite(*cases(2))
     done = project.run("resume")
-    assert (done.code, "no run" in done.out) == (0, True)
+    assert (done.code, "no run" in done.err) == (2, True)
     project.run("run", "--quiet")
-    assert project.run("resume").code == 0
     project.forget_calls()
     done = project.run("resume", project.runs()[0].name, "--json")
     assert (done.code, done.counts(), project.calls()) == (0, {"passed": 2}, [])
+
+
+@pytest.mark.parametrize("retry", [[], ["--retry-errored"]])
+@pytest.mark.parametrize(("text", "code"), [("say ok", 0), ("say no", 1)])
+def test_with_nothing_to_do_the_newest_run_is_shown_with_its_exit_code(
+    project: Project, text: str, code: int, retry: list[str]
+) -> None:
+    project.suite(case("one", text), case("two"))
+    assert project.run("run", "--quiet").code == code
+    project.forget_calls()
+    done = project.run("resume", *retry)
+    assert (done.code, project.calls()) == (code, [])
+    assert "nothing is left to do" in done.err
+    assert f"{2 - code} passed" in done.out
+    assert project.run("resume", *retry, "--json").json["failed"] == code
+
+
+@pytest.mark.parametrize(
+    ("text", "gates", "code"),
+    [
+        ("raise x", ["--max-errors", "1"], 0),
+        ("say no", ["--fail-under", "0.5"], 0),
+        ("say no", ["--fail-under", "0.9"], 1),
+    ],
+)
+def test_gates_of_the_run_hold_when_it_goes_on(
+    project: Project, text: str, gates: list[str], code: int
+) -> None:
+    project.suite(case("one", text), case("two"))
+    assert project.run("run", "--quiet", *gates).code == code
+    assert project.run("resume", "--quiet").code == code
+    project.keep_only(1)
+    assert project.run("resume", "--quiet").code == code
+    other = ["--max-errors", "0"] if "--max-errors" in gates else ["--fail-under", "1"]
+    stricter = 3 if text == "raise x" else 1
+    assert project.run("resume", "latest", "--quiet", *other).code == stricter
 
 
 def test_by_id_and_by_folder(project: Project) -> None:
@@ -284,21 +319,97 @@ def test_a_default_target_that_changed(project: Project) -> None:
     assert (done.code, done.counts(), project.calls("others")) == (0, {"passed": 3}, [])
 
 
-def test_a_record_from_elsewhere_may_not_say_which_code_to_run(
+def test_a_run_of_one_s_own_may_lie_elsewhere(
     project: Project, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     project.suite(case("a"))
     project.run("run", "--target", "command:touch ran", "--json")
     (project.path / "ran").unlink()
-    elsewhere = tmp_path_factory.mktemp("sent") / project.runs()[0].name
+    elsewhere = tmp_path_factory.mktemp("kept") / project.runs()[0].name
     project.runs()[0].rename(elsewhere)
     (elsewhere / "journal.jsonl").write_text("")
-    done = project.run("resume", str(elsewhere))
-    assert done.code == 2
-    assert "`command:touch ran`" in done.err
-    assert not (project.path / "ran").exists()
-    project.run("resume", elsewhere.name, "--runs-dir", str(elsewhere.parent))
+    project.run("resume", str(elsewhere))
     assert (project.path / "ran").exists()
+
+
+REFUSAL = """\
+evalcase: {run} was not made by you on this machine and in this folder, or was changed since
+to go on with it would use:
+  target    command:touch ran
+  env file  some.env
+  folder    .
+  path      s.eval.yaml
+nothing of that was done; if you trust it, say --trust
+"""
+
+
+def test_a_run_of_somebody_else_says_nothing_unless_it_is_trusted(project: Project) -> None:
+    project.suite(case("a"))
+    (project.path / "some.env").write_text("A=1")
+    options = ("--target", "command:touch ran", "--env-file", "some.env", "s.eval.yaml")
+    project.run("run", *options, "--json", env={"XDG_STATE_HOME": str(project.path / "theirs")})
+    (project.path / "ran").unlink()
+    run = project.runs()[0]
+    (run / "journal.jsonl").write_text("")
+    for command in (["resume"], ["resume", run.name], ["resume", "latest", "--no-exec"]):
+        done = project.run(*command)
+        assert (done.code, done.out, done.err) == (2, "", REFUSAL.format(run=run))
+        assert not (project.path / "ran").exists()
+    assert project.run("resume", "--trust").code == 1
+    assert (project.path / "ran").exists()
+
+
+def test_a_project_that_was_moved_is_another(
+    project: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """The same relative path is another file there, and the clone may be anybody's."""
+    project.suite(*cases(2))
+    project.run("run", "--json", "--concurrency", "1")
+    project.keep_only(1)
+    moved = Project(Path(shutil.copytree(project.path, tmp_path_factory.mktemp("moved") / "p")))
+    done = moved.run("resume", "--json")
+    assert (done.code, moved.calls()) == (2, project.calls())
+    assert moved.run("resume", "--json", "--trust").counts() == {"passed": 2}
+    assert project.run("resume", "--json").counts() == {"passed": 2}
+
+
+@pytest.mark.parametrize("home", ["file", "unset", "loose"])
+def test_without_a_key_a_run_goes_on_and_says_what_resuming_takes(
+    project: Project, home: str
+) -> None:
+    state = project.path / "state"
+    env = {"HOME": "", "XDG_STATE_HOME": str(state)}
+    if home == "file":
+        state.write_text("")
+    elif home == "unset":
+        env["XDG_STATE_HOME"] = ""
+    else:
+        (state / "evalcase").mkdir(parents=True)
+        (state / "evalcase" / "key").write_bytes(bytes(32))
+        (state / "evalcase" / "key").chmod(0o644)
+    said = "evalcase can't know your runs again: "
+    project.suite(case("a"), case("b", "once"))
+    done = project.run("run", "--target", "echo", "--json", env=env)
+    assert (done.code, done.err) == (1, ""), "nothing is left that could be resumed"
+    done = project.run("run", "--json", env=env)
+    assert (done.code, done.counts()) == (3, {"passed": 1, "errored": 1})
+    assert f"{said}" in done.err
+    assert "; so `evalcase resume` needs --trust\n" in done.err
+    refused = project.run("resume", "latest", "--retry-errored", env=env)
+    assert (refused.code, said in refused.err) == (2, True)
+    done = project.run("resume", "latest", "--retry-errored", "--trust", "--json", env=env)
+    assert done.counts() == {"passed": 2}
+
+
+def test_an_env_file_says_nothing_about_whose_run_it_is(project: Project) -> None:
+    """What it says of a home is known after the run was found, and can't be what tells."""
+    (project.path / "some.env").write_text(f"XDG_STATE_HOME={project.path}/other\nHOME=/nowhere\n")
+    project.suite(*cases(2))
+    env = {"HOME": str(project.path), "XDG_STATE_HOME": ""}
+    project.run("run", "--env-file", "some.env", "--json", env=env)
+    project.keep_only(1)
+    assert (project.path / ".local" / "state" / "evalcase" / "key").exists()
+    assert project.run("resume", "--json", env=env).counts() == {"passed": 2}
 
 
 @pytest.mark.parametrize(
@@ -336,7 +447,7 @@ def test_a_record_of_a_run_that_was_begun_in_a_folder_that_is_gone(
     data = json.loads(path.read_text())
     data["about"]["cwd"] = folder
     path.write_text(json.dumps(data))
-    done = project.run("resume", project.runs()[0].name)
+    done = project.run("resume", project.runs()[0].name, "--trust")
     assert (done.code, "begun in a folder that is gone" in done.err) == (3, True)
 
 
@@ -362,3 +473,23 @@ def test_a_target_that_is_configured_otherwise_is_named(project: Project) -> Non
     )
     done = project.run("resume", project.runs()[0].name, "--json")
     assert "target `agent` is configured otherwise than when the run was begun" in done.err
+
+
+def test_a_run_whose_last_trial_reaches_the_cap_is_complete(project: Project) -> None:
+    project.suite(*cases(2, "cost 1"))
+    done = project.run("run", "--json", "--max-cost", "2", "--concurrency", "1")
+    assert (done.code, done.json["status"]) == (0, "completed")
+
+
+def test_after_the_cap_a_higher_one_is_suggested_and_nothing_is_said_of_other_suites(
+    project: Project,
+) -> None:
+    project.suite(*cases(6, "cost 1"))
+    done = project.run("run", "--max-cost", "2", "--concurrency", "1")
+    name = project.runs()[0].name
+    assert f"next     evalcase resume {name} --max-cost 4\n" in done.out
+    again = project.run("resume")
+    assert again.code == 3
+    assert "no longer part" not in again.err + again.out
+    assert f"next     evalcase resume {name} --max-cost 4\n" in again.out
+    assert project.run("resume", name, "--max-cost", "9", "--quiet").code == 0

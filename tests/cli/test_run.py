@@ -715,3 +715,44 @@ async def crowded(question):
     done = project.run("run", "--json", "--concurrency", "1000000", *target)
     assert done.counts() == {"passed": 2}
     assert all(int(tasks) < 20 for tasks in project.calls("tasks"))
+
+
+def test_fail_fast_waits_until_a_case_can_pass_no_more(project: Project) -> None:
+    enough = {"times": 4, "pass_rate": 0.5}
+    project.suite(case("a", "once", repeat=enough), case("b", "say no", repeat=enough), *cases(3))
+    done = project.run("run", "--fail-fast", "--max-errors", "1", "--concurrency", "1", "--json")
+    assert (done.code, done.trials()) == (1, {"passed": 3, "errored": 1, "failed": 3})
+    assert project.calls() == ["a"] * 4 + ["b"] * 3
+
+
+def test_fail_fast_puts_up_with_errors_that_are_allowed(project: Project) -> None:
+    project.suite(case("a", "raise x"), case("b", "raise x"), *cases(3))
+    done = project.run("run", "--fail-fast", "--max-errors", "1", "--concurrency", "1", "--json")
+    assert (done.code, done.counts()) == (3, {"errored": 2})
+    done = project.run("run", "--fail-fast", "--max-errors", "2", "--concurrency", "1", "--json")
+    assert (done.code, done.counts()) == (0, {"passed": 3, "errored": 2})
+
+
+def test_fail_fast_at_the_last_case_leaves_a_complete_run(project: Project) -> None:
+    project.suite(case("a"), case("b", "say no"))
+    done = project.run("run", "--fail-fast", "--concurrency", "1", "--json")
+    assert (done.code, done.json["status"]) == (1, "completed")
+
+
+def test_fail_under_is_about_cases(project: Project) -> None:
+    project.add_to_agent(DICE)
+    project.suite(case("a", repeat={"times": 6, "pass_rate": 0.3}))
+    done = project.run("run", "--target", "python:agent:dice", "--fail-under", "0.9")
+    assert done.code == 0
+    assert "1 passed, pass rate 100.0%" in done.out
+    assert "failed a" not in done.err
+
+
+DICE = """
+from itertools import count
+
+thrown = count()
+
+def dice(question):
+    return "ok" if next(thrown) < 2 else "no"
+"""

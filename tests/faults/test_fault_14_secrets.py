@@ -129,8 +129,114 @@ def test_fault_14_secrets_in_names_on_the_command_line(leaky: Project) -> None:
     check(leaky, run(leaky, "run", "--dry-run", "--target", named))
     done = run(leaky, "run", "--target", named, "--case", "plain")
     check(leaky, done)
-    assert "***TOKEN***" in (leaky.runs()[0] / "run.json").read_text()
-    check(leaky, run(leaky, "list"))
+    assert (done.code, leaky.runs()) == (2, [])
+    assert "target `command:echo '***TOKEN***'` has a secret in its name" in done.err
+
+
+def test_fault_14_a_key_that_the_agent_loads_itself_is_found(project: Project) -> None:
+    project.configure(SETTINGS)
+    project.add_to_agent(
+        "os.environ['TOKEN'] = 'sk-live-0123456789abcdef'\n"
+        "def own(question: Question):\n"
+        "    raise RuntimeError('401 ' + os.environ['TOKEN'])\n"
+    )
+    project.suite(case("one"))
+    done = project.run("run", "--target", "python:agent:own")
+    journal = (project.runs()[0] / "journal.jsonl").read_text()
+    for said in (done.out, done.err, journal):
+        assert "sk-live-0123456789abcdef" not in said
+    assert "401 ***TOKEN***" in journal
+    assert "401 ***TOKEN***" in done.out
+
+
+def test_fault_14_a_key_that_excerpts_cut_leaves_no_piece(project: Project) -> None:
+    key = "sk-proj-ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-"
+    project.configure(SETTINGS)
+    project.suite(case("one", f"say Authorization: Bearer {key}"), case("two", f"say {key} ok"))
+    done = project.run("run", env={"TOKEN": key})
+    assert done.code == 1
+    journal = (project.runs()[0] / "journal.jsonl").read_text()
+    pieces = [key[at : at + 8] for at in range(len(key) - 7)]
+    for said in (done.out, done.err, journal):
+        assert [piece for piece in pieces if piece in said] == []
+
+
+def test_fault_14_a_number_that_is_a_secret_is_one(project: Project) -> None:
+    project.configure(SETTINGS)
+    project.add_to_agent(
+        "def pin(question: Question):\n    return {'pin': int(os.environ['TOKEN'])}\n"
+    )
+    project.suite(case("one"))
+    done = project.run("run", "--target", "python:agent:pin", env={"TOKEN": "98765432"})
+    assert "98765432" not in done.out + done.err
+    [row] = project.rows()
+    assert row["answer"]["messages"][0]["content"] == {"pin": "***TOKEN***"}
+    assert row["answer"]["scrubbed"] is True
+
+
+def test_fault_14_a_common_value_is_no_secret_and_keeps_no_run_from_being_resumed(
+    project: Project,
+) -> None:
+    project.configure(SETTINGS)
+    (project.path / "tests").mkdir()
+    project.suite(case("test-1", "say no"), case("test-2"), name="tests/a")
+    env = {"TOKEN": "test"}
+    done = project.run("run", "tests", "--fail-fast", "--concurrency", "1", env=env)
+    assert done.err.count("the value of TOKEN is too short or too common") == 1
+    again = project.run("resume", env=env)
+    assert (done.code, again.code) == (1, 1)
+    assert project.verdicts() == {"test-1": "failed", "test-2": "passed"}
+
+
+def test_fault_14_a_secret_within_paths_and_ids_keeps_no_run_from_being_resumed(
+    project: Project,
+) -> None:
+    project.configure(SETTINGS)
+    (project.path / "regression").mkdir()
+    project.suite(case("regression", "say no"), case("b"), name="regression/a")
+    env = {"TOKEN": "regression"}
+    project.run("run", "regression", "--fail-fast", "--concurrency", "1", env=env)
+    assert project.run("resume", env=env).code == 1
+    assert project.verdicts() == {"regression": "failed", "b": "passed"}
+
+
+def test_fault_14_an_answer_without_its_secret_is_not_graded_again_but_asked_for(
+    project: Project,
+) -> None:
+    project.configure(SETTINGS)
+    project.suite(case("one", f"say {SECRET}"), case("two", "say no"))
+    run(project, "run")
+    project.forget_calls()
+    project.suite(
+        case("one", f"say {SECRET}", expected_output="***TOKEN***"),
+        case("two", "say no", expected_output="no"),
+    )
+    done = run(project, "resume", "latest")
+    assert project.calls() == ["one"]
+    assert "the answer to case one was recorded without a secret" in done.err
+    assert project.verdicts() == {"one": "failed", "two": "passed"}
+    check(project, done)
+
+
+def test_fault_14_an_answer_without_its_secret_is_not_replayed(project: Project) -> None:
+    project.configure(SETTINGS)
+    project.suite(case("one", f"say {SECRET}", expected_output="***TOKEN***"))
+    run(project, "run")
+    done = run(project, "run", "--target", f"replay:{project.runs()[0]}")
+    assert done.code == 3
+    assert "was recorded without a secret that was in it" in done.err
+
+
+def test_fault_14_a_key_that_only_a_program_is_given_is_a_secret(project: Project) -> None:
+    options = (
+        'kind = "command"\ncommand = ["sh", "-c", "echo $TOKEN"]\nenv = {TOKEN = "hunter2-hunter2"}'
+    )
+    project.configure(f"{SETTINGS}\n[targets.shell]\n{options}\n")
+    project.suite(case("one"))
+    done = project.run("run", "--target", "shell")
+    journal = (project.runs()[0] / "journal.jsonl").read_text()
+    assert "hunter2" not in done.out + done.err + journal
+    assert "***TOKEN***" in journal
 
 
 def test_fault_14_a_secret_of_an_environment_file_is_one(leaky: Project, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evalcase.record.row import MAX_LINE, encode_row
+from evalcase.text.journal_row import MAX_LINE, encode_row
 from tests.run.project import Done, Project, cases
 
 ESCAPE = "\x1b]0;mine\x07"
@@ -33,8 +33,10 @@ def run(project: Project, record: Path) -> Path:
 
 
 def check(project: Project, run: Path, said: str) -> None:
-    """All say in words what is wrong, end with 0 and 3, and no target is called."""
-    commands = (["list"], 0), (["resume", run.name], 3), (["report", run.name], 3)
+    """All say in words what is wrong, end with 0 and 3, and no target is called, however much a
+    person trusts it."""
+    resume = ["resume", run.name, "--trust"]
+    commands = (["list"], 0), (resume, 3), (["report", run.name], 3)
     for done, code in ((project.run(*command), code) for command, code in commands):
         assert done.code == code, done
         assert said in done.out + done.err
@@ -91,7 +93,7 @@ def test_fault_23_results_of_the_wrong_shape_are_damaged_in_words(
     grade = {"grader": ESCAPE, "score": "1", "passed": "yes", "reason": 5}
     with (run / "journal.jsonl").open("ab") as file:
         file.write(encode_row(row(verdict="failed", grades=[grade])))
-    done = project.run("resume", run.name)
+    done = project.run("resume", run.name, "--trust")
     assert (done.code, "`grades.0.score` must be a number" in done.err) == (3, True)
     check_text(done)
 
@@ -152,7 +154,7 @@ def test_fault_23_a_request_of_the_wrong_shape_is_not_resumed(project: Project, 
     for request in REQUESTS:
         (run / "run.json").write_text(before)
         change(run, lambda data, request=request: data["about"]["options"].update(request))  # type: ignore[misc]
-        done = project.run("resume", run.name)
+        done = project.run("resume", run.name, "--trust")
         assert (done.code, project.calls()) == (3, []), request
         assert "run.json" in done.err
 
@@ -162,7 +164,7 @@ def test_fault_23_odd_facts_about_a_run_are_not_resumed(project: Project, run: P
     for about in ({"cwd": "a\x00b"}, {"cwd": 5}, {"default_target": 5}):
         (run / "run.json").write_text(before)
         change(run, lambda data, about=about: data["about"].update(about))  # type: ignore[misc]
-        done = project.run("resume", run.name)
+        done = project.run("resume", run.name, "--trust")
         assert (done.code, project.calls()) == (3, []), about
 
 
@@ -183,7 +185,7 @@ def test_fault_23_links_in_a_run_lead_to_no_other_file(project: Project, run: Pa
     (run / "journal.jsonl").unlink()
     (run / "journal.jsonl").symlink_to(mine)
     (run / "writer.pid").symlink_to(mine)
-    done = project.run("resume", run.name)
+    done = project.run("resume", run.name, "--trust")
     assert (done.code, "it is a link" in done.err) == (3, True)
     assert (mine.read_text(), project.calls()) == ("one line\n", [])
 
@@ -194,5 +196,5 @@ def test_fault_23_a_run_that_is_a_link_to_a_folder_is_a_run(
     """Somebody may keep records on another disk."""
     run.rename(tmp_path / "elsewhere")
     run.symlink_to(tmp_path / "elsewhere")
-    assert project.run("resume", "--json").counts() == {"passed": 3}
+    assert project.run("resume", "--json", "--trust").counts() == {"passed": 3}
     assert project.calls() == ["c2"]

@@ -1,22 +1,20 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pytest
 from jsonschema import Draft202012Validator
 
 from evalcase.model.json_value import JSON
-from evalcase.model.option import Record, faults_of, made_of, option
+from evalcase.model.option import Record, faults_of, made_of, option, with_options
 from evalcase.model.shape import Number
 
 
-@dataclass(frozen=True, slots=True)
+@with_options
 class Price:
     input: float = option(Number(0), "For what goes in.", example=0.15)
     cached: float | None = option(Number(0), "For what was there.", default=None)
 
 
-@dataclass(frozen=True, slots=True)
+@with_options
 class Options:
     price: Price | None = option(Record(Price, "a mapping of prices"), "Prices.", default=None)
 

@@ -73,13 +73,10 @@ def test_a_target_of_another_package(tmp_path: Path) -> None:
 
 
 LOUD = """
-from dataclasses import dataclass
-from evalcase import Answer, Target
-from evalcase.model.option import option
+from evalcase import Answer, Target, TargetKind, TargetOptions, option, with_options
 from evalcase.model.shape import Number
-from evalcase.model.target import TargetKind, TargetOptions
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@with_options(kw_only=True)
 class LoudOptions(TargetOptions):
     marks: int = option(Number(1, whole=True), "How loud it is.", default=1)
 

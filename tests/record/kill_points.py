@@ -14,7 +14,7 @@ import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evalcase.record.find import list_runs, newest_incomplete
+from evalcase.record.find import list_runs, newest_unfinished
 from evalcase.record.folder import Run, create_run
 from evalcase.record.index import read_index, read_totals
 from evalcase.record.journal import open_journal
@@ -30,7 +30,7 @@ AT_ONCE = 2
 
 def live(runs: str, disk: Disk, said: int) -> None:
     """Begin the run, or go on with it, and do what is left to do."""
-    run = newest_incomplete(runs) or begin(runs, disk)
+    run = newest_unfinished(runs) or begin(runs, disk)
     with open_journal(run.journal, disk=disk) as journal:
         over = read_index(run.journal)
         free = threading.Semaphore(AT_ONCE)
@@ -109,7 +109,7 @@ def main(folder: str) -> None:
 
 
 def is_torn(runs: str) -> bool:
-    run = newest_incomplete(runs)
+    run = newest_unfinished(runs)
     if run is None or not Path(run.journal).exists():
         return False
     lines = JournalLines(run.journal)

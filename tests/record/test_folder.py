@@ -14,9 +14,8 @@ import pytest
 
 from evalcase.errors import RecordError
 from evalcase.record.ending import read_end
-from evalcase.record.find import list_runs, newest_incomplete
+from evalcase.record.find import list_runs, newest_unfinished
 from evalcase.record.folder import Run, create_run, read_run
-from evalcase.text.secrets import Scrubber
 from tests.record.faults import ForgetfulDisk, SmallDisk
 from tests.record.samples import row, write
 
@@ -72,13 +71,6 @@ def test_a_stuck_source_of_randomness_is_an_error(tmp_path: Path) -> None:
         create_run(str(tmp_path), {}, now=NOW, random=bytes)
 
 
-def test_fault_14_secrets_do_not_reach_run_json(tmp_path: Path) -> None:
-    scrubber = Scrubber({"KEY": "sk-1234567890"})
-    about = {"targets": ["command:curl -H sk-1234567890"]}
-    run = create_run(str(tmp_path), about, now=NOW, random=os.urandom, scrubber=scrubber)
-    assert read_run(run.path).about == run.about == {"targets": ["command:curl -H ***KEY***"]}
-
-
 @pytest.mark.parametrize("disk", [SmallDisk(room=10), ForgetfulDisk(fails_at=2)])
 def test_fault_03_run_json_is_never_half_there(tmp_path: Path, disk: Any) -> None:
     with pytest.raises(RecordError, match=r"No space left|Input/output error"):
@@ -120,7 +112,7 @@ def test_a_run_json_that_can_t_be_used(tmp_path: Path, text: str, message: str) 
     [listed] = list_runs(str(tmp_path))
     assert listed.status == "damaged"
     assert message in listed.problem
-    assert newest_incomplete(str(tmp_path)) is None
+    assert newest_unfinished(str(tmp_path)) is None
 
 
 def test_what_is_unknown_in_run_json_is_no_problem(tmp_path: Path) -> None:
@@ -147,22 +139,22 @@ def test_runs_are_listed_newest_first(tmp_path: Path) -> None:
 
 def test_there_need_not_be_any_runs(tmp_path: Path) -> None:
     assert list_runs(str(tmp_path / "missing")) == []
-    assert newest_incomplete(str(tmp_path / "missing")) is None
+    assert newest_unfinished(str(tmp_path / "missing")) is None
 
 
-def test_the_newest_incomplete_run(tmp_path: Path) -> None:
+def test_the_newest_unfinished_run(tmp_path: Path) -> None:
     old, stopped, fresh, over = (begin(tmp_path, later_s=later) for later in range(4))
     end(old, "completed")
     end(stopped, "interrupted")
     end(over, "completed")
-    assert newest_incomplete(str(tmp_path)) == fresh
+    assert newest_unfinished(str(tmp_path)) == fresh
     end(fresh, "completed")
-    assert newest_incomplete(str(tmp_path)) == stopped
+    assert newest_unfinished(str(tmp_path)) == stopped
     end(stopped, "completed")
-    assert newest_incomplete(str(tmp_path)) is None
+    assert newest_unfinished(str(tmp_path)) is None
     # Trials that are being run again: there is work to do until the next end.
     write(Path(over.journal), [row(2)])
-    assert newest_incomplete(str(tmp_path)) == over
+    assert newest_unfinished(str(tmp_path)) == over
 
 
 def test_the_end_counts_only_while_nothing_follows(tmp_path: Path) -> None:

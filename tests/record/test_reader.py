@@ -19,8 +19,8 @@ from evalcase.record import lines
 from evalcase.record.index import read_index, read_totals
 from evalcase.record.lines import JournalLines
 from evalcase.record.reader import read_results
-from evalcase.record.row import MAX_LINE, encode_row, fault_in
 from evalcase.record.table import mark_of
+from evalcase.text.journal_row import MAX_LINE, encode_row, fault_in
 from tests.effort import count_steps
 from tests.record.samples import result, row, rows_of, write
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from evalcase.model.finding import Unfit
@@ -10,7 +9,7 @@ from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.grader_options import DeclaredGrader, declared_grader
 from evalcase.model.known import What
-from evalcase.model.option import option
+from evalcase.model.option import option, with_options
 from evalcase.model.shape import Anything, Choice, Flag, ListOf, Number, OneOf, Text
 from evalcase.model.shape_names import GraderList
 from evalcase.plugins.known import Existing
@@ -24,7 +23,7 @@ class NeverAsked(Grader):
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
+@with_options
 class Equals(NeverAsked):
     kind: ClassVar[GraderKind] = GraderKind(
         "equals", "The answer is a value.", "value", takes_mapping=True
@@ -33,7 +32,7 @@ class Equals(NeverAsked):
     value: Any = option(Anything(), "What is compared with.", default=None)
 
 
-@dataclass(frozen=True)
+@with_options
 class Has(NeverAsked):
     kind: ClassVar[GraderKind] = GraderKind(
         "has", "The answer has a text.", "value", example="- has: Lima"
@@ -44,7 +43,7 @@ class Has(NeverAsked):
     unit: str = option(Choice(("words", "lines")), "Where it is.", default="words")
 
 
-@dataclass(frozen=True)
+@with_options
 class Size(NeverAsked):
     kind: ClassVar[GraderKind] = GraderKind("size", "The answer is that long.")
 
@@ -52,14 +51,14 @@ class Size(NeverAsked):
     max: int = option(Number(0, whole=True), "The most.", default=9)
 
 
-@dataclass(frozen=True)
+@with_options
 class Every(NeverAsked):
     kind: ClassVar[GraderKind] = GraderKind("every", "All pass.", "value")
 
     value: Any = option(GraderList(), "The graders.")
 
 
-@dataclass(frozen=True)
+@with_options
 class AtLeast(NeverAsked):
     kind: ClassVar[GraderKind] = GraderKind("some", "Enough of them pass.")
 
@@ -67,7 +66,7 @@ class AtLeast(NeverAsked):
     of: Any = option(GraderList(), "The graders.")
 
 
-@dataclass(frozen=True)
+@with_options
 class Mean(NeverAsked):
     kind: ClassVar[GraderKind] = GraderKind(
         "mean", "The weighted mean is enough.", "value", needs=("threshold",)

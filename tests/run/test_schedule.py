@@ -7,6 +7,7 @@ import pytest
 
 from evalcase.model.result import Result, Verdict
 from evalcase.model.trial import Trial
+from evalcase.run.fail_fast import FailFast
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
 from evalcase.run.schedule import Engine
@@ -16,8 +17,8 @@ from tests.targets.trials import trial
 class Harness:
     """An engine whose trials take some turns of the event loop, and what it did."""
 
-    def __init__(self, limits: Limits) -> None:
-        self.engine = Engine(limits, self)
+    def __init__(self, limits: Limits, fail_fast: FailFast | None = None) -> None:
+        self.engine = Engine(limits, self, fail_fast)
         self.trying: Callable[[Trial], Awaitable[Result]] = self.try_one
         self.verdicts: dict[str, Verdict] = {}
         self.waiting: dict[str, asyncio.Event] = {}
@@ -193,7 +194,7 @@ def test_a_target_that_only_waits_takes_no_place_from_the_others() -> None:
 
 @pytest.mark.parametrize("verdict", ["failed", "errored", "ungraded"])
 def test_fail_fast(verdict: Verdict) -> None:
-    harness = Harness(Limits(1, fail_fast=True))
+    harness = Harness(Limits(1), FailFast())
     harness.verdicts["a2"] = verdict
     asyncio.run(harness.run(a=10))
     assert harness.kept == ["a0", "a1", "a2"]
@@ -201,7 +202,7 @@ def test_fail_fast(verdict: Verdict) -> None:
 
 
 def test_fail_fast_does_not_mind_skipped_cases() -> None:
-    harness = Harness(Limits(1, fail_fast=True))
+    harness = Harness(Limits(1), FailFast())
     harness.verdicts["a2"] = "skipped"
     asyncio.run(harness.run(a=10))
     assert len(harness.kept) == 10

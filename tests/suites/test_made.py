@@ -10,8 +10,8 @@ import pytest
 import evalcase
 from evalcase import Case, Context, Score, SuiteError
 from evalcase.model.problem import Span
-from evalcase.record import row
 from evalcase.testing import FixedGrader, ScriptedTarget
+from evalcase.text import journal_row
 
 
 def test_a_case_is_made_of_short_forms() -> None:
@@ -138,7 +138,7 @@ def test_two_suites_whose_results_could_not_be_told_apart_are_refused(project: P
 def test_a_case_that_is_too_large_to_be_kept_costs_its_own_trial(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(row, "MAX_LINE", 10_000)
+    monkeypatch.setattr(journal_row, "MAX_LINE", 10_000)
     large = Case(id="large", input="x" * 20_000, expected_output="x")
     small = Case(id="small", input="x", expected_output="x")
     done = evalcase.evaluate(

@@ -14,7 +14,9 @@ from evalcase.model.codec import encode
 from evalcase.model.message import Message
 from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
+from evalcase.targets.reading.answers import read_answer
 from evalcase.targets.replay import ReplayTarget
+from evalcase.text.journal_row import MAX_LINE, encode_row
 from tests.targets.questions import answer_all, ask, of_value, question, target_of
 
 
@@ -121,14 +123,14 @@ def test_a_file_that_is_missing_is_refused(tmp_path: Path) -> None:
 def result(case: str, target: str, answer: Answer | None, repeat: int = 1) -> dict[str, Any]:
     key = TrialKey("suite.yaml", case, target, repeat)
     data = encode(Result(key, "0", "passed" if answer else "errored", answer))
-    return {"type": "result", **data, "sum": "0"}
+    return {"type": "result", **data}
 
 
 def journal(tmp_path: Path, *rows: dict[str, Any], end: str = "") -> str:
     folder = tmp_path / "run"
     folder.mkdir()
-    text = "".join(f"{json.dumps(row)}\n" for row in rows)
-    (folder / "journal.jsonl").write_text(text + end)
+    lines = b"".join(map(encode_row, rows))
+    (folder / "journal.jsonl").write_bytes(lines + end.encode())
     return str(folder)
 
 
@@ -162,3 +164,66 @@ def test_one_of_several_targets_of_a_run_is_chosen(tmp_path: Path) -> None:
         ask(target_of(ReplayTarget, path=folder))
     with pytest.raises(ConfigError, match="no answers of the target `c`: a, b"):
         ask(target_of(ReplayTarget, path=folder, target="c"))
+
+
+@pytest.mark.parametrize("line", [1, 2, 3])
+def test_a_row_that_was_changed_is_an_error_with_its_line_also_the_last(
+    tmp_path: Path, line: int
+) -> None:
+    cases = ("one", "two", "three")
+    rows = [result(case, "t", Answer.of_text("yes")) for case in cases]
+    path = Path(journal(tmp_path, *rows), "journal.jsonl")
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[line - 1] = lines[line - 1].replace(b"yes", b"no!")
+    path.write_bytes(b"".join(lines))
+    said = f"journal.jsonl:{line}: the record is damaged: this line does not match its checksum"
+    with pytest.raises(ConfigError, match=said):
+        ask(target_of(ReplayTarget, path=str(path.parent)))
+
+
+def test_a_row_of_a_case_that_was_changed_is_an_error_too(tmp_path: Path) -> None:
+    case = {"type": "case", "suite": "suite.yaml", "case": "one", "data": {}}
+    folder = journal(tmp_path, case, result("one", "t", Answer.of_text("yes")))
+    path = Path(folder, "journal.jsonl")
+    assert ask(target_of(ReplayTarget, path=folder)).text == "yes"
+    path.write_bytes(path.read_bytes().replace(b'"data":{}', b'"data":[]', 1))
+    with pytest.raises(ConfigError, match=r"journal\.jsonl:1: the record is damaged"):
+        ask(target_of(ReplayTarget, path=folder))
+
+
+def test_a_row_that_is_changed_while_it_is_used_is_an_error_of_its_trial(tmp_path: Path) -> None:
+    folder = journal(tmp_path, result("one", "t", Answer.of_text("yes")))
+    path = Path(folder, "journal.jsonl")
+    target = target_of(ReplayTarget, path=folder)
+    asyncio.run(target.open())
+    with path.open("r+b") as file:
+        file.write(path.read_bytes().replace(b"yes", b"no!"))
+    with pytest.raises(TargetError, match="was changed while it was read"):
+        asyncio.run(target.answer(question()))
+    asyncio.run(target.close())
+
+
+def test_a_journal_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
+    folder = journal(tmp_path, result("one", "t", Answer.of_text("yes")))
+    path = Path(folder, "journal.jsonl")
+    path.symlink_to(path.rename(tmp_path / "elsewhere"))
+    with pytest.raises(ConfigError, match="can't be read: it is a link"):
+        ask(target_of(ReplayTarget, path=folder))
+
+
+@pytest.mark.parametrize("levels", [96, 97, 98, 99, 100])
+def test_an_answer_as_deep_as_one_can_be_is_replayed(tmp_path: Path, levels: int) -> None:
+    content: Any = "x"
+    for _ in range(levels):
+        content = [content]
+    given = read_answer(content)
+    folder = journal(tmp_path, result("one", "t", given))
+    assert ask(target_of(ReplayTarget, path=folder)).content == content
+
+
+def test_a_line_of_answers_without_end_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    with path.open("wb") as file:
+        file.truncate(MAX_LINE + 2)  # takes no room on disk
+    with pytest.raises(ConfigError, match=r"answers\.jsonl:1: a line is longer than"):
+        ask(target_of(ReplayTarget, path=str(path)))

@@ -1,21 +1,21 @@
-"""What is printed when a run is over, or when a kept one is looked at; and the exit code."""
+"""What is printed when a run is over, or when a kept one is looked at."""
 
 from __future__ import annotations
 
 import os
 import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import NamedTuple
 
 from evalcase.cli.terminal import seen_from
+from evalcase.model.quick_dataclass import asdict
 from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
 from evalcase.project.config import Config
 from evalcase.project.options import runs_folder
 from evalcase.record.evaluated import Evaluated
-from evalcase.record.folder import Run
+from evalcase.record.folder import Run, planned_trials
 from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.style import Style
 from evalcase.report.terminal.summary import (
@@ -25,14 +25,6 @@ from evalcase.report.terminal.summary import (
     summary_lines,
     verdict_lines,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Gates:
-    """When a run that went through still counts as not met."""
-
-    max_errors: int = 0
-    fail_under: float | None = None
 
 
 class RecordPlace(NamedTuple):
@@ -94,8 +86,8 @@ def _why_incomplete(evaluated: Evaluated) -> str:
         return ""
     if evaluated.status not in ("interrupted", "incomplete"):
         return evaluated.notice or evaluated.status
-    planned, done = evaluated.run.about.get("trials"), evaluated.totals.trials.total
-    of = f"{done:,} of {planned:,} trials" if type(planned) is int else f"{done:,} trials"
+    planned, done = planned_trials(evaluated.run), evaluated.totals.trials.total
+    of = f"{done:,} of {planned:,} trials" if planned is not None else f"{done:,} trials"
     word = "interrupted" if evaluated.status == "interrupted" else "killed, or still running"
     return f"{word}, with {of} finished and kept"
 
@@ -105,18 +97,19 @@ def suggest_next(evaluated: Evaluated, name: str, failed: TrialKey | None = None
     if evaluated.totals.trials.errored and (evaluated.complete or evaluated.failed_fast):
         return f"evalcase resume {name} --retry-errored"
     if evaluated.cap_usd is not None:
-        return f"evalcase resume {name} --max-cost {_raised_cap(evaluated):.2g}"
-    if not evaluated.complete and not evaluated.failed_fast:
+        return f"evalcase resume {name} --max-cost {_raised_cap(evaluated)}"
+    if not evaluated.complete and not evaluated.failed_fast and not evaluated.lost:
         return f"evalcase resume {name}"
     if failed is not None:
         return f"evalcase report {name} --case {shlex.quote(failed.case)}"
     cases = evaluated.totals.cases
-    return f"evalcase report {name}" if cases.failed or cases.ungraded else ""
+    return f"evalcase report {name}" if cases.failed or cases.ungraded or evaluated.lost else ""
 
 
-def _raised_cap(evaluated: Evaluated) -> float:
-    """A cap that leaves room for about as much again as was spent."""
-    return 2 * max(evaluated.cap_usd or 0.0, evaluated.totals.spent_usd or 0.0) or 1.0
+def _raised_cap(evaluated: Evaluated) -> str:
+    """A cap that leaves room for about as much again as was spent, in two digits."""
+    usd = 2 * max(evaluated.cap_usd or 0.0, evaluated.totals.spent_usd or 0.0) or 1.0
+    return f"{float(f'{usd:.2g}'):.12f}".rstrip("0").rstrip(".")
 
 
 def summary_object(evaluated: Evaluated) -> dict[str, object]:
@@ -130,21 +123,3 @@ def summary_object(evaluated: Evaluated) -> dict[str, object]:
         "cost_usd": totals.cost_usd, "grading_usd": totals.grading_usd,
         "duration_s": evaluated.duration_s,
     }  # fmt: skip
-
-
-def exit_code(evaluated: Evaluated, gates: Gates) -> int:
-    """130 interrupted, 3 errors or not completed, 1 not all passed or a gate not met, else 0."""
-    totals, cases = evaluated.totals, evaluated.totals.cases
-    if evaluated.status == "interrupted":
-        return 130
-    if totals.trials.errored > gates.max_errors or not (
-        evaluated.complete or evaluated.failed_fast
-    ):
-        return 3
-    if evaluated.failed_fast:
-        return 1
-    if totals.unfinished:
-        return 3  # some cases lack trials, so nobody can say what they come to
-    if gates.fail_under is not None:
-        return 1 if (totals.pass_rate or 0.0) < gates.fail_under else 0
-    return 1 if cases.failed or cases.ungraded else 0

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import click
 
+from evalcase.cli import run_flags
 from evalcase.cli.terminal import columns_of, seen_from, style_for
 from evalcase.errors import ConfigError, RecordError
 from evalcase.project.config import load_config
@@ -21,7 +22,7 @@ _LONGEST = 100
 
 
 @click.command("list")
-@click.option("--runs-dir", help="Where records are kept. [default: .evalcase/runs]")
+@run_flags.runs_dir
 def command(runs_dir: str | None) -> int:
     """List the runs of this project, newest first, with what came of each.
 

@@ -6,16 +6,17 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
 from itertools import chain, islice
 
 import click
 
+from evalcase.cli import run_flags
 from evalcase.cli.conclusion import RecordPlace, conclusion_lines, summary_object
 from evalcase.cli.explained import explained
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.errors import ConfigError
 from evalcase.model.nearest import nearest
+from evalcase.model.quick_dataclass import asdict, dataclass, replace
 from evalcase.model.result import Result
 from evalcase.project.config import load_config
 from evalcase.project.options import runs_folder
@@ -58,7 +59,7 @@ class Wanted:
     show_default=True, help="For people; one JSON object; or one for each trial, a line each.",
 )  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", help="Write to this file.")
-@click.option("--runs-dir", help="Where records are kept. [default: .evalcase/runs]")
+@run_flags.runs_dir
 @explained
 def command(
     run: str, case: str | None, verdicts: tuple[str, ...], target: str | None, form: str,

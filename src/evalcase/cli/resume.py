@@ -4,63 +4,66 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 
 import click
 
-from evalcase.cli.conclusion import Gates
+from evalcase.cli import run_flags
+from evalcase.cli.conclusion import RecordPlace
+from evalcase.cli.exit_codes import exit_code, first_code
 from evalcase.cli.explained import explained
-from evalcase.cli.running import Manner, execute, finite
+from evalcase.cli.running import Manner, execute, print_conclusion
+from evalcase.cli.trust import refuse_stranger, trust_option
 from evalcase.cli.watching import make_view
 from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.plan import prepare
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
-from evalcase.plugins.targets import runs_code
 from evalcase.project.config import Config, load_config
 from evalcase.project.options import RunOptions, runs_folder
-from evalcase.record.find import find_run, newest_incomplete
+from evalcase.record.evaluated import read_evaluated
+from evalcase.record.find import find_run, newest_run, newest_unfinished
 from evalcase.record.folder import Run
+from evalcase.record.kept import KeptRun
+from evalcase.record.refusal import was_refused_since
+from evalcase.record.seal import is_own
 from evalcase.system.world import this_world
 
 
 @click.command("resume")
 @click.argument("run", required=False)
 @click.option("--retry-errored", is_flag=True, help="Run errored trials again.")
-@click.option(
-    "--max-cost",
-    "max_cost_usd",
-    callback=finite,
-    type=click.FloatRange(0),
-    metavar="USD",
-    help="Another cap than that of `run`. What was spent before counts.",
-)
-@click.option("--max-errors", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--fail-under", callback=finite, type=click.FloatRange(0, 1), metavar="RATE")
-@click.option("--no-exec", is_flag=True, help="Refuse what would start a process or import code.")
-@click.option(
-    "--env-file",
-    type=click.Path(exists=True, dir_okay=False),
-    metavar="FILE",
-    help="Take environment variables from this file, in place of the one of `run`.",
-)
-@click.option("--runs-dir", help="Where records are kept. [default: .evalcase/runs]")
-@click.option("--quiet", is_flag=True, help="Only the last lines.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+@run_flags.max_cost("Another cap than that of `run`. What was spent before counts.")
+@run_flags.max_errors("Another number than that of `run`.")
+@run_flags.fail_under("Another rate than that of `run`.")
+@run_flags.no_exec
+@run_flags.env_file("Take environment variables from this file, in place of the one of `run`.")
+@trust_option
+@run_flags.runs_dir
+@run_flags.quiet
+@run_flags.as_json
 @explained
 def command(
     run: str | None, retry_errored: bool, max_cost_usd: float | None,
-    max_errors: int,
-    fail_under: float | None, no_exec: bool, env_file: str | None, runs_dir: str | None,
-    quiet: bool, as_json: bool,
+    max_errors: int | None,
+    fail_under: float | None, no_exec: bool, env_file: str | None, trust: bool,
+    runs_dir: str | None, quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Go on with a run: only what is not finished is run, whatever ended it.
 
     RUN is a run's id, a part of it that no other has, its folder, `latest` or `previous`; without
-    it, the newest that is not complete. A case whose input was edited in between is asked again.
-    Where only what it is graded by was edited, its answer is graded again, and no target is asked.
+    it, the newest that is not complete, and with --retry-errored also one that has errored trials.
+    If there is none, the newest run is shown as it stands.
+
+    A case whose input was edited in between is asked again. Where only what it is graded by was
+    edited, its answer is graded again, and no target is asked.
+
+    The exit code is that of the run as it then stands, as `run` has it. If RUN is left out, it is
+    never better than that of the newest run.
+
+    A run that somebody else made, or made elsewhere, is refused with what it would use, unless you
+    trust it.
 
     \b
     evalcase resume                      the newest one
@@ -71,11 +74,19 @@ def command(
     manner = Manner(quiet, as_json, is_new=False)
     config = load_config(os.getcwd(), os.getcwd())
     folder = os.path.abspath(runs_folder(runs_dir, config))
-    chosen = _find(run, folder)
+    if run is None:
+        chosen = newest_unfinished(folder, errored=retry_errored)
+    else:
+        chosen = _find(run, folder)
     if chosen is None:
-        (sys.stderr if as_json else sys.stdout).write("there is no run to go on with\n")
-        return 0
-    request = _request(chosen)
+        return _show_newest(folder, RecordPlace(os.getcwd(), config), manner)
+    request, state = _request(chosen), this_world().state
+    if not trust and not is_own(chosen, state, config.root):
+        return refuse_stranger(chosen, request, state)
+    if max_errors is not None:
+        request = replace(request, max_errors=max_errors)
+    if fail_under is not None:
+        request = replace(request, fail_under=fail_under)
     if env_file is not None:
         request = replace(request, env_file=os.path.abspath(env_file))
     if no_exec:
@@ -84,8 +95,6 @@ def command(
         request = replace(request, max_cost_usd=max_cost_usd)
     # Its targets are those it began with, whatever the configuration says by now.
     default = chosen.about.get("default_target", config.target)
-    if not _is_inside(chosen.path, folder):
-        _refuse_code(chosen, (*request.targets, str(default)), config)
     _go_back(chosen, config)
     view = make_view(quiet=manner.quiet or manner.as_json)
     config = replace(config, target=default)
@@ -93,16 +102,48 @@ def command(
     evaluation = Evaluation(plan, view)
     view.expect(plan.trials)
     go = partial(evaluation.carry_out, folder, chosen, again)
-    return execute(evaluation, go, view, manner, Gates(max_errors, fail_under))
+    code = execute(evaluation, go, view, manner)
+    return code if run is not None else first_code(code, _code_of_newest(folder, chosen))
 
 
-def _find(name: str | None, folder: str) -> Run | None:
-    if name is None:
-        return newest_incomplete(folder)
+def _find(name: str, folder: str) -> Run:
     run, grading = find_run(name, folder)
     if grading is not None:
         raise ConfigError(f"a run is gone on with, and not one of its gradings: say `{run.id}`")
     return run
+
+
+def _show_newest(folder: str, place: RecordPlace, manner: Manner) -> int:
+    """Nothing is left to do: say what came of the newest run, also by the exit code."""
+    newest = newest_run(folder)
+    if newest is None:
+        sys.stderr.write("there is no run to go on with; `evalcase run` makes one\n")
+        return 2
+    sys.stderr.write(f"nothing is left to do: {newest.id} is the newest run\n")
+    evaluated = read_evaluated(KeptRun(newest))
+    print_conclusion(evaluated, None, place, manner)
+    return first_code(exit_code(evaluated, _request(newest)), _refusal_code(folder, newest))
+
+
+def _code_of_newest(folder: str, chosen: Run) -> int:
+    """The exit code of the newest run, if that is another than the chosen one: to go on with an
+    older one doesn't make it better."""
+    newest = newest_run(folder)
+    if newest is None:
+        return 0
+    code = 0
+    if newest.path != chosen.path:
+        code = exit_code(read_evaluated(KeptRun(newest)), _request(newest))
+    if code:
+        sys.stderr.write(f"the newest run is another, {newest.id}: its exit code is {code}\n")
+    return first_code(code, _refusal_code(folder, newest))
+
+
+def _refusal_code(folder: str, newest: Run) -> int:
+    if not was_refused_since(folder, newest):
+        return 0
+    sys.stderr.write("the last `evalcase run` was refused: its exit code is 2\n")
+    return 2
 
 
 def _request(run: Run) -> RunOptions:
@@ -113,20 +154,6 @@ def _request(run: Run) -> RunOptions:
         return RunOptions.from_dict(run.about["options"])
     except (ConfigError, KeyError, TypeError, ValueError, AttributeError):
         raise RecordError(f"{run.path}: run.json does not say what was run") from None
-
-
-def _is_inside(path: str, folder: str) -> bool:
-    return os.path.dirname(os.path.realpath(path)) == os.path.realpath(folder)
-
-
-def _refuse_code(run: Run, names: Iterable[str], config: Config) -> None:
-    """A record that comes from elsewhere may not say which code to run."""
-    for name in names:
-        if name not in config.targets and runs_code(name):
-            raise ConfigError(
-                f"{run.path} is not among this project's runs, and names code to run: `{name}`; "
-                f"if you trust it, say --runs-dir {os.path.dirname(run.path) or '.'}"
-            )
 
 
 def _go_back(run: Run, config: Config) -> None:

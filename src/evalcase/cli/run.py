@@ -10,15 +10,18 @@ from functools import partial
 
 import click
 
-from evalcase.cli.conclusion import Gates
+from evalcase.cli import run_flags
 from evalcase.cli.explained import explained
-from evalcase.cli.running import Manner, execute, finite
+from evalcase.cli.run_flags import finite
+from evalcase.cli.running import Manner, execute
 from evalcase.cli.watching import make_view
+from evalcase.errors import ConfigError, SuiteError, TargetError
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.plan import Plan, prepare
 from evalcase.evaluation.work import trials_of
 from evalcase.project.config import read_config
 from evalcase.project.options import RunOptions, runs_folder
+from evalcase.record.refusal import note_refusal
 from evalcase.run.plan import Selection, Shard
 from evalcase.system.world import this_world
 from evalcase.text.visible import visible
@@ -50,12 +53,19 @@ def _shard(_: click.Context, __: click.Parameter, value: str | None) -> Shard | 
     "globs",
     multiple=True,
     metavar="GLOB",
-    help="Only cases whose id matches. Repeatable.",
+    help="Only cases whose id matches. Repeatable: any of them will do.",
 )
-@click.option("--tag", "tags", multiple=True, help="Only cases with this tag. Repeatable.")
+@click.option(
+    "--tag",
+    "tags",
+    multiple=True,
+    help="Only cases with this tag. Repeatable: a case with any of them is run.",
+)
 @click.option("--shard", callback=_shard, metavar="I/N", help="Only the I-th of N parts.")
-@click.option("--limit", type=click.IntRange(1), help="At most so many cases.")
-@click.option("--sample", type=click.IntRange(1), help="So many cases, drawn by --seed.")
+@click.option(
+    "--limit", type=click.IntRange(1), help="At most this many cases, from the beginning."
+)
+@click.option("--sample", type=click.IntRange(1), help="This many cases, drawn by --seed.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option(
     "--timeout",
@@ -70,47 +80,23 @@ def _shard(_: click.Context, __: click.Parameter, value: str | None) -> Shard | 
     help="Further attempts after what may succeed later. [default: 2]",
 )
 @click.option("--retry-timeouts", is_flag=True, help="Time-outs may succeed later, too.")
-@click.option(
-    "--max-cost",
-    "max_cost_usd",
-    callback=finite,
-    type=click.FloatRange(0),
-    metavar="USD",
-    help="Start no more trials once this is spent.",
-)
-@click.option(
-    "--max-errors",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="Errored trials that are put up with.",
-)
-@click.option(
-    "--fail-under",
-    callback=finite,
-    type=click.FloatRange(0, 1),
-    metavar="RATE",
-    help="Exit 1 only if the pass rate is lower.",
-)
-@click.option("--fail-fast", is_flag=True, help="Start no more trials once one did not pass.")
+@run_flags.max_cost("Start no more trials once this is spent.")
+@run_flags.max_errors("Errored trials that don't count as a failure of the run. [default: 0]")
+@run_flags.fail_under("Exit 1 only if the pass rate of cases is lower.")
+@click.option("--fail-fast", is_flag=True, help="Start no more trials once a case did not pass.")
 @click.option(
     "--cache/--no-cache",
     default=None,
     help="Keep answers, and ask nobody the same twice. Errors are never kept.",
 )
-@click.option(
-    "--env-file",
-    type=click.Path(exists=True, dir_okay=False),
-    metavar="FILE",
-    help="Take environment variables from this file, if they are not set.",
-)
-@click.option("--no-exec", is_flag=True, help="Refuse what would start a process or import code.")
+@run_flags.env_file("Take environment variables from this file, if they are not set.")
+@run_flags.no_exec
 @click.option(
     "--dry-run", is_flag=True, help="Check suites and configuration, and say what would run."
 )
-@click.option("--runs-dir", help="Where records are kept. [default: .evalcase/runs]")
-@click.option("--quiet", is_flag=True, help="Only the last lines.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+@run_flags.runs_dir
+@run_flags.quiet
+@run_flags.as_json
 def command(**options: object) -> int:
     """Run cases against targets, grade the answers and keep every result.
 
@@ -119,8 +105,8 @@ def command(**options: object) -> int:
     evalcase run evals/ --target agent                a target of evalcase.toml
     evalcase run --case 'math-*' --repeat 5           some cases, five times each
 
-    Every case is checked before the first target is called. Ctrl-C once lets finish what is
-    running, twice stops; 'evalcase resume' goes on with either.
+    Every case is checked before the first target is called. After Ctrl-C, no more trials
+    start and those under way finish; a second Ctrl-C stops them, too. 'evalcase resume' goes on.
 
     Exit code: 0 all passed; 1 some failed, or were not graded, or a gate is not met; 2 an invalid
     suite, configuration or usage; 3 trials errored, or the run was not completed; 130 interrupted.
@@ -134,21 +120,25 @@ def _run(given: dict[str, object]) -> int:
         **{name: given.pop(name) for name in ("globs", "tags", "shard", "sample", "seed", "limit")}  # type: ignore[arg-type]
     )
     manner = Manner(quiet=bool(given.pop("quiet")), as_json=bool(given.pop("as_json")))
-    gates = Gates(given.pop("max_errors"), given.pop("fail_under"))  # type: ignore[arg-type]
+    given["max_errors"] = given["max_errors"] or 0
     dry_run, runs_dir = given.pop("dry_run"), given.pop("runs_dir")
     given["paths"] = given["paths"] or (".",)
     given["targets"] = tuple(dict.fromkeys(given["targets"]))  # type: ignore[call-overload]
     chosen = RunOptions(selection=selection, **given)  # type: ignore[arg-type]
-    config = read_config(os.getcwd(), os.getcwd())
-    view = make_view(quiet=manner.quiet or manner.as_json)
-    with redirect_stdout(sys.stderr):  # a module may print when it is imported
-        plan = prepare(chosen, config, this_world(), view.warn)
-    view.expect(plan.trials)
-    if dry_run:
-        return _say_what_would_run(plan, manner.as_json)
+    config, world = read_config(os.getcwd(), os.getcwd()), this_world()
     folder = runs_folder(runs_dir, config)  # type: ignore[arg-type]
-    evaluation = Evaluation(plan, view)
-    return execute(evaluation, partial(evaluation.carry_out, folder), view, manner, gates)
+    view = make_view(quiet=manner.quiet or manner.as_json)
+    try:
+        with redirect_stdout(sys.stderr):  # a module may print when it is imported
+            plan = prepare(chosen, config, world, view.warn)
+        view.expect(plan.trials)
+        if dry_run:
+            return _say_what_would_run(plan, manner.as_json)
+        evaluation = Evaluation(plan, view)
+        return execute(evaluation, partial(evaluation.carry_out, folder), view, manner)
+    except (ConfigError, SuiteError, TargetError):
+        note_refusal(folder, world.now())
+        raise
 
 
 def _say_what_would_run(plan: Plan, as_json: bool) -> int:

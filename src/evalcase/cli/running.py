@@ -8,25 +8,23 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
-from math import isfinite
 from time import monotonic
 
-import click
-
 from evalcase.cli.conclusion import (
-    Gates,
     RecordPlace,
     conclusion_lines,
-    exit_code,
     gather_statistics,
     last_lines,
     summary_object,
 )
+from evalcase.cli.exit_codes import exit_code
 from evalcase.cli.terminal import columns_of, style_for
+from evalcase.cli.trust import why_unsealed
 from evalcase.cli.watching import shown
 from evalcase.evaluation.conduct import Evaluation
+from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.record.evaluated import Evaluated
+from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
 from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.view import RunView
@@ -47,19 +45,11 @@ class Manner:
     """Where the person is; `resume` works elsewhere."""
 
 
-def finite(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
-    """A number of an option; `nan` and `inf` are none."""
-    if value is not None and not isfinite(value):
-        raise click.BadParameter("a finite number is needed")
-    return value
-
-
 def execute(
     evaluation: Evaluation,
     go: Callable[[], Coroutine[None, None, Evaluated]],
     view: RunView,
     manner: Manner,
-    gates: Gates,
 ) -> int:
     """Run, show, and say by the exit code how it went."""
     try:
@@ -67,19 +57,28 @@ def execute(
             evaluated = asyncio.run(_until_interrupted(evaluation, go, view))
     except asyncio.CancelledError:
         return 130
-    if manner.as_json:
-        sys.stdout.write(json.dumps(summary_object(evaluated)) + "\n")
-    else:
-        complete = manner.is_new and evaluated.status != "failed"
-        place = RecordPlace(manner.cwd, evaluation.plan.config)
-        _print(evaluated, view.statistics if complete else None, place, manner)
-    return exit_code(evaluated, gates)
+    known = manner.is_new and evaluated.status != "failed"
+    statistics = view.statistics if known else None
+    print_conclusion(evaluated, statistics, RecordPlace(manner.cwd, evaluation.plan.config), manner)
+    if not evaluated.complete or evaluated.totals.trials.errored:
+        _warn_unsealed(evaluated.run, evaluation.plan.world.state)
+    return exit_code(evaluated, evaluation.plan.options)
 
 
-def _print(
+def _warn_unsealed(run: Run, state: str | None) -> None:
+    """Say what it takes to go on with a run that can't be told from a stranger's."""
+    why = why_unsealed(run, state)
+    if why:
+        sys.stderr.write(f"{why}; so `evalcase resume` needs --trust\n")
+
+
+def print_conclusion(
     evaluated: Evaluated, statistics: Statistics | None, place: RecordPlace, manner: Manner
 ) -> None:
     """Say what came of it. Statistics that nobody has are made of the record."""
+    if manner.as_json:
+        sys.stdout.write(json.dumps(summary_object(evaluated)) + "\n")
+        return
     width, style = columns_of(sys.stdout), style_for(sys.stdout)
     with KeptRun(evaluated.run) as kept:
         if manner.quiet:

@@ -17,7 +17,7 @@ _PRICED = frozenset({"openai", "anthropic"})
 
 
 def describe_plan(plan: Plan) -> dict[str, Any]:
-    """All of it, without secrets."""
+    """All of it. What is in there is a name, a path, a number or a hash, and none is a secret."""
     return {
         "evalcase": __version__,
         "python": platform.python_version(),
@@ -28,6 +28,7 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
         "target_hashes": _target_hashes(plan),
         "default_target": plan.config.target,
         "trials": plan.planned,
+        "cases": plan.cases,
         "cwd": os.path.relpath(plan.world.cwd, plan.config.root),
     }
 
@@ -43,7 +44,7 @@ def warn_of_changes(plan: Plan, run: Run) -> None:
     """Say which targets are not what they were when the run began."""
     before = run.about.get("target_hashes")
     for name, now in _target_hashes(plan).items():
-        if isinstance(before, dict) and before.get(plan.scrubber.text(name), now) != now:
+        if isinstance(before, dict) and before.get(name, now) != now:
             plan.warn(f"target `{name}` is configured otherwise than when the run was begun")
 
 

@@ -6,13 +6,14 @@ import asyncio
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 
 from evalcase.errors import RecordError
 from evalcase.evaluation.about import describe_plan, warn_of_changes
 from evalcase.evaluation.plan import Plan
+from evalcase.evaluation.secrets import errors_without_secrets, refuse_secret_names, watch_keys
 from evalcase.evaluation.trials import Trials
 from evalcase.evaluation.work import Work
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
 from evalcase.plugins.cache import FOLDER as CACHE_FOLDER
 from evalcase.plugins.cache import AnswerStore
@@ -23,8 +24,11 @@ from evalcase.record.evaluated import Evaluated
 from evalcase.record.folder import Run, create_run
 from evalcase.record.index import Index, read_totals
 from evalcase.record.journal import Journal, open_journal
+from evalcase.record.seal import make_sealer
 from evalcase.record.session import Session, rows_ahead
+from evalcase.record.table import mark_of
 from evalcase.run.budget import Budget
+from evalcase.run.fail_fast import FailFast
 from evalcase.run.gate import Gate
 from evalcase.run.limits import Limits
 from evalcase.run.opening import OpenTargets
@@ -50,14 +54,22 @@ class Evaluation:
         A trial whose verdict is in `again` counts as not finished. The folder of a new run is made
         once all targets are open, so that a name that can't be resolved leaves none behind.
         """
+        with errors_without_secrets(self.plan.scrubber):
+            return await self._carry_out(runs_dir, run, again)
+
+    async def _carry_out(
+        self, runs_dir: str, run: Run | None, again: tuple[Verdict, ...]
+    ) -> Evaluated:
         plan = self.plan
-        opening = OpenTargets(plan.targets, plan.make, plan.scrubber.text, plan.warn)
-        async with opening as targets:
-            plan = self.plan = plan.with_secrets_of(targets.by_name.values())
+        if run is None:
+            refuse_secret_names(plan.trials, plan.scrubber)
+        async with OpenTargets(plan.targets, plan.make, plan.warn) as targets:
+            watch_keys(plan.scrubber, targets.by_name.values())
             if run is None:
+                world = plan.world
                 run = create_run(
-                    runs_dir, describe_plan(plan), now=plan.world.now(),
-                    random=plan.world.entropy, scrubber=plan.scrubber,
+                    runs_dir, describe_plan(plan), now=world.now(), random=world.entropy,
+                    sealer=make_sealer(world.state, plan.config.root, world.entropy),
                 )  # fmt: skip
             else:
                 warn_of_changes(plan, run)
@@ -89,6 +101,7 @@ class Evaluation:
             self.watcher.resumed(index.count_finished(again))
             work, engine = self._set_up(run, targets, journal, index, again)
             end = self._end(*await work.go(engine))
+            end = replace(end, errored=work.count_errored(), lost=work.lost)
             if before_s is not None:
                 end = replace(end, duration_s=round(before_s + loop.time() - begun, 3))
             with suppress(RecordError):  # it is raised once more when the journal is closed
@@ -106,7 +119,7 @@ class Evaluation:
         totals = work.totals() if not failed else None
         return Evaluated(
             run, end.status, totals or read_totals(run.journal), end.notice, end.failed_fast,
-            end.cap_usd, end.duration_s,
+            end.cap_usd, end.duration_s, lost=end.lost,
         )  # fmt: skip
 
     def _end(self, status: Status, notice: str | None) -> End:
@@ -126,10 +139,9 @@ class Evaluation:
         plan, limits = self.plan, self._limits()
         tally = index.tally()
         spent_usd = tally.totals().spent_usd or 0.0
-        scrubber = plan.scrubber if plan.has_secrets else None
         ahead = rows_ahead(limits.concurrency)
-        session = Session(journal, tally, self.watcher.finished, ahead, scrubber)
-        engine = self.engine = Engine(limits, self.watcher)
+        session = Session(journal, tally, self.watcher.finished, ahead)
+        engine = self.engine = Engine(limits, self.watcher, self._fail_fast(index, again))
         budget = self._budget = Budget(limits.max_cost_usd, spent_usd, engine.stop)
         budget.spend(0.0)  # what earlier sessions spent may be all there is
         timer, store = Timer(), self._store()
@@ -145,6 +157,17 @@ class Evaluation:
             for name, count in plan.trials.items()
         }
         return plan.options.limits(plan.config, per_target)
+
+    def _fail_fast(self, index: Index, again: tuple[Verdict, ...]) -> FailFast | None:
+        """What looks for a case that fails. Those that did before don't stop what goes on now."""
+        options = self.plan.options
+        if not options.fail_fast:
+            return None
+        watch = FailFast(options.max_errors, lambda result: mark_of(result.key[:3]))
+        for each in index.counted():
+            if each.verdict not in again:
+                watch.note(each.group, each.verdict, each.repeats, each.pass_rate)
+        return watch
 
     def _store(self) -> AnswerStore | None:
         plan = self.plan

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterator
-from dataclasses import replace
 
 from evalcase.errors import SuiteError
 from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.trials import Trials
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import Totals
 from evalcase.model.trial import Trial, TrialKey
 from evalcase.record.ending import Status
-from evalcase.record.folder import Run
+from evalcase.record.folder import Run, planned_cases
 from evalcase.record.index import FinishedTrial, Index
 from evalcase.record.lines import open_lines
 from evalcase.record.reader import read_result_at
@@ -42,23 +42,30 @@ class Work:
         # What was there before may be told anew: then only the journal can count.
         session.replaced = len(index) > 0
         self._known = 0
+        self._known_cases = 0
         self._finished = 0
+        self.lost = 0
+        """Cases that were planned when the run was begun, and that can't be run any more."""
 
     async def go(self, engine: Engine) -> tuple[Status, str | None]:
         """Do all of it. Return how it ended, and why if it ended early."""
         left = {name: self._left(name, engine) for name in self._plan.trials}
         await engine.run(left, self.try_one, self.keep)
-        gone = len(self._index) - self._known
-        if gone and engine.stop_reason is None:
-            self._plan.warn(
-                f"{gone} finished trials are no longer part of the suites; they still count"
-            )
         if engine.interrupted:
             return "interrupted", None
         missing = self._plan.planned - self._finished - self._session.taken
-        if engine.stop_reason is None and missing > 0:
-            return "stopped", f"{missing} of {self._plan.planned} trials have no result"
-        return ("completed" if engine.stop_reason is None else "stopped"), engine.stop_reason
+        if missing > 0:
+            return "stopped", engine.stop_reason or _without_result(missing, self._plan.planned)
+        # All that is planned now is there. The suites may have had more when the run was begun.
+        if gone := len(self._index) - self._known:
+            self._plan.warn(f"{_trials(gone)} no longer part of the suites; they still count")
+        planned = planned_cases(self._run) or 0
+        new = self._plan.cases - self._known_cases
+        self.lost = max(0, planned - self._index.count_cases() - new)
+        if self.lost:
+            which = "no longer part of the suites, and without a result"
+            return "stopped", f"{self.lost:,} of {planned:,} planned cases: {which}"
+        return "completed", None
 
     def try_one(self, trial: Trial) -> Awaitable[Result]:
         """Ask and grade; or only grade, where the answer is known."""
@@ -69,9 +76,21 @@ class Work:
         with open_lines(self._run.journal) as file:
             before = read_result_at(self._run.journal, file, known.answer_at, known.grading_at)
         if self._must_grade(trial, known):
+            if before.answer is not None and before.answer.scrubbed:
+                return await self._ask_again(trial)
             return await self._trials.regrade(trial, before, self._grading)
         # The verdict stands; but of how many trials it is one, and how many must pass, has changed.
         return replace(before, repeats=trial.repeats, pass_rate=trial.case.pass_rate)
+
+    async def _ask_again(self, trial: Trial) -> Result:
+        """Without the secret that was in it, an answer is another one: no verdict on it holds."""
+        self._plan.warn(
+            f"the answer to case {trial.case.id} was recorded without a secret that was in it, and "
+            "can't be graded again: the target is asked again"
+        )
+        del self._regrading[trial.key]
+        self._session.replaced = True
+        return await self._trials.run(trial)
 
     def keep(self, trial: Trial, result: Result) -> Awaitable[None]:
         """Keep what came of a trial."""
@@ -83,18 +102,25 @@ class Work:
         """What all comes to; None if only the journal can say."""
         return self._session.totals()
 
+    def count_errored(self) -> int | None:
+        """How many trials have errored; None if only the journal can say."""
+        return self._session.errored if not len(self._index) else None
+
     def _left(self, name: str, engine: Engine) -> Iterator[Trial]:
         """The trials of a target that have no result, or one that counts no more."""
         trials = self._planned(name, engine)
         if not len(self._index):
             yield from trials
             return
+        last = None
         for trial in trials:
-            known = self._index.find(self._plan.scrubber.key(trial.key))
+            known = self._index.find(trial.key)
             if known is None:
                 yield trial
                 continue
             self._known += 1
+            self._known_cases += trial.number != last
+            last = trial.number
             if self._must_ask(trial, known):
                 self._session.replaced = True
                 yield trial
@@ -149,6 +175,15 @@ class Work:
                 "suites": self._plan.suites.hashes(),
             }
         )
+
+
+def _trials(count: int) -> str:
+    return "1 trial is" if count == 1 else f"{count:,} trials are"
+
+
+def _without_result(missing: int, planned: int) -> str:
+    verb = "has" if missing == 1 else "have"
+    return f"{missing:,} of {planned:,} trials {verb} no result"
 
 
 def trials_of(plan: Plan, name: str) -> Iterator[Trial]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Sequence
-from dataclasses import replace
 from functools import partial
 from inspect import isawaitable
 from typing import NamedTuple
@@ -18,6 +17,7 @@ from evalcase.model.case import Case
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade, Score
 from evalcase.model.grader import Context, NamedGrader
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
 from evalcase.system.timer import Timer
 from evalcase.text.crash import failure_of

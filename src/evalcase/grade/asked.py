@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import fsum
 
 from evalcase.model.answer import Answer, Usage
@@ -11,6 +10,7 @@ from evalcase.model.grade import Grade
 from evalcase.model.grader import Asker
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
+from evalcase.model.quick_dataclass import replace
 
 
 class Asking:

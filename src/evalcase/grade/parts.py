@@ -7,7 +7,6 @@ parts are graded one by one, and the lowest score counts.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from inspect import isawaitable
 
@@ -15,6 +14,7 @@ from evalcase.errors import EvalcaseError
 from evalcase.grade.checked import check_score
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, NamedGrader, Part
+from evalcase.model.quick_dataclass import replace
 from evalcase.text.answer_value import value_of_answer
 from evalcase.text.json_path import Found, JsonPath, MissingError
 from evalcase.text.strict_json import BadJsonError

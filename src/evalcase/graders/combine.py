@@ -7,7 +7,6 @@ it could have made a difference, the whole is broken, too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import ClassVar
 
@@ -16,6 +15,7 @@ from evalcase.graders.compare.excerpt import count
 from evalcase.model.grade import Grade, Score, mean_score
 from evalcase.model.grader import Context, Grader, GraderKind, NamedGrader
 from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Number, OptionFault
 from evalcase.model.shape_names import GraderList
 from evalcase.model.target import Surroundings

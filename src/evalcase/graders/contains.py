@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from evalcase.graders.compare.excerpt import quote
@@ -12,6 +11,7 @@ from evalcase.graders.compare.text_options import TextGrader
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, GraderKind
 from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import ListOf, OneOf, OptionFault, Text
 
 _TEXTS = ListOf(Text(), "a list of texts")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from evalcase.graders.compare.content import Comparison, compare_texts, compare_values
@@ -12,6 +11,7 @@ from evalcase.model.grade import Score
 from evalcase.model.grader import Context, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Anything
 
 

@@ -7,7 +7,6 @@ grader that forgives says in its name what it forgives.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from evalcase.graders.compare.call_match import Call, describe_calls, match_calls, read_calls
@@ -18,6 +17,7 @@ from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
+from evalcase.model.quick_dataclass import dataclass
 
 _NOTHING = (
     "there is nothing to compare: `expected_output` has neither tool calls nor content of the "

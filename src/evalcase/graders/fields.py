@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass
 from math import fsum
 from typing import ClassVar, NamedTuple
 
@@ -15,6 +14,7 @@ from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.system.patterns.searchers import end_searchers
 from evalcase.system.patterns.searches import Searches, settle
 from evalcase.text.json_path import JsonPath

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from evalcase.graders.compare.content import pretty, unequal
@@ -16,6 +15,7 @@ from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.path_steps import path_steps
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Anything, Choice, Flag, ListOf, Number, OneOf
 from evalcase.model.shape_names import PathText
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from evalcase.graders.compare.excerpt import count
@@ -11,6 +10,7 @@ from evalcase.graders.compare.text_options import TextGrader
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, GraderKind
 from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, Number, OptionFault
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from inspect import Parameter, isawaitable, iscoroutinefunction, signature, unwrap
 from typing import ClassVar, NamedTuple
@@ -17,6 +16,7 @@ from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import fresh
 from evalcase.model.message import Message
 from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.shape_names import Reference
 from evalcase.model.target import Surroundings
 from evalcase.system.digests import digest_file

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from evalcase.graders.compare.call_match import (
@@ -22,6 +21,7 @@ from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.option import Record, option
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, MapOf, OptionFault
 from evalcase.system.patterns.searchers import end_searchers
 from evalcase.system.patterns.searches import Searches, settle

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message, ToolCall
+from evalcase.model.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,9 @@ class Answer:
     """Whether output was cut because it was larger than evalcase keeps."""
     cached: bool = False
     """Whether it was given earlier, and taken from the cache. It cost nothing this time."""
+    scrubbed: bool = False
+    """Whether a secret was taken out of it when it was recorded. It was graded as it was before
+    that, and can't be graded so again."""
     earlier: Earlier | None = None
     """What it took then, where it comes from a cache, a record or a file of answers."""
 

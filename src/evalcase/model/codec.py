@@ -7,7 +7,6 @@ its field, and what doesn't fit is a ValueError that names it by its path.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
 from functools import lru_cache
 from types import NoneType, UnionType
 from typing import (
@@ -22,6 +21,7 @@ from typing import (
 )
 
 from evalcase.model.message import Message
+from evalcase.model.quick_dataclass import MISSING, fields, is_dataclass
 
 Encode = Callable[[Any], Any]
 Decode = Callable[[Any, str], Any]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from evalcase.model.quick_dataclass import dataclass, field
 
 Kind = Literal[
     "exception", "timeout", "exit", "connection", "http", "protocol", "grader", "stopped"

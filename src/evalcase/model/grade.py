@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from math import fsum
 from typing import Any
 
 from evalcase.model.answer import Usage
 from evalcase.model.failure import Failure
+from evalcase.model.quick_dataclass import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple, Protocol
 
 from evalcase.model.answer import Answer
@@ -24,6 +23,7 @@ from evalcase.model.grade import Grade, Score
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.question import Question
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.target import Surroundings
 
 Asker = Callable[[str, Sequence[Message], JSON], Awaitable[Answer]]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
 from evalcase.model.grader import Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.option import Option, faults_of, option, options_of
+from evalcase.model.quick_dataclass import MISSING, dataclass, replace
 from evalcase.model.shape import Flag, Number, OptionFault, Text
 from evalcase.model.shape_names import GraderList, PathText, Reference
 

@@ -1,6 +1,6 @@
-"""Options, declared once: as typed fields of a dataclass, each with a shape and a sentence.
+"""Options, declared once: as typed fields of a class, each with a shape and a sentence.
 
-    @dataclass(frozen=True, slots=True)
+    @with_options
     class EchoOptions:
         delay_s: float = option(Number(0), "How long to wait before each answer.", default=0.0)
 
@@ -10,18 +10,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, field, fields, replace
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, dataclass_transform, overload
 
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.nearest import nearest_meaning
+from evalcase.model.quick_dataclass import (
+    MISSING,
+    dataclass,
+    field,
+    fields,
+    is_dataclass,
+    replace,
+)
 from evalcase.model.shape import Anything, MapOf, OptionFault, Shape
 
 _KEY = "option"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +77,22 @@ def option(
     return field(default=default, metadata={_KEY: declared})
 
 
+@overload
+def with_options(declared: type[T], /) -> type[T]: ...
+@overload
+def with_options(*, kw_only: bool = False) -> Callable[[type[T]], type[T]]: ...
+@dataclass_transform(frozen_default=True, field_specifiers=(option,))
+def with_options(declared: type[T] | None = None, /, *, kw_only: bool = False) -> object:
+    """A class whose fields are options: a frozen dataclass, with `option` for what a field is."""
+    make = dataclass(frozen=True, slots=True, kw_only=kw_only)
+    return make if declared is None else make(declared)
+
+
 @lru_cache(maxsize=256)
 def options_of(declared: type) -> dict[str, Option]:
-    """The options of a dataclass, by the names that people write."""
+    """The options of a class, by the names that people write."""
+    if not is_dataclass(declared):
+        raise TypeError(f"{declared.__name__} declares no options: decorate it by with_options")
     found = {}
     for each in fields(declared):
         known: Option | None = each.metadata.get(_KEY)

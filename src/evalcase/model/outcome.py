@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Generic, NamedTuple, TypeVar
 
+from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.result import Verdict
 from evalcase.model.totals import decide_case_verdict
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from evalcase.errors import printable
 from evalcase.model.codes import CODES, Severity
+from evalcase.model.quick_dataclass import dataclass
 
 
 class Span(NamedTuple):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message, text_of
+from evalcase.model.quick_dataclass import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
 
 from evalcase.model.answer import Answer
 from evalcase.model.codec import INLINE
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade, mean_score
+from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.trial import TrialKey
 
 Verdict = Literal["passed", "failed", "errored", "ungraded", "skipped"]

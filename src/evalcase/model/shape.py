@@ -7,13 +7,13 @@ the reference says of it all come from there.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import inf
 from typing import Any, NamedTuple, Protocol
 
 from evalcase.model.finding import At, KeyPath
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.nearest import nearest
+from evalcase.model.quick_dataclass import dataclass
 
 
 class OptionFault(NamedTuple):

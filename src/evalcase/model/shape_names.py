@@ -6,12 +6,12 @@ None of them is looked up here: nothing is imported for a check of its syntax.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.path_steps import path_steps
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import OptionFault, Plain, mismatch
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import OptionFault, Plain, Text
 
 

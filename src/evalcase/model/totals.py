@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.result import Verdict
 
 
@@ -61,6 +61,11 @@ _ROUNDING = 1e-9
 """A share of 0.8 that comes out as 0.7999999999999999 is still 0.8."""
 
 
+def can_pass(passed: int, repeats: int, pass_rate: float) -> bool:
+    """Whether so many trials that passed are enough. None at all never is, whatever the rate."""
+    return passed > 0 and passed >= pass_rate * repeats - _ROUNDING
+
+
 def decide_case_verdict(verdicts: Sequence[Verdict], pass_rate: float = 1.0) -> Verdict:
     """The verdict of a case by those of its trials: passed if at least that share of them passed.
 
@@ -70,7 +75,7 @@ def decide_case_verdict(verdicts: Sequence[Verdict], pass_rate: float = 1.0) -> 
     if verdicts and all(verdict == "skipped" for verdict in verdicts):
         return "skipped"
     passed = sum(verdict == "passed" for verdict in verdicts)
-    if passed and passed >= pass_rate * len(verdicts) - _ROUNDING:
+    if can_pass(passed, len(verdicts), pass_rate):
         return "passed"
     worst: tuple[Verdict, ...] = ("errored", "failed", "ungraded")
     return next((verdict for verdict in worst if verdict in verdicts), "ungraded")

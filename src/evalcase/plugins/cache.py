@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 from evalcase.model.answer import Answer
 from evalcase.model.codec import decode, encode
-from evalcase.record.row import MAX_LINE, decode_row, encode_row, fault_in
 from evalcase.system.disk import write_atomically
 from evalcase.system.files import read_file
+from evalcase.text.journal_row import MAX_LINE, decode_row, encode_row, fault_in
 from evalcase.text.secrets import Scrubber
 
 FOLDER = os.path.join(".evalcase", "cache")

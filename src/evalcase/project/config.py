@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.errors import ConfigError
@@ -16,6 +15,7 @@ from evalcase.model.finding import Finding, KeyPath
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.option import Record, faults_of, fields_of, option, options_of
 from evalcase.model.problem import Problem, in_order
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Flag, ListOf, Number, Text
 from evalcase.project.config_file import MOST_BYTES, TABLES, has_settings
 from evalcase.project.settings import Judge, TargetTables
@@ -83,7 +83,7 @@ class Config:
     judge: Judge | None = option(
         Record(Judge, "a table"), "Who grades `criteria` and `rubrics`.", default=None
     )
-    source: Source | None = field(default=None, compare=False, repr=False)
+    source: Source | None = None
 
     @property
     def is_read(self) -> bool:
@@ -151,7 +151,8 @@ def _read_file(root: str, path: str, shown: str) -> Config | None:
     from evalcase.read.source import BOM, undecodable, unreadable
 
     try:
-        text = read_file(path, MOST_BYTES).removeprefix(BOM)
+        # A link that leads out of the project could show another file's lines as its faults.
+        text = read_file(path, MOST_BYTES, inside=root).removeprefix(BOM)
         text.decode()
     except OSError as error:
         problem = unreadable(shown, error)

@@ -23,7 +23,7 @@ def holds_config(root: str) -> bool:
         path = os.path.join(root, name)
         if os.path.isfile(path):
             try:
-                if has_settings(name, read_file(path, MOST_BYTES)):
+                if has_settings(name, read_file(path, MOST_BYTES, inside=root)):
                     return True
             except OSError:
                 return True  # what is wrong with it is told by whoever reads it

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from math import inf
 from typing import Any, TypedDict
 
 from evalcase.errors import ConfigError
 from evalcase.model.codec import decode, encode
+from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.result import Result
 from evalcase.project.config import Config
 from evalcase.run.limits import Limits
@@ -33,21 +33,26 @@ class RunOptions:
     no_exec: bool = False
     cache: bool | None = None
     env_file: str | None = None
+    max_errors: int = 0
+    """Trials that may error before the exit code says so."""
+    fail_under: float | None = None
+    """The pass rate that is enough."""
 
     def __post_init__(self) -> None:
         chosen = self.selection
         numbers: dict[str, tuple[float | None, float]] = {
             "repeat": (self.repeat, 1), "concurrency": (self.concurrency, 1),
             "retries": (self.retries, 0), "timeout_s": (self.timeout_s, 0.001),
-            "max_cost_usd": (self.max_cost_usd, 0), "limit": (chosen.limit, 1),
-            "sample": (chosen.sample, 1),
+            "max_cost_usd": (self.max_cost_usd, 0.0), "limit": (chosen.limit, 1),
+            "sample": (chosen.sample, 1), "max_errors": (self.max_errors, 0),
+            "fail_under": (self.fail_under, 0.0),
         }  # fmt: skip
         for name, (value, least) in numbers.items():
-            wanted = int if least in (0, 1) and name != "max_cost_usd" else int | float
+            wanted = int if type(least) is int else int | float
             if value is not None and (isinstance(value, bool) or not isinstance(value, wanted)):
-                raise ConfigError(f"`{name}` is a number of {least} or more, not {value!r:.40}")
+                raise ConfigError(f"`{name}` is a number of {least:g} or more, not {value!r:.40}")
             if value is not None and not least <= value < inf:
-                raise ConfigError(f"`{name}` is {least} or more, not {value}")
+                raise ConfigError(f"`{name}` is {least:g} or more, not {value}")
         if chosen.shard is not None and not 1 <= chosen.shard.number <= chosen.shard.of:
             raise ConfigError(f"`shard` is a part of several, such as 2/5, not {chosen.shard}")
 
@@ -62,7 +67,6 @@ class RunOptions:
             retries=config.retries if self.retries is None else self.retries,
             retry_timeouts=self.retry_timeouts,
             max_cost_usd=self.max_cost_usd,
-            fail_fast=self.fail_fast,
         )
 
     def caches(self, config: Config) -> bool:

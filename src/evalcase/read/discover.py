@@ -25,7 +25,7 @@ def discover(paths: Iterable[str]) -> Iterator[str | Problem]:
     seen: set[str] = set()
     for path in paths:
         is_folder = path != STDIN and os.path.isdir(path)
-        found: Iterable[str | Problem] = _search(path) if is_folder else (path,)
+        found = _search(path) if is_folder else (_named(path),)
         empty = True
         for each in found:
             empty = False
@@ -37,6 +37,12 @@ def discover(paths: Iterable[str]) -> Iterator[str | Problem]:
         if empty:
             hint = "eval files end in " + ", ".join(_SEARCHED) + "; name any other file outright"
             yield Problem("no-suites", "there are no eval files in this folder", path, hint=hint)
+
+
+def _named(path: str) -> str | Problem:
+    """A file that was named outright, be it by a shell that put names in place of a `*`."""
+    # A link to no file is told of when it is opened, and so is a pipe.
+    return (outside_link(path) if os.path.isfile(path) else None) or path
 
 
 def _search(folder: str) -> Iterator[str | Problem]:
@@ -53,8 +59,8 @@ def _search(folder: str) -> Iterator[str | Problem]:
 
 
 def outside_link(path: str, searched: str | None = None) -> Problem | None:
-    """What is wrong with a file that nobody named, if it is a link that leads out of its project:
-    whoever put it there may want to see another file's content in what is said of it."""
+    """What is wrong with a file, if it is a link that leads out of its project: whoever put it
+    there may want to see another file's content in what is said of it."""
     if not os.path.islink(path):
         return None
     real, folder = os.path.realpath(path), os.path.realpath(os.path.dirname(path))

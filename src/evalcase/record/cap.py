@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 from evalcase.model.answer import Answer
 from evalcase.model.message import Message
+from evalcase.model.quick_dataclass import replace
 
 
 class TooLargeError(ValueError):

@@ -9,8 +9,8 @@ from typing import Any
 
 from evalcase.model.case import Case
 from evalcase.record.lines import JournalLines, damaged, line_number, open_lines, read_line_at
-from evalcase.record.row import decode_row
 from evalcase.record.table import Table, mark_of
+from evalcase.text.journal_row import decode_row
 
 CASE = b'{"type":"case",'
 _GRADING = b'{"type":"grading",'

@@ -6,13 +6,13 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.record.lines import JournalLines
-from evalcase.record.row import decode_row
 from evalcase.system.disk import Disk, write_all
+from evalcase.text.journal_row import decode_row
 
 Done = Callable[[], None]
 Entry = tuple[bytes, Done]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from evalcase.model.codec import decode, encode
-from evalcase.record.row import decode_row, fault_in
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.system.files import open_file
+from evalcase.text.journal_row import decode_row, fault_in
 
 Status = Literal["completed", "interrupted", "stopped", "failed", "incomplete"]
 
@@ -31,6 +31,10 @@ class End:
     """The spending cap, where that is what ended it."""
     duration_s: float | None = None
     """How long all of it took, pauses left out; None where a part of it was killed."""
+    lost: int = 0
+    """How many cases can't be run any more, because the suites no longer have them."""
+    errored: int | None = None
+    """How many trials had errored by then; None where only the other rows can say."""
 
 
 def end_row(end: End) -> dict[str, Any]:
@@ -42,7 +46,7 @@ def read_end(journal: str) -> End:
     """How a run ended, if the last row says so. What isn't a row is for others to complain of."""
     incomplete = End("incomplete")
     try:
-        with open_file(journal) as file:
+        with open_file(journal, links=False) as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - _TAIL))
             tail = file.read()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from evalcase.model.outcome import CaseVerdict
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.result import Result
 from evalcase.model.totals import Totals
 from evalcase.record.ending import Status
@@ -31,6 +31,8 @@ class Evaluated:
     """How long all of it took, pauses left out; None where a part of it was killed."""
     grading: int | None = None
     """Which of its gradings this is of; None for the newest."""
+    lost: int = 0
+    """How many cases can't be run any more, because the suites no longer have them."""
 
     @property
     def complete(self) -> bool:
@@ -70,5 +72,5 @@ def read_evaluated(kept: KeptRun) -> Evaluated:
     end = kept.end
     return Evaluated(
         kept.run, end.status, kept.totals, end.notice, end.failed_fast, end.cap_usd,
-        end.duration_s, kept.grading,
+        end.duration_s, kept.grading, end.lost,
     )  # fmt: skip

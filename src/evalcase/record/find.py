@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from evalcase.errors import ConfigError, RecordError
 from evalcase.model.nearest import nearest
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.record.ending import read_end
 from evalcase.record.folder import RUN_ID, Run, read_run
+from evalcase.record.index import read_totals
 
 _PLACES = {"latest": 0, "previous": 1}
 """Names that count from the newest run."""
@@ -39,12 +40,28 @@ def list_runs(runs_dir: str) -> list[ListedRun]:
     return sorted((_listed(path) for path in paths), key=_age, reverse=True)
 
 
-def newest_incomplete(runs_dir: str) -> Run | None:
-    """The run that `resume` goes on with when none is named."""
+def newest_unfinished(runs_dir: str, *, errored: bool = False) -> Run | None:
+    """The run that `resume` goes on with when none is named: the newest that is not complete; with
+    `errored`, or that has errored trials."""
     for listed in list_runs(runs_dir):
-        if listed.run is not None and listed.status != "completed":
-            return listed.run
+        run = listed.run
+        if run is not None and (listed.status != "completed" or (errored and _has_errored(run))):
+            return run
     return None
+
+
+def newest_run(runs_dir: str) -> Run | None:
+    """The newest run of all. Raise RecordError if it can't be read."""
+    for listed in list_runs(runs_dir):
+        if listed.run is None:
+            raise RecordError(listed.problem)
+        return listed.run
+    return None
+
+
+def _has_errored(run: Run) -> bool:
+    errored = read_end(run.journal).errored
+    return bool(read_totals(run.journal).trials.errored if errored is None else errored)
 
 
 def find_run(name: str, runs_dir: str) -> Found:

@@ -7,15 +7,15 @@ import os
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from evalcase.errors import RecordError
-from evalcase.record.row import MAX_LINE
+from evalcase.model.quick_dataclass import dataclass, replace
+from evalcase.record.seal import Sealer
 from evalcase.system.disk import Disk, LocalDisk, sync_folder, write_atomically
 from evalcase.system.files import OversizeError, read_file
-from evalcase.text.secrets import Scrubber
+from evalcase.text.journal_row import MAX_LINE
 from evalcase.text.strict_json import DEEPEST_ROW, parse_object
 
 VERSION = 2
@@ -33,6 +33,14 @@ class Run:
     """UTC, ISO 8601."""
     about: dict[str, Any]
     """What was run: suites, targets, options."""
+    seal: str | None = None
+    """By which the user who made it knows it again."""
+
+    def facts(self) -> dict[str, Any]:
+        """All that run.json says, but for the seal."""
+        return {
+            "version": VERSION, "id": self.id, "created_at": self.created_at, "about": self.about
+        }  # fmt: skip
 
     @property
     def journal(self) -> str:
@@ -46,10 +54,13 @@ def create_run(
     *,
     now: datetime,
     random: Callable[[int], bytes],
-    scrubber: Scrubber | None = None,
+    sealer: Sealer | None = None,
     disk: Disk | None = None,
 ) -> Run:
-    """Make the folder of a new run, with its run.json. No other run has or will get the same."""
+    """Make the folder of a new run, with its run.json. No other run has or will get the same.
+
+    With a `sealer`, what it is about counts as what this user asked for.
+    """
     disk = disk or LocalDisk()
     now = now.astimezone(UTC)
     created_at = now.isoformat(timespec="microseconds").replace("+00:00", "Z")
@@ -60,22 +71,24 @@ def create_run(
     except OSError as error:
         raise RecordError(f"{runs_dir} can't be written: {error.strerror or error}") from error
     run_id = os.path.basename(path)
-    if scrubber is not None:
-        about = scrubber.row(about)
-    data = {"version": VERSION, "id": run_id, "created_at": created_at, "about": about}
+    run = Run(run_id, path, created_at, about)
+    data = run.facts()
+    if sealer is not None:
+        run = replace(run, seal=sealer.seal(data))
+        data["seal"] = run.seal
     text = json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     try:
         write_atomically(_about(path), text.encode("utf-8", "backslashreplace"), disk)
     except OSError as error:
         raise RecordError(f"{_about(path)} can't be written: {error.strerror or error}") from error
-    return Run(run_id, path, created_at, about)
+    return run
 
 
 def read_run(path: str) -> Run:
     """The run in a folder. RecordError if it is missing, damaged, or of a newer evalcase."""
     file = _about(path)
     try:
-        data = read_file(file, MAX_LINE)
+        data = read_file(file, MAX_LINE, links=False)
     except FileNotFoundError as error:
         raise RecordError(f"{path} is no run: it has no run.json") from error
     except OversizeError as error:
@@ -109,7 +122,23 @@ def _run(path: str, data: dict[str, Any]) -> Run:
         raise TypeError("id and created_at must be strings")
     if not isinstance(about, dict):
         raise TypeError("about must be a mapping")
-    return Run(run_id, path, created_at, about)
+    seal = data.get("seal")
+    return Run(run_id, path, created_at, about, seal if isinstance(seal, str) else None)
+
+
+def planned_trials(run: Run) -> int | None:
+    """How many trials there were to be when the run was begun, as far as its record says."""
+    return _count(run, "trials")
+
+
+def planned_cases(run: Run) -> int | None:
+    """The same for cases, each once for each of its targets."""
+    return _count(run, "cases")
+
+
+def _count(run: Run, name: str) -> int | None:
+    count = run.about.get(name)
+    return count if type(count) is int else None
 
 
 def _about(path: str) -> str:

@@ -130,6 +130,12 @@ class Index:
             return len(self)
         return sum(self._counted(row).verdict not in again for row in self._results)
 
+    def count_cases(self) -> int:
+        """How many cases have a trial with a result, each once for each of its targets."""
+        if not self._repeats:
+            return len(self)
+        return sum(1 for _ in groupby(row[1 + _GROUP] for row in self._results.in_order_of(_GROUP)))
+
     def __len__(self) -> int:
         return len(self._results)
 

@@ -15,8 +15,9 @@ from evalcase.errors import RecordError
 from evalcase.record.commit import Committer, Done, JournalFailure
 from evalcase.record.lines import JournalLines
 from evalcase.record.lock import lock, unlock
-from evalcase.record.row import encode_row
-from evalcase.system.disk import BINARY, NO_LINK, Disk, LocalDisk, sync_folder
+from evalcase.record.scrub import Written, write_row
+from evalcase.system.disk import BINARY, Disk, LocalDisk, sync_folder
+from evalcase.system.files import NO_LINK
 from evalcase.text.secrets import Scrubber
 
 
@@ -41,22 +42,25 @@ class Journal:
         """How many rows are on disk, those of earlier writers included."""
         return self._committer.rows
 
-    def append(self, row: dict[str, Any], done: Done, before: dict[str, Any] | None = None) -> int:
-        """Queue a row, and say how many bytes it is. Once it is on disk `done` is called, from the
+    def append(
+        self, row: dict[str, Any], done: Done, before: dict[str, Any] | None = None
+    ) -> Written:
+        """Queue a row, and say what is written. Once it is on disk `done` is called, from the
         journal's thread. A row `before` it is written together with it, or not at all.
 
         ValueError if the row can't be kept as JSON; the journal goes on without it.
         RecordError if the journal has failed or is closed.
         """
-        line = encode_row(row, self._scrubber)
+        written = write_row(row, self._scrubber)
         if before is not None:
-            line = encode_row(before, self._scrubber) + line
+            line = write_row(before, self._scrubber).line + written.line
+            written = Written(line, written.row)
         if self.failure is not None:
             raise RecordError(str(self.failure))
         if self._fd < 0 or not self._committer.thread.is_alive():
             raise RecordError(f"{self.path} is closed")
-        self._committer.queue.put((line, done))
-        return len(line)
+        self._committer.queue.put((written.line, done))
+        return written
 
     def close(self) -> None:
         """Wait until every row is on disk, and let others write. RecordError if one is not."""

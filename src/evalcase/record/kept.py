@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import cached_property
 from math import fsum
 
 from evalcase.errors import ConfigError
 from evalcase.model.case import Case
 from evalcase.model.outcome import CaseVerdict, Outcome
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
 from evalcase.model.totals import Totals
 from evalcase.record.cases import CaseShelf, shelve_cases
 from evalcase.record.ending import End, read_end
-from evalcase.record.folder import Run
+from evalcase.record.folder import Run, planned_trials
 from evalcase.record.index import Index, read_index
 from evalcase.record.outcomes import Outcomes, fold_outcomes
 from evalcase.record.reader import read_results_of
@@ -41,8 +41,7 @@ class KeptRun:
     @property
     def planned(self) -> int | None:
         """How many trials there are to be, as far as the record says."""
-        planned = self.run.about.get("trials")
-        return planned if type(planned) is int else None
+        return planned_trials(self.run)
 
     @cached_property
     def totals(self) -> Totals:

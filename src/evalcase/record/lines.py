@@ -8,8 +8,8 @@ from io import BufferedReader
 from typing import Any, NamedTuple
 
 from evalcase.errors import RecordError
-from evalcase.record.row import MAX_LINE, decode_row, fault_in
 from evalcase.system.files import open_file
+from evalcase.text.journal_row import MAX_LINE, decode_row, fault_in
 
 
 class Torn(NamedTuple):
@@ -77,7 +77,7 @@ def read_line_at(path: str, file: BufferedReader, at: int) -> dict[str, Any]:
 def open_lines(path: str) -> BufferedReader:
     """Open a journal for reading."""
     try:
-        return open_file(path)
+        return open_file(path, links=False)
     except OSError as error:
         raise RecordError(f"{path} can't be read: {error.strerror or error}") from error
 

@@ -9,8 +9,7 @@ import os
 import sys
 
 from evalcase.errors import RecordError
-from evalcase.system.disk import NO_LINK, NO_WAIT
-from evalcase.system.files import open_file
+from evalcase.system.files import NO_LINK, NO_WAIT, open_file
 
 NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
 """Some network file systems have none; as on Windows, the run goes on without."""
@@ -46,7 +45,7 @@ def unlock(fd: int, path: str) -> None:
 def _taken(path: str) -> str:
     run = os.path.basename(os.path.dirname(os.path.abspath(path)))
     try:
-        with open_file(_note(path)) as file:
+        with open_file(_note(path), links=False) as file:
             by = f"process {int(file.read(20))}"
     except (OSError, ValueError):
         by = "another process"

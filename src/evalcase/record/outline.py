@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, get_args
 from evalcase.model.result import Verdict
 from evalcase.model.trial import TrialKey
 from evalcase.record.lines import JournalLines, damaged
-from evalcase.record.row import decode_row
+from evalcase.text.journal_row import decode_row
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 RESULT, REGRADED = "result", "regraded"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from io import BufferedReader
 from typing import TypeVar
 
 from evalcase.model.codec import decode
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Regraded, Result
 from evalcase.record.index import Index, read_index
 from evalcase.record.lines import damaged, line_number, open_lines, read_line_at

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from inspect import isawaitable
 from json import dumps
@@ -16,6 +15,7 @@ from evalcase.model.failure import Failure
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.question import Question
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Target
 from evalcase.run.attempt import Attempted, OverTimeError, attempt
 from evalcase.run.budget import Budget

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from evalcase.model.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,6 @@ class Limits:
     """Further attempts after one that may succeed later."""
     retry_timeouts: bool = False
     max_cost_usd: float | None = None
-    fail_fast: bool = False
 
     def of_case(self, timeout_s: float | None) -> float:
         """The time limit of a case that says one, or none."""

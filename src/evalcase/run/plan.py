@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from heapq import nsmallest
 from os.path import normpath
 
 from evalcase.model.case import Case
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.trial import Trial
 
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from evalcase.model.result import Result
 from evalcase.model.trial import Trial
+from evalcase.run.fail_fast import FailFast
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
 
@@ -79,9 +80,11 @@ class Engine:
         self,
         limits: Limits,
         watcher: Watcher,
+        fail_fast: FailFast | None = None,
     ) -> None:
         self.limits = limits
         self.watcher = watcher
+        self.fail_fast = fail_fast
         self.stopping = False
         self.interrupted = False
         self.failed_fast = False
@@ -187,6 +190,6 @@ class Engine:
         return None if self.stopping else next(trials, None)
 
     def _look_at(self, result: Result) -> None:
-        if self.limits.fail_fast and result.verdict in ("failed", "errored", "ungraded"):
+        if self.fail_fast is not None and self.fail_fast.must_stop(result):
             self.failed_fast = True
-            self.stop("--fail-fast: the first trial that did not pass")
+            self.stop(f"--fail-fast: {result.key.case} did not pass")

@@ -6,12 +6,12 @@ It is found in the same way, at the same places, and before anything of the proj
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.model.finding import Unfit
 from evalcase.model.problem import Problem, in_order
+from evalcase.model.quick_dataclass import replace
 from evalcase.plugins.known import InProject
 from evalcase.plugins.target_names import object_to_target
 from evalcase.project.config import Config
@@ -72,8 +72,12 @@ def check_plan(config: Config, needs: Needs, errors: Sequence[Problem] = ()) -> 
 
 
 def _documents(errors: Sequence[Problem]) -> Iterator[str]:
-    """The files with mistakes that are read as a whole; of JSONL, the lines without are known."""
-    for path in dict.fromkeys(problem.path for problem in errors):
+    """The files with mistakes that are read as a whole; of JSONL, the lines without are known.
+
+    One that wasn't read may not be: a link that leads out of the project stays closed.
+    """
+    read = [problem.path for problem in errors if problem.code != "unreadable-file"]
+    for path in dict.fromkeys(read):
         if format_of(path) in ("yaml", "json") and not is_sidecar(path):
             yield path
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.model.case import Case
 from evalcase.model.problem import Problem, Span, in_order
+from evalcase.model.quick_dataclass import replace
 from evalcase.plugins.known import Installed
 from evalcase.read.discover import outside_link, sidecars, suite_name
 from evalcase.read.document import parse_document

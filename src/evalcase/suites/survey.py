@@ -22,6 +22,8 @@ class Survey(NamedTuple):
 
     trials: dict[str, int]
     """How many trials there are of each target."""
+    cases: dict[str, int]
+    """How many cases there are of each target."""
     needs: dict[str, SuiteNeeds]
     """What each suite mentions that has to be there, by its path."""
     errors: tuple[Problem, ...] = ()
@@ -39,7 +41,7 @@ def survey_cases(
 ) -> Survey:
     """Go through every case, and note what it needs. Nothing is made, or imported."""
     checked = suites.check()
-    found = Survey({}, {})
+    found = Survey({}, {}, {})
     errors: tuple[Problem, ...] = ()
     fault: ConfigError | None = None
     try:
@@ -71,6 +73,7 @@ def _note_case(suite: str, case: Case, options: RunOptions, config: Config, foun
         needs.judged.add(case.id)
     for name in targets_of(case, options, config):
         found.trials[name] = found.trials.get(name, 0) + times_of(case, options.repeat)
+        found.cases[name] = found.cases.get(name, 0) + 1
         if not options.targets:
             needs.targets.add(name)
 

@@ -13,8 +13,6 @@ from evalcase.system.files import open_file, read_bytes
 
 BINARY = getattr(os, "O_BINARY", 0)
 """Windows would otherwise turn line feeds into something else."""
-NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 
 
 class Disk(Protocol):

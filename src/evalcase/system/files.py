@@ -14,8 +14,11 @@ from typing import IO
 
 from evalcase.system.project_root import is_inside
 
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+
 # Without blocking: opening a pipe that nobody writes to would wait without end.
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_FLAGS = os.O_RDONLY | NO_WAIT | getattr(os, "O_BINARY", 0)
 
 
 class IrregularError(OSError):
@@ -39,12 +42,26 @@ class OversizeError(OSError):
         super().__init__(errno.EFBIG, f"it is larger than {most_bytes:,} bytes")
 
 
-def open_file(path: str, inside: str | None = None) -> BufferedReader:
-    """Open a regular file. With `inside`, it has to lie in that folder, links followed."""
+class LinkError(OSError):
+    """A file is a link, where none is followed."""
+
+    def __init__(self) -> None:
+        super().__init__(errno.ELOOP, "it is a link")
+
+
+def open_file(path: str, inside: str | None = None, *, links: bool = True) -> BufferedReader:
+    """Open a regular file. With `inside`, it has to lie in that folder, links followed. Without
+    `links`, the file itself may be none; folders above it may."""
     try:
-        descriptor = os.open(path, _FLAGS)
+        if inside is not None and not is_inside(os.path.realpath(path), os.path.realpath(inside)):
+            raise OutsideError  # to open it would be enough, for some devices
+        descriptor = os.open(path, _FLAGS if links else _FLAGS | NO_LINK)
     except ValueError as error:  # a NUL, or half of a character: no file has such a name
         raise OSError(errno.EINVAL, str(error)) from None
+    except OSError as error:
+        if error.errno == errno.ELOOP and not links:
+            raise LinkError from None
+        raise
     try:
         # What was opened is looked at, and not what had this name a moment ago.
         opened = os.fstat(descriptor)
@@ -58,9 +75,11 @@ def open_file(path: str, inside: str | None = None) -> BufferedReader:
     return open(descriptor, "rb")
 
 
-def read_file(path: str, most_bytes: int, inside: str | None = None) -> bytes:
+def read_file(
+    path: str, most_bytes: int, inside: str | None = None, *, links: bool = True
+) -> bytes:
     """All of a file. OversizeError if that is more than the bound."""
-    with open_file(path, inside) as file:
+    with open_file(path, inside, links=links) as file:
         size = os.fstat(file.fileno()).st_size
         if size > most_bytes:
             raise OversizeError(most_bytes)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, MutableMapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from random import random
 from time import time
+
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.system.user_key import state_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +25,17 @@ class World:
     random: Callable[[], float]
     entropy: Callable[[int], bytes]
     """So many bytes that nobody can guess."""
+    state: str | None
+    """The folder of what evalcase keeps for this user; None if nobody says where their home is. It
+    is known before a file of environment variables, or user code, can say otherwise."""
 
 
 def this_world() -> World:
     """The world as it is now."""
-    return World(os.getcwd(), os.environ, sys.path, _now, Stamps().now, random, os.urandom)
+    return World(
+        os.getcwd(), os.environ, sys.path, _now, Stamps().now, random, os.urandom,
+        state_folder(os.environ),
+    )  # fmt: skip
 
 
 def _now() -> datetime:

@@ -7,13 +7,13 @@ than 0 is an error of the trial, and is not tried again.
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import ClassVar
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
+from evalcase.model.quick_dataclass import asdict
 from evalcase.model.target import Surroundings, Target, TargetKind, Traits
 from evalcase.system.files import read_start
 from evalcase.system.processes import tree

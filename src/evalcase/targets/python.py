@@ -22,7 +22,6 @@ import asyncio
 import inspect
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -31,6 +30,7 @@ from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.question import Question
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Anything, MapOf
 from evalcase.model.shape_names import Reference
 from evalcase.model.target import (

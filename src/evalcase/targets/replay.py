@@ -6,15 +6,14 @@ and `repeat`, and either `answer`, read by the rule of `answers`, or `text` or `
 repeats, without a `suite` for all suites; an answer from another suite counts if no other could be
 meant.
 
-In a run's journal the last result of a trial counts, and costs nothing again. A trial without an
-answer is an error.
+In a run's journal the last result of a trial counts, and costs nothing again; a line that doesn't
+match its checksum is an error. A trial without an answer is one, too.
 """
 
 from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, ClassVar
 
 from evalcase.errors import ConfigError, TargetError
@@ -22,13 +21,13 @@ from evalcase.model.answer import Answer, Earlier
 from evalcase.model.codec import decode
 from evalcase.model.option import option
 from evalcase.model.question import Question
+from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.shape import Text
 from evalcase.model.target import Surroundings, Target, TargetKind, TargetOptions, Traits
 from evalcase.system.files import open_file
 from evalcase.targets.reading.answer_messages import read_messages
 from evalcase.targets.reading.answers import read_json, with_extras
 from evalcase.targets.stored.index import AnswerIndex
-from evalcase.text.strict_json import DEEPEST_ROW, parse_object
 
 JOURNAL = "journal.jsonl"
 
@@ -70,18 +69,18 @@ class ReplayTarget(Target):
         path = os.path.join(self._surroundings.root, self._options.path)
         if os.path.isdir(path):
             path = os.path.join(path, JOURNAL)
-        self._index = AnswerIndex(path, is_journal=os.path.basename(path) == JOURNAL)
+        is_journal = os.path.basename(path) == JOURNAL
+        self._index = AnswerIndex(path, is_journal=is_journal)
         try:
-            self._file = open_file(path)
+            # In a stranger's record, a link could lead anywhere.
+            self._file = open_file(path, links=not is_journal)
             self._index.read(self._file, self._options.target)
         except OSError as error:
             raise ConfigError(f"replay target: {path} can't be read: {error.strerror}") from None
 
     async def answer(self, question: Question) -> Answer:
         assert self._file is not None, "open() comes first"
-        offset = self._index.find(question)
-        self._file.seek(offset)
-        return self._read_row(parse_object(self._file.readline(), DEEPEST_ROW))
+        return self._read_row(self._index.read_row(self._file, question))
 
     async def close(self) -> None:
         if self._file is not None:
@@ -90,6 +89,9 @@ class ReplayTarget(Target):
     def _read_row(self, row: dict[str, Any]) -> Answer:
         answer, warn = row.get("answer"), self._surroundings.warn
         if self._index.is_journal and isinstance(answer, dict) and "messages" in answer:
+            if answer.get("scrubbed") is True:
+                what = "was recorded without a secret that was in it, and is not what was answered"
+                raise TargetError(f"the answer to case `{row.get('case')}` {what}", kind="protocol")
             kept = with_extras(read_messages(answer["messages"]), answer, warn)
             # It was paid for in that run, or in one before it.
             earlier = _noted(answer.get("earlier")) or _earlier(row, kept)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from evalcase.graders.compare.call_match import Call
 from evalcase.graders.compare.matcher_options import FieldMap, Matcher
@@ -12,6 +11,7 @@ from evalcase.model.json_value import JSON, kind
 from evalcase.model.message import ToolCall
 from evalcase.model.nearest import nearest_meaning
 from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, OptionFault
 
 ARGUMENTS = ("exact", "contains", "within", "ignore")

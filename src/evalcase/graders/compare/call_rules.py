@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from evalcase.graders.compare.call_match import Call, contained
 from evalcase.graders.compare.call_options import ToolRule
 from evalcase.graders.compare.field_match import match_field
 from evalcase.graders.compare.field_words import describe_matcher
 from evalcase.graders.compare.json_difference import Difference, find_differences
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.system.patterns.searches import Searches
 from evalcase.text.answer_value import too_deep
 from evalcase.text.json_path import JsonPath

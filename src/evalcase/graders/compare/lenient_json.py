@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from evalcase.graders.compare.excerpt import quote
 from evalcase.graders.compare.json_difference import Difference, step_text
 from evalcase.graders.compare.pairing import pair_up
 from evalcase.model.json_value import JSON, same
 from evalcase.model.path_steps import EVERY
+from evalcase.model.quick_dataclass import dataclass
 
 Way = tuple[str, ...]
 """Keys and indexes, from the top."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from evalcase.graders.compare.dates import object_to_format, read_moment
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.option import Record, faults_of, made_of, option, options_of, properties_of
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import (
     Anything,
     Choice,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from evalcase.model.codes import Severity
 from evalcase.model.problem import Problem
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.report.terminal.frame import draw_frame, margin
 from evalcase.report.terminal.style import PLAIN, Style, paint
 from evalcase.text.visible import visible

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from math import floor, log10
 
+from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.result import Result, Verdict
 from evalcase.report.terminal.cells import cut, measure
 from evalcase.report.terminal.failures import colour_of

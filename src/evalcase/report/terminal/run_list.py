@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.totals import Totals
 from evalcase.report.terminal.cells import cut, measure, pad
 from evalcase.report.terminal.progress import money, percent

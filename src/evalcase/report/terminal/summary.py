@@ -6,9 +6,9 @@ Everything here is a function of the results, their cases, the width and the sty
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from evalcase.model.case import Case
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.totals import Counts, Totals
 from evalcase.report.terminal.cells import cut, measure, wrap
 from evalcase.report.terminal.failures import (

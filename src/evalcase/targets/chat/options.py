@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 from urllib.parse import urlsplit
 
 from evalcase.errors import ConfigError
 from evalcase.model.json_value import JSON
 from evalcase.model.option import Record, option
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Anything, MapOf, OptionFault, Text
 from evalcase.targets.chat.api import Api
 from evalcase.targets.chat.prices import Price

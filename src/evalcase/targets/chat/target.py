@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Surroundings, Target, Traits
 from evalcase.targets.asking.files import Files, load_files
 from evalcase.targets.chat.client import ChatClient
@@ -23,12 +22,15 @@ class ChatTarget(Target):
         self._api = api
         self._options = options
         self._surroundings = surroundings
+        self._environment = surroundings.environment
         self._endpoint = make_endpoint(api.kind, options, options.url, options.own_headers)
         self._client = ChatClient(self._endpoint, surroundings)
         self._pricing = Pricing(options.price, options.model, options.address)
         self.traits = Traits(options.concurrency, self._endpoint.key_names, caching="keyed")
 
     async def open(self) -> None:
+        # What is sent from now on, and what the cache knows an answer by, must be the same.
+        self._environment = dict(self._surroundings.environment)
         await self._client.open()
         self._pricing.load()
 
@@ -46,7 +48,7 @@ class ChatTarget(Target):
         """All that decides the answer, without secrets. It reads the files of the case."""
         files = load_files(question, self._surroundings.root)
         body = self._make_body(question, files)
-        return self._endpoint.cache_key(body, self._surroundings.environment)
+        return self._endpoint.cache_key(body, self._environment)
 
     def _make_body(self, question: Question, files: Files) -> JSON:
         api, options = self._api, self._options

@@ -18,11 +18,11 @@ Commands of AgentV have `{PROMPT}`, `{EVAL_ID}`, `{ATTEMPT}` (from 0), `{FILES}`
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, Flag, ListOf, MapOf, Number, OneOf, OptionFault, Text
 from evalcase.model.target import TargetOptions
 from evalcase.text.placeholders import Template

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, cast
 
 from evalcase.errors import ConfigError
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.target import Surroundings
 from evalcase.targets.process.options import CommandOptions
 from evalcase.targets.reading.outputs import How

@@ -18,12 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer, Usage
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message, is_message
+from evalcase.model.quick_dataclass import asdict, replace
 from evalcase.model.target import Warn
 from evalcase.targets.reading.answer_messages import read_messages, text_message
 from evalcase.targets.reading.usage import read_cost, read_usage

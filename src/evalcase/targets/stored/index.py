@@ -1,17 +1,21 @@
 """Where in a file the answer to a question stands: found once, so that each answer is one seek.
 
-Only offsets are kept in memory, for there may be a million answers.
+Only offsets are kept in memory, for there may be a million answers. A journal may come from anyone,
+and be damaged: each of its lines is held to its checksum, when it is found and when it is used.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, BinaryIO, NoReturn
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
-from evalcase.text.strict_json import DEEPEST_ROW, BadJsonError, parse_json
+from evalcase.text.journal_row import MAX_LINE, decode_row, fault_in
+from evalcase.text.strict_json import DEEPEST_ROW, parse_json, parse_object
 
+_CASE = b'{"type":"case",'
 _ANY = 0
 """Stands for every repeat; they are counted from 1."""
 
@@ -29,8 +33,9 @@ class AnswerIndex:
     def read(self, file: BinaryIO, target: str | None) -> None:
         """Take in every answer of a target. Raise ConfigError for a line that makes no sense."""
         offset = 0
-        for number, line in enumerate(file, 1):
-            if line.strip() and not (self.is_journal and not line.endswith(b"\n")):
+        for number, line in enumerate(self._whole_lines(file), 1):
+            # The cases of a journal are most of it, and no answers.
+            if line.strip() and not (self.is_journal and line.startswith(_CASE)):
                 row = self._row(line, number)
                 if self._concerns(row, target):
                     self._add(row, number, offset)
@@ -39,6 +44,34 @@ class AnswerIndex:
             self._refuse(f"it has no answers of the target `{target}`{self._others()}")
         if target is None and len(self._targets) > 1:
             self._refuse(f"several targets have answered; say which by `target`{self._others()}")
+
+    def read_row(self, file: BinaryIO, question: Question) -> dict[str, JSON]:
+        """The row with the answer to a question. Raise TargetError if there is none."""
+        file.seek(self.find(question))
+        line = file.readline(MAX_LINE + 1)
+        try:
+            if not self.is_journal:
+                return parse_object(line, DEEPEST_ROW)
+            if fault_in(line) is None:
+                return decode_row(line)
+        except ValueError:
+            pass
+        raise TargetError(f"{self.path} was changed while it was read", kind="protocol")
+
+    def _whole_lines(self, file: BinaryIO) -> Iterator[bytes]:
+        """Every line. The last one of a journal may be cut short: a crash came in between, and
+        nobody was told that its trial had finished."""
+        number = 0
+        while line := file.readline(MAX_LINE + 1):
+            number += 1
+            fault = fault_in(line) if self.is_journal else None
+            if fault is not None:
+                if len(line) <= MAX_LINE and not line.endswith(b"\n"):
+                    return
+                self._refuse(f"the record is damaged: this line {fault}", number)
+            if len(line) > MAX_LINE:
+                self._refuse(f"a line is longer than {MAX_LINE:,} bytes", number)
+            yield line
 
     def find(self, question: Question) -> int:
         """The offset of the line with the answer. Raise TargetError if there is none."""
@@ -61,8 +94,8 @@ class AnswerIndex:
 
     def _row(self, line: bytes, number: int) -> dict[str, JSON]:
         try:
-            row = parse_json(line, DEEPEST_ROW)
-        except BadJsonError as error:
+            row = decode_row(line) if self.is_journal else parse_json(line, DEEPEST_ROW)
+        except ValueError as error:
             self._refuse(f"not JSON: {error}", number)
         if not isinstance(row, dict):
             self._refuse("a line is a JSON object", number)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON, kind
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import MapOf, OptionFault, Text
 from evalcase.text.json_path import JsonPath
 
@@ -70,7 +70,7 @@ def complete_address(place: str) -> str:
 class Headers(MapOf):
     """Headers, with their values."""
 
-    item: Text = Text()  # noqa: RUF009 - it is never changed
+    item: Text = Text()
     what: str = "a mapping of headers"
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcase.record.row import MAX_DEPTH, decode_row, encode_row, fault_in
+from evalcase.text.journal_row import MAX_DEPTH, decode_row, encode_row, fault_in
 from tests.record.samples import row
 
 TEXT = st.text(st.characters(codec=None, exclude_categories=()))

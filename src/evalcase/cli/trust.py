@@ -1,0 +1,69 @@
+"""A record of somebody else's: what it would have executed, opened and connected to, in words, and
+the option by which a person says that it may.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+
+import click
+
+from evalcase.project.options import RunOptions
+from evalcase.record.folder import Run
+from evalcase.system.user_key import read_key
+from evalcase.text.visible import visible
+
+_MOST_SHOWN, _LONGEST = 20, 300
+
+trust_option = click.option(
+    "--trust", is_flag=True, help="Use what the record names, though somebody else made it."
+)
+
+
+def refuse_stranger(run: Run, request: RunOptions, state: str | None) -> int:
+    """Say what a record names, each thing on its line, and that nothing of it is used."""
+    sys.stderr.write(
+        f"evalcase: {visible(run.path)} was not made by you on this machine and in this folder, "
+        "or was changed since\n"
+    )
+    why = why_unsealed(run, state)
+    if why:
+        sys.stderr.write(f"{why}\n")
+    sys.stderr.write("to go on with it would use:\n")
+    for what, values in _named(run, request):
+        for value in values[:_MOST_SHOWN]:
+            sys.stderr.write(f"  {what:<9} {_shown(value)}\n")
+        if len(values) > _MOST_SHOWN:
+            sys.stderr.write(f"  {what:<9} and {len(values) - _MOST_SHOWN:,} more, see run.json\n")
+    sys.stderr.write("nothing of that was done; if you trust it, say --trust\n")
+    return 2
+
+
+def why_unsealed(run: Run, state: str | None) -> str:
+    """Why a run of one's own may not be known again; nothing if there is no such reason."""
+    if run.seal is not None:
+        return ""
+    if state is None:
+        return "evalcase can't know your runs again: HOME doesn't say where your home is"
+    try:
+        read_key(state)
+    except OSError as error:
+        path, why = visible(os.path.join(state, "key")), error.strerror or error
+        return f"evalcase can't know your runs again: {path} can't be used: {why}"
+    return ""
+
+
+def _named(run: Run, request: RunOptions) -> Iterator[tuple[str, Sequence[str]]]:
+    """What a record names, by what it is."""
+    default = run.about.get("default_target")
+    yield "target", request.targets or ([default] if default else [])
+    yield "env file", [request.env_file] if request.env_file is not None else []
+    yield "folder", [str(run.about.get("cwd", "."))]
+    yield "path", request.paths
+
+
+def _shown(text: str) -> str:
+    """A text of a stranger on one line, and of a sane length."""
+    return visible(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")

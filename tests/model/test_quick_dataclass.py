@@ -1,0 +1,168 @@
+"""Quick dataclasses behave as those of the standard library: each rule is tried on both."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import pytest
+
+from evalcase import Answer, Usage, with_options
+from evalcase.model import quick_dataclass as quick
+from evalcase.model.target import TargetOptions
+
+Make = Callable[..., Any]
+
+
+def point(make: Make, field: Make) -> Any:
+    class Point:
+        kind: ClassVar[str] = "point"
+        x: int
+        y: int = 2
+        seen: list[int] = field(default_factory=list, metadata={"about": "who"})
+
+        def total(self) -> int:
+            return self.x + self.y
+
+    return make(frozen=True, slots=True)(Point)
+
+
+def checked(make: Make, field: Make) -> Any:
+    class Checked:
+        size: int = field(default=1)
+
+        def __post_init__(self) -> None:
+            if self.size < 0:
+                raise ValueError("too small")
+
+    return make(slots=True, kw_only=True)(Checked)
+
+
+BOTH = pytest.mark.parametrize(
+    ("make", "field"),
+    [(dataclasses.dataclass, dataclasses.field), (quick.dataclass, quick.field)],
+    ids=["standard", "quick"],
+)
+
+
+@BOTH
+def test_values_by_place_by_name_and_by_default(make: Make, field: Make) -> None:
+    cls = point(make, field)
+    one, two = cls(1), cls(x=3, y=4, seen=[5])
+    assert (one.x, one.y, one.seen, one.total()) == (1, 2, [], 3)
+    assert (two.x, two.y, two.seen) == (3, 4, [5])
+    assert one.seen is not cls(1).seen
+    assert cls.kind == "point"
+
+
+@BOTH
+@pytest.mark.parametrize("wrong", [{}, {"x": 1, "z": 2}])
+def test_what_is_missing_or_unknown_is_a_type_error(
+    make: Make, field: Make, wrong: dict[str, int]
+) -> None:
+    with pytest.raises(TypeError):
+        point(make, field)(**wrong)
+
+
+@BOTH
+def test_equal_if_of_one_type_and_all_fields_are(make: Make, field: Make) -> None:
+    cls, other = point(make, field), point(make, field)
+    assert cls(1) == cls(1)
+    assert cls(1) != cls(2)
+    assert cls(1) != other(1)
+    assert cls(1) != 1
+    assert repr(cls(1)).endswith("Point(x=1, y=2, seen=[])")
+
+
+@BOTH
+def test_a_frozen_one_has_a_hash_and_does_not_change(make: Make, field: Make) -> None:
+    one = point(make, field)(1, seen=())
+    assert hash(one) == hash(point(make, field)(1, seen=()))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        one.x = 2
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        del one.x
+    with pytest.raises((AttributeError, TypeError)):
+        one.other = 1
+
+
+@BOTH
+def test_another_changes_has_no_hash_and_checks_itself(make: Make, field: Make) -> None:
+    one = checked(make, field)(size=2)
+    one.size = 3
+    assert one.size == 3
+    with pytest.raises(TypeError):
+        hash(one)
+    with pytest.raises(TypeError):
+        checked(make, field)(2)
+    with pytest.raises(ValueError, match="too small"):
+        checked(make, field)(size=-1)
+
+
+@BOTH
+def test_fields_are_inherited_and_may_be_declared_again(make: Make, field: Make) -> None:
+    class Child(point(make, field)):  # type: ignore[misc]
+        z: int = 7
+        y: int = 9
+
+    child = make(frozen=True, slots=True)(Child)(1)
+    assert (child.x, child.y, child.z) == (1, 9, 7)
+    assert not hasattr(child, "__dict__")
+
+
+@BOTH
+def test_patterns_take_it_apart(make: Make, field: Make) -> None:
+    cls = point(make, field)
+    match cls(1, 5):
+        case cls(x, y):
+            assert (x, y) == (1, 5)
+        case other:
+            raise AssertionError(other)
+
+
+def test_the_functions_of_the_standard_library_know_them() -> None:
+    answer = Answer.of_text("4")
+    assert dataclasses.is_dataclass(Answer)
+    assert [each.name for each in dataclasses.fields(answer)] == list(Answer.__slots__)
+    assert dataclasses.replace(answer, cost_usd=0.5).cost_usd == 0.5
+    assert dataclasses.asdict(Usage(3, 4))["input_tokens"] == 3
+    made = point(quick.dataclass, quick.field)
+    names = {each.name: each for each in dataclasses.fields(made)}
+    assert names["x"].default is dataclasses.MISSING
+    assert names["seen"].default_factory is list
+    assert names["seen"].metadata == {"about": "who"}
+
+
+@pytest.mark.parametrize(
+    "move", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]
+)
+def test_they_are_copied_and_pickled(move: Callable[[Any], Any]) -> None:
+    usage = Usage(3, 4)
+    assert move(usage) == usage
+
+
+def test_options_of_another_kind_of_dataclass_say_what_to_use() -> None:
+    with pytest.raises(TypeError, match="with_options makes them"):
+
+        @dataclasses.dataclass(frozen=True)
+        class Odd(TargetOptions):
+            size: int = 1
+
+    @with_options(kw_only=True)
+    class Right(TargetOptions):
+        size: int = 1
+
+    assert Right(size=2).size == 2
+
+
+def test_a_field_may_have_any_name() -> None:
+    @quick.dataclass(frozen=True)
+    class Odd:
+        missing: str = "x"
+        tools: dict[str, int] = quick.field(default_factory=dict)
+
+    assert Odd().tools == {}
+    assert Odd("y").missing == "y"
