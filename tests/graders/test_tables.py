@@ -43,6 +43,13 @@ def test_breaks(row: Row) -> None:
     assert (grade.score, grade.passed, grade.reason) == (None, False, row.data["broken"])
 
 
+@pytest.mark.parametrize("row", rows("ungraded"), ids=lambda row: row.place)
+def test_has_nothing_to_grade(row: Row) -> None:
+    grade = grade_by(row.spec, row.context)
+    assert (grade.failure, grade.score, grade.passed) == (None, None, False)
+    assert grade.reason == row.data["ungraded"]
+
+
 @pytest.mark.parametrize("row", rows("error"), ids=lambda row: row.place)
 def test_check_says_what_is_wrong(row: Row) -> None:
     with pytest.raises(SuiteError) as caught:
