@@ -26,15 +26,16 @@ class OpenTargets:
         self,
         targets: Mapping[str, Target],
         make: Callable[[str], Target],
-        scrub: Callable[[str], str],
         warn: Callable[[str], None],
+        opened: Callable[[Target], None],
         guests: Guests,
     ) -> None:
+        """`opened` is told of each that is open: some know only then what is secret."""
         self.by_name: dict[str, Target] = {}
         self._targets = targets
         self._make = make
-        self._scrub = scrub
         self._warn = warn
+        self._opened = opened
         self._guests = guests
         self.context = copy_context()
         """What set-up has set, for whoever answers to see."""
@@ -42,7 +43,7 @@ class OpenTargets:
         self._one_at_a_time = asyncio.Lock()
 
     async def __aenter__(self) -> OpenTargets:
-        """Raise ConfigError or TargetError, without secrets, if a target can't be opened."""
+        """Raise ConfigError or TargetError if a target can't be opened."""
         try:
             for name, target in self._targets.items():
                 await self._open(name, target)
@@ -72,20 +73,9 @@ class OpenTargets:
         self._stack.push_async_callback(self._close, name, life)
         error = await life.open()
         if error is not None:
-            raise self._told(error)
+            raise _told(error)
+        self._opened(target)
         self.by_name[name] = target
-
-    def _told(self, error: BaseException) -> BaseException:
-        """What keeps a target from opening is printed, and may have a key in it."""
-        if isinstance(error, KeyboardInterrupt):
-            return error  # a person, while something was imported
-        if isinstance(error, ConfigError | TargetError):
-            told: Exception = type(error)(self._scrub(str(error)))
-        else:
-            what = self._scrub(f"{type(error).__name__}: {error}")
-            told = TargetError(f"a target could not be set up: {what}")
-        told.__cause__ = error
-        return told
 
     async def _close(self, name: str, life: Life) -> None:
         error = await life.close(CLOSE_S)
@@ -93,3 +83,12 @@ class OpenTargets:
             how = "failed: " if not isinstance(error, TooSlowError) else ""
             what = f"{how}{repr(error) if how else error}{place_of(error)}"
             self._warn(f"`{name}`: tear-down {what}")
+
+
+def _told(error: BaseException) -> BaseException:
+    """Why a target doesn't open; a person may have ended it while something was imported."""
+    if isinstance(error, ConfigError | TargetError | KeyboardInterrupt):
+        return error
+    told = TargetError(f"a target could not be set up: {type(error).__name__}: {error}")
+    told.__cause__ = error
+    return told
