@@ -96,7 +96,7 @@ def print_conclusion(
 async def _until_interrupted(
     evaluation: Evaluation, go: Callable[[], Coroutine[None, None, Evaluated]], view: RunView
 ) -> Evaluated:
-    """Once lets finish what is running, twice stops; before anything runs, once is enough."""
+    """Ctrl-C once: what is running is finished; twice, or before anything runs: it stops."""
     loop, task = asyncio.get_running_loop(), asyncio.create_task(go())
     unseen: list[float] = []
 
