@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmarks.figures import HEADER, Figure, save, show
 from benchmarks.grading import grading_figures
+from benchmarks.growth import growth_figures
 from benchmarks.installed import installed_figures
 from benchmarks.loading import deprecated_figures, json_figures, peer_figures, yaml_figures
 from benchmarks.loopback import loopback_figures
@@ -23,6 +24,7 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "yaml": yaml_figures,
     "deprecated": deprecated_figures,
     "json": json_figures,
+    "growth": growth_figures,
     "peer": peer_figures,
     "installed": installed_figures,
     "streaming": streaming_figures,

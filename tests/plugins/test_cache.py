@@ -33,7 +33,7 @@ class Known(ScriptedTarget):
 
 
 def store(folder: Path, **secrets: str) -> AnswerStore:
-    return AnswerStore(str(folder), Scrubber(secrets), lambda _: None)
+    return AnswerStore(str(folder), Scrubber(secrets, secrets), lambda _: None)
 
 
 def ask_all(target: Target, kept: AnswerStore, *questions: Question) -> list[Asked]:

@@ -22,7 +22,7 @@ _NO_MATTER = frozenset({"concurrency", "price"})
 
 
 def describe_plan(plan: Plan) -> dict[str, Any]:
-    """All of it, without secrets."""
+    """All of it. What is in there is a name, a path, a number or a hash, and none is a secret."""
     return {
         "evalcase": __version__,
         "python": platform.python_version(),
@@ -47,11 +47,9 @@ def _prices_version(plan: Plan) -> str | None:
 
 
 def find_versions(plan: Plan) -> dict[str, TargetVersion]:
-    """What each target is just now, by its name as the record has it. They have to be open."""
+    """What each target is just now, by its name. They have to be open."""
     return {
-        plan.scrubber.text(name): TargetVersion(
-            _hash_options(plan.config.targets.get(name)), _hash_sources(target)
-        )
+        name: TargetVersion(_hash_options(plan.config.targets.get(name)), _hash_sources(target))
         for name, target in sorted(plan.targets.items())
     }
 

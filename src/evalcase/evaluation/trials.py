@@ -71,7 +71,7 @@ class Trials:
         return Result(
             trial.key, self.hash_question(trial), graded.verdict, answer, graded.grades, failure,
             asked.attempts, started, round(asked.duration_s, 6),
-            tuple(map(self._scrubbed, asked.retried)),
+            asked.retried,
             hash_grading(case, self._plan.graders.prints_of(graders)),
             repeats=trial.repeats, pass_rate=case.pass_rate,
         )  # fmt: skip
@@ -112,7 +112,7 @@ class Trials:
                 return cap_answer(asked.answer, MAX_ANSWER_BYTES), None
             except TooLargeError as error:
                 failure = Failure("protocol", str(error), {"output": error.excerpt})
-        return None, self._scrubbed(failure) if failure is not None else None
+        return None, failure
 
     def _skipped(self, trial: Trial, started: str) -> Result:
         reason = trial.case.skip if isinstance(trial.case.skip, str) else "skipped"
@@ -126,12 +126,6 @@ class Trials:
             self._plan.warn(
                 f"answers of `{trial.target}` come without a cost: --max-cost can't hold"
             )
-
-    def _scrubbed(self, failure: Failure) -> Failure:
-        if not self._plan.has_secrets:
-            return failure
-        torn = self._plan.scrubber.torn
-        return Failure(failure.kind, torn(failure.message), torn(failure.details))
 
     def _started(self) -> str:
         return self._plan.world.stamp()

@@ -91,9 +91,21 @@ class Work:
         with open_lines(self._run.journal) as file:
             before = read_result_at(self._run.journal, file, known.answer_at, known.grading_at)
         if self._must_grade(trial, known):
+            if before.answer is not None and before.answer.scrubbed:
+                return await self._ask_again(trial)
             return await self._trials.regrade(trial, before, self._grading)
         # The verdict stands; but of how many trials it is one, and how many must pass, has changed.
         return replace(before, repeats=trial.repeats, pass_rate=trial.case.pass_rate)
+
+    async def _ask_again(self, trial: Trial) -> Result:
+        """Without the secret that was in it, an answer is another one: no verdict on it holds."""
+        self._plan.warn(
+            f"the answer to case {trial.case.id} was recorded without a secret that was in it, and "
+            "can't be graded again: the target is asked again"
+        )
+        del self._regrading[trial.key]
+        self._session.replaced = True
+        return await self._trials.run(trial)
 
     def keep(self, trial: Trial, result: Result) -> Awaitable[None]:
         """Keep what came of a trial."""
@@ -122,7 +134,7 @@ class Work:
             return
         last = None
         for trial in trials:
-            known = self._index.find(self._plan.scrubber.key(trial.key))
+            known = self._index.find(trial.key)
             if known is None:
                 yield trial
                 continue

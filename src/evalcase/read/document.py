@@ -71,17 +71,18 @@ class Document:
 
     def places(self, wanted: Iterable[tuple[KeyPath, At]] | None = None) -> Node:
         """The places of some keys and values, or of everything, in a tree for `find`."""
+        tree = None if wanted is None else wanted_tree(wanted)
         if self.format == "yaml":
             from evalcase.read.yaml_places import yaml_places
 
-            return yaml_places(self.source, None if wanted is None else wanted_tree(wanted))
+            return yaml_places(self.source, tree)
         if self.format == "toml":
             from evalcase.read.toml_places import toml_places
 
             return toml_places(self.text)
         from evalcase.read.json_places import json_places
 
-        return json_places(self.text, one_line=self.format == "jsonl")
+        return json_places(self.text, tree, one_line=self.format == "jsonl")
 
     def source_of(self, span: Span) -> str:
         """The text of a span, or of its first line."""

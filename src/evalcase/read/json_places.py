@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from json import loads
+from collections.abc import Callable, Iterator
+from functools import cache
+from json import JSONDecoder, loads
 
 from evalcase.model.problem import Span
 from evalcase.read.fault import Fault
 from evalcase.read.lines import Lines
-from evalcase.read.places import Branch, Leaf, Node
+from evalcase.read.places import Branch, Leaf, Node, Wanted
 from evalcase.read.scalars import NotJsonScalarError, decimal, floating
 
 _TOKEN = re.compile(r'[\[\]{},:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s\[\]{},:"]+', re.DOTALL)
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def json_places(text: str, one_line: bool = False) -> Node:
-    """The place of every value in a text that JsonReader has read."""
-    return _Reader(text, one_line).read_value()
+def json_places(text: str, wanted: Wanted | None, one_line: bool = False) -> Node:
+    """The places of the wanted paths of a text that JsonReader has read; None wants all."""
+    if wanted is None:
+        return _Reader(text, one_line).read_value()
+    seeker = _Seeker(text, one_line)
+    return seeker.read(seeker.past_space(0), wanted)[0]
 
 
 def json_faults(text: str, one_line: bool) -> list[Fault]:
@@ -40,6 +44,70 @@ def nesting_fault(text: str, limit: int, one_line: bool) -> Fault:
         elif token.group() in "]}":
             level -= 1
     raise AssertionError("nesting_fault needs a text that is nested too deep")
+
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+
+
+@cache
+def _scanner() -> Callable[[str, int], tuple[object, int]]:
+    """The decoder's own entry, which goes past a value without a look at it."""
+    lax = JSONDecoder(parse_int=len, parse_float=len, parse_constant=len, strict=False)
+    scan: Callable[[str, int], tuple[object, int]] = lax.scan_once  # type: ignore[attr-defined]
+    return scan
+
+
+class _Seeker:
+    """Finds some values: what lies between them is left to the decoder, which is in C."""
+
+    def __init__(self, text: str, one_line: bool) -> None:
+        self.text = text
+        self.lines = Lines(text, one_line)
+        self.scan = _scanner()
+
+    def past_space(self, at: int) -> int:
+        return _SPACE.match(self.text, at).end()  # type: ignore[union-attr]
+
+    def read(self, at: int, wanted: Wanted) -> tuple[Node, int]:
+        """The node that starts there, and where it ends."""
+        if wanted and self.text[at] == "{":
+            return self.read_mapping(at, wanted)
+        if wanted and self.text[at] == "[":
+            return self.read_list(at, wanted)
+        end = self.scan(self.text, at)[1]
+        return Leaf(self.lines.span(at, end)), end
+
+    def read_mapping(self, start: int, wanted: Wanted) -> tuple[Node, int]:
+        text, scan, past_space = self.text, self.scan, self.past_space
+        children: dict[str | int, tuple[Span, Node]] = {}
+        at = past_space(start + 1)
+        while text[at] != "}":
+            key, key_end = scan(text, at)
+            value_at = past_space(past_space(key_end) + 1)
+            if key in wanted and key not in children:
+                node, end = self.read(value_at, wanted[key])
+                children[key] = self.lines.span(at, key_end), node
+            else:
+                end = scan(text, value_at)[1]
+            at = self._next(end)
+        return Branch(self.lines.span(start, at + 1), children), at + 1
+
+    def read_list(self, start: int, wanted: Wanted) -> tuple[Node, int]:
+        children: dict[str | int, tuple[Span, Node]] = {}
+        index, at = 0, self.past_space(start + 1)
+        while self.text[at] != "]":
+            if index in wanted:
+                node, end = self.read(at, wanted[index])
+                children[index] = node.span, node
+            else:
+                end = self.scan(self.text, at)[1]
+            index, at = index + 1, self._next(end)
+        return Branch(self.lines.span(start, at + 1), children), at + 1
+
+    def _next(self, end: int) -> int:
+        """Where the next key or item starts, or the bracket that closes."""
+        at = self.past_space(end)
+        return self.past_space(at + 1) if self.text[at] == "," else at
 
 
 class _Reader:

@@ -16,7 +16,6 @@ from evalcase.record.seal import Sealer
 from evalcase.system.disk import Disk, LocalDisk, sync_folder, write_atomically
 from evalcase.system.files import OversizeError, read_file
 from evalcase.text.journal_row import MAX_LINE
-from evalcase.text.secrets import Scrubber
 from evalcase.text.strict_json import DEEPEST_ROW, parse_object
 
 VERSION = 2
@@ -55,7 +54,6 @@ def create_run(
     *,
     now: datetime,
     random: Callable[[int], bytes],
-    scrubber: Scrubber | None = None,
     sealer: Sealer | None = None,
     disk: Disk | None = None,
 ) -> Run:
@@ -73,8 +71,6 @@ def create_run(
     except OSError as error:
         raise RecordError(f"{runs_dir} can't be written: {error.strerror or error}") from error
     run_id = os.path.basename(path)
-    if scrubber is not None:
-        about = scrubber.row(about)
     run = Run(run_id, path, created_at, about)
     data = run.facts()
     if sealer is not None:

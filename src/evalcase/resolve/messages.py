@@ -74,17 +74,19 @@ def _message_list(
         findings.add("empty-list", path, f"`{path[-1]}` is an empty list", hint)
         return None
     before = findings.errors
+    mixed = any(map(is_message, value))
     for index, item in enumerate(value):
-        _check_message(item, path if single else (*path, index), value, findings)
+        _check_message(item, path if single else (*path, index), mixed, findings)
     return value if findings.errors == before else None
 
 
 _EMPTY_EXPECTATION = "leave it out, or write the full message: [{role: assistant, content: []}]"
 
 
-def _check_message(item: Any, path: KeyPath, siblings: list[Any], findings: Findings) -> None:
+def _check_message(item: Any, path: KeyPath, mixed: bool, findings: Findings) -> None:
+    """Look at an item of a list, of which others are messages if it is `mixed`."""
     if not is_message(item):
-        _report_odd_item(item, path, siblings, findings)
+        _report_odd_item(item, path, mixed, findings)
         return
     role = item["role"]
     if type(role) is not str or role not in _ROLES:
@@ -97,7 +99,7 @@ def _check_message(item: Any, path: KeyPath, siblings: list[Any], findings: Find
     check_content(item.get("content"), (*path, "content"), findings)
 
 
-def _report_odd_item(item: Any, path: KeyPath, siblings: list[Any], findings: Findings) -> None:
+def _report_odd_item(item: Any, path: KeyPath, mixed: bool, findings: Findings) -> None:
     example = f"{{role: {_usual_role(path)}, content: …}}"
     what, hint = kind(item), f"a message is {example}"
     if type(item) is str:
@@ -106,7 +108,7 @@ def _report_odd_item(item: Any, path: KeyPath, siblings: list[Any], findings: Fi
         role = item.get("role")
         what = "a mapping that is no message"
         hint = (_suggest_role(role) if type(role) is str else None) or hint
-    if any(map(is_message, siblings)):
+    if mixed:
         findings.add("mixed-messages", path, f"this list holds messages, and this is {what}", hint)
     else:
         findings.add("wrong-type", path, f"a list in `input` holds messages, not {what}", hint)

@@ -6,6 +6,7 @@ the file meant before, and nothing is written unless the two are the same.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from evalcase.model.problem import Problem, Span, in_order
 from evalcase.read.discover import format_of, is_sidecar, nothing_there, outside_link, sidecars
 from evalcase.read.document import Document, Format, parse_document
 from evalcase.read.lines import Lines
-from evalcase.read.places import find_node
+from evalcase.read.places import Alias, Branch, find_node
 from evalcase.read.source import (
     BOM,
     STDIN,
@@ -32,6 +33,8 @@ from evalcase.resolve.suite import resolve_sidecar, resolve_suite
 from evalcase.system.files import read_bytes
 
 _RENAMED = {**CASE_ALIASES, **SUITE_ALIASES}
+_OLD_NAMES = ("deprecated-name", "ignored-alias")
+"""What is found where one stands."""
 
 
 class Rename(NamedTuple):
@@ -128,34 +131,83 @@ def _migrate_document(document: Document, format: Format, result: Migration) -> 
         after = parse_document(_apply(document, renames), format, document.path)
         return after.readable and not after.faults and same(_resolve(after, format)[0], meaning)
 
-    renames = sorted(_largest_part([], [rename for rename, _ in planned], keeps_meaning))
+    renames = _renames_that_go(document, findings, [rename for rename, _ in planned], keeps_meaning)
     done = {rename.span for rename in renames}
     left += [each._replace(hint=_TOO_MUCH) for rename, each in planned if rename.span not in done]
     offset = document.first_line - 1
-    for span, old, new in renames:
-        shifted = span._replace(line=span.line + offset, end_line=span.end_line + offset)
-        result.renames.append(Rename(shifted, old, new))
+    shifted = [rename._replace(span=_lower(rename.span, offset)) for rename in renames]
+    result.renames.extend(shifted)
     unique = {(finding.path, finding.code): finding for finding in left}
     # A key in an anchor may stand beside its primary in one case, and alone in the next.
-    places = {rename.span for rename in result.renames}
+    places = {rename.span for rename in shifted}
     problems = in_order(document.place(unique.values()))
     result.left.extend(problem for problem in problems if problem.span not in places)
     return _apply(document, renames)
 
 
-_TOO_MUCH = "another name here would change what the file means"
+def _lower(span: Span, lines: int) -> Span:
+    return span._replace(line=span.line + lines, end_line=span.end_line + lines)
 
 
-def _largest_part(
-    certain: list[Rename], more: list[Rename], works: Callable[[list[Rename]], bool]
+_TOO_MUCH = "another name here may change what the file means"
+
+
+def _renames_that_go(
+    document: Document,
+    findings: list[Finding],
+    planned: list[Rename],
+    works: Callable[[list[Rename]], bool],
 ) -> list[Rename]:
-    """As many renames as go together: all of them nearly always, and else found by halving."""
-    if not more or works(sorted(certain + more)):
-        return certain + more
-    if len(more) == 1:
-        return certain
-    half = len(more) // 2
-    return _largest_part(_largest_part(certain, more[:half], works), more[half:], works)
+    """The renames that keep what a file means: all of them nearly always."""
+    if not planned or works(sorted(planned)):
+        return sorted(planned)
+    shared = _used_otherwise(document, findings, {rename.span for rename in planned})
+    rest = sorted(rename for rename in planned if rename.span not in shared)
+    return sorted(_Search(works).largest_part([], rest))
+
+
+def _used_otherwise(document: Document, findings: list[Finding], keys: set[Span]) -> set[Span]:
+    """Keys in anchors that are a deprecated name in one place, and data in another."""
+    root = document.places()
+    found: Counter[Span] = Counter()
+    for finding in findings:
+        if finding.code in _OLD_NAMES:
+            found[find_node(root, finding.path, "key").span] += 1
+    uses: Counter[Span] = Counter()
+    nodes = [root]
+    while nodes:
+        node = nodes.pop()
+        while isinstance(node, Alias):
+            node = node.target
+        if isinstance(node, Branch):
+            merged = (each[:2] for key, each in node.merged.items() if key not in node.children)
+            for key_span, child in (*node.children.values(), *merged):
+                uses[key_span] += key_span in keys
+                nodes.append(child)
+    return {key for key in keys if uses[key] != found[key]}
+
+
+class _Search:
+    """Looks for renames that go together by halving, for so many tries and no more: each of them
+    reads the whole file."""
+
+    def __init__(self, works: Callable[[list[Rename]], bool]) -> None:
+        self._works = works
+        self._tries = _MOST_TRIES
+
+    def largest_part(self, certain: list[Rename], more: list[Rename]) -> list[Rename]:
+        if not more or not self._tries:
+            return certain
+        self._tries -= 1
+        if self._works(sorted(certain + more)):
+            return certain + more
+        if len(more) == 1:
+            return certain
+        half = len(more) // 2
+        return self.largest_part(self.largest_part(certain, more[:half]), more[half:])
+
+
+_MOST_TRIES = 40
 
 
 def _resolve(document: Document, format: Format) -> tuple[Any, list[Finding]]:
@@ -170,8 +222,7 @@ def _resolve(document: Document, format: Format) -> tuple[Any, list[Finding]]:
     else:
         fields, cases = resolve_suite(document.value, "", findings)
         meaning = [fields, [case and case.to_dict() for case in cases]]
-    renamed = ("deprecated-name", "ignored-alias")
-    others = sorted(each.code for each in findings.found if each.code not in renamed)
+    others = sorted(each.code for each in findings.found if each.code not in _OLD_NAMES)
     return [meaning, others], findings.found
 
 
@@ -179,7 +230,7 @@ def _plan(
     document: Document, findings: list[Finding]
 ) -> tuple[list[tuple[Rename, Finding]], list[Finding]]:
     """Which names can be renamed, each once, and which are only to be reported."""
-    found = [each for each in findings if each.code in ("deprecated-name", "ignored-alias")]
+    found = [each for each in findings if each.code in _OLD_NAMES]
     renames: dict[Span, tuple[Rename, Finding]] = {}
     left: list[Finding] = []
     root = document.places([(each.path, "key") for each in found]) if found else None

@@ -86,6 +86,9 @@ class ReplayTarget(Target):
     def _read_row(self, row: dict[str, Any]) -> Answer:
         answer, warn = row.get("answer"), self._surroundings.warn
         if self._index.is_journal and isinstance(answer, dict) and "messages" in answer:
+            if answer.get("scrubbed") is True:
+                what = "was recorded without a secret that was in it, and is not what was answered"
+                raise TargetError(f"the answer to case `{row.get('case')}` {what}", kind="protocol")
             kept = with_extras(read_messages(answer["messages"]), answer, warn)
             # It was paid for in that run.
             return replace(kept, cached=True, cost_usd=0.0)
