@@ -109,6 +109,11 @@ class Evaluation:
             run.journal, scrubber=self.plan.scrubber, deliver=deliver, on_failure=journal_failed,
             read=index.read,
         )  # fmt: skip
+        if (cut := journal.cut) is not None:
+            self.plan.warn(
+                f"the last line of {run.journal}, {cut.line}, was half written when the run was "
+                "ended: it is dropped, and its trial is run again"
+            )
         try:
             self.watcher.resumed(index.count_finished(again))
             work, engine = self._set_up(run, targets, journal, index, again)
