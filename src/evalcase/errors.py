@@ -5,7 +5,8 @@ EvalcaseError
 ├── ConfigError    the configuration or a name in it can't be used: a target, an option;
 │                  `.problems` says what and where, if a file says it
 ├── RecordError    a run's folder can't be written or read
-└── TargetError    raised by a target; it becomes part of the record, never a crash
+├── TargetError    raised by a target; it becomes part of the record, never a crash
+└── GraderError    raised by a grader that can't say how good an answer is; the same
 
 Anything else that escapes is a bug in evalcase.
 """
@@ -67,6 +68,14 @@ class ConfigError(EvalcaseError):
 
 class RecordError(EvalcaseError):
     """A run's folder can't be written or read."""
+
+
+class GraderError(EvalcaseError):
+    """A grader could not grade. What happened goes into the record of the trial."""
+
+    def __init__(self, message: str, details: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.details = details or {}
 
 
 _FOR_EVER = float("inf")
