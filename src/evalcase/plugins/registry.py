@@ -38,6 +38,7 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
         "one_of": "evalcase.graders.one_of:OneOfGrader",
         "length": "evalcase.graders.length:LengthGrader",
         "json": "evalcase.graders.json:JsonGrader",
+        "json_schema": "evalcase.graders.json_schema:JsonSchemaGrader",
         "json_equals": "evalcase.graders.json_equals:JsonEqualsGrader",
         "fields": "evalcase.graders.fields:FieldsGrader",
         "trajectory": "evalcase.graders.trajectory:TrajectoryGrader",
