@@ -37,6 +37,7 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
         "regex": "evalcase.graders.regex:RegexGrader",
         "one_of": "evalcase.graders.one_of:OneOfGrader",
         "length": "evalcase.graders.length:LengthGrader",
+        "similarity": "evalcase.graders.similarity:SimilarityGrader",
         "json": "evalcase.graders.json:JsonGrader",
         "json_schema": "evalcase.graders.json_schema:JsonSchemaGrader",
         "json_equals": "evalcase.graders.json_equals:JsonEqualsGrader",
