@@ -165,6 +165,7 @@ async def evaluate_async(
     default that of the working folder."""
     # Who only loads or checks need not wait for all this.
     from evalcase.evaluation.conduct import Evaluation
+    from evalcase.evaluation.failed_of import find_failed
     from evalcase.evaluation.listener import Listener, log_warning
     from evalcase.evaluation.plan import Given, prepare
     from evalcase.evaluation.secrets import make_scrubber
@@ -183,11 +184,13 @@ async def evaluate_async(
     targets = name_targets(target, around)
     made = {name: each for name, each in targets.items() if each is not None}
     paths, suites = hold_suites(what)
-    chosen = read_keywords(paths, tuple(targets), options)
+    folder, origin = runs_folder(options.get("runs_dir"), config), options.get("failed_of")
+    failed_of = find_failed(origin, folder, config.root) if origin is not None else None
+    chosen = read_keywords(paths, tuple(targets), options, failed_of)
     given = Given(suites, made, name_graders(graders))
     plan = prepare(chosen, config, world, warn, given, scrubber)
     evaluation = Evaluation(plan, Listener(options.get("on_result")))
-    return await evaluation.carry_out(runs_folder(options.get("runs_dir"), config))
+    return await evaluation.carry_out(folder)
 
 
 def _is_in_loop() -> bool:

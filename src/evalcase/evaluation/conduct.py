@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from evalcase.errors import RecordError
-from evalcase.evaluation.about import describe_plan, warn_of_changes
+from evalcase.evaluation.about import describe_plan, find_changes
 from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.secrets import errors_without_secrets, refuse_secret_names, watch_keys
 from evalcase.evaluation.trials import Trials
@@ -45,6 +45,7 @@ class Evaluation:
         self.engine: Engine | None = None
         self._broken: Exception | None = None
         self._budget: Budget | None = None
+        self._is_new = False
 
     async def carry_out(
         self, runs_dir: str, run: Run | None = None, again: tuple[Verdict, ...] = ()
@@ -65,14 +66,13 @@ class Evaluation:
             refuse_secret_names(plan.trials, plan.scrubber)
         async with OpenTargets(plan.targets, plan.make, plan.warn) as targets:
             watch_keys(plan.scrubber, targets.by_name.values())
+            self._is_new = run is None
             if run is None:
                 world = plan.world
                 run = create_run(
                     runs_dir, describe_plan(plan), now=world.now(), random=world.entropy,
                     sealer=make_sealer(world.state, plan.config.root, world.entropy),
                 )  # fmt: skip
-            else:
-                warn_of_changes(plan, run)
             try:
                 return await self._record(run, targets, again)
             finally:
@@ -119,7 +119,7 @@ class Evaluation:
         totals = work.totals() if not failed else None
         return Evaluated(
             run, end.status, totals or read_totals(run.journal), end.notice, end.failed_fast,
-            end.cap_usd, end.duration_s, lost=end.lost,
+            end.cap_usd, end.duration_s, mixed=work.mixed(), lost=end.lost,
         )  # fmt: skip
 
     def _end(self, status: Status, notice: str | None) -> End:
@@ -147,7 +147,8 @@ class Evaluation:
         timer, store = Timer(), self._store()
         gate = Gate(targets, limits, engine, budget, timer, plan.world.random, store)
         trials = Trials(plan, engine, gate, timer, run.id)
-        return Work(plan, run, index, trials, session, again), engine
+        changed = {} if self._is_new else find_changes(plan, run, index.versions)
+        return Work(plan, run, index, trials, session, again, changed), engine
 
     def _limits(self) -> Limits:
         # No more workers than there is work, and no more than a target says it can take.

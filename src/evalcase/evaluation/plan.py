@@ -16,9 +16,11 @@ from evalcase.plugins.targets import make_target
 from evalcase.project.config import Config
 from evalcase.project.env_file import read_env_file, set_missing
 from evalcase.project.options import RunOptions
+from evalcase.run.selection import Choice, make_choice
 from evalcase.suites.collection import SomeSuites, Suites
+from evalcase.suites.places import Places
 from evalcase.suites.refusal import Needs, check_plan, refuse
-from evalcase.suites.survey import Survey, survey_cases
+from evalcase.suites.survey import Survey, describe_remarks, survey_cases
 from evalcase.system.world import World
 from evalcase.text.secrets import Scrubber
 
@@ -40,6 +42,8 @@ class Plan:
     config: Config
     world: World
     suites: SomeSuites
+    choice: Choice
+    """Which of their cases are run."""
     trials: Mapping[str, int]
     """How many trials there are of each target."""
     cases: int
@@ -86,10 +90,13 @@ def _prepare(
     suites = given.suites if given.suites is not None else Suites(options.paths)
     surroundings = Surroundings(config.root, world.environment, tell)
     graders = Graders(given.graders, surroundings, no_exec=options.no_exec)
-    found = survey_cases(suites, options, config, graders, tell)
+    choice = make_choice(options.selection, Places(config.root, world.cwd).find)
+    found = survey_cases(suites, options, config, graders, choice, tell)
     named = [name for name in options.targets if name not in (given.targets or {})]
     needs = Needs(found.needs, named, named_by, held=given.suites is not None)
     _refuse(found, config, needs)
+    if remarks := describe_remarks(suites):
+        tell(remarks)
     trials = found.trials
     graders.make_ready()
     make = partial(
@@ -103,8 +110,8 @@ def _prepare(
     watch_keys(scrubber, (*targets.values(), *askable))
     scrubber.look()  # what it warns of is said before anybody is asked
     return Plan(
-        options, config, world, suites, trials, sum(found.cases.values()), targets, graders,
-        scrubber, tell, make,
+        options, config, world, suites, found.choice, trials, sum(found.cases.values()), targets,
+        graders, scrubber, tell, make,
     )  # fmt: skip
 
 

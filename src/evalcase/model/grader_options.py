@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from evalcase.model.grader import Grader, GraderKind
 from evalcase.model.json_value import JSON
-from evalcase.model.option import Option, faults_of, option, options_of
+from evalcase.model.option import Option, faults_of, made_of, option, options_of
 from evalcase.model.quick_dataclass import MISSING, dataclass, replace
 from evalcase.model.shape import Flag, Number, OptionFault, Text
 from evalcase.model.shape_names import GraderList, PathText, Reference
@@ -69,6 +69,12 @@ class DeclaredGrader(NamedTuple):
         """What is wrong with the options of one such grader, paths seen from the grader."""
         what = f"the grader `{self.kind.name}`"
         return faults_of(self.made_by, values, what, beside=self.shared)
+
+    def compares_expected(self, values: Mapping[str, JSON]) -> bool:
+        """Whether one with these options, which have no faults, compares with `expected_output`."""
+        own = {name: values[name] for name in options_of(self.made_by) if name in values}
+        grader: Grader = made_of(self.made_by, own)
+        return grader.compares_expected()
 
 
 @lru_cache(maxsize=256)

@@ -164,10 +164,31 @@ def properties_of(options: Mapping[str, Option], nullable: bool = False) -> dict
         if nullable and not each.needed:
             shape = _or_null(shape)
         more: dict[str, JSON] = {"description": each.about}
-        if each.example is not None:
+        if _is_shown(each.example, shape):
             more["examples"] = [each.example]
-        found[name] = {**shape, **more}
+        found[name] = {**(shape or {"anyOf": list(ANYTHING)}), **more}
     return found
+
+
+ANYTHING: tuple[JSON, ...] = ({"type": "string"}, {"type": "object"}, {"type": "array"}, {})
+"""Any value, said by `anyOf`: editors insert a name of which no type is known without its colon."""
+
+
+def _is_shown(example: JSON, shape: dict[str, JSON]) -> bool:
+    """Editors offer a mapping as `[object Object]`, and insert a list where only lists fit."""
+    return example is not None and (
+        not isinstance(example, dict | list) or (isinstance(example, list) and "items" in shape)
+    )
+
+
+def only_these(properties: dict[str, JSON]) -> dict[str, JSON]:
+    """The schema of a mapping with these properties and no others.
+
+    What is wrong with another one is said of its value: told of the mapping, or of its names, some
+    editors underline all of it.
+    """
+    known = f"one of these names: {', '.join(properties)}"
+    return {"type": "object", "properties": properties, "additionalProperties": {"const": known}}
 
 
 def _or_null(schema: dict[str, JSON]) -> dict[str, JSON]:
@@ -176,7 +197,9 @@ def _or_null(schema: dict[str, JSON]) -> dict[str, JSON]:
         return {**schema, "enum": [*choices, None]}
     if isinstance(alternatives, list):
         return {**schema, "anyOf": [*alternatives, {"type": "null"}]}
-    return {**schema, "type": [kinds, "null"]} if isinstance(kinds, str) else schema
+    if kinds is None:
+        return schema
+    return {**schema, "type": [*(kinds if isinstance(kinds, list) else [kinds]), "null"]}
 
 
 def _unknown(name: str, known: Mapping[str, Option], what: str, path: KeyPath) -> OptionFault:
@@ -223,11 +246,6 @@ class Record:
     def schema(self) -> dict[str, JSON]:
         known = options_of(self.declared)
         return {
-            "type": "object",
-            "properties": {
-                name: {"description": each.about, **each.shape.schema()}
-                for name, each in known.items()
-            },
+            **only_these(properties_of(known)),
             "required": [name for name, each in known.items() if each.needed],
-            "additionalProperties": False,
         }

@@ -136,6 +136,18 @@ def planned_cases(run: Run) -> int | None:
     return _count(run, "cases")
 
 
+def folder_of_run(run: Run) -> str:
+    """Where a run was begun, as seen from its project's folder: its suites were named there."""
+    folder = run.about.get("cwd")
+    return folder if isinstance(folder, str) and "\0" not in folder else "."
+
+
+def origin_of(run: Run) -> str | None:
+    """The run whose cases that did not pass are what this one is of; None if it is of all."""
+    origin = run.about.get("failed_of")
+    return origin if isinstance(origin, str) else None
+
+
 def _count(run: Run, name: str) -> int | None:
     count = run.about.get(name)
     return count if type(count) is int else None

@@ -124,10 +124,6 @@ class _Needed(InProject):
     def object_to(self, what: What, name: str) -> Unfit | None:
         if what == "target" and not self._asks(name):
             return None
-        if what == "judge" and self.config.judge is not None:
-            # A suite may be written for a judge; but so far no grader asks one.
-            message = f"`{name}` is graded by a judge, and evalcase has no judge to ask so far"
-            return Unfit("no-judge", message, "say what is expected by `expected_output`")
         return super().object_to(what, name)
 
     def _asks(self, name: str) -> bool:
