@@ -49,6 +49,7 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
         "tokens": "evalcase.graders.tokens:TokensGrader",
         "finish": "evalcase.graders.finish:FinishGrader",
         "python": "evalcase.graders.python:PythonGrader",
+        "script": "evalcase.graders.script:ScriptGrader",
         "all": "evalcase.graders.combine:AllGrader",
         "any": "evalcase.graders.combine:AnyGrader",
         "at_least": "evalcase.graders.combine:AtLeastGrader",
