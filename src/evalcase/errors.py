@@ -5,8 +5,8 @@ EvalcaseError
 ├── ConfigError    the configuration or a name in it can't be used: a target, an option;
 │                  `.problems` says what and where, if a file says it
 ├── RecordError    a run's folder can't be written or read
-├── TargetError    raised by a target; it becomes part of the record, never a crash
-└── GraderError    raised by a grader that can't say how good an answer is; the same
+├── GraderError    raised by a grader that can't give a score; part of the record, too
+└── TargetError    raised by a target; it becomes part of the record, never a crash
 
 Anything else that escapes is a bug in evalcase.
 """
@@ -71,10 +71,11 @@ class RecordError(EvalcaseError):
 
 
 class GraderError(EvalcaseError):
-    """A grader could not grade. What happened goes into the record of the trial."""
+    """A grader can't say how good an answer is. What happened goes into the record of the trial."""
 
-    def __init__(self, message: str, details: dict[str, Any] | None = None) -> None:
+    def __init__(self, kind: Kind, message: str, details: dict[str, Any] | None = None) -> None:
         super().__init__(message)
+        self.kind: Kind = kind
         self.details = details or {}
 
 

@@ -42,8 +42,8 @@ PASSING: dict[str, dict[str, Any]] = {
     "tokens": said("short"),
     "finish": said("done", finish_reason="stop"),
 }  # fmt: skip
-ELSEWHERE = {"expected", "python", "script", "all", "any", "at_least", "weighted"}
-"""They have no example, or one that names functions of a project."""
+ELSEWHERE = {"expected", "python", "script", "judge", "all", "any", "at_least", "weighted"}
+"""They have no example, or one that names what a project has: functions, programs, a judge."""
 
 
 def test_there_is_an_answer_for_each_example() -> None:

@@ -151,7 +151,7 @@ def _raise_broken(grades: Sequence[Grade]) -> None:
     broken = [grade for grade in grades if grade.failure is not None]
     if broken and broken[0].failure is not None:
         # Where it happened is shown as if it had been asked alone.
-        raise GraderError(_reasons(broken), broken[0].failure.details)
+        raise GraderError(broken[0].failure.kind, _reasons(broken), broken[0].failure.details)
 
 
 def _reasons(grades: Sequence[Grade]) -> str:

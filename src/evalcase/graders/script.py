@@ -148,4 +148,4 @@ def _odd(process: Process, what: str, printed: bytes) -> GraderError:
     line = text.strip().partition("\n")[0]
     shown = line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
     details = {**process.details(), "output": text[:4000]}
-    return GraderError(f"{what}: {shown}" if shown else what, details)
+    return GraderError("grader", f"{what}: {shown}" if shown else what, details)

@@ -50,6 +50,7 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
         "finish": "evalcase.graders.finish:FinishGrader",
         "python": "evalcase.graders.python:PythonGrader",
         "script": "evalcase.graders.script:ScriptGrader",
+        "judge": "evalcase.graders.judge:JudgeGrader",
         "all": "evalcase.graders.combine:AllGrader",
         "any": "evalcase.graders.combine:AnyGrader",
         "at_least": "evalcase.graders.combine:AtLeastGrader",

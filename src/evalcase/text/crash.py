@@ -27,7 +27,7 @@ def failure_of(error: BaseException, kind: Kind = "exception") -> Failure:
         own = error.kind if kind == "exception" else kind
         return Failure(own, message, _recordable(error.details))
     if isinstance(error, GraderError):
-        return Failure(kind, message, _recordable(error.details))
+        return Failure(error.kind, message, _recordable(error.details))
     if isinstance(error, EvalcaseError):
         return Failure(kind, message)
     name = type(error).__name__

@@ -10,7 +10,7 @@ from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.message import ToolCall
 from evalcase.model.nearest import nearest_meaning
-from evalcase.model.option import option
+from evalcase.model.option import ANYTHING, only_these, option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, OptionFault
 
@@ -59,7 +59,7 @@ class CallList:
     def schema(self) -> dict[str, JSON]:
         call: JSON = {
             "if": {"type": "object"},
-            "then": {"properties": {key: {} for key in _KEYS}, "additionalProperties": False},
+            "then": only_these({key: {"anyOf": list(ANYTHING)} for key in _KEYS}),
             "else": {"type": "string", "minLength": 1},
         }
         return {"type": "array", "items": call}
