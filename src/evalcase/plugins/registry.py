@@ -47,6 +47,7 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
         "tokens": "evalcase.graders.tokens:TokensGrader",
         "finish": "evalcase.graders.finish:FinishGrader",
         "python": "evalcase.graders.python:PythonGrader",
+        "judge": "evalcase.graders.judge:JudgeGrader",
         "all": "evalcase.graders.combine:AllGrader",
         "any": "evalcase.graders.combine:AnyGrader",
         "at_least": "evalcase.graders.combine:AtLeastGrader",
