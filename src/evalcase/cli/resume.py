@@ -98,7 +98,7 @@ def command(
     _go_back(chosen, config)
     view = make_view(quiet=manner.quiet or manner.as_json)
     config = replace(config, target=default)
-    plan = prepare(request, config, this_world(), view.warn)
+    plan = prepare(request, config, this_world(), view.warn, tell=view.tell)
     evaluation = Evaluation(plan, view)
     view.expect(plan.trials)
     go = partial(evaluation.carry_out, folder, chosen, again)

@@ -78,7 +78,7 @@ class Graders:
                 faults.append(f"{suite}: case `{case}`: {error}")
         self._wanted.clear()
         if faults:
-            raise ConfigError("\n".join(faults))
+            raise ConfigError.several(faults)
 
     @property
     def may_ask(self) -> bool:
