@@ -5,6 +5,7 @@ EvalcaseError
 ├── ConfigError    the configuration or a name in it can't be used: a target, an option;
 │                  `.problems` says what and where, if a file says it
 ├── RecordError    a run's folder can't be written or read
+├── GraderError    raised by a grader that can't give a score; part of the record, too
 └── TargetError    raised by a target; it becomes part of the record, never a crash
 
 Anything else that escapes is a bug in evalcase.
@@ -57,6 +58,8 @@ class ConfigError(EvalcaseError):
     """
 
     problems: tuple[Problem, ...] = ()
+    messages: tuple[str, ...] = ()
+    """Several things that are wrong, of which no place is known."""
 
     @classmethod
     def of(cls, problems: Sequence[Problem]) -> ConfigError:
@@ -64,9 +67,24 @@ class ConfigError(EvalcaseError):
         error.problems = tuple(problems)
         return error
 
+    @classmethod
+    def several(cls, messages: Sequence[str]) -> ConfigError:
+        error = cls("\n".join(messages))
+        error.messages = tuple(messages)
+        return error
+
 
 class RecordError(EvalcaseError):
     """A run's folder can't be written or read."""
+
+
+class GraderError(EvalcaseError):
+    """A grader can't say how good an answer is. What happened goes into the record of the trial."""
+
+    def __init__(self, kind: Kind, message: str, details: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.kind: Kind = kind
+        self.details = details or {}
 
 
 _FOR_EVER = float("inf")

@@ -265,8 +265,8 @@ def test_nothing_in_good_files_is_underlined(yaml: EditedProject) -> None:
     assert {name: each[0].message for name, each in found.items() if each} == NOT_READ
 
 
-MISTAKEN = {"mistakes.eval.yaml", "typos.eval.yaml"}
-"""The examples of mistakes."""
+MISTAKEN = {"mistakes.eval.yaml", "typos.eval.yaml", "sums.eval.yaml"}
+"""The examples of mistakes, and that of a package, which has to be installed first."""
 
 
 def test_nothing_in_good_examples_of_the_documentation_is_underlined(yaml: EditedProject) -> None:
@@ -299,6 +299,16 @@ def test_nothing_in_the_examples_of_graders_is_underlined(yaml: EditedProject) -
     text += "".join(indent(each.strip(), "  ") + "\n" for each in examples)
     assert len(examples) > 10
     assert yaml.open(text, "a.installed.yaml").underlined() == []
+
+
+def test_every_installed_grader_is_offered_with_its_sentence_and_its_example(
+    yaml: EditedProject,
+) -> None:
+    offered = yaml.at(f"{IN_GRADERS}|", "a.installed.yaml").offered()
+    assert {each.kind.name: offered[each.kind.name].about for each in declared_graders()} == {
+        each.kind.name: each.kind.about for each in declared_graders()
+    }
+    assert offered["python"].inserts == "python: ${1:checks:polite}"
 
 
 # What `init` writes
