@@ -21,6 +21,7 @@ from evalcase.evaluation.plan import Given, Plan, prepare
 from evalcase.model.case import Case
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_dataclass import replace
+from evalcase.model.result import Result
 from evalcase.model.suite import Suite
 from evalcase.plugins.graders import defaults_of, make_grader
 from evalcase.project.config import load_config
@@ -181,11 +182,17 @@ def _graded_by(
         by = By(
             lambda suite, id: by_names.get((suite, id)), {**about, "suites": plan.suites.hashes()}
         )
-    require_cases(kept, by.find, lambda result, case: _asks_same(result.key.suite, case, kept))
+    require_cases(kept, by.find, lambda result, case: _asks_same(result, case, kept))
     return by
 
 
-def _asks_same(suite: str, case: Case, kept: KeptRun) -> bool:
-    """Whether a case asks what was asked; files that it names aside, which may be gone."""
-    before = kept.find_case(suite, case.id)
-    return before is None or hash_question(before) == hash_question(case)
+def _asks_same(result: Result, case: Case, kept: KeptRun) -> bool:
+    """Whether a case asks what was asked; files that it names aside, which may be gone.
+
+    The hash is of the case as it was, the record has it without its secrets.
+    """
+    asked = hash_question(case)
+    if result.question_hash == asked:
+        return True
+    before = kept.find_case(result.key.suite, case.id)
+    return before is None or hash_question(before) == asked
