@@ -12,7 +12,7 @@ from docs.regenerate import ROOT, blocks_of
 from tests.cli.command import Result, environment, evalcase_process
 
 PAGE = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
-FILES = {block.file: block.text for block in blocks_of(PAGE) if block.file}
+FILES = {block.file: block.text for block in blocks_of(PAGE) if block.file is not None}
 
 
 @pytest.fixture
@@ -41,6 +41,11 @@ def use(project: Path, *arguments: str) -> Result:
     env = environment()
     env["PYTHONPATH"] += f":{project.parent / 'site'}"
     return evalcase_process(*arguments, cwd=project, env=env)
+
+
+def test_the_example_is_what_the_page_shows() -> None:
+    folder = ROOT / "examples" / "08-a-package"
+    assert {name: (folder / name).read_text(encoding="utf-8") for name in FILES} == FILES
 
 
 def test_the_suite_is_good_and_passes(project: Path) -> None:

@@ -29,6 +29,10 @@ class Answer:
     """Whether output was cut because it was larger than evalcase keeps."""
     cached: bool = False
     """Whether it was given earlier, and taken from the cache. It cost nothing this time."""
+    model: str | None = None
+    """The model that answered, as its service names it."""
+    asked_as: str | None = None
+    """How an answer by a schema was asked for: `json_schema`, `json_object` or `prompt`."""
     scrubbed: bool = False
     """Whether a secret was taken out of it when it was recorded. It was graded as it was before
     that, and can't be graded so again."""

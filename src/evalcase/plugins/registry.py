@@ -41,6 +41,7 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
         "json_equals": "evalcase.graders.json_equals:JsonEqualsGrader",
         "fields": "evalcase.graders.fields:FieldsGrader",
         "python": "evalcase.graders.python:PythonGrader",
+        "judge": "evalcase.graders.judge:JudgeGrader",
         "all": "evalcase.graders.combine:AllGrader",
         "any": "evalcase.graders.combine:AnyGrader",
         "at_least": "evalcase.graders.combine:AtLeastGrader",

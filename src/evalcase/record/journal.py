@@ -25,7 +25,7 @@ class Journal:
     """A journal open for writing, made by `open_journal`."""
 
     def __init__(
-        self, fd: int, old: JournalLines, committer: Committer, scrubber: Scrubber | None
+        self, fd: int, old: JournalLines, committer: Committer, scrubber: Scrubber
     ) -> None:
         self.path = old.path
         self.cut = old.torn
@@ -51,9 +51,10 @@ class Journal:
         ValueError if the row can't be kept as JSON; the journal goes on without it.
         RecordError if the journal has failed or is closed.
         """
-        written = write_row(row, self._scrubber)
+        known = self._scrubber.look()
+        written = write_row(row, known)
         if before is not None:
-            line = write_row(before, self._scrubber).line + written.line
+            line = write_row(before, known).line + written.line
             written = Written(line, written.row)
         if self.failure is not None:
             raise RecordError(str(self.failure))
@@ -119,7 +120,7 @@ def open_journal(
             unlock(fd, path)
             raise
     committer = Committer(fd, old, disk, deliver or _call_each, on_failure or _ignore)
-    journal = Journal(fd, old, committer, scrubber)
+    journal = Journal(fd, old, committer, scrubber or Scrubber({}))
     if sys.platform != "win32":
         let_go = weakref.WeakMethod(journal.let_go)
         os.register_at_fork(after_in_child=lambda: (call := let_go()) and call())

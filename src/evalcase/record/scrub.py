@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 from evalcase.text.journal_row import dump_row, encode_line
 from evalcase.text.secret_search import Known
-from evalcase.text.secrets import Scrubber
 
-Part = Callable[[Any, Scrubber], Any]
+Part = Callable[[Any, Known], Any]
 
 MARK = "scrubbed"
 
@@ -32,36 +31,39 @@ class Written(NamedTuple):
     """Without secrets: itself where there are none in it."""
 
 
-def write_row(row: dict[str, Any], scrubber: Scrubber | None) -> Written:
+def write_row(row: dict[str, Any], known: Known) -> Written:
     """The line of a row, without secrets; ValueError if the row can't be kept as JSON."""
     text = dump_row(row)
-    if scrubber is not None and _may_hold_secrets(row, text, scrubber):
-        row = scrub_row(row, scrubber)
+    if known.values and _may_hold_secrets(row, text, known):
+        row = scrub_row(row, known)
         text = dump_row(row)
     return Written(encode_line(text), row)
 
 
-def _may_hold_secrets(row: dict[str, Any], text: str, scrubber: Scrubber) -> bool:
+def _may_hold_secrets(row: dict[str, Any], text: str, known: Known) -> bool:
     """Whether a row has to be looked through, seen from its JSON. Hardly any has."""
-    known = scrubber.look()
-    if not known.values:
-        return False
     return known.finds(text) or (bool(known.pieces) and _has_pieces(row, known))
 
 
-def scrub_row(row: dict[str, Any], scrubber: Scrubber) -> dict[str, Any]:
+def scrub_row(row: dict[str, Any], known: Known) -> dict[str, Any]:
     """The row itself if it has no secrets in it, or else a copy without them."""
     parts = _PARTS.get(row["type"], {})
-    clean = {name: scrub(row[name], scrubber) for name, scrub in parts.items() if name in row}
+    clean = {name: scrub(row[name], known) for name, scrub in parts.items() if name in row}
     if all(row[name] == value for name, value in clean.items()):
         return row
     return {**row, **clean, **({MARK: True} if row["type"] == "case" else {})}
 
 
 def _has_pieces(row: dict[str, Any], known: Known) -> bool:
-    """Whether what tells of an answer, or of a failure, has cut a secret."""
-    told = [row.get("notice"), row.get("failure"), row.get("retried"), row.get("grades")]
-    return any(_holds(value, known) for value in told if value)
+    """Whether what tells of an answer, or of a failure, has cut a secret; or an answer that was cut
+    itself. Most rows have a reason, and nothing else of it."""
+    for grade in row.get("grades", ()):
+        if known.has_piece(grade["reason"]) or (len(grade) > 4 and _holds(grade, known)):
+            return True
+    told = [row[name] for name in ("failure", "retried", "notice") if name in row]
+    if row.get("answer", {}).get("truncated"):
+        told.append(row["answer"])
+    return any(_holds(value, known) for value in told)
 
 
 def _holds(value: Any, known: Known) -> bool:  # noqa: ANN401 - JSON of any shape
@@ -72,47 +74,47 @@ def _holds(value: Any, known: Known) -> bool:  # noqa: ANN401 - JSON of any shap
     return isinstance(value, list) and any(_holds(item, known) for item in value)
 
 
-def _scrub_answer(answer: dict[str, Any], scrubber: Scrubber) -> dict[str, Any]:
-    scrub = scrubber.told if answer.get("truncated") else scrubber.data
-    clean = {name: _typed(value, scrubber) for name, value in answer.items()}
+def _scrub_answer(answer: dict[str, Any], known: Known) -> dict[str, Any]:
+    scrub = known.told if answer.get("truncated") else known.data
+    clean = {name: _typed(value, known) for name, value in answer.items()}
     clean["messages"] = scrub(answer["messages"])
     return answer if clean == answer else {**clean, MARK: True}
 
 
-def _typed(value: Any, scrubber: Scrubber) -> Any:  # noqa: ANN401 - fields of any type
+def _typed(value: Any, known: Known) -> Any:  # noqa: ANN401 - fields of any type
     """Values whose types the record holds them to: a number that is a secret is not known."""
     if isinstance(value, dict):
-        return {name: _typed(item, scrubber) for name, item in value.items()}
-    clean = scrubber.data(value)
+        return {name: _typed(item, known) for name, item in value.items()}
+    clean = known.data(value)
     return None if isinstance(clean, str) and not isinstance(value, str) else clean
 
 
-def _scrub_case(data: dict[str, Any], scrubber: Scrubber) -> dict[str, Any]:
-    clean = {name: scrubber.data(data[name]) for name in _OF_CASE if name in data}
+def _scrub_case(data: dict[str, Any], known: Known) -> dict[str, Any]:
+    clean = {name: known.data(data[name]) for name in _OF_CASE if name in data}
     if "graders" in data:
-        clean["graders"] = [_scrub_grader(grader, scrubber) for grader in data["graders"]]
+        clean["graders"] = [_scrub_grader(grader, known) for grader in data["graders"]]
     return {**data, **clean}
 
 
-def _scrub_grader(grader: dict[str, Any], scrubber: Scrubber) -> dict[str, Any]:
-    clean = {name: scrubber.data(value) for name, value in grader.items() if name not in _NAMES}
+def _scrub_grader(grader: dict[str, Any], known: Known) -> dict[str, Any]:
+    clean = {name: known.data(value) for name, value in grader.items() if name not in _NAMES}
     return {**grader, **clean}
 
 
-def _scrub_grade(grade: dict[str, Any], scrubber: Scrubber) -> dict[str, Any]:
-    clean = {name: scrubber.told(grade[name]) for name in _OF_GRADE if name in grade}
+def _scrub_grade(grade: dict[str, Any], known: Known) -> dict[str, Any]:
+    clean = {name: known.told(grade[name]) for name in _OF_GRADE if name in grade}
     if "failure" in grade:
-        clean["failure"] = _scrub_failure(grade["failure"], scrubber)
+        clean["failure"] = _scrub_failure(grade["failure"], known)
     return {**grade, **clean}
 
 
-def _scrub_failure(failure: dict[str, Any], scrubber: Scrubber) -> dict[str, Any]:
-    clean = {name: scrubber.told(failure[name]) for name in _OF_FAILURE if name in failure}
+def _scrub_failure(failure: dict[str, Any], known: Known) -> dict[str, Any]:
+    clean = {name: known.told(failure[name]) for name in _OF_FAILURE if name in failure}
     return {**failure, **clean}
 
 
 def _each(part: Part) -> Part:
-    return lambda items, scrubber: [part(item, scrubber) for item in items]
+    return lambda items, known: [part(item, known) for item in items]
 
 
 _GRADED: dict[str, Part] = {"grades": _each(_scrub_grade)}
@@ -125,6 +127,6 @@ _PARTS: dict[str, dict[str, Part]] = {
         "retried": _each(_scrub_failure),
     },
     "regraded": _GRADED,
-    "end": {"notice": lambda notice, scrubber: scrubber.text(notice)},
+    "end": {"notice": lambda notice, known: known.told_text(notice)},
 }
 """What is looked through, by the type of the row."""

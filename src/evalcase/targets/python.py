@@ -116,7 +116,7 @@ class PythonTarget(Target):
         found = self._found
         if found is None:
             make_importable(self._surroundings.root)
-            found = import_object(self.name, "python target")
+            found = import_object(self.name, "python target", self._surroundings.root)
         self._threads = Threads("evalcase-call")
         try:
             made = await make_object(found, self._options.arguments, self.name)

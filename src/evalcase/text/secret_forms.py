@@ -59,8 +59,7 @@ def forms_of(value: str) -> Iterator[str]:
     yield from _escaped_forms(value, data)
     yield from _in_url(data)
     yield from _in_base64(data)
-    yield data.hex()
-    yield data.hex().upper()
+    yield from _in_hex(data)
     yield from _lines_of(value)
 
 
@@ -71,12 +70,12 @@ def pieces_of(value: str) -> Iterator[str]:
     """
     if len(value) < _LONG:
         return
+    data = value.encode("utf-8", "surrogatepass")
     tokens = [] if len(value.split()) > 1 else _TOKEN.findall(value)
-    for token in tokens:
-        yield from _windows(token)
-    yield from filter(_is_telling, _windows(value))
-    for form in _in_base64(value.encode("utf-8", "surrogatepass")):
+    for form in (*tokens, *_in_base64(data), *_in_hex(data)):
         yield from _windows(form)
+    for form in dict.fromkeys(forms_of(value)):
+        yield from filter(_is_telling, _windows(form))
 
 
 def numbers_of(value: str) -> Iterator[int | float]:
@@ -105,7 +104,8 @@ def _escaped_forms(value: str, data: bytes) -> Iterator[str]:
         yield escaped
         yield escaped.replace("/", "\\/")
         yield _HEX_ESCAPE.sub(lambda match: "\\u" + match[0][2:].upper(), escaped)
-        yield in_json(escaped, ascii_only=ascii_only)
+        yield in_json(escaped)
+        yield in_json(escaped, ascii_only=True)
     yield repr(value)[1:-1]
     yield ascii(value)[1:-1]
     yield repr(data)[2:-1]
@@ -136,6 +136,11 @@ def _in_base64(data: bytes) -> Iterator[str]:
         yield form.replace("+", "-").replace("/", "_")
         yield form.replace("/", "\\/")
         yield form.replace("+", "%2B").replace("/", "%2F")
+
+
+def _in_hex(data: bytes) -> Iterator[str]:
+    yield data.hex()
+    yield data.hex().upper()
 
 
 def in_json(value: str, *, ascii_only: bool = False) -> str:

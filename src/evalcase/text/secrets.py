@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from binascii import b2a_base64
 from collections.abc import Callable, Iterable, Mapping
-from operator import is_
 from typing import NamedTuple
 
 from evalcase.model.json_value import JSON
@@ -64,17 +63,11 @@ class Scrubber:
 
     def text(self, text: str) -> str:
         """What a person is told, without secrets and pieces of them."""
-        return self.look().told(text)
+        return self.look().told_text(text)
 
     def data(self, value: JSON) -> JSON:
         """A copy of a value without secrets in its keys, texts and numbers."""
-        known = self.look()
-        return _scrub(value, known, known.data)
-
-    def told(self, value: JSON) -> JSON:
-        """The same for what tells of something else, and may have cut it anywhere."""
-        known = self.look()
-        return _scrub(value, known, known.told)
+        return self.look().data(value)
 
     def _is_changed(self) -> bool:
         get = self._environment.get
@@ -133,39 +126,3 @@ def _secrets_in(name: str, address: str) -> list[_Secret]:
     header = f"Basic {b2a_base64(given, newline=False).decode()}"
     told = [_Secret(name, f"{found[1]}@", is_sure=True), _Secret(name, header, is_sure=True)]
     return [*told, _Secret(name, password or user), _Secret(name, unquote(password or user))]
-
-
-def _scrub(value: JSON, known: Known, scrub_text: Callable[[str], str]) -> JSON:
-    """The value itself if there is no secret in it, or else a copy."""
-    if isinstance(value, str):
-        clean = scrub_text(value)
-        return value if clean == value else clean
-    if isinstance(value, dict):
-        return _scrub_mapping(value, known, scrub_text)
-    if isinstance(value, list | tuple):
-        items = [_scrub(item, known, scrub_text) for item in value]
-        return value if all(map(is_, items, value)) else items
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return known.number(value)
-    return value
-
-
-def _scrub_mapping(
-    value: dict[str, JSON], known: Known, scrub_text: Callable[[str], str]
-) -> dict[str, JSON]:
-    copy: dict[str, JSON] = {}
-    is_same = True
-    for key, item in value.items():
-        clean_key, clean = scrub_text(key), _scrub(item, known, scrub_text)
-        is_same = is_same and clean is item and clean_key == key
-        copy[_free(clean_key, copy)] = clean
-    return value if is_same else copy
-
-
-def _free(key: str, taken: Mapping[str, JSON]) -> str:
-    """A key that is not taken: two may have differed in their secrets only."""
-    free, count = key, 1
-    while free in taken:
-        count += 1
-        free = f"{key}-{count}"
-    return free
