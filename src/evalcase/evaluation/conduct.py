@@ -32,9 +32,9 @@ from evalcase.run.budget import Budget
 from evalcase.run.fail_fast import FailFast
 from evalcase.run.gate import Gate
 from evalcase.run.limits import Limits
-from evalcase.run.opening import OpenTargets
+from evalcase.run.opening import CLOSE_S, OpenTargets
 from evalcase.run.schedule import Engine, Watcher
-from evalcase.system.timer import Timer
+from evalcase.system.guests import Guests
 
 
 class Evaluation:
@@ -44,7 +44,7 @@ class Evaluation:
         self.plan = plan
         self.watcher = watcher
         self.engine: Engine | None = None
-        self._broken: Exception | None = None
+        self._broken: BaseException | None = None
         self._budget: Budget | None = None
         self._is_new = False
 
@@ -65,8 +65,7 @@ class Evaluation:
         plan = self.plan
         if run is None:
             refuse_secret_names(plan.trials, plan.scrubber)
-        opened = partial(watch_keys, plan.scrubber)
-        async with OpenTargets(plan.targets, plan.make, plan.warn, opened) as targets:
+        async with Guests() as self._guests, self._opening() as targets:
             self._is_new = run is None
             if run is None:
                 world = plan.world
@@ -77,7 +76,19 @@ class Evaluation:
             try:
                 return await self._record(run, targets, again)
             finally:
-                await plan.graders.close()
+                await self._guests.settle()
+                await self._close_graders()
+
+    def _opening(self) -> OpenTargets:
+        plan = self.plan
+        opened = partial(watch_keys, plan.scrubber)
+        return OpenTargets(plan.targets, plan.make, plan.warn, opened, self._guests)
+
+    async def _close_graders(self) -> None:
+        stay = await self._guests.run(self.plan.graders.close(), CLOSE_S, "close")
+        if stay.is_late or stay.error is not None:
+            what = f"took more than {CLOSE_S:g} s" if stay.is_late else f"failed: {stay.error!r}"
+            self.plan.warn(f"tear-down of the graders {what}")
 
     async def _record(
         self, run: Run, targets: OpenTargets, again: tuple[Verdict, ...]
@@ -98,6 +109,11 @@ class Evaluation:
             run.journal, scrubber=self.plan.scrubber, deliver=deliver, on_failure=journal_failed,
             read=index.read,
         )  # fmt: skip
+        if (cut := journal.cut) is not None:
+            self.plan.warn(
+                f"the last line of {run.journal}, {cut.line}, was half written when the run was "
+                "ended: it is dropped, and its trial is run again"
+            )
         try:
             self.watcher.resumed(index.count_finished(again))
             work, engine = self._set_up(run, targets, journal, index, again)
@@ -143,12 +159,14 @@ class Evaluation:
         spent_usd = tally.totals().spent_usd or 0.0
         ahead = rows_ahead(limits.concurrency)
         session = Session(journal, tally, self.watcher.finished, ahead)
-        engine = self.engine = Engine(limits, self.watcher, self._fail_fast(index, again))
+        engine = self.engine = Engine(
+            limits, self.watcher, self._fail_fast(index, again), targets.context
+        )
         budget = self._budget = Budget(limits.max_cost_usd, spent_usd, engine.stop)
         budget.spend(0.0)  # what earlier sessions spent may be all there is
-        timer, store = Timer(), self._store()
-        gate = Gate(targets, limits, engine, budget, timer, plan.world.random, store)
-        trials = Trials(plan, engine, gate, timer, run.id)
+        guests, store = self._guests, self._store()
+        gate = Gate(targets, limits, engine, budget, guests, plan.world.random, store)
+        trials = Trials(plan, engine, gate, guests, run.id)
         changed = {} if self._is_new else find_changes(plan, run, index.versions)
         return Work(plan, run, index, trials, session, again, changed), engine
 
@@ -185,7 +203,7 @@ class Evaluation:
         for done in dones:
             try:
                 done()
-            except Exception as error:  # noqa: BLE001 - a watcher may be the user's own code
+            except BaseException as error:  # noqa: BLE001 - a watcher may be the user's own code
                 self._broken = self._broken or error
         if self._broken is not None and self.engine is not None:
             self.engine.stop(f"{type(self._broken).__name__} while a result was shown")

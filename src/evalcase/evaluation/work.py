@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Iterator, Mapping
 
-from evalcase.errors import SuiteError
+from evalcase.errors import ConfigError, SuiteError
 from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.trials import Trials
 from evalcase.model.codec import encode
@@ -153,6 +153,8 @@ class Work:
     def _planned(self, name: str, engine: Engine) -> Iterator[Trial]:
         try:
             yield from trials_of(self._plan, name)
+        except ConfigError as error:
+            engine.stop(str(error))
         except SuiteError as error:
             engine.stop(f"a suite was changed while it was run: {error.problems[0]}")
 
