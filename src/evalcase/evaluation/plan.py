@@ -32,6 +32,8 @@ class Given:
     suites: SomeSuites | None = None
     targets: Mapping[str, Target] | None = None
     graders: Sequence[NamedGrader] = ()
+    only_graders: bool = False
+    """Whether they take the place of those that cases have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,10 @@ def _prepare(
         world.import_path.insert(0, config.root)
     suites = given.suites if given.suites is not None else Suites(options.paths)
     surroundings = Surroundings(config.root, world.environment, warn)
-    graders = Graders(given.graders, surroundings, config=config, no_exec=options.no_exec)
+    graders = Graders(
+        given.graders, surroundings, config=config, no_exec=options.no_exec,
+        only_given=given.only_graders,
+    )  # fmt: skip
     choice = make_choice(options.selection, Places(config.root, world.cwd).find)
     found = survey_cases(suites, options, config, graders, choice, warn)
     named = [name for name in options.targets if name not in (given.targets or {})]
