@@ -79,8 +79,8 @@ def _advise_comparison(
         for below, reason in _left_out(each, index == last):
             # One tells the reader; the same for every message and call tells no more.
             at: At = "key" if below and isinstance(below[-1], str) else "value"
-            hint = _IN_CODE if has_code else None
-            findings.add("not-compared", written.place(index, below), reason, hint, at)
+            more = _IN_CODE if has_code else None
+            findings.add("not-compared", written.place(index, below), reason, more, at)
             return
 
 
