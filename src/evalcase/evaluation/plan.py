@@ -87,7 +87,7 @@ def _prepare(
         # A project's own modules are importable, as they are for its tests.
         world.import_path.insert(0, config.root)
     tell = warn_once(lambda text: warn(scrubber.text(text)))
-    suites = given.suites if given.suites is not None else Suites(options.paths)
+    suites = given.suites if given.suites is not None else Suites(options.paths, world.cwd)
     surroundings = Surroundings(config.root, world.environment, tell)
     graders = Graders(given.graders, surroundings, config=config, no_exec=options.no_exec)
     choice = make_choice(options.selection, Places(config.root, world.cwd).find)

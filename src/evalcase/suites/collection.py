@@ -77,10 +77,12 @@ class HeldSuites:
 class Suites:
     """Suites of files: valid once `check` has been gone through to its end."""
 
-    def __init__(self, paths: tuple[str, ...]) -> None:
+    def __init__(self, paths: tuple[str, ...], cwd: str) -> None:
+        """`cwd` is what paths are seen from; a target may be elsewhere when they are read again."""
         if STDIN in paths:
             raise ConfigError("a run reads files, and not standard input: it must be resumable")
         self.paths = paths
+        self._cwd = cwd
         self._known = Existing()
         self.warnings = self.notes = 0
         self._errors: list[Problem] = []
@@ -138,11 +140,14 @@ class Suites:
 
     def __iter__(self) -> Iterator[tuple[str, Case]]:
         for path, cases in self._files.items():
-            for case in cases if cases is not None else _again(path):
+            for case in cases if cases is not None else _again(self._place(path)):
                 yield path, case
 
     def hashes(self) -> dict[str, str]:
-        return {path: digest_file(path) for path in self._files}
+        return {path: digest_file(self._place(path)) for path in self._files}
+
+    def _place(self, path: str) -> str:
+        return os.path.join(self._cwd, path)
 
 
 def _again(path: str) -> Iterator[Case]:
