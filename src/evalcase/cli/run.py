@@ -138,7 +138,7 @@ def _run(given: dict[str, object]) -> int:
         if (origin := selection["failed_of"]) is not None:
             selection["failed_of"] = find_failed(str(origin), folder, config.root)
         chosen = RunOptions(selection=Selection(**selection), **given)  # type: ignore[arg-type]
-        plan = prepare(chosen, config, world, view.warn)
+        plan = prepare(chosen, config, world, view.warn, tell=view.tell)
         view.expect(plan.trials)
         if dry_run:
             manner.print(_say_what_would_run(plan, manner.as_json))

@@ -124,7 +124,7 @@ def print_conclusion(
 async def _until_interrupted(
     evaluation: Evaluation, go: Callable[[], Coroutine[None, None, Evaluated]], view: RunView
 ) -> Evaluated:
-    """Once lets finish what is running, twice stops; before anything runs, once is enough."""
+    """Ctrl-C once: what is running is finished; twice, or before anything runs: it stops."""
     loop = asyncio.get_running_loop()
     task = OwnTask(go(), loop=loop)
     unseen: list[float] = []

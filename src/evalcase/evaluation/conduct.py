@@ -10,6 +10,7 @@ from functools import partial
 
 from evalcase.errors import RecordError
 from evalcase.evaluation.about import describe_plan, find_changes
+from evalcase.evaluation.grading import By, Grading
 from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.secrets import errors_without_secrets, refuse_secret_names, watch_keys
 from evalcase.evaluation.trials import Trials
@@ -40,9 +41,11 @@ from evalcase.system.guests import Guests
 class Evaluation:
     """A run on its way. `engine` is there once trials are under way, and can be interrupted."""
 
-    def __init__(self, plan: Plan, watcher: Watcher) -> None:
+    def __init__(self, plan: Plan, watcher: Watcher, by: By | None = None) -> None:
+        """With `by`, answers that are known are graded by that, and nobody is asked."""
         self.plan = plan
         self.watcher = watcher
+        self._by = by
         self.engine: Engine | None = None
         self._broken: BaseException | None = None
         self._budget: Budget | None = None
@@ -109,6 +112,11 @@ class Evaluation:
             run.journal, scrubber=self.plan.scrubber, deliver=deliver, on_failure=journal_failed,
             read=index.read,
         )  # fmt: skip
+        if (cut := journal.cut) is not None:
+            self.plan.warn(
+                f"the last line of {run.journal}, {cut.line}, was half written when the run was "
+                "ended: it is dropped, and its trial is run again"
+            )
         try:
             self.watcher.resumed(index.count_finished(again))
             work, engine = self._set_up(run, targets, journal, index, again)
@@ -147,7 +155,7 @@ class Evaluation:
     def _set_up(
         self, run: Run, targets: OpenTargets, journal: Journal, index: Index,
         again: tuple[Verdict, ...],
-    ) -> tuple[Work, Engine]:  # fmt: skip
+    ) -> tuple[Work | Grading, Engine]:  # fmt: skip
         """The engine with its gate, and the work that goes through it."""
         plan, limits = self.plan, self._limits()
         tally = index.tally()
@@ -162,6 +170,8 @@ class Evaluation:
         guests, store = self._guests, self._store()
         gate = Gate(targets, limits, engine, budget, guests, plan.world.random, store)
         trials = Trials(plan, engine, gate, guests, run.id)
+        if self._by is not None:
+            return Grading(plan, run, index, trials, session, self._by), engine
         changed = {} if self._is_new else find_changes(plan, run, index.versions)
         return Work(plan, run, index, trials, session, again, changed), engine
 
