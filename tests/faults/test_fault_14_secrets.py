@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import urllib.parse
 from pathlib import Path
 
 import pytest
 
+from evalcase import Answer, Case, Question, Result, Target, TargetError, evaluate
 from tests.faults.programs import program
 from tests.run.project import CONFIG, Done, Project, case
 
@@ -200,6 +202,21 @@ def test_fault_14_a_secret_within_paths_and_ids_keeps_no_run_from_being_resumed(
     assert project.verdicts() == {"regression": "failed", "b": "passed"}
 
 
+def test_fault_14_an_answer_is_graded_with_its_secret_and_recorded_without(
+    project: Project,
+) -> None:
+    project.configure(SETTINGS)
+    project.suite(case("one", f"say {SECRET}", expected_output=SECRET))
+    done = run(project, "run")
+    assert (done.code, project.verdicts()) == (0, {"one": "passed"})
+    check(project, done)
+    project.forget_calls()
+    again = run(project, "resume", "latest")
+    assert (again.code, project.calls()) == (0, [])
+    shown = run(project, "report", "--case", "one")
+    assert "(a secret was taken out of it; it was graded with it)" in shown.out
+
+
 def test_fault_14_an_answer_without_its_secret_is_not_graded_again_but_asked_for(
     project: Project,
 ) -> None:
@@ -299,3 +316,70 @@ def test_fault_14_what_a_target_class_says_of_itself_holds_when_it_is_named(
     journal = (project.runs()[0] / "journal.jsonl").read_text()
     for text in (done.out, done.err, journal):
         assert "0123456789abcdef" not in text
+
+
+ASKS_LATE = """
+import os
+from evalcase import Answer, Message, Target, Traits
+
+class Judge(Target):
+    traits = Traits(key_names=("JUDGE_KEY",), concurrency=1)
+
+    async def open(self):
+        os.environ["JUDGE_KEY"] = "sk-0123456789abcdef"
+
+    async def answer(self, question):
+        return Answer.of_text("it is " + os.environ["JUDGE_KEY"])
+
+
+async def asks(context):
+    message = Message({"role": "user", "content": "well?"})
+    return (await context.ask("judge", [message])).text
+"""
+
+
+def test_fault_14_a_target_that_a_grader_opens_late_may_say_what_is_secret(
+    project: Project,
+) -> None:
+    (project.path / "own.py").write_text(ASKS_LATE)
+    project.configure(f'{CONFIG}\n[targets.judge]\nkind = "python"\nfunction = "own:Judge"\n')
+    project.suite(case("a", graders=["python:own:asks"]))
+    done = project.run("run")
+    journal = (project.runs()[0] / "journal.jsonl").read_text()
+    assert "sk-0123456789abcdef" not in done.out + done.err + journal
+    assert "it is ***JUDGE_KEY***" in journal
+
+
+def test_fault_14_what_a_program_is_told_has_no_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "evalcase.toml").write_text('secrets = ["TOKEN"]\n')
+    monkeypatch.delenv("TOKEN", raising=False)
+    told: list[str] = []
+    seen: list[Result] = []
+
+    def load() -> str:
+        monkeypatch.setenv("TOKEN", "sk-0123456789abcdef")
+        return os.environ["TOKEN"]
+
+    def agent(text: str) -> object:
+        message = {"role": "assistant", "content": f"{text} {load()}"}
+        return {"messages": [message], "cost_usd": load()}
+
+    class Broken(Target):
+        async def open(self) -> None:
+            raise ValueError(f"no entry with {load()}")
+
+        async def answer(self, question: Question) -> Answer:
+            raise NotImplementedError
+
+    suite = [Case(id="a", input="key:", expected_output="ok")]
+    root = {"root": tmp_path, "runs_dir": tmp_path / "runs"}
+    done = evaluate(suite, agent, on_warning=told.append, on_result=seen.append, **root)  # type: ignore[arg-type]
+    [result] = done.results
+    assert [each.answer and each.answer.text for each in (result, *seen)] == [
+        "key: ***TOKEN***"
+    ] * 2
+    assert ["***TOKEN***" in text for text in told] == [True]
+    with pytest.raises(TargetError, match=r"no entry with \*\*\*TOKEN\*\*\*"):
+        evaluate(suite, Broken(), **root)  # type: ignore[arg-type]

@@ -218,15 +218,31 @@ def test_only_a_grader_that_compares_takes_the_place_of_the_comparison(
     assert [problem.code for problem in evalcase.check(".")] == found
 
 
-def test_a_configured_judge_is_warned_of_until_a_grader_asks_it(folder: Path) -> None:
+def test_a_judge_that_is_configured_is_all_that_criteria_need(folder: Path) -> None:
     suite = "- {id: a, input: x, criteria: Is kind.}\n"
-    for config in ("", "[judge]\ntarget = 'echo'\n"):
-        write(folder, evalcase__toml=config, a__eval__yaml=suite)
-        (problem,) = evalcase.check(".")
-        assert (problem.code, problem.severity) == ("no-judge", "warning")
-        assert "[judge]" not in (problem.hint or "")
-        (refused,) = problems_of_run(target="echo")
-        assert (refused.message, refused.hint) == (problem.message, problem.hint)
+    write(folder, evalcase__toml="[judge]\ntarget = 'echo'\n", a__eval__yaml=suite)
+    assert evalcase.check(".") == []
+
+
+@pytest.mark.parametrize(
+    ("grader", "found"),
+    [
+        ("judge", ["no-judge"]),
+        ("{judge: Is kind.}", ["no-judge"]),
+        ("{any: [judge, expected]}", ["no-judge"]),
+        ("{judge: {value: Is kind., target: echo}}", []),
+        ("{judge: {value: Is kind., target: nosuch}}", ["unknown-target"]),
+        ("{judge: {value: Is kind., panel: [echo, nosuch, echo]}}", ["unknown-target"]),
+    ],
+)
+def test_a_grader_that_judges_needs_a_judge_or_names_one(
+    folder: Path, grader: str, found: list[str]
+) -> None:
+    suite = f"- {{id: a, input: x, expected_output: x, graders: [{grader}]}}\n"
+    write(folder, evalcase__toml="", a__eval__yaml=suite)
+    assert [problem.code for problem in evalcase.check(".")] == found
+    if found:
+        assert [problem.code for problem in problems_of_run(target="echo")] == found
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from evalcase.errors import RecordError
 from evalcase.evaluation.about import describe_plan, find_changes
@@ -64,8 +65,8 @@ class Evaluation:
         plan = self.plan
         if run is None:
             refuse_secret_names(plan.trials, plan.scrubber)
-        async with OpenTargets(plan.targets, plan.make, plan.warn) as targets:
-            watch_keys(plan.scrubber, targets.by_name.values())
+        opened = partial(watch_keys, plan.scrubber)
+        async with OpenTargets(plan.targets, plan.make, plan.warn, opened) as targets:
             self._is_new = run is None
             if run is None:
                 world = plan.world
@@ -126,6 +127,7 @@ class Evaluation:
         """How it ended, in so far as the engine and the budget know."""
         assert self.engine is not None
         assert self._budget is not None
+        notice = None if notice is None else self.plan.scrubber.text(notice)
         if status != "stopped":
             return End(status, notice)
         cap_usd = self._budget.cap_usd if self._budget.is_spent else None

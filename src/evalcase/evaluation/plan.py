@@ -89,7 +89,7 @@ def _prepare(
     tell = warn_once(lambda text: warn(scrubber.text(text)))
     suites = given.suites if given.suites is not None else Suites(options.paths)
     surroundings = Surroundings(config.root, world.environment, tell)
-    graders = Graders(given.graders, surroundings, no_exec=options.no_exec)
+    graders = Graders(given.graders, surroundings, config=config, no_exec=options.no_exec)
     choice = make_choice(options.selection, Places(config.root, world.cwd).find)
     found = survey_cases(suites, options, config, graders, choice, tell)
     named = [name for name in options.targets if name not in (given.targets or {})]
@@ -107,7 +107,7 @@ def _prepare(
     if options.caches(config):
         _check_caching(targets)
     askable = _askable_targets(config, targets, make) if graders.may_ask else ()
-    watch_keys(scrubber, (*targets.values(), *askable))
+    watch_keys(scrubber, *targets.values(), *askable)
     scrubber.look()  # what it warns of is said before anybody is asked
     return Plan(
         options, config, world, suites, found.choice, trials, sum(found.cases.values()), targets,

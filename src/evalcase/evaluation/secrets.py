@@ -27,7 +27,7 @@ def make_scrubber(config: Config, environment: Mapping[str, str], warn: Warn) ->
     return scrubber
 
 
-def watch_keys(scrubber: Scrubber, targets: Iterable[Target]) -> None:
+def watch_keys(scrubber: Scrubber, *targets: Target) -> None:
     """Take in the variables that targets take secrets from. Some know them once they are open."""
     scrubber.watch(name for target in targets for name in target.traits.key_names)
 

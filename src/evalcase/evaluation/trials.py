@@ -67,7 +67,7 @@ class Trials:
         graded = Graded("errored", ())
         if answer is not None:
             self._look_at_cost(trial, answer)
-            graded = await self._grade(trial, question, answer, graders)
+            graded = await self._grade(trial, question, answer, graders, asked.duration_s)
         return Result(
             trial.key, self.hash_question(trial), graded.verdict, answer, graded.grades, failure,
             asked.attempts, started, round(asked.duration_s, 6),
@@ -81,7 +81,7 @@ class Trials:
         graders = self._plan.graders.of(trial.case)
         assert known.answer is not None
         question = self._question(trial, self._files_of(trial))
-        graded = await self._grade(trial, question, known.answer, graders)
+        graded = await self._grade(trial, question, known.answer, graders, known.duration_s)
         return Result(
             known.key, known.question_hash, graded.verdict, known.answer, graded.grades, None,
             known.attempts, known.started_at, known.duration_s, known.retried,
@@ -89,10 +89,11 @@ class Trials:
         )  # fmt: skip
 
     def _grade(
-        self, trial: Trial, question: Question, answer: Answer, graders: Sequence[NamedGrader]
-    ) -> Awaitable[Graded]:
+        self, trial: Trial, question: Question, answer: Answer, graders: Sequence[NamedGrader],
+        duration_s: float,
+    ) -> Awaitable[Graded]:  # fmt: skip
         asker = partial(self._gate.ask_for_grader, within=question)
-        context = Context(trial.case, question, answer, asker=asker)
+        context = Context(trial.case, question, answer, asker=asker, duration_s=duration_s)
         limit_s = self._plan.config.grader_timeout_s
         return grade_answer(context, graders, self._timer, limit_s)
 

@@ -62,6 +62,22 @@ def _reference_hint(module: str, name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class TargetName(Plain):
+    """A target by its name, or as `kind:value`. Whoever knows targets looks it up."""
+
+    @property
+    def words(self) -> str:
+        return "the name of a target"
+
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
+        if not isinstance(value, str) or not value:
+            yield mismatch(self, value, path)
+
+    def schema(self) -> dict[str, JSON]:
+        return {"type": "string", "minLength": 1}
+
+
+@dataclass(frozen=True, slots=True)
 class PathText(Plain):
     """A path into JSON."""
 

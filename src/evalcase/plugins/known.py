@@ -85,19 +85,11 @@ class InProject(Existing):
         return self._targets[name]
 
     def _object_to_judge(self, field: str) -> Unfit | None:
-        from evalcase.plugins.registry import is_known
-
-        if not is_known("graders", "judge"):
-            # Whether one is configured or not: nothing would ask it.
-            message = f"`{field}` is graded by a judge, and evalcase has no judge to ask so far"
-            return Unfit("no-judge", message, _WITHOUT_JUDGE)
         if self.config.judge is not None or not self.config.is_read:
             return None
         hint = 'add [judge] to evalcase.toml, with target = "NAME"'
         return Unfit("no-judge", f"`{field}` is graded by a judge, and none is configured", hint)
 
-
-_WITHOUT_JUDGE = "say what is expected by `expected_output` or `graders` instead"
 
 _ELSEWHERE = {
     "exact": "expected", "exact_match": "expected", "match": "expected", "javascript": "python",
@@ -119,5 +111,5 @@ def _grader_hint(name: str) -> str:
     if close is not None:
         return f"did you mean `{close}`?"
     if any(word in name.lower().replace("-", "_") for word in _JUDGES):
-        return "no grader asks a model so far; a function of yours can: python:MODULE:FUNCTION"
+        return "did you mean `judge`? It asks a model; without options, by `criteria` and `rubrics`"
     return f"there are {', '.join(known)}"

@@ -20,11 +20,14 @@ class OpenTargets:
         targets: Mapping[str, Target],
         make: Callable[[str], Target],
         warn: Callable[[str], None],
+        opened: Callable[[Target], None],
     ) -> None:
+        """`opened` is told of each that is open: some know only then what is secret."""
         self.by_name: dict[str, Target] = {}
         self._targets = targets
         self._make = make
         self._warn = warn
+        self._opened = opened
         self._stack = AsyncExitStack()
         self._one_at_a_time = asyncio.Lock()
 
@@ -63,6 +66,7 @@ class OpenTargets:
         except Exception as error:
             what = f"{type(error).__name__}: {error}"
             raise TargetError(f"a target could not be set up: {what}") from error
+        self._opened(target)
         self.by_name[name] = target
 
     async def _close(self, target: Target) -> None:

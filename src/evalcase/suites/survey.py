@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.model.case import Case
+from evalcase.model.json_value import JSON
 from evalcase.model.problem import Problem
 from evalcase.model.quick_dataclass import replace
 from evalcase.plugins.graders import Graders
@@ -107,9 +108,12 @@ def _look_at_filters(
 def _note_case(suite: str, case: Case, options: RunOptions, config: Config, found: Survey) -> None:
     needs = found.needs.get(suite)
     if needs is None:
-        needs = found.needs[suite] = SuiteNeeds(set(), set())
-    if case.needs_judge and not case.skip:
-        needs.judged.add(case.id)
+        needs = found.needs[suite] = SuiteNeeds(set(), set(), set())
+    if not case.skip:
+        judges = list(_judges_in(case.data.get("graders", ())))
+        if _asks_configured_judge(case, judges):
+            needs.judged.add(case.id)
+        needs.asked.update(name for each in judges for name in _named_by(each))
     for name in targets_of(case, options, config):
         found.trials[name] = found.trials.get(name, 0) + times_of(case, options.repeat)
         found.cases[name] = found.cases.get(name, 0) + 1
@@ -135,3 +139,26 @@ def targets_of(case: Case, options: RunOptions, config: Config) -> tuple[str, ..
             f"case `{case.id}` names no target: say --target NAME, or set `target` in evalcase.toml"
         )
     return (config.target,)
+
+
+def _asks_configured_judge(case: Case, judges: Sequence[Mapping[str, JSON]]) -> bool:
+    """Whether the judge of the configuration grades a case, by its criteria or by a grader that
+    names no other."""
+    return any(not _named_by(each) for each in judges) or (case.needs_judge and not judges)
+
+
+def _named_by(judge: Mapping[str, JSON]) -> list[str]:
+    """The targets that a grader which judges says it asks."""
+    panel, target = judge.get("panel"), judge.get("target")
+    several = panel if isinstance(panel, list) else [target]
+    return [name for name in several if isinstance(name, str)]
+
+
+def _judges_in(specs: Iterable[object]) -> Iterator[dict[str, JSON]]:
+    for spec in specs:
+        if isinstance(spec, dict):
+            if spec.get("type") == "judge":
+                yield spec
+            for value in spec.values():
+                if isinstance(value, list):
+                    yield from _judges_in(value)

@@ -101,8 +101,12 @@ def pair_calls(rows: Sequence[Mapping[str, JSON]]) -> Iterator[Pair]:
             yield _pair_call(expected, got, row)
         elif expected is not None:
             yield Line(expected, 0, len(expected)), note
+        elif got is None:
+            yield None, note
+        elif row.get("made") is False:
+            yield Line("(not expected)", note=True), Line(got, 0, len(got))
         else:
-            yield None, note if got is None else Line(got)
+            yield None, Line(got)
 
 
 def pair_fields(rows: Sequence[Mapping[str, JSON]]) -> Iterator[Pair]:

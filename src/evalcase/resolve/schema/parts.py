@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evalcase.model.grader_options import DeclaredGrader
+from evalcase.model.levels import Levels
 from evalcase.resolve.schema.graders import grader_parts
 from evalcase.resolve.schema.messages import message_parts
 from evalcase.resolve.schema.words import (
@@ -78,6 +79,7 @@ def _rubric() -> Schema:
         "description": optional("string", "Another name for `text`.", minLength=1),
         "weight": weight(),
         "required": must_pass(),
+        "levels": _levels(),
     }
     point = mapping(fields)
     rules = [
@@ -93,6 +95,12 @@ def _rubric() -> Schema:
         "then": {**point, "allOf": rules},
         "examples": ["Names the capital"],
     }
+
+
+def _levels() -> Schema:
+    """What answers of each level are like, numbered from 0."""
+    about = "What an answer of each level is like, from 0 to the best."
+    return {**Levels().schema(), "type": ["object", "null"], "description": about}
 
 
 def _rules_of(schema: Schema) -> list[object]:

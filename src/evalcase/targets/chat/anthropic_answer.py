@@ -19,7 +19,7 @@ from evalcase.targets.chat.api import ReadAnswer
 from evalcase.targets.chat.client import service_error
 from evalcase.targets.chat.pieces import Pieces
 from evalcase.targets.reading.answer_messages import read_messages
-from evalcase.targets.reading.usage import read_usage
+from evalcase.targets.reading.usage import read_model, read_usage
 from evalcase.targets.web.errors import protocol_error
 from evalcase.targets.web.event_stream import Event
 from evalcase.text.strict_json import parse_json
@@ -41,7 +41,7 @@ def read_anthropic_answer(value: dict[str, Any], warn: Warn) -> ReadAnswer:
     usage = value.get("usage")
     counts = usage if isinstance(usage, dict) else {}
     written = counts.get(_WRITTEN)
-    answer = Answer(messages, read_usage(_counts(counts), warn))
+    answer = Answer(messages, read_usage(_counts(counts), warn), model=read_model(value))
     return ReadAnswer(answer, written if isinstance(written, int) else 0)
 
 

@@ -17,7 +17,7 @@ from evalcase.targets.chat.api import ReadAnswer
 from evalcase.targets.chat.client import service_error
 from evalcase.targets.chat.pieces import Pieces
 from evalcase.targets.reading.answer_messages import read_messages
-from evalcase.targets.reading.usage import read_usage
+from evalcase.targets.reading.usage import read_model, read_usage
 from evalcase.targets.web.errors import protocol_error
 from evalcase.targets.web.event_stream import Event
 from evalcase.text.strict_json import parse_json
@@ -35,7 +35,8 @@ def read_openai_answer(value: dict[str, Any], warn: Warn) -> ReadAnswer:
         messages = read_messages([_kept(message, choices[0].get("finish_reason"), value)])
     except TargetError as error:
         raise _no_answer(str(error), value) from None
-    return ReadAnswer(Answer(messages, read_openai_usage(value.get("usage"), warn)))
+    usage = read_openai_usage(value.get("usage"), warn)
+    return ReadAnswer(Answer(messages, usage, model=read_model(value)))
 
 
 def read_openai_usage(value: JSON, warn: Warn) -> Usage | None:
@@ -78,6 +79,7 @@ class OpenAIStream:
         """The highest number of a call so far."""
         self._reason: JSON = None
         self._usage: JSON = None
+        self._model: JSON = None
 
     def take(self, event: Event) -> bool:
         if event.data.strip() == b"[DONE]":
@@ -89,6 +91,7 @@ class OpenAIStream:
             raise service_error(chunk.get("error", chunk), event.data)
         if chunk.get("usage") is not None:
             self._usage = chunk["usage"]
+        self._model = chunk.get("model") or self._model
         choices = chunk.get("choices")
         if isinstance(choices, list) and choices and isinstance(choices[0], dict):
             self._take_choice(choices[0])
@@ -101,7 +104,7 @@ class OpenAIStream:
         if self._calls:
             message["tool_calls"] = [self._calls[index].joined() for index in sorted(self._calls)]
         choice = {"message": message, "finish_reason": self._reason}
-        return {"choices": [choice], "usage": self._usage}
+        return {"choices": [choice], "usage": self._usage, "model": self._model}
 
     def text(self) -> str:
         return str(self._message.find("content") or "")
