@@ -321,6 +321,9 @@ def test_fault_23_a_recorded_case_names_no_code_that_grades(scene: Scene) -> Non
     graders = [
         {"type": "python:trap:answer"},
         {"type": "all", "value": [{"type": "script", "value": ["touch", "pwned"]}]},
+        {"type": "judge", "value": "right", "target": "command:touch pwned"},
+        {"type": "judge", "value": "right", "panel": ["echo", "echo", "command:touch pwned"]},
+        {"type": "contains", "value": "harmless"},
     ]
     data = {"id": "c0", "input": [{"role": "user", "content": "say ok"}], "graders": graders}
     case = {"type": "case", "suite": "s.eval.yaml", "case": "c0", "data": data}
@@ -332,6 +335,8 @@ def test_fault_23_a_recorded_case_names_no_code_that_grades(scene: Scene) -> Non
     assert done.err.splitlines()[1:] == [
         '  grader    {"type":"python:trap:answer"}',
         '  grader    {"type":"all","value":[{"type":"script","value":["touch","pwned"]}]}',
+        '  grader    {"type":"judge","value":"right","target":"command:touch pwned"}',
+        '  grader    {"type":"judge","value":"right","panel":["echo","echo","command:touch pwned"]}',
         "nothing of that was done; if you trust the record, say --trust",
     ]
     with watching(scene.outside) as witness:

@@ -13,7 +13,7 @@ from evalcase.cli.explained import explained
 from evalcase.cli.resume import go_back, read_request
 from evalcase.cli.running import Manner, execute
 from evalcase.cli.streams import take_streams
-from evalcase.cli.trust import refuse_code, refuse_stranger, trust_option
+from evalcase.cli.trust import refuse_graders, refuse_stranger, trust_option
 from evalcase.cli.watching import make_view
 from evalcase.errors import ConfigError, RecordError, SuiteError
 from evalcase.evaluation.conduct import Evaluation
@@ -95,7 +95,7 @@ def command(
     with KeptRun(chosen, grading) as kept:
         held = _recorded_suites(kept) if recorded else None
         if held is not None and not graders and not trust:
-            code = refuse_code(chosen, (case for _, case in held))
+            code = refuse_graders(chosen, (case for _, case in held), config)
             if code is not None:
                 return code
         if not recorded and not suites:

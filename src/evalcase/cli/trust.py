@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import click
 
 from evalcase.model.case import Case
-from evalcase.plugins.graders import make_grader, runs_code
+from evalcase.model.json_value import JSON
+from evalcase.plugins.graders import defaults_of, make_grader, runs_code
+from evalcase.project.config import Config
 from evalcase.project.options import RunOptions
 from evalcase.record.folder import Run
 from evalcase.system.user_key import read_key
@@ -42,19 +44,29 @@ def refuse_stranger(run: Run, request: RunOptions, state: str | None) -> int:
     return 2
 
 
-def refuse_code(run: Run, cases: Iterable[Case]) -> int | None:
-    """Say which graders of recorded cases would run code, each on its line; None if none would.
+def refuse_graders(run: Run, cases: Iterable[Case], config: Config) -> int | None:
+    """Say which graders of recorded cases would run code, or ask whom the configuration doesn't
+    name, each on its line; None if none would.
 
     A seal is of what was asked for, and not of what came: anybody can add a case to a journal.
     """
-    named = {_to_json(spec): spec for case in cases for spec in case.data.get("graders", ())}
-    found = [text for text, spec in named.items() if runs_code(make_grader(spec))]
+    specs = {_to_json(spec): spec for case in cases for spec in case.data.get("graders", ())}
+    found = [text for text, spec in specs.items() if _goes_beyond(spec, config)]
     if not found:
         return None
-    sys.stderr.write(f"evalcase: cases in {visible(run.path)} name graders that would run code:\n")
+    sys.stderr.write(
+        f"evalcase: cases in {visible(run.path)} name graders that would run code, or ask whom the "
+        "configuration does not name:\n"
+    )
     _list_named("grader", found)
     sys.stderr.write("nothing of that was done; if you trust the record, say --trust\n")
     return 2
+
+
+def _goes_beyond(spec: Mapping[str, JSON], config: Config) -> bool:
+    named = make_grader(spec, defaults_of(config))
+    known = {*config.targets, *([config.judge.target] if config.judge is not None else [])}
+    return runs_code(named) or not known.issuperset(named.grader.asks())
 
 
 def why_unsealed(run: Run, state: str | None) -> str:
