@@ -13,9 +13,9 @@ from evalcase.cli.explained import explained
 from evalcase.cli.resume import go_back, read_request
 from evalcase.cli.running import Manner, execute
 from evalcase.cli.streams import take_streams
-from evalcase.cli.trust import refuse_stranger, trust_option
+from evalcase.cli.trust import refuse_graders, refuse_stranger, trust_option
 from evalcase.cli.watching import make_view
-from evalcase.errors import ConfigError, SuiteError
+from evalcase.errors import ConfigError, RecordError, SuiteError
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.grading import By, Nobody, cases_by_id, cases_by_name, require_cases
 from evalcase.evaluation.plan import Given, Plan, prepare
@@ -94,11 +94,16 @@ def command(
         no_exec=no_exec or request.no_exec, fail_fast=False, cache=None,
     )  # fmt: skip
     with KeptRun(chosen, grading) as kept:
+        held = _recorded_suites(kept) if recorded else None
+        if held is not None and not graders and not trust:
+            code = refuse_graders(chosen, (case for _, case in held), config)
+            if code is not None:
+                return code
         if not recorded and not suites:
             go_back(chosen, config)
             _require_paths(request.paths)
         given = Given(
-            _recorded_suites(kept) if recorded else None, Nobody(),
+            held, Nobody(),
             [make_grader(spec, defaults_of(config)) for spec in _read_graders(graders)],
             bool(graders),
         )  # fmt: skip
@@ -155,10 +160,25 @@ def _recorded_suites(kept: KeptRun) -> SomeSuites:
         if id not in known:
             case = kept.find_case(suite, id)
             if case is not None:
+                _check_graders(case, kept)
                 known[id] = case
     return HeldSuites(
         Suite(suite, {"name": suite}, tuple(known.values())) for suite, known in cases.items()
     )
+
+
+def _check_graders(case: Case, kept: KeptRun) -> None:
+    """Raise RecordError if a record names graders in a way in which evalcase never wrote them."""
+    from evalcase.suites.made import read_fields
+
+    if "graders" in case.data:
+        try:
+            read_fields({"input": "?", "graders": case.data["graders"]})
+        except SuiteError as error:
+            problem = error.problems[0].message
+            raise RecordError(
+                f"{kept.run.journal}: case `{case.id}` can't be graded by its graders: {problem}"
+            ) from None
 
 
 def _count_answers(kept: KeptRun) -> dict[str, int]:
