@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import click
 
 from evalcase.cli import run_flags
-from evalcase.cli.conclusion import say_mixed, summary_object
+from evalcase.cli.conclusion import say_mixed, suggest_next, summary_object
 from evalcase.cli.explained import explained
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.terminal import columns_of, seen_from, style_for
@@ -114,7 +114,8 @@ def _remark(listed: ListedRun, kept: KeptRun) -> str:
     if listed.status != "completed":
         done, planned = kept.totals.trials.total, kept.planned
         of = f"{done:,} trials" if planned is None else f"{done:,} of {planned:,} trials"
-        said.append(f"incomplete, {of}: evalcase resume {listed.id}")
+        hint = suggest_next(read_evaluated(kept), listed.id)
+        said.append(f"incomplete, {of}{': ' if hint else ''}{hint}")
     return "; ".join(said)
 
 

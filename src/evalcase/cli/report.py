@@ -172,7 +172,7 @@ def _evaluated(kept: KeptRun, wanted: Wanted, statistics: Statistics | None = No
         tally.add(result)
         if statistics is not None:
             statistics.add(result)
-    return evaluated if is_all else replace(evaluated, totals=tally.totals())
+    return evaluated if is_all else replace(evaluated, totals=tally.totals(), not_run=0)
 
 
 def _results(kept: KeptRun, wanted: Wanted) -> Iterator[Result]:
