@@ -164,10 +164,10 @@ class Work:
     def _must_ask(self, trial: Trial, known: FinishedTrial) -> bool:
         if known.verdict == "skipped":
             if not trial.case.skip:
-                self._plan.warn(f"case {trial.case.id} is no longer skipped")
+                self._plan.tell(f"case {trial.case.id} is no longer skipped")
             return not trial.case.skip
         if known.question != mark_of(self._trials.hash_question(trial)):
-            self._plan.warn(f"case {trial.case.id} was changed since it was run: it is run again")
+            self._plan.tell(f"case {trial.case.id} was changed since it was run: it is run again")
             return True
         return known.verdict in self._again and not known.answered
 
@@ -188,7 +188,7 @@ class Work:
         if self._grading > self._index.gradings:
             return
         self._grading = self._index.gradings + 1
-        self._plan.warn(
+        self._plan.tell(
             "what answers are graded by was changed: those that are there are graded again"
         )
         self._session.note(

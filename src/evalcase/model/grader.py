@@ -50,6 +50,8 @@ class Context:
     """Of the graders before this one that are done already."""
     asker: Asker | None = None
     grading: Grading | None = None
+    duration_s: float | None = None
+    """How long the target took to answer, as the engine measured it."""
     part: Part | None = None
     """What is graded in place of the whole answer, where the grader was told a `path`."""
 

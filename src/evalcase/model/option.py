@@ -18,7 +18,14 @@ from typing import Any, Protocol, TypeVar, dataclass_transform, overload
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.nearest import nearest_meaning
-from evalcase.model.quick_dataclass import MISSING, dataclass, field, fields, is_dataclass
+from evalcase.model.quick_dataclass import (
+    MISSING,
+    dataclass,
+    field,
+    fields,
+    is_dataclass,
+    replace,
+)
 from evalcase.model.shape import Anything, MapOf, OptionFault, Shape
 
 _KEY = "option"
@@ -35,6 +42,8 @@ class Option:
     default: Any = MISSING
     example: JSON = None
     elsewhere: tuple[str, ...] = ()
+    inside: type | None = None
+    """Where its values hold mappings with options of their own, the dataclass of those."""
 
     @property
     def needed(self) -> bool:
@@ -55,13 +64,14 @@ def option(
     name: str | None = None,
     example: JSON = None,
     elsewhere: tuple[str, ...] = (),
+    inside: type | None = None,
 ) -> Any:  # noqa: ANN401 - what dataclass makes of it has the field's type
     """A field of a dataclass that is an option.
 
     `name` is what people write where Python can't (`not`); `elsewhere` are names that other tools
     give it, for suggestions.
     """
-    declared = Option(name or "", shape, about, default, example, elsewhere)
+    declared = Option(name or "", shape, about, default, example, elsewhere, inside)
     if isinstance(default, dict | list):
         return field(default_factory=default.copy, metadata={_KEY: declared})
     return field(default=default, metadata={_KEY: declared})
@@ -88,9 +98,7 @@ def options_of(declared: type) -> dict[str, Option]:
         known: Option | None = each.metadata.get(_KEY)
         if known is not None:
             name = known.name or each.name
-            found[name] = Option(
-                name, known.shape, known.about, known.default, known.example, known.elsewhere
-            )
+            found[name] = replace(known, name=name)
     return found
 
 
@@ -223,6 +231,9 @@ class Record:
             return
         name = path[-1]
         for fault in faults_of(self.declared, value, f"`{name}`", path):
+            if fault.path[:-1] != path:
+                yield fault  # it names its own place
+                continue
             inner = fault.path[-1]
             yield fault._replace(
                 message=fault.message.replace(f"`{inner}` is", f"`{name}.{inner}` is")

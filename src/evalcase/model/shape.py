@@ -47,7 +47,8 @@ class Shape(Protocol):
         ...
 
     def schema(self) -> dict[str, JSON]:
-        """The same as JSON Schema."""
+        """The same as JSON Schema, each keyword beside its `type`, and no `anyOf` where types tell
+        the alternatives apart: editors then say what fits."""
         ...
 
 
