@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import evalcase
 from evalcase.model.grader_options import SHARED
 from evalcase.model.problem import Problem
 from evalcase.resolve.graders import SHARED_NAMES
@@ -184,3 +185,27 @@ def test_a_deep_one_is_no_trouble() -> None:
     depth = 45
     text = "{every: [" * depth + "nosuch" + "]}" * depth
     assert found(f"- {text}") == [("unknown-grader", "nosuch")]
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_fine"),
+    [
+        ("threshold: 0.5, graders: [{type: contains, value: a, weight: 0}]", False),
+        ("threshold: 0.5, graders: [{contains: a}, {type: contains, value: a, weight: 0}]", True),
+        ("graders: [{type: contains, value: a, weight: 0}]", True),
+        # The built-in comparison is added, and counts.
+        (
+            "threshold: 0.5, expected_output: a, graders: [{type: contains, value: a, weight: 0}]",
+            True,
+        ),
+        ("threshold: 0.5, criteria: good, graders: [{contains: a}]", True),
+    ],
+)
+def test_a_threshold_needs_a_grader_that_counts(fields: str, is_fine: bool) -> None:
+    try:
+        evalcase.loads(f"cases: [{{input: x, {fields}}}]")
+    except evalcase.SuiteError as error:
+        assert not is_fine
+        assert "weights of its graders are all 0" in error.problems[0].message
+    else:
+        assert is_fine

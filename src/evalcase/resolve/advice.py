@@ -46,6 +46,16 @@ def advise(data: dict[str, Any], path: KeyPath, written: Written, findings: Find
         _advise_comparison(expected, written, "skip" in data, findings)
 
 
+def check_weights(data: Mapping[str, Any], path: KeyPath, findings: Findings) -> None:
+    """Object to a threshold for a mean that there can't be, since no grader counts in it."""
+    graders = data["graders"]
+    if any(each.get("weight", 1) for each in graders) or "criteria" in data or "rubrics" in data:
+        return
+    if "expected_output" not in data or any(_compares_expected(each, findings) for each in graders):
+        message = "the weights of its graders are all 0, so there is no mean to reach a threshold"
+        findings.add("bad-value", path, message, "leave `weight` out, or `threshold`")
+
+
 def _compares_expected(grader: Mapping[str, Any], findings: Findings) -> bool:
     """Whether it takes the place of the built-in comparison, or one inside of it does."""
     declared = findings.declared(grader["type"])
