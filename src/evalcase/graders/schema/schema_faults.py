@@ -11,7 +11,7 @@ from evalcase.model.json_value import JSON, kind
 from evalcase.model.nearest import nearest
 from evalcase.model.shape import OptionFault
 
-EXTRA = "the extra `schema` knows it: pip install 'evalcase[schema]'"
+EXTRA = "the extra `schema` of evalcase knows it: install jsonschema-rs"
 
 
 def schema_faults(schema: JSON, path: KeyPath, root: JSON) -> Iterator[OptionFault]:
