@@ -16,6 +16,7 @@ from evalcase.cli.conclusion import RecordPlace, conclusion_lines, summary_objec
 from evalcase.cli.explained import explained
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.errors import ConfigError
+from evalcase.model.nearest import did_you_mean
 from evalcase.model.quick_dataclass import asdict, dataclass, replace
 from evalcase.model.result import Result
 from evalcase.project.config import load_config
@@ -31,7 +32,6 @@ from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.progress import VERDICTS
 from evalcase.report.terminal.statistics import TROUBLED, Statistics
 from evalcase.report.terminal.style import PLAIN, Style
-from evalcase.text.suggest import did_you_mean
 from evalcase.text.visible import visible
 
 _MOST_KNOWN = 10_000
