@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evalcase.model.codes import CODES
 from evalcase.model.finding import At, Finding, KeyPath, Unfit
+from evalcase.model.nearest import hint_at
 
 if TYPE_CHECKING:
     from evalcase.model.grader_options import DeclaredGrader
@@ -52,7 +53,7 @@ class Findings:
 
     def suggested(self, name: str, path: KeyPath) -> bool:
         """Whether a wrong field below `path` was just said to be meant as `name`."""
-        hint = f"did you mean `{name}`?"
+        hint = hint_at(name)
         for finding in reversed(self.found):
             if finding.path[:-1] != path:
                 return False

@@ -13,7 +13,7 @@ from evalcase.model.case import Case
 from evalcase.model.problem import Problem, in_order
 from evalcase.model.suite import Suite
 from evalcase.plugins.known import Installed
-from evalcase.read.discover import format_of, is_sidecar, nothing_there, suite_name
+from evalcase.read.discover import discover, format_of, is_sidecar, nothing_there, suite_name
 from evalcase.read.document import Format, parse_document
 from evalcase.read.source import (
     STDIN,
@@ -69,6 +69,18 @@ def load_file(
         return Loaded(path, None, [error.problem], 0, is_read=error.problem.span is not None)
     except OSError as error:
         return Loaded(path, None, [unreadable(path, error)], 0, is_read=False)
+
+
+def load_each(
+    paths: Iterable[str], stdin_format: Format = "yaml", keep: bool = True,
+    known: Known | None = None,
+) -> Iterator[Loaded]:  # fmt: skip
+    """Read the suites that some paths stand for, one after the other; folders are searched."""
+    for path in discover(paths):
+        if isinstance(path, Problem):
+            yield Loaded(path.path, None, [path], 0, is_read=False)
+        else:
+            yield load_file(path, stdin_format, keep, known)
 
 
 def load_text(text: str, format: Format, path: str = TEXT, known: Known | None = None) -> Loaded:

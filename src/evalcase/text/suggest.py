@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from evalcase.model.nearest import ALIKE, nearest, nearest_meaning, plain_name
+from evalcase.model.nearest import hint_at, nearest_meaning, plain_name
 
 _FIELDS_ELSEWHERE = {
     "prompt": "input", "question": "input", "query": "input", "messages": "input",
@@ -28,12 +28,6 @@ ROLES_ELSEWHERE = {
 _FIELDS_ALIKE = 0.7
 
 
-def did_you_mean(name: str, known: Iterable[str], alike: float = ALIKE) -> str | None:
-    """A hint that names the nearest of some names; None if none is near."""
-    close = nearest(name, known, alike)
-    return None if close is None else f"did you mean `{close}`?"
-
-
 def suggest(
     name: str, known: Iterable[str], aliases: dict[str, str] | None = None,
     elsewhere: dict[str, str] | None = None,
@@ -52,4 +46,4 @@ def suggest(
         close: str | None = foreign[written]
     else:
         close = nearest_meaning(name, meant, _FIELDS_ALIKE)
-    return None if close is None else f"did you mean `{close}`?"
+    return hint_at(close)
