@@ -44,6 +44,26 @@ def read_plain(text: str) -> str | int | float | bool | None:
     return text
 
 
+def keeps_spelling(text: str, as_json: bool = False) -> bool:
+    """Whether a plain scalar is no number, or one that is written as it will be.
+
+    JSON comes from programs, which have their own ways with exponents: there it is enough that no
+    digit is lost.
+    """
+    try:
+        value = read_plain(text)
+    except NotJsonScalarError:
+        return True
+    if type(value) not in (int, float) or repr(value) == text:
+        return True
+    if not as_json:
+        return False
+    from decimal import Decimal
+
+    has_zeros = "." in text and text.endswith("0") and not text.endswith(".0")
+    return not has_zeros and Decimal(text) == Decimal(repr(value))
+
+
 def decimal(text: str) -> int:
     if len(text) > MAX_DIGITS and len(text.lstrip("+-")) > MAX_DIGITS:
         raise NotJsonScalarError(_TOO_MANY_DIGITS)

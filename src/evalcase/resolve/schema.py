@@ -20,6 +20,7 @@ from evalcase.resolve.schema_words import (
     present,
     ref,
 )
+from evalcase.resolve.values import NOT_SKIPPED
 
 Aliases = dict[str, tuple[str, ...]]
 
@@ -228,6 +229,7 @@ def _case_fields() -> dict[str, Schema]:
             "string",
             "A name that is unique in the suite. Without it, one is made from the input.",
             minLength=1,
+            pattern=r"\S",
         ),
         "input": ref(
             "input",
@@ -244,6 +246,8 @@ def _case_fields() -> dict[str, Schema]:
             "description": "A reason to leave the case out, or `true`.",
             "type": ["boolean", "string", "null"],
             "minLength": 1,
+            "if": {"enum": list(NOT_SKIPPED)},
+            "then": {"type": ["boolean", "null"]},
         },
         "conversation_id": optional("string", "The conversation that the case is part of."),
         "criteria": optional(
