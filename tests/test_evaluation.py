@@ -16,7 +16,7 @@ from evalcase.project.config import Config, load_config
 from evalcase.project.options import RunOptions
 from evalcase.record.evaluated import Evaluated
 from evalcase.record.index import read_index
-from evalcase.run.plan import Selection, Shard
+from evalcase.run.selection import Selection, Shard
 from evalcase.suites.collection import Suites
 from evalcase.system.world import this_world
 
@@ -116,7 +116,7 @@ def test_no_target_at_all(tmp_path: Path) -> None:
 def test_nothing_left_to_run(tmp_path: Path) -> None:
     write(tmp_path, "a")
     request = RunOptions((str(tmp_path),), ("echo",), Selection(globs=("z*",)))
-    with pytest.raises(ConfigError, match="no case is left"):
+    with pytest.raises(ConfigError, match="no case has an id like `z\\*`"):
         evaluation(tmp_path, Watched(), request)
 
 

@@ -223,7 +223,21 @@ def test_warnings_are_logged_by_default(
     suite(folder, {"id": "a", "input_messages": "hi", "expected_output": "hi"})
     with caplog.at_level(logging.WARNING, "evalcase"):
         assert evaluate(".", "echo").ok
-    assert "which `evalcase check` shows" in caplog.text
+    assert "the suites have 1 warning, which `evalcase check` shows" in caplog.text
+
+
+def test_notes_are_not_called_warnings_and_are_told_when_nothing_is_wrong(
+    folder: Path, evaluate: Evaluate
+) -> None:
+    said = [{"role": "assistant", "content": each} for each in ("no", "hi")]
+    told: list[str] = []
+    suite(folder, {"id": "a", "input": "hi", "expected_output": said})
+    assert evaluate(".", "echo", on_warning=told.append).ok
+    assert told == ["the suites have 1 note, which `evalcase check` shows"]
+    told.clear()
+    with pytest.raises(evalcase.ConfigError):
+        evaluate(".", "nosuch:", on_warning=told.append)
+    assert told == []
 
 
 @pytest.mark.parametrize(

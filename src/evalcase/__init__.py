@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from evalcase.errors import ConfigError, EvalcaseError, RecordError, SuiteError, TargetError
+    from evalcase.model import shapes
     from evalcase.model.answer import Answer, Usage
     from evalcase.model.case import Case
     from evalcase.model.grade import Grade, Score
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from evalcase.model.question import Question
     from evalcase.model.result import Result
     from evalcase.model.suite import Suite
-    from evalcase.model.target import Target, TargetKind, TargetOptions, Traits
+    from evalcase.model.target import Surroundings, Target, TargetKind, TargetOptions, Traits
     from evalcase.pipeline import (
         check,
         check_text,
@@ -52,6 +53,7 @@ __all__ = [
     "Score",
     "Suite",
     "SuiteError",
+    "Surroundings",
     "Target",
     "TargetError",
     "TargetKind",
@@ -69,6 +71,7 @@ __all__ = [
     "loads",
     "option",
     "parse_case",
+    "shapes",
     "with_options",
 ]
 
@@ -91,6 +94,7 @@ _HOMES = {
     "Score": "model.grade",
     "Suite": "model.suite",
     "SuiteError": "errors",
+    "Surroundings": "model.target",
     "Target": "model.target",
     "TargetError": "errors",
     "TargetKind": "model.target",
@@ -108,6 +112,7 @@ _HOMES = {
     "loads": "pipeline",
     "option": "model.option",
     "parse_case": "pipeline",
+    "shapes": "model.shapes",
     "with_options": "model.option",
 }
 
@@ -118,7 +123,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    value: object = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    home = import_module(f"{__name__}.{_HOMES[name]}")
+    value: object = home if name == "shapes" else getattr(home, name)
     globals()[name] = value
     return value
 

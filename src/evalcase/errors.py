@@ -5,6 +5,7 @@ EvalcaseError
 ├── ConfigError    the configuration or a name in it can't be used: a target, an option;
 │                  `.problems` says what and where, if a file says it
 ├── RecordError    a run's folder can't be written or read
+├── GraderError    raised by a grader that can't give a score; part of the record, too
 └── TargetError    raised by a target; it becomes part of the record, never a crash
 
 Anything else that escapes is a bug in evalcase.
@@ -67,6 +68,15 @@ class ConfigError(EvalcaseError):
 
 class RecordError(EvalcaseError):
     """A run's folder can't be written or read."""
+
+
+class GraderError(EvalcaseError):
+    """A grader can't say how good an answer is. What happened goes into the record of the trial."""
+
+    def __init__(self, kind: Kind, message: str, details: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.kind: Kind = kind
+        self.details = details or {}
 
 
 _FOR_EVER = float("inf")

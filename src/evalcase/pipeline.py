@@ -165,8 +165,10 @@ async def evaluate_async(
     default that of the working folder."""
     # Who only loads or checks need not wait for all this.
     from evalcase.evaluation.conduct import Evaluation
+    from evalcase.evaluation.failed_of import find_failed
     from evalcase.evaluation.listener import Listener, log_warning
     from evalcase.evaluation.plan import Given, prepare
+    from evalcase.evaluation.secrets import make_scrubber
     from evalcase.model.target import Surroundings
     from evalcase.plugins.given import name_graders, name_targets
     from evalcase.project.config import read_config
@@ -177,14 +179,18 @@ async def evaluate_async(
     world = this_world()
     config = read_config(os.fspath(root) if root is not None else world.cwd, world.cwd)
     warn = options.get("on_warning", log_warning)
-    targets = name_targets(target, Surroundings(config.root, world.environment, warn))
+    scrubber = make_scrubber(config, world.environment, warn)
+    around = Surroundings(config.root, world.environment, lambda text: warn(scrubber.text(text)))
+    targets = name_targets(target, around)
     made = {name: each for name, each in targets.items() if each is not None}
     paths, suites = hold_suites(what)
-    chosen = read_keywords(paths, tuple(targets), options)
+    folder, origin = runs_folder(options.get("runs_dir"), config), options.get("failed_of")
+    failed_of = find_failed(origin, folder, config.root) if origin is not None else None
+    chosen = read_keywords(paths, tuple(targets), options, failed_of)
     given = Given(suites, made, name_graders(graders))
-    plan = prepare(chosen, config, world, warn, given)
+    plan = prepare(chosen, config, world, warn, given, scrubber)
     evaluation = Evaluation(plan, Listener(options.get("on_result")))
-    return await evaluation.carry_out(runs_folder(options.get("runs_dir"), config))
+    return await evaluation.carry_out(folder)
 
 
 def _is_in_loop() -> bool:

@@ -16,7 +16,8 @@ CALLS = [{"role": "assistant", "tool_calls": [CALL]}]
 KEYS = [
     "suite", "case", "target", "repeat", "verdict", "score", "input", "expected_output", "answer",
     "grades", "failure", "usage", "cost_usd", "duration_s", "tags", "metadata", "run",
-    "case_verdict", "pass_rate_needed", "question_hash", "answer_hash", "grading_hash",
+    "failed_of", "mixed", "case_verdict", "pass_rate_needed", "question_hash",
+    "answer_hash", "grading_hash",
 ]  # fmt: skip
 COIN = """
 def coin(question: Question):

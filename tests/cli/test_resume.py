@@ -467,12 +467,12 @@ def test_a_target_that_is_configured_otherwise_is_named(project: Project) -> Non
     project.suite(case("a"), case("b", "once"))
     project.run("run", "--json")
     done = project.run("resume", project.runs()[0].name, "--retry-errored", "--json")
-    assert "configured otherwise" not in done.err
+    assert "was changed" not in done.err
     project.configure(
         'target = "agent"\n[targets.agent]\nkind = "python"\nfunction = "agent:other"\n'
     )
     done = project.run("resume", project.runs()[0].name, "--json")
-    assert "target `agent` is configured otherwise than when the run was begun" in done.err
+    assert "target `agent` was changed since the run was begun: its configuration" in done.err
 
 
 def test_a_run_whose_last_trial_reaches_the_cap_is_complete(project: Project) -> None:

@@ -111,7 +111,10 @@ def test_an_invalid_last_line_of_jsonl_means_that_nothing_runs(project: Project)
         ("[targets.a]\nkind = 'python'", ["--target", "a"], "function"),
         ("[targets.a]\nkind = 'echo'\nnoise = 1", ["--target", "a"], "noise"),
         ("target = ", [], "evalcase.toml"),
-        (CONFIG, ["--case", "nobody"], "no case is left"),
+        (CONFIG, ["--case", "on"], "no case has an id like `on` (the nearest is `one`)"),
+        (CONFIG, ["--case", "one", "--case", "tow"], "no case has an id like `tow`"),
+        (CONFIG, ["--tag", "a", "--tag", "aa"], "no case has the tag `aa` (the nearest is `a`)"),
+        (CONFIG, ["--case", "one", "--tag", "b"], "no case is left to run"),
         (CONFIG, ["--shard", "3/2"], "shard"),
         (CONFIG, ["--repeat", "0"], "repeat"),
         (CONFIG, ["--concurrency", "x"], "concurrency"),
@@ -121,7 +124,7 @@ def test_an_invalid_last_line_of_jsonl_means_that_nothing_runs(project: Project)
 def test_wrong_usage_exits_2_before_anything_runs(
     project: Project, config: str, arguments: list[str], said: str
 ) -> None:
-    project.suite(case("one"))
+    project.suite(case("one", tags=["a"]), case("two", tags=["b"]))
     project.configure(config)
     done = project.run("run", *arguments)
     assert (done.code, project.calls()) == (2, []), done
@@ -221,12 +224,38 @@ def test_filters(project: Project) -> None:
         assert sorted(project.calls()) == expected
 
 
-def test_shards_are_disjoint_and_complete(project: Project) -> None:
-    wanted = ids(cases(20))
-    project.suite(*cases(20))
+def test_shards_are_disjoint_and_complete_and_even_from_wherever_they_are_run(
+    project: Project,
+) -> None:
+    (project.path / "below").mkdir()
+    path = project.suite(*cases(20))
+    where = ["s.eval.yaml", str(path), "."]
+    for number, place in enumerate(where, 1):
+        project.run("run", "--quiet", place, "--shard", f"{number}/4")
+        assert len(project.calls()) == 5 * number
+    project.run("run", "--quiet", "../s.eval.yaml", "--shard", "4/4", below="below")
+    assert sorted(project.calls()) == sorted(ids(cases(20)))
+
+
+def test_an_empty_shard_is_a_complete_run(project: Project) -> None:
+    project.suite(*cases(2))
+    shards = [f"{number}/4" for number in range(1, 5)]
+    done = [project.run("run", "--json", "--fail-under", "1", "--shard", each) for each in shards]
+    assert [each.code for each in done] == [0] * 4
+    assert sorted(each.json["total"] for each in done) == [0, 0, 1, 1]
+    assert {each.json["status"] for each in done} == {"completed"}
+    assert sorted(project.calls()) == ["c0", "c1"]
+    assert project.run("resume", "--quiet").code == 0
+
+
+def test_shards_of_a_file_that_is_read_as_a_stream(project: Project) -> None:
+    blank = "x" * 20_000
+    lines = [json.dumps(case(f"c{number}", metadata={"x": blank})) for number in range(220)]
+    (project.path / "big.jsonl").write_text("\n".join(lines))
     for number in (1, 2, 3):
-        project.run("run", "--quiet", "--shard", f"{number}/3")
-    assert sorted(project.calls()) == sorted(wanted)
+        done = project.run("run", "big.jsonl", "--json", "--shard", f"{number}/3")
+        assert done.json["passed"] in (73, 74)
+    assert sorted(project.calls()) == sorted(f"c{number}" for number in range(220))
 
 
 def test_a_sample_depends_on_the_seed_only(project: Project) -> None:

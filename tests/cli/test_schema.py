@@ -65,3 +65,18 @@ def test_the_schema_of_the_configuration() -> None:
     assert validator.is_valid({"target": "echo", "targets": {"a": {"kind": "echo"}}})
     assert not validator.is_valid({"tagret": "echo"})
     assert not validator.is_valid({"targets": {"a": {"kind": "echo", "delay": 3}}})
+
+
+def test_the_schema_of_the_file_beside_jsonl() -> None:
+    result = evalcase("schema", "--sidecar")
+    assert (result.code, result.err) == (0, "")
+    validator = Draft202012Validator(json.loads(result.stdout))
+    assert validator.is_valid({"name": "big", "input": "Be brief.", "graders": ["expected"]})
+    assert not validator.is_valid({"cases": [{"input": "hi"}]})
+    assert not validator.is_valid({"nam": "big"})
+
+
+def test_one_schema_is_printed_at_a_time() -> None:
+    result = evalcase("schema", "--sidecar", "--config")
+    assert (result.code, result.out) == (2, "")
+    assert "one at a time" in result.err

@@ -31,7 +31,9 @@ def severities(folder: Path) -> set[str]:
 
 
 def test_there_are_no_other_examples() -> None:
-    assert [path.name for path in folders()] == sorted([*CLEAN, "05-old-names", "06-mistakes"])
+    assert [path.name for path in folders()] == sorted(
+        [*CLEAN, "05-old-names", "06-mistakes", "08-a-package"]
+    )
 
 
 @pytest.mark.parametrize("name", CLEAN)
@@ -51,6 +53,12 @@ def test_mistakes_are_errors_of_many_kinds() -> None:
     problems = evalcase.check([EXAMPLES / "06-mistakes"])
     assert {problem.severity for problem in problems} == {"error"}
     assert len({problem.code for problem in problems}) >= 10
+
+
+def test_a_package_has_to_be_installed_before_its_names_are_known() -> None:
+    folder = EXAMPLES / "08-a-package"
+    codes = {problem.code for problem in evalcase.check([folder], root=folder)}
+    assert codes == {"unknown-grader", "undefined-target"}
 
 
 @pytest.mark.parametrize("folder", folders(), ids=lambda path: path.name)

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import urllib.parse
 from pathlib import Path
 
 import pytest
 
+from evalcase import Answer, Case, Question, Result, Target, TargetError, evaluate
 from tests.faults.programs import program
 from tests.run.project import CONFIG, Done, Project, case
 
@@ -129,8 +131,129 @@ def test_fault_14_secrets_in_names_on_the_command_line(leaky: Project) -> None:
     check(leaky, run(leaky, "run", "--dry-run", "--target", named))
     done = run(leaky, "run", "--target", named, "--case", "plain")
     check(leaky, done)
-    assert "***TOKEN***" in (leaky.runs()[0] / "run.json").read_text()
-    check(leaky, run(leaky, "list"))
+    assert (done.code, leaky.runs()) == (2, [])
+    assert "target `command:echo '***TOKEN***'` has a secret in its name" in done.err
+
+
+def test_fault_14_a_key_that_the_agent_loads_itself_is_found(project: Project) -> None:
+    project.configure(SETTINGS)
+    project.add_to_agent(
+        "os.environ['TOKEN'] = 'sk-live-0123456789abcdef'\n"
+        "def own(question: Question):\n"
+        "    raise RuntimeError('401 ' + os.environ['TOKEN'])\n"
+    )
+    project.suite(case("one"))
+    done = project.run("run", "--target", "python:agent:own")
+    journal = (project.runs()[0] / "journal.jsonl").read_text()
+    for said in (done.out, done.err, journal):
+        assert "sk-live-0123456789abcdef" not in said
+    assert "401 ***TOKEN***" in journal
+    assert "401 ***TOKEN***" in done.out
+
+
+def test_fault_14_a_key_that_excerpts_cut_leaves_no_piece(project: Project) -> None:
+    key = "sk-proj-ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-"
+    project.configure(SETTINGS)
+    project.suite(case("one", f"say Authorization: Bearer {key}"), case("two", f"say {key} ok"))
+    done = project.run("run", env={"TOKEN": key})
+    assert done.code == 1
+    journal = (project.runs()[0] / "journal.jsonl").read_text()
+    pieces = [key[at : at + 8] for at in range(len(key) - 7)]
+    for said in (done.out, done.err, journal):
+        assert [piece for piece in pieces if piece in said] == []
+
+
+def test_fault_14_a_number_that_is_a_secret_is_one(project: Project) -> None:
+    project.configure(SETTINGS)
+    project.add_to_agent(
+        "def pin(question: Question):\n    return {'pin': int(os.environ['TOKEN'])}\n"
+    )
+    project.suite(case("one"))
+    done = project.run("run", "--target", "python:agent:pin", env={"TOKEN": "98765432"})
+    assert "98765432" not in done.out + done.err
+    [row] = project.rows()
+    assert row["answer"]["messages"][0]["content"] == {"pin": "***TOKEN***"}
+    assert row["answer"]["scrubbed"] is True
+
+
+def test_fault_14_a_common_value_is_no_secret_and_keeps_no_run_from_being_resumed(
+    project: Project,
+) -> None:
+    project.configure(SETTINGS)
+    (project.path / "tests").mkdir()
+    project.suite(case("test-1", "say no"), case("test-2"), name="tests/a")
+    env = {"TOKEN": "test"}
+    done = project.run("run", "tests", "--fail-fast", "--concurrency", "1", env=env)
+    assert done.err.count("the value of TOKEN is too short or too common") == 1
+    again = project.run("resume", env=env)
+    assert (done.code, again.code) == (1, 1)
+    assert project.verdicts() == {"test-1": "failed", "test-2": "passed"}
+
+
+def test_fault_14_a_secret_within_paths_and_ids_keeps_no_run_from_being_resumed(
+    project: Project,
+) -> None:
+    project.configure(SETTINGS)
+    (project.path / "regression").mkdir()
+    project.suite(case("regression", "say no"), case("b"), name="regression/a")
+    env = {"TOKEN": "regression"}
+    project.run("run", "regression", "--fail-fast", "--concurrency", "1", env=env)
+    assert project.run("resume", env=env).code == 1
+    assert project.verdicts() == {"regression": "failed", "b": "passed"}
+
+
+def test_fault_14_an_answer_is_graded_with_its_secret_and_recorded_without(
+    project: Project,
+) -> None:
+    project.configure(SETTINGS)
+    project.suite(case("one", f"say {SECRET}", expected_output=SECRET))
+    done = run(project, "run")
+    assert (done.code, project.verdicts()) == (0, {"one": "passed"})
+    check(project, done)
+    project.forget_calls()
+    again = run(project, "resume", "latest")
+    assert (again.code, project.calls()) == (0, [])
+    shown = run(project, "report", "--case", "one")
+    assert "(a secret was taken out of it; it was graded with it)" in shown.out
+
+
+def test_fault_14_an_answer_without_its_secret_is_not_graded_again_but_asked_for(
+    project: Project,
+) -> None:
+    project.configure(SETTINGS)
+    project.suite(case("one", f"say {SECRET}"), case("two", "say no"))
+    run(project, "run")
+    project.forget_calls()
+    project.suite(
+        case("one", f"say {SECRET}", expected_output="***TOKEN***"),
+        case("two", "say no", expected_output="no"),
+    )
+    done = run(project, "resume", "latest")
+    assert project.calls() == ["one"]
+    assert "the answer to case one was recorded without a secret" in done.err
+    assert project.verdicts() == {"one": "failed", "two": "passed"}
+    check(project, done)
+
+
+def test_fault_14_an_answer_without_its_secret_is_not_replayed(project: Project) -> None:
+    project.configure(SETTINGS)
+    project.suite(case("one", f"say {SECRET}", expected_output="***TOKEN***"))
+    run(project, "run")
+    done = run(project, "run", "--target", f"replay:{project.runs()[0]}")
+    assert done.code == 3
+    assert "was recorded without a secret that was in it" in done.err
+
+
+def test_fault_14_a_key_that_only_a_program_is_given_is_a_secret(project: Project) -> None:
+    options = (
+        'kind = "command"\ncommand = ["sh", "-c", "echo $TOKEN"]\nenv = {TOKEN = "hunter2-hunter2"}'
+    )
+    project.configure(f"{SETTINGS}\n[targets.shell]\n{options}\n")
+    project.suite(case("one"))
+    done = project.run("run", "--target", "shell")
+    journal = (project.runs()[0] / "journal.jsonl").read_text()
+    assert "hunter2" not in done.out + done.err + journal
+    assert "***TOKEN***" in journal
 
 
 def test_fault_14_a_secret_of_an_environment_file_is_one(leaky: Project, tmp_path: Path) -> None:
@@ -193,3 +316,70 @@ def test_fault_14_what_a_target_class_says_of_itself_holds_when_it_is_named(
     journal = (project.runs()[0] / "journal.jsonl").read_text()
     for text in (done.out, done.err, journal):
         assert "0123456789abcdef" not in text
+
+
+ASKS_LATE = """
+import os
+from evalcase import Answer, Message, Target, Traits
+
+class Judge(Target):
+    traits = Traits(key_names=("JUDGE_KEY",), concurrency=1)
+
+    async def open(self):
+        os.environ["JUDGE_KEY"] = "sk-0123456789abcdef"
+
+    async def answer(self, question):
+        return Answer.of_text("it is " + os.environ["JUDGE_KEY"])
+
+
+async def asks(context):
+    message = Message({"role": "user", "content": "well?"})
+    return (await context.ask("judge", [message])).text
+"""
+
+
+def test_fault_14_a_target_that_a_grader_opens_late_may_say_what_is_secret(
+    project: Project,
+) -> None:
+    (project.path / "own.py").write_text(ASKS_LATE)
+    project.configure(f'{CONFIG}\n[targets.judge]\nkind = "python"\nfunction = "own:Judge"\n')
+    project.suite(case("a", graders=["python:own:asks"]))
+    done = project.run("run")
+    journal = (project.runs()[0] / "journal.jsonl").read_text()
+    assert "sk-0123456789abcdef" not in done.out + done.err + journal
+    assert "it is ***JUDGE_KEY***" in journal
+
+
+def test_fault_14_what_a_program_is_told_has_no_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "evalcase.toml").write_text('secrets = ["TOKEN"]\n')
+    monkeypatch.delenv("TOKEN", raising=False)
+    told: list[str] = []
+    seen: list[Result] = []
+
+    def load() -> str:
+        monkeypatch.setenv("TOKEN", "sk-0123456789abcdef")
+        return os.environ["TOKEN"]
+
+    def agent(text: str) -> object:
+        message = {"role": "assistant", "content": f"{text} {load()}"}
+        return {"messages": [message], "cost_usd": load()}
+
+    class Broken(Target):
+        async def open(self) -> None:
+            raise ValueError(f"no entry with {load()}")
+
+        async def answer(self, question: Question) -> Answer:
+            raise NotImplementedError
+
+    suite = [Case(id="a", input="key:", expected_output="ok")]
+    root = {"root": tmp_path, "runs_dir": tmp_path / "runs"}
+    done = evaluate(suite, agent, on_warning=told.append, on_result=seen.append, **root)  # type: ignore[arg-type]
+    [result] = done.results
+    assert [each.answer and each.answer.text for each in (result, *seen)] == [
+        "key: ***TOKEN***"
+    ] * 2
+    assert ["***TOKEN***" in text for text in told] == [True]
+    with pytest.raises(TargetError, match=r"no entry with \*\*\*TOKEN\*\*\*"):
+        evaluate(suite, Broken(), **root)  # type: ignore[arg-type]

@@ -203,6 +203,7 @@ def test_fault_23_a_record_whose_answers_are_used_names_nothing_else(
     edit(scene, change)
     with watching(scene.outside) as witness:
         done = scene.command("run", "--target", f"replay:{scene.run}", "--case", "c0", "--json")
+        scene.command("run", "--failed-of", scene.run.name, "--target", "echo", "--quiet")
     assert (touched(scene, witness), done.counts()) == ([], {"passed": 1})
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.run.project import CONFIG, Project, case, cases
+from tests.targets.server import Reply, serving
 
 COUNTED = """
 def counted(question: Question):
@@ -93,3 +94,31 @@ def test_fault_26_nothing_is_cached_unless_asked(project: Project) -> None:
 
 def cache(project: Project) -> Path:
     return project.path / ".evalcase" / "cache"
+
+
+def test_fault_26_another_tenant_never_gets_the_answer_of_the_first(project: Project) -> None:
+    names = ["acme-corp-tenant", "other-corp-tenant"]
+    with serving(Reply(b"one"), Reply(b"two"), Reply(b"asked again")) as server:
+        options = f'kind = "http"\nurl = "{server.url}"\nheader_env = {{X-Tenant = "TENANT"}}\n'
+        project.configure(f"[targets.served]\n{options}")
+        project.suite(case("a"))
+        for name in (*names, *names):
+            project.run("run", "--target", "served", "--cache", env={"TENANT": name})
+    assert [request.headers["x-tenant"] for request in server.requests] == names
+    rows = [row for run in project.runs() for row in project.rows(run)]
+    said = [row["answer"]["messages"][0]["content"] for row in rows]
+    assert said == ["one", "two", "one", "two"]
+    for path in (project.path / ".evalcase").rglob("*"):
+        assert not path.is_file() or b"corp-tenant" not in path.read_bytes()
+
+
+def test_fault_26_an_answer_with_a_secret_in_it_is_not_kept(project: Project) -> None:
+    with serving(Reply(b"acme-corp-tenant")) as server:
+        options = f'kind = "http"\nurl = "{server.url}"\nheader_env = {{X-Tenant = "TENANT"}}\n'
+        project.configure(f"[targets.served]\n{options}")
+        project.suite(case("a"))
+        for _ in range(2):
+            arguments = ("run", "--target", "served", "--cache")
+            project.run(*arguments, env={"TENANT": "acme-corp-tenant"})
+    assert len(server.requests) == 2
+    assert not (project.path / ".evalcase" / "cache").exists()

@@ -257,7 +257,7 @@ def test_without_a_judge_criteria_and_rubrics_are_errored_and_say_why(
     assert verdict == "errored"
     assert grades[1].grader == "judge"
     assert grades[1].failure is not None
-    assert "evalcase has no grader that asks one" in grades[1].failure.message
+    assert "none is configured" in grades[1].failure.message
 
 
 def test_a_judge_grades_criteria_beside_the_other_graders() -> None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from evalcase import Case, parse_case
 from evalcase.errors import SuiteError
 from evalcase.grade.apply import grade_answer
-from evalcase.model.answer import Answer, Usage
+from evalcase.model.answer import Answer, Earlier, Usage
 from evalcase.model.grade import Grade
 from evalcase.model.grader import Context
 from evalcase.model.message import Message
@@ -50,10 +50,10 @@ class Row(NamedTuple):
     def answer(self) -> Answer:
         data = self.data
         messages = data.get("messages") or [data.get("message") or _said(data)]
-        usage = data.get("usage")
+        usage, earlier = data.get("usage"), data.get("earlier")
         return Answer(
             tuple(map(Message, messages)), None if usage is None else Usage(**usage),
-            **data.get("about", {}),
+            earlier=None if earlier is None else Earlier(**earlier), **data.get("about", {}),
         )  # fmt: skip
 
     @property

@@ -18,7 +18,7 @@ by_place = pytest.mark.parametrize("row", rows("gives"), ids=lambda row: row.pla
 
 
 def test_there_is_a_table_for_each_grader() -> None:
-    elsewhere = {"expected", "python", "all", "any", "at_least", "weighted"}
+    elsewhere = {"expected", "python", "all", "any", "at_least", "weighted", "judge"}
     assert {path.stem for path in FOLDER.glob("*.yaml")} == set(names("graders")) - elsewhere
     for name in set(names("graders")) - elsewhere:
         outcomes = [row.data for row in all_rows() if row.place.rpartition("-")[0] == name]
@@ -41,6 +41,13 @@ def test_breaks(row: Row) -> None:
     grade = grade_by(row.spec, row.context)
     assert grade.failure is not None
     assert (grade.score, grade.passed, grade.reason) == (None, False, row.data["broken"])
+
+
+@pytest.mark.parametrize("row", rows("ungraded"), ids=lambda row: row.place)
+def test_has_nothing_to_grade(row: Row) -> None:
+    grade = grade_by(row.spec, row.context)
+    assert (grade.failure, grade.score, grade.passed) == (None, None, False)
+    assert grade.reason == row.data["ungraded"]
 
 
 @pytest.mark.parametrize("row", rows("error"), ids=lambda row: row.place)

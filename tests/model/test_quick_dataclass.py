@@ -156,3 +156,13 @@ def test_options_of_another_kind_of_dataclass_say_what_to_use() -> None:
         size: int = 1
 
     assert Right(size=2).size == 2
+
+
+def test_a_field_may_have_any_name() -> None:
+    @quick.dataclass(frozen=True)
+    class Odd:
+        missing: str = "x"
+        tools: dict[str, int] = quick.field(default_factory=dict)
+
+    assert Odd().tools == {}
+    assert Odd("y").missing == "y"

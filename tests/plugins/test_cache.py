@@ -33,7 +33,7 @@ class Known(ScriptedTarget):
 
 
 def store(folder: Path, **secrets: str) -> AnswerStore:
-    return AnswerStore(str(folder), Scrubber(secrets), lambda _: None)
+    return AnswerStore(str(folder), Scrubber(secrets, secrets), lambda _: None)
 
 
 def ask_all(target: Target, kept: AnswerStore, *questions: Question) -> list[Asked]:
@@ -264,3 +264,17 @@ def test_a_resumed_run_uses_the_cache_that_it_began_with(project: Project) -> No
     (project.runs()[0] / "journal.jsonl").unlink()
     project.run("resume", str(project.runs()[0]), "--json")
     assert project.calls() == ["b"]
+
+
+def test_a_link_in_the_cache_of_a_stranger_is_neither_read_nor_written_through(
+    tmp_path: Path,
+) -> None:
+    mine, kept = tmp_path / "mine", store(tmp_path / "cache")
+    kept.keep(KEY, Answer.of_text("4"))
+    (path,) = (tmp_path / "cache").rglob("*.json")
+    path.rename(mine)
+    path.symlink_to(mine)
+    assert kept.find(KEY) is None
+    before = mine.read_bytes()
+    kept.keep(KEY, Answer.of_text("5"))
+    assert (mine.read_bytes(), path.is_symlink()) == (before, True)

@@ -37,9 +37,11 @@ def test_is_valid_and_has_every_setting_and_every_kind_with_its_sentences() -> N
     for kind, rule in zip(map(find_target_kind, names("targets")), rules, strict=True):
         declared: type = kind.options
         assert rule["if"]["properties"]["kind"] == {"const": kind.name}
+        offered = schema["properties"]["targets"]["additionalProperties"]["properties"]
         for name, option in options_of(declared).items():
             if name != "kind":
                 assert rule["then"]["properties"][name]["description"] == option.about
+                assert option.about in offered[name]["description"]
 
 
 @pytest.mark.parametrize("path", GOOD, ids=lambda path: path.parent.name)
@@ -55,4 +57,10 @@ def test_refuses_what_is_wrong(name: str) -> None:
 
 def test_names_the_alternatives() -> None:
     (error,) = validator().iter_errors({"tagret": "x"})
-    assert "is not one of ['target', 'targets'," in error.message
+    assert "'one of these names: target, targets, secrets, " in error.message
+    assert list(error.path) == ["tagret"]
+
+
+def test_a_target_without_a_kind_lacks_nothing_else() -> None:
+    (error,) = validator().iter_errors({"targets": {"bot": {"model": "x"}}})
+    assert error.message == "'kind' is a required property"

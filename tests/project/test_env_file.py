@@ -73,3 +73,11 @@ def test_what_is_set_already_stays() -> None:
     environment = {"A": "typed", "B": ""}
     set_missing(environment, {"A": "file", "B": "file", "C": "file"})
     assert environment == {"A": "typed", "B": "", "C": "file"}
+
+
+def test_a_value_with_very_many_blanks_is_read_at_once(tmp_path: Path) -> None:
+    """Each blank once, and not all that follow for each of them."""
+    blanks = " " * 200_000
+    path = tmp_path / "some.env"
+    path.write_text(f"A=x{blanks}y\nB=x{blanks}# a comment\nC=x{blanks}\nD= #d\n")
+    assert read_env_file(str(path)) == {"A": f"x{blanks}y", "B": "x", "C": "x", "D": "#d"}

@@ -48,13 +48,13 @@ class Kept:
         self.shown: list[Result] = []
         self.failed = asyncio.Event()
         loop = asyncio.get_running_loop()
-        scrubber = Scrubber(secrets) if secrets else None
+        scrubber = Scrubber(secrets, secrets)
         self.journal = open_journal(
             self.path, scrubber=scrubber, disk=disk,
             deliver=lambda dones: _soon(loop, *dones),
             on_failure=lambda _: _soon(loop, self.failed.set),
         )  # fmt: skip
-        self.session = Session(self.journal, Tally(), self.shown.append, ahead, scrubber)
+        self.session = Session(self.journal, Tally(), self.shown.append, ahead)
 
     async def keep(self, kept: Result) -> None:
         await self.session.keep(trial(int(kept.key.case.removeprefix("case-"))), kept)

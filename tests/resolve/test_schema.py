@@ -18,7 +18,7 @@ from evalcase.plugins.schemas import declared_graders as suite_graders
 from evalcase.plugins.schemas import suite_schema
 from evalcase.read.yaml import parse_yaml
 from evalcase.resolve import fields
-from evalcase.resolve.schema import schema as schema_with
+from evalcase.resolve.schema.file import schema as schema_with
 from evalcase.suites.load import load_text
 from tests.resolve.declared import GRADERS, KNOWN
 
@@ -156,6 +156,14 @@ def test_what_is_not_allowed_is_never_said_by_not() -> None:
             assert "if" in steps or part["not"] == {"type": "null"}, place
 
 
+def test_no_example_is_a_mapping_or_holds_one() -> None:
+    """Editors offer it as `[object Object]`."""
+    for place, part in subschemas(schema(), "#"):
+        for each in part.get("examples", []):
+            values = each if isinstance(each, list) else [each]
+            assert not [value for value in values if isinstance(value, dict | list)], place
+
+
 def test_sidecar_has_the_fields_of_a_suite_but_cases() -> None:
     containers = {"cases", *(old for old, new in fields.SUITE_ALIASES.items() if new == "cases")}
     assert properties_of("sidecar").keys() == properties_of("suite").keys() - containers
@@ -167,13 +175,13 @@ def test_sidecar_has_the_fields_of_a_suite_but_cases() -> None:
 def test_aliases_are_deprecated_and_name_their_successor(
     name: str, aliases: dict[str, str]
 ) -> None:
+    """Where they hold a text: some editors strike out all that is deprecated."""
     older = older_names_of(name)
     for alias, primary in aliases.items():
-        assert older[alias]["deprecated"] is True
+        assert older[alias]["if"] == {"type": "string"}
+        assert older[alias]["then"] == {"deprecated": True}
         assert f"`{primary}`" in older[alias]["description"]
-    assert {field for field, part in older.items() if part["deprecated"]} == {
-        *aliases, fields.EXECUTION,
-    }  # fmt: skip
+    assert older.keys() == {*aliases, fields.EXECUTION}
     assert not [field for field, part in properties_of(name).items() if part.get("deprecated")]
 
 
@@ -184,7 +192,7 @@ def test_has_every_grader_with_its_options_and_sentences() -> None:
         named = definitions["namedGrader"]["properties"][each.kind.name]
         assert named["description"] == each.kind.about
         options = definitions[f"grader-{each.kind.name}"]["properties"]
-        assert {name: part["description"] for name, part in options.items()} == {
+        assert {name: described(part) for name, part in options.items()} == {
             name: option.about for name, option in each.options.items()
         }
 
@@ -219,13 +227,13 @@ def older_names_of(name: str) -> dict[str, Any]:
     }
 
 
-def described(part: dict[str, Any]) -> bool:
+def described(part: dict[str, Any]) -> str:
     while "description" not in part and "$ref" in part:
         target: Any = schema()
         for step in part["$ref"].removeprefix("#/").split("/"):
             target = target[step]
         part = target
-    return bool(part.get("description"))
+    return str(part.get("description", ""))
 
 
 def subschemas(part: Any, place: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -6,7 +6,6 @@ Each folder of `tests/corpus/wrong` is a project. What is found in a file stands
     # warn: CODE LINE:COL         a warning of `check`, which a run is not refused for
     # stops: CODE LINE:COL        a warning of `check`, which a run is refused for
     # check only: CODE LINE:COL   an error of `check` in what the run doesn't use
-    # run only: CODE LINE:COL     what keeps a run from asking, and is nothing to warn of
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ import evalcase
 from evalcase.model.problem import Problem
 
 CORPUS = Path(__file__).parent.parent / "corpus" / "wrong"
-ANNOUNCED = re.compile(r"# (expect|warn|stops|check only|run only): (\S+) (\d+):(\d+)")
+ANNOUNCED = re.compile(r"# (expect|warn|stops|check only): (\S+) (\d+):(\d+)")
 CANARY = "from pathlib import Path\nPath(__file__).with_suffix('.sang').touch()\n"
 MODULES = ("agent", "checks", "a")
 
@@ -99,11 +98,10 @@ def test_check_finds_everything_at_its_place_and_imports_nothing(project: Path) 
 @pytest.mark.parametrize("project", projects(), indirect=True)
 def test_a_run_is_refused_with_the_same_problems_and_imports_nothing(project: Path) -> None:
     problems = problems_of_run()
-    assert told(problems, "error") == announced(project, "expect", "stops", "run only")
+    assert told(problems, "error") == announced(project, "expect", "stops")
     assert told(problems, "warning", "note") == []
     checked = {replace(problem, stops=True) for problem in evalcase.check(".")}
-    of_check = {problem for problem in problems if "no judge to ask so far" not in problem.message}
-    assert of_check <= checked
+    assert set(problems) <= checked
     assert_nothing_is_imported(project)
 
 
@@ -196,6 +194,75 @@ def test_no_target_at_all_is_well_until_a_run(folder: Path) -> None:
     assert evalcase.check(".") == []
     with pytest.raises(evalcase.ConfigError, match="names no target"):
         evalcase.evaluate(".")
+
+
+# What is not compared
+
+
+@pytest.mark.parametrize(
+    ("grader", "found"),
+    [
+        ("contains: b", ["not-compared"]),
+        ("type: json_equals", []),
+        ("json_equals: 1", ["not-compared"]),
+    ],
+)
+def test_only_a_grader_that_compares_takes_the_place_of_the_comparison(
+    folder: Path, grader: str, found: list[str]
+) -> None:
+    expected = "[{role: user, content: a}, {role: assistant, content: 1}]"
+    write(
+        folder,
+        a__eval__yaml=f"- {{input: x, graders: [{{{grader}}}], expected_output: {expected}}}\n",
+    )
+    assert [problem.code for problem in evalcase.check(".")] == found
+
+
+def test_a_judge_that_is_configured_is_all_that_criteria_need(folder: Path) -> None:
+    suite = "- {id: a, input: x, criteria: Is kind.}\n"
+    write(folder, evalcase__toml="[judge]\ntarget = 'echo'\n", a__eval__yaml=suite)
+    assert evalcase.check(".") == []
+
+
+@pytest.mark.parametrize(
+    ("grader", "found"),
+    [
+        ("judge", ["no-judge"]),
+        ("{judge: Is kind.}", ["no-judge"]),
+        ("{any: [judge, expected]}", ["no-judge"]),
+        ("{judge: {value: Is kind., target: echo}}", []),
+        ("{judge: {value: Is kind., target: nosuch}}", ["unknown-target"]),
+        ("{judge: {value: Is kind., panel: [echo, nosuch, echo]}}", ["unknown-target"]),
+    ],
+)
+def test_a_grader_that_judges_needs_a_judge_or_names_one(
+    folder: Path, grader: str, found: list[str]
+) -> None:
+    suite = f"- {{id: a, input: x, expected_output: x, graders: [{grader}]}}\n"
+    write(folder, evalcase__toml="", a__eval__yaml=suite)
+    assert [problem.code for problem in evalcase.check(".")] == found
+    if found:
+        assert [problem.code for problem in problems_of_run(target="echo")] == found
+
+
+@pytest.mark.parametrize(
+    ("held", "hint"),
+    [
+        ("{target: echo}", "write `target` in its place"),
+        ("{evaluators: [expected]}", "write `graders` and `suite_graders: false` in its place"),
+        (
+            "{evaluators: [expected], target: echo}",
+            "write `target`, `graders` and `suite_graders: false` in its place",
+        ),
+        ("", "remove it"),
+    ],
+)
+def test_what_takes_the_place_of_execution_means_the_same(
+    folder: Path, held: str, hint: str
+) -> None:
+    case = f"{{id: a, input: x, expected_output: x, execution: {held}}}"
+    write(folder, a__eval__yaml=f"graders: [{{contains: a}}]\ncases: [{case}]\n")
+    assert [problem.hint for problem in evalcase.check(".")] == [hint]
 
 
 # Where a configuration is

@@ -3,6 +3,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,9 +66,11 @@ def test_the_same_fault_has_the_same_words_whatever_is_imported(project: Path, w
         "agent_b": f"{what}: `agent_b` does not name a function: write module:function",
         "sys": f"{what}: `sys` does not name a function: ",
         "sys:": f"{what}: `sys:` does not name a function: ",
-        "./agent_b.py:answr": f"{what}: `./agent_b.py:answr` does not name a function: it names a "
-        "file, not a module: did you mean `agent_b:answr`?",
-        "agent_b.py:answr": f"{what}: `agent_b.py:answr` does not name a function: it names a ",
+        "agent_b.py:answr": f"{what}: `agent_b.py:answr` does not name a function: did you mean "
+        "`./agent_b.py:answr`?",
+        "evals/b:f": f"{what}: `evals/b:f` does not name a function: did you mean "
+        "`./evals/b.py:f`?",
+        "./../b.py:f": f"{what}: `./../b.py:f` does not name a function: only files of the ",
     }
     for name, words in starts.items():
         assert said(name, what).startswith(words), name
@@ -84,3 +87,47 @@ def test_the_path_is_changed_only_by_who_asks_for_it(
     make_importable(str(tmp_path))
     assert sys.path.count(str(tmp_path)) == 1
     assert sys.path[0] == str(tmp_path)
+
+
+def test_a_function_of_a_file_is_found_in_the_project(project: Path) -> None:
+    (project / "my-evals").mkdir()
+    file = project / "my-evals" / "checks.py"
+    file.write_text("import helper_c\n\ndef polite(): return helper_c.word\n")
+    (project / "helper_c.py").write_text("word = 'please'\n")
+    found: Any = import_object("./my-evals/checks.py:polite", "grader", str(project))
+    assert found() == "please"
+    assert import_object("./my-evals/checks.py:polite", "grader") is found
+    assert import_object("./my-evals/checks.py:polite", "grader", str(project)) is found
+
+
+def test_a_file_of_another_project_is_another_file(project: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (project / "checks_d.py").write_text("here = 'first'\n")
+    (other / "checks_d.py").write_text("here = 'second'\n")
+    assert import_object("./checks_d.py:here", "grader", str(project)) == "first"
+    assert import_object("./checks_d.py:here", "grader", str(other)) == "second"
+
+
+def test_what_is_wrong_with_a_file_is_said(project: Path, tmp_path: Path) -> None:
+    (project / "checks_e.py").write_text("def polite(): ...\n")
+    (project / "broken_e.py").write_text("\nraise KeyError('k')\n")
+    (project / "folder_e.py").mkdir()
+    outside = tmp_path.parent / f"{tmp_path.name}-outside.py"
+    outside.write_text("raise AssertionError('it was imported')\n")
+    (project / "link_e.py").symlink_to(outside)
+    said = {
+        "./check_e.py:polite": f"there is no file `./check_e.py` in {project}: did you mean "
+        "`./checks_e.py`?",
+        "./checks_e.py:plite": f"`./checks_e.py` ({project / 'checks_e.py'}) has no `plite`: did "
+        "you mean `polite`?",
+        "./broken_e.py:f": f"importing `./broken_e.py` failed: KeyError: 'k' "
+        f"({project / 'broken_e.py'}:2)",
+        "./folder_e.py:f": "`./folder_e.py` can't be imported: it is not a regular file",
+        "./link_e.py:f": "`./link_e.py` can't be imported: it lies outside the project",
+    }
+    for name, words in said.items():
+        with pytest.raises(ConfigError) as caught:
+            import_object(name, "grader", str(project))
+        assert str(caught.value) == f"grader `{name}`: {words}"
+    assert "./broken_e.py" not in sys.modules

@@ -90,6 +90,15 @@ def test_a_schema_of_the_question_is_sent_beside_other_output_config() -> None:
     assert "output_config" not in sent(question())
 
 
+def test_a_service_that_knows_no_schemas_is_asked_by_words() -> None:
+    said = {"type": "error", "error": {"message": "output_config: Extra inputs", "type": "x"}}
+    refusal = Reply(json.dumps(said).encode(), 400)
+    with serving(refusal, reply()) as server:
+        answer = ask(make(server), question(schema={"type": "object"}))
+    assert ["output_config" in each.json for each in server.requests] == [True, False]
+    assert answer.asked_as == "prompt"
+
+
 def test_system_messages_at_the_beginning_are_the_system() -> None:
     one = body({"role": "system", "content": "Be brief."}, user("Hi"))
     assert (one["system"], one["messages"]) == ("Be brief.", [user("Hi")])

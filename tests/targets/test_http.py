@@ -312,9 +312,32 @@ def test_values_of_the_environment_that_are_sent_decide_the_answer_too() -> None
 
     first = key(TENANT="acme-corp", MY_KEY="hunter2")
     assert first != key(TENANT="other", MY_KEY="hunter2")
+    proxied = key(TENANT="acme-corp", HTTP_PROXY="http://u:pass-word@proxy:1")
+    others = key(TENANT="acme-corp", HTTP_PROXY="http://v:pass-word@proxy:1")
+    assert len({first, proxied, others}) == 3
+    assert "pass-word" not in proxied
     assert first == key(TENANT="acme-corp", MY_KEY="hunter3")
     assert "acme-corp" not in first
     assert "hunter2" not in first
+
+
+def test_what_the_cache_knows_an_answer_by_is_what_was_sent() -> None:
+    environment = {"TENANT": "acme-corp"}
+    with serving(text(b"ok")) as server:
+        options = HttpOptions(url=server.url, header_env={"X-Tenant": "TENANT"})
+        target = HttpTarget(options, Surroundings(".", environment, ignore))
+        keys = [target.cache_key(question())]
+
+        async def go() -> None:
+            await target.open()
+            environment["TENANT"] = "other"
+            keys.append(target.cache_key(question()))
+            await target.answer(question())
+            await target.close()
+
+        asyncio.run(go())
+    assert server.request.headers["x-tenant"] == "acme-corp"
+    assert keys[0] == keys[1]
 
 
 def test_the_client_is_imported_only_to_ask_something() -> None:

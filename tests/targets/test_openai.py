@@ -184,6 +184,34 @@ def test_a_schema_of_the_question_is_sent_and_wins_over_the_parameters() -> None
     assert "response_format" not in sent(question())
 
 
+def refusal(what: str, status: int = 400) -> Reply:
+    said = {"error": {"message": f"Unsupported: {what}", "type": "invalid_request_error"}}
+    return Reply(json.dumps(said).encode(), status)
+
+
+def test_a_service_that_knows_no_schemas_is_asked_for_json_and_then_by_words() -> None:
+    replies = refusal("response_format.json_schema"), refusal("response_format"), completion()
+    with serving(*replies, completion()) as server:
+        target = make(server)
+        given = question(schema=SCHEMA)
+        answers = asyncio.run(answer_all(target, [given, given]))
+    kinds = [(each.json.get("response_format") or {}).get("type") for each in server.requests]
+    assert kinds == ["json_schema", "json_object", None, None]
+    assert [each.asked_as for each in answers if isinstance(each, Answer)] == ["prompt"] * 2
+
+
+@pytest.mark.parametrize("reply", [refusal("temperature"), refusal("response_format", 500)])
+def test_any_other_refusal_is_an_error(reply: Reply) -> None:
+    with serving(reply) as server, pytest.raises(TargetError):
+        ask(make(server), question(schema=SCHEMA))
+    assert len(server.requests) == 1
+
+
+def test_the_model_that_answered_is_known() -> None:
+    assert answer(completion(model="some-model-2026-01-01")).model == "some-model-2026-01-01"
+    assert answer(completion(model=7)).model is None
+
+
 # Files.
 
 

@@ -322,8 +322,8 @@ def test_cancelling_reaches_an_async_function(make: Make) -> None:
     [
         ("", "agent", "write module:function"),
         ("", "agent:", "write module:function"),
-        ("", "agent.py:answer", "did you mean `agent:answer`?"),
-        ("", "sub/agent.py:f", "did you mean `sub.agent:f`?"),
+        ("", "agent.py:answer", "did you mean `./agent.py:answer`?"),
+        ("", "sub/agent.py:f", "did you mean `./sub/agent.py:f`?"),
         ("", "agnt:answer", "there is no module `agnt`; did you mean `agent`?"),
         ("", "agent.sub:answer", "there is no module `agent.sub`"),
         ("def answr(p): pass", "agent:answer", "has no `answer`: did you mean `answr`?"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.model.answer import Answer, Usage
+from evalcase.model.answer import Answer, Earlier, Usage
 from evalcase.model.codec import encode
 from evalcase.model.message import Message
 from evalcase.model.result import Result
@@ -47,6 +47,28 @@ def test_rows_of_every_shape_are_answers(tmp_path: Path, row: Any, content: Any)
 def test_usage_and_cost_stand_beside_the_answer(tmp_path: Path) -> None:
     answer = ask(replay(tmp_path, {"id": "one", "text": "a", "usage": {"input": 1}, "cost_usd": 2}))
     assert (answer.usage, answer.cost_usd) == (Usage(1), 2.0)
+
+
+@pytest.mark.parametrize(
+    ("noted", "seconds"),
+    [
+        ({"duration_s": 1.5}, 1.5),
+        ({"duration_ms": 300}, 0.3),
+        ({"duration_s": "x"}, None),
+        ({}, None),
+    ],
+)
+def test_what_an_answer_took_when_it_was_given_is_known_where_it_was_noted(
+    tmp_path: Path, noted: Any, seconds: float | None
+) -> None:
+    answer = ask(replay(tmp_path, {"id": "one", "text": "a", "cost_usd": 2, **noted}))
+    assert answer.earlier == Earlier(seconds, 2.0)
+
+
+def test_a_replay_of_a_replay_knows_what_the_first_answer_took(tmp_path: Path) -> None:
+    kept = Answer((Message(MESSAGE),), None, 0.0, cached=True, earlier=Earlier(2.5, 0.5))
+    target = target_of(ReplayTarget, path=journal(tmp_path, result("one", "t", kept)))
+    assert ask(target).earlier == Earlier(2.5, 0.5)
 
 
 def test_repeats_and_suites_are_told_apart(tmp_path: Path) -> None:
@@ -124,7 +146,9 @@ def test_a_run_is_replayed_and_its_last_result_counts(tmp_path: Path) -> None:
     )
     target = target_of(ReplayTarget, path=folder)
     again, missing = asyncio.run(answer_all(target, [question(), question(id="two")]))
-    assert again == replace(whole, cost_usd=0.0, cached=True), "it was paid for in that run"
+    earlier = Earlier(cost_usd=0.5)
+    paid = replace(whole, cost_usd=0.0, cached=True, earlier=earlier)
+    assert again == paid, "it was paid for in that run"
     assert isinstance(missing, TargetError)
     assert "case `two` has no answer" in str(missing)
 

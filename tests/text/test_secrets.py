@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
-from pathlib import Path
-from typing import Any
-from urllib.parse import quote, quote_plus
+from typing import Any, get_args, get_type_hints
+from urllib.parse import quote, quote_plus, unquote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalcase.model.answer import Answer, Usage
+from evalcase.model.failure import Failure
+from evalcase.model.grade import Grade
+from evalcase.model.result import Regraded, Result
 from evalcase.model.trial import TrialKey
-from evalcase.text.journal_row import decode_row, encode_row
-from evalcase.text.secrets import _VOCABULARY, Scrubber
-from tests.record.samples import row, rows_of, write
+from evalcase.record.ending import End
+from evalcase.text.secret_forms import is_common
+from evalcase.text.secrets import Scrubber
 
 SECRET = 'sk-é"/+\\ <&>\n😀=key'
-SCRUBBER = Scrubber({"API_KEY": SECRET})
+
+
+def knowing(**values: str) -> Scrubber:
+    return Scrubber(values, values)
+
+
+SCRUBBER = knowing(API_KEY=SECRET)
 
 
 def scrubbed(value: Any, scrubber: Scrubber = SCRUBBER) -> Any:
-    return decode_row(encode_row({"type": "result", "value": value}, scrubber))["value"]
+    return scrubber.data(value)
 
 
 FORMS = {
@@ -34,6 +44,13 @@ FORMS = {
     "in a query": quote(SECRET, safe=""),
     "in a form": quote_plus(SECRET),
     "in lower case": quote(SECRET, safe="").replace("%C3%A9", "%c3%a9").lower(),
+    "in a query of a query": quote(quote(SECRET, safe=""), safe=""),
+    "as JSON in JSON": json.dumps(json.dumps(SECRET)[1:-1])[1:-1],
+    "as Python writes it": repr(SECRET)[1:-1],
+    "as Python writes it in ASCII": ascii(SECRET)[1:-1],
+    "as bytes of Python": repr(SECRET.encode())[2:-1],
+    "in HTML": html.escape(SECRET),
+    "in hexadecimal": SECRET.encode().hex(),
 }
 
 
@@ -55,71 +72,87 @@ def test_fault_14_base64_is_found_wherever_it_begins(user: str, after: str, enco
 
 
 @given(
-    st.text(st.characters(codec=None, exclude_categories=()), min_size=4).filter(
-        lambda text: (
-            len(text.strip()) >= 4
-            and not set(text) & set("*KEY")
-            and text.strip() not in _VOCABULARY
-        )
+    st.text(st.characters(codec=None, exclude_categories=()), min_size=8).filter(
+        lambda text: not is_common(text.strip()) and not set(text) & set("*KEY")
     ),
     st.text(),
     st.text(),
 )
-def test_fault_14_no_secret_reaches_a_line(secret: str, before: str, after: str) -> None:
+def test_fault_14_no_secret_is_left(secret: str, before: str, after: str) -> None:
     value = {before + secret + after: [before, (secret, after + secret)]}
-    [(key, [first, rest])] = scrubbed(value, Scrubber({"KEY": secret})).items()
+    [(key, [first, rest])] = scrubbed(value, knowing(KEY=secret)).items()
     assert [text for text in (key, first, *rest) if secret.strip() in text] == []
 
 
-def test_a_row_without_secrets_is_left_alone() -> None:
-    assert decode_row(encode_row(row(1), SCRUBBER)) == row(1)
-    assert decode_row(encode_row(row(1), Scrubber({}))) == row(1)
+def test_what_has_no_secrets_is_given_back_as_it_is() -> None:
+    value: Any = {"a": [1, ("b", 2.5), None, True]}
+    assert SCRUBBER.data(value) is value
+    assert SCRUBBER.look().told(value) is value
     assert Scrubber({}).text("any") == "any"
 
 
-def test_short_values_and_outer_white_space_are_no_secret() -> None:
-    scrubber = Scrubber({"SHORT": "abc", "EMPTY": "", "PADDED": " secret\n"})
-    assert scrubber.text("abc is no secret.") == "abc is no ***PADDED***."
+def test_outer_white_space_is_no_part_of_a_secret() -> None:
+    assert (
+        knowing(PADDED=" hunter2hunter2\n").text("it is hunter2hunter2.") == "it is ***PADDED***."
+    )
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["test", "none", "1234567", "password", "PASSWORD", "xxxxxxxxxxxx", "sk-no-key-required"],
+)
+def test_a_short_or_common_value_is_not_looked_for_and_that_is_said_once(value: str) -> None:
+    said: list[str] = []
+    scrubber = Scrubber({"KEY": value}, ["KEY"], said.append)
+    assert [scrubber.text(f"a {value}") for _ in range(3)] == [f"a {value}"] * 3
+    assert len(said) == 1
+    assert said[0].startswith("the value of KEY is too short or too common")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [Result, Regraded, Answer, Usage, Grade, Failure, End, TrialKey],
+    ids=lambda kind: kind.__name__,
+)
+def test_no_word_of_the_record_is_a_secret(kind: type) -> None:
+    hints = get_type_hints(kind)
+    words = {*hints, *(word for hint in hints.values() for word in get_args(hint))}
+    assert [word for word in words if isinstance(word, str) and not is_common(word)] == []
 
 
 def test_secrets_that_overlap_hide_each_other_whole() -> None:
-    scrubber = Scrubber({"A": "abcdef", "B": "defghi", "C": "abcdefghijkl"})
-    assert scrubber.text("abcdefghi") == "***A***"
-    assert scrubber.text("-abcdefghijkl-") == "***C***-".rjust(9, "-")
-    assert scrubber.text("abcdef defghi") == "***A*** ***B***"
+    scrubber = knowing(A="abcdefgh", B="efghijkl", C="abcdefghijklmnop")
+    assert scrubber.text("abcdefghijkl") == "***A***"
+    assert scrubber.text("-abcdefghijklmnop-") == "-***C***-"
+    assert scrubber.text("abcdefgh efghijkl") == "***A*** ***B***"
 
 
 def test_keys_that_become_equal_are_both_kept() -> None:
-    scrubber = Scrubber({"A": "secret"})
-    assert scrubbed({"secret": 1, "***A***": 2}, scrubber) == {"***A***": 1, "***A***-2": 2}
+    scrubber = knowing(A="hunter2hunter2")
+    value = {"hunter2hunter2": 1, "***A***": 2}
+    assert scrubbed(value, scrubber) == {"***A***": 1, "***A***-2": 2}
 
 
-@pytest.mark.parametrize("word", ["passed", "content", "assistant", "result", "2026", "0000"])
-def test_a_secret_that_is_a_word_of_the_record_does_not_break_it(tmp_path: Path, word: str) -> None:
-    from evalcase.record.reader import read_results
+@pytest.mark.parametrize(
+    ("secret", "number"),
+    [
+        ("98765432", 98765432), ("98765432", 98765432.0), ("98765432", -98765432),
+        ("0098765432", 98765432), ("9876.54321", 9876.54321),
+        ("98765432109876543210", 98765432109876543210), ("98765432", 1987654321),
+        ("98765432109876543210", 98765432109876543210.0),
+    ],
+)  # fmt: skip
+def test_a_number_that_is_a_secret_is_found(secret: str, number: float) -> None:
+    scrubber = knowing(PIN=secret)
+    found = scrubbed({"pin": [number]}, scrubber)["pin"][0]
+    assert "***PIN***" in found
+    assert scrubber.finds(json.dumps({"pin": number}))
 
-    path = tmp_path / "journal.jsonl"
-    write(path, [row(5, text=f"It {word}.")], scrubber=Scrubber({"WORD": word}))
-    [found] = read_results(str(path))
-    assert found.verdict == "passed"
-    assert found.started_at == row(5)["started_at"]
-    assert found.question_hash == row(5)["question_hash"]
-    assert found.answer is not None
-    assert found.answer.text == "It ***WORD***."
 
-
-def test_the_journal_scrubs_what_it_writes_and_knows_trials_by_their_scrubbed_names(
-    tmp_path: Path,
-) -> None:
-    from evalcase.record.index import read_index
-
-    path = tmp_path / "journal.jsonl"
-    scrubber = Scrubber({"KEY": "sk-123456"})
-    key = TrialKey("a.eval.yaml", "case", "command:curl sk-123456", 1)
-    write(path, [row(1, key=key, text="sk-123456")], scrubber=scrubber)
-    assert b"sk-123456" not in path.read_bytes()
-    assert rows_of(path)[0]["answer"]["messages"][0]["content"] == "***KEY***"
-    assert read_index(str(path)).find(scrubber.key(key)) is not None
+def test_other_numbers_stay_numbers() -> None:
+    scrubber = knowing(PIN="98765432", ONE="00000001")
+    numbers = [1, 1.0, True, 9876543, 0.5, 98765431]
+    assert scrubbed(numbers, scrubber) is numbers
 
 
 LONG = "sk-proj-0123456789abcdefghijklmnop"
@@ -130,19 +163,72 @@ LONG = "sk-proj-0123456789abcdefghijklmnop"
     [
         (f"key {LONG[:25]} [9 more characters were cut]", "key ***K*** [9 more"),
         (f"{LONG[-20:]} is wrong", "***K*** is wrong"),
+        (f"… {LONG[9:22]} …", "… ***K*** …"),
         (f"HTTP 401: {LONG[:12]}, from host", "HTTP 401: ***K***, from host"),
-        (f"{LONG} and {LONG[:10]}", "***K*** and ***K***"),
+        (f"{LONG} and {LONG[:10]} and {LONG[-10:]}", "***K*** and ***K*** and ***K***"),
+        (f"Basic {base64.b64encode(LONG.encode()).decode()[:20]}", "Basic ***K***"),
+        ("x" * 30_000 + LONG[:20], "x" * 30_000 + "***K***"),
         ("nothing of it", "nothing of it"),
         (LONG[:5], LONG[:5]),
     ],
+    ids=range(9),
 )
 def test_pieces_of_a_secret_that_was_cut_are_found(text: str, left: str) -> None:
-    scrubber = Scrubber({"K": LONG})
-    assert scrubber.torn({"message": [text]})["message"][0].startswith(left)
+    told: Any = knowing(K=LONG).look().told({"message": [text]})
+    assert told["message"][0].startswith(left)
+
+
+def test_words_of_a_secret_of_many_words_are_no_pieces_of_it() -> None:
+    key = json.dumps({"type": "service_account", "private_key_id": "ab12cd34ef56ab12cd34"})
+    scrubber = knowing(K=key)
+    assert scrubber.text("the service_account is missing") == "the service_account is missing"
+    assert scrubber.text("ab12cd34ef56 is unknown") == "***K*** is unknown"
 
 
 def test_lines_of_a_secret_of_several_lines_are_found_one_by_one() -> None:
     key = "-----BEGIN KEY-----\nMIIBVwIBADANBgkqhkiG\n9w0BAQEFAASCAUEwggE9\n-----END KEY-----"
-    scrubber = Scrubber({"K": key})
-    said = scrubber.text("line 1: MIIBVwIBADANBgkqhkiG\nline 2: 9w0BAQEFAASCAUEwggE9")
+    scrubber = knowing(K=key)
+    said = scrubber.data("line 1: MIIBVwIBADANBgkqhkiG\nline 2: 9w0BAQEFAASCAUEwggE9")
     assert said == "line 1: ***K***\nline 2: ***K***"
+
+
+def test_a_value_is_found_once_it_is_there_and_stays_a_secret_when_it_is_gone() -> None:
+    environment = {"OTHER": "1"}
+    scrubber = Scrubber(environment, ["KEY"])
+    assert scrubber.text("first-secret") == "first-secret"
+    environment["KEY"] = "first-secret"
+    assert scrubber.text("first-secret") == "***KEY***"
+    environment["KEY"] = "second-secret"
+    assert scrubber.text("first-secret, second-secret") == "***KEY***, ***KEY***"
+    del environment["KEY"]
+    assert scrubber.text("first-secret, second-secret") == "***KEY***, ***KEY***"
+
+
+def test_variables_and_values_may_be_named_later() -> None:
+    scrubber = Scrubber({"KEY": "first-secret"})
+    assert scrubber.text("first-secret") == "first-secret"
+    scrubber.watch(["KEY"])
+    scrubber.add("OWN", "second-secret")
+    assert scrubber.text("first-secret, second-secret") == "***KEY***, ***OWN***"
+
+
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "https_proxy", "ALL_PROXY"])
+@pytest.mark.parametrize("password", ["pw", "long-enough", "p%40ss%3Aword"])
+def test_the_password_of_a_proxy_is_a_secret(name: str, password: str) -> None:
+    environment: dict[str, str] = {}
+    scrubber = Scrubber(environment)
+    address = f"http://u:{password}@proxy.invalid:3128"
+    assert scrubber.text(address) == address
+    environment[name] = address
+    assert (
+        scrubber.text(f"no route to {address}")
+        == f"no route to http://***{name}***proxy.invalid:3128"
+    )
+    header = base64.b64encode(f"u:{unquote(password)}".encode()).decode()
+    assert header not in scrubber.text(f"Proxy-Authorization: Basic {header}")
+    assert scrubber.text("u and you@example.invalid") == "u and you@example.invalid"
+
+
+def test_a_proxy_without_a_password_has_no_secret() -> None:
+    scrubber = Scrubber({"HTTP_PROXY": "http://proxy.invalid:3128"})
+    assert not scrubber.look().values

@@ -20,6 +20,7 @@ COMMANDS = {
     "resume": "Go on with a run that was not completed.",
     "list": "List the runs that were kept.",
     "report": "Show what came of a run that was kept.",
+    "graders": "List the graders, or explain one of them.",
     "init": "Write a starter that runs at once.",
 }
 
@@ -74,6 +75,7 @@ def app() -> None:
     evalcase resume             go on with a run that was interrupted
     evalcase list               see the runs that were kept
     evalcase report             see one of them again, or one of its cases in full
+    evalcase graders [NAME]     see what can be graded, and how it is written
     evalcase schema > FILE      let the editor complete and underline
     evalcase migrate FILE       bring old names up to date
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-from evalcase.cli.terminal import stdin_format, style_for
+from evalcase.cli.terminal import prose_width, stdin_format, style_for
 from evalcase.model.problem import Problem
 from evalcase.read.document import Format
 from evalcase.report.terminal.problems import Checked, as_text
@@ -70,7 +70,8 @@ class _Tally:
 def _print(problems: Iterator[Problem], output: str, tally: _Tally) -> None:
     write = sys.stdout.write
     if output == "text":
-        for line in as_text(problems, tally.checked, style=style_for(sys.stdout)):
+        style, width = style_for(sys.stdout), prose_width(sys.stdout)
+        for line in as_text(problems, tally.checked, style=style, width=width):
             write(line + "\n")
     elif output == "github":
         from evalcase.report.files.problems import as_github

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from evalcase.model.trial import TrialKey
 from evalcase.project.config import Config
 from evalcase.project.options import runs_folder
 from evalcase.record.evaluated import Evaluated
-from evalcase.record.folder import Run, planned_trials
+from evalcase.record.folder import Run, origin_of, planned_trials
 from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.style import Style
 from evalcase.report.terminal.summary import (
@@ -66,8 +66,17 @@ def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str, gradings: i
         evaluated.totals, evaluated.duration_s, seen_from(place.cwd, evaluated.run.path),
         _why_incomplete(evaluated), next_one,
         f"evalcase report {name_run(evaluated.run, place)} --format jsonl",
-        f"{number} of {gradings}" if gradings > 1 else "",
+        f"{number} of {gradings}" if gradings > 1 else "", origin_of(evaluated.run) or "",
+        say_mixed(evaluated.mixed),
     )  # fmt: skip
+
+
+def say_mixed(targets: Sequence[str]) -> str:
+    """That a run has answers of several versions of a target; nothing where it has not."""
+    if not targets:
+        return ""
+    names = ", ".join(f"`{name}`" for name in targets)
+    return f"answers from before and after a change of {names}"
 
 
 def name_run(run: Run, place: RecordPlace) -> str:
@@ -122,4 +131,5 @@ def summary_object(evaluated: Evaluated) -> dict[str, object]:
         "trials": asdict(totals.trials),
         "cost_usd": totals.cost_usd, "grading_usd": totals.grading_usd,
         "duration_s": evaluated.duration_s,
+        "failed_of": origin_of(evaluated.run), "mixed": list(evaluated.mixed),
     }  # fmt: skip

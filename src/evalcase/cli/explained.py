@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import ParamSpec
 
-from evalcase.cli.terminal import style_for
-from evalcase.errors import ConfigError, RecordError, SuiteError, TargetError
+from evalcase.cli.terminal import prose_width, style_for
+from evalcase.errors import ConfigError, EvalcaseError, RecordError, SuiteError, TargetError
 from evalcase.model.problem import Problem
 from evalcase.text.visible import visible
 
@@ -25,13 +25,20 @@ def explained(action: Callable[Arguments, int]) -> Callable[Arguments, int]:
         except (SuiteError, ConfigError, TargetError) as error:
             if not isinstance(error, TargetError) and error.problems:
                 return _complain(error.problems)
-            sys.stderr.write(f"evalcase: {visible(str(error))}\n")
+            _say(error)
             return 2
         except RecordError as error:
-            sys.stderr.write(f"evalcase: {visible(str(error))}\n")
+            _say(error)
             return 3
 
     return explaining
+
+
+def _say(error: EvalcaseError) -> None:
+    from evalcase.report.terminal.hanging import hang
+
+    for row in hang(f"evalcase: {visible(str(error))}", prose_width(sys.stderr), indent=2):
+        sys.stderr.write(row + "\n")
 
 
 def _complain(problems: Sequence[Problem]) -> int:
@@ -40,7 +47,8 @@ def _complain(problems: Sequence[Problem]) -> int:
 
     for problem in problems:
         if problem.severity == "error":
-            for line in problem_lines(problem, style=style_for(sys.stderr)):
+            style, width = style_for(sys.stderr), prose_width(sys.stderr)
+            for line in problem_lines(problem, style=style, width=width):
                 sys.stderr.write(line + "\n")
     sys.stderr.write("nothing was run\n")
     return 2

@@ -9,11 +9,13 @@ from datetime import UTC, datetime
 import click
 
 from evalcase.cli import run_flags
+from evalcase.cli.conclusion import say_mixed
 from evalcase.cli.terminal import columns_of, seen_from, style_for
 from evalcase.errors import ConfigError, RecordError
 from evalcase.project.config import load_config
 from evalcase.project.options import runs_folder
 from evalcase.record.find import ListedRun, list_runs
+from evalcase.record.folder import origin_of
 from evalcase.record.kept import KeptRun
 from evalcase.report.terminal.run_list import Entry, list_lines
 from evalcase.text.visible import visible
@@ -68,6 +70,10 @@ def _entry(listed: ListedRun, now: datetime) -> Entry:
 def _remark(listed: ListedRun, kept: KeptRun) -> str:
     """What a number in a table would not say."""
     said = [f"{kept.gradings} gradings"] if kept.gradings > 1 else []
+    if (origin := origin_of(kept.run)) is not None:
+        said.append(f"cases that did not pass in {origin}")
+    if kept.mixed:
+        said.append(f"mixed: {say_mixed(kept.mixed)}")
     if listed.status != "completed":
         done, planned = kept.totals.trials.total, kept.planned
         of = f"{done:,} trials" if planned is None else f"{done:,} of {planned:,} trials"

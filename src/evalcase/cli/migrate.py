@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import click
 
-from evalcase.cli.terminal import stdin_format, style_for
+from evalcase.cli.terminal import prose_width, stdin_format, style_for
 from evalcase.model.problem import Problem
 from evalcase.read.discover import discover
 from evalcase.read.document import Format
@@ -51,7 +51,9 @@ def command(paths: tuple[str, ...], diff: bool, check: bool, stdin_format: Forma
         failed += bool(migration.errors)
         # Standard output is for the text itself when that is what was asked for.
         talk = sys.stderr if diff or migration.path == STDIN else sys.stdout
-        for line in _report(migration, style_for(talk), done=not (diff or check)):
+        for line in _report(
+            migration, style_for(talk), prose_width(talk), done=not (diff or check)
+        ):
             talk.write(line + "\n")
     return 2 if failed else 1 if check and changed else 0
 
@@ -93,7 +95,7 @@ def _write_diff(migration: Migration) -> None:
             sys.stdout.buffer.write(line)
 
 
-def _report(migration: Migration, style: Style, done: bool) -> Iterator[str]:
+def _report(migration: Migration, style: Style, width: int | None, done: bool) -> Iterator[str]:
     path = paint(visible(migration.path), style.place)
     for span, old, new in migration.renames:
         yield f"{path}:{span.line}:{span.column}: {old} → {paint(new, style.good)}"
@@ -104,4 +106,4 @@ def _report(migration: Migration, style: Style, done: bool) -> Iterator[str]:
     elif not (migration.left or migration.errors):
         yield f"{path}: nothing to rename"
     for problem in (*migration.left, *migration.errors):
-        yield from problem_lines(problem, style=style)
+        yield from problem_lines(problem, style=style, width=width)

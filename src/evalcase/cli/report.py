@@ -22,9 +22,10 @@ from evalcase.project.config import load_config
 from evalcase.project.options import runs_folder
 from evalcase.record.evaluated import Evaluated, read_evaluated
 from evalcase.record.find import find_run
+from evalcase.record.folder import origin_of
 from evalcase.record.kept import KeptRun
 from evalcase.record.tally import Tally
-from evalcase.report.files.trials import trial_object
+from evalcase.report.files.trials import Origin, trial_object
 from evalcase.report.terminal.case_report import case_lines, trial_lines
 from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.progress import VERDICTS
@@ -147,9 +148,10 @@ def _json(kept: KeptRun, wanted: Wanted, place: RecordPlace, style: Style) -> It
 
 def _jsonl(kept: KeptRun, wanted: Wanted, place: RecordPlace, style: Style) -> Iterator[str]:
     del place, style
+    origin = Origin(kept.run.id, origin_of(kept.run), kept.mixed)
     for result in _results(kept, wanted):
         case = kept.find_case(result.key.suite, result.key.case)
-        row = trial_object(kept.run.id, result, case, kept.outcome(result))
+        row = trial_object(origin, result, case, kept.outcome(result))
         yield json.dumps(row, ensure_ascii=False)
 
 

@@ -17,14 +17,17 @@ from evalcase.cli.running import Manner, execute
 from evalcase.cli.watching import make_view
 from evalcase.errors import ConfigError, SuiteError, TargetError
 from evalcase.evaluation.conduct import Evaluation
+from evalcase.evaluation.failed_of import find_failed
 from evalcase.evaluation.plan import Plan, prepare
 from evalcase.evaluation.work import trials_of
 from evalcase.project.config import read_config
 from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.refusal import note_refusal
-from evalcase.run.plan import Selection, Shard
+from evalcase.run.selection import Selection, Shard
 from evalcase.system.world import this_world
 from evalcase.text.visible import visible
+
+_SELECTION = ("globs", "tags", "shard", "sample", "seed", "limit", "failed_of")
 
 
 def _shard(_: click.Context, __: click.Parameter, value: str | None) -> Shard | None:
@@ -66,6 +69,11 @@ def _shard(_: click.Context, __: click.Parameter, value: str | None) -> Shard | 
     "--limit", type=click.IntRange(1), help="At most this many cases, from the beginning."
 )
 @click.option("--sample", type=click.IntRange(1), help="This many cases, drawn by --seed.")
+@click.option(
+    "--failed-of",
+    metavar="RUN",
+    help="Only cases that did not pass in this run: its id, or `latest`.",
+)
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option(
     "--timeout",
@@ -104,6 +112,7 @@ def command(**options: object) -> int:
     evalcase run --target python:my_agent:answer      a function of yours
     evalcase run evals/ --target agent                a target of evalcase.toml
     evalcase run --case 'math-*' --repeat 5           some cases, five times each
+    evalcase run --failed-of latest                   what did not pass, as a new run
 
     Every case is checked before the first target is called. After Ctrl-C, no more trials
     start and those under way finish; a second Ctrl-C stops them, too. 'evalcase resume' goes on.
@@ -116,19 +125,19 @@ def command(**options: object) -> int:
 
 @explained
 def _run(given: dict[str, object]) -> int:
-    selection = Selection(
-        **{name: given.pop(name) for name in ("globs", "tags", "shard", "sample", "seed", "limit")}  # type: ignore[arg-type]
-    )
     manner = Manner(quiet=bool(given.pop("quiet")), as_json=bool(given.pop("as_json")))
     given["max_errors"] = given["max_errors"] or 0
     dry_run, runs_dir = given.pop("dry_run"), given.pop("runs_dir")
     given["paths"] = given["paths"] or (".",)
     given["targets"] = tuple(dict.fromkeys(given["targets"]))  # type: ignore[call-overload]
-    chosen = RunOptions(selection=selection, **given)  # type: ignore[arg-type]
+    selection = {name: given.pop(name) for name in _SELECTION}
     config, world = read_config(os.getcwd(), os.getcwd()), this_world()
     folder = runs_folder(runs_dir, config)  # type: ignore[arg-type]
     view = make_view(quiet=manner.quiet or manner.as_json)
     try:
+        if (origin := selection["failed_of"]) is not None:
+            selection["failed_of"] = find_failed(str(origin), folder, config.root)
+        chosen = RunOptions(selection=Selection(**selection), **given)  # type: ignore[arg-type]
         with redirect_stdout(sys.stderr):  # a module may print when it is imported
             plan = prepare(chosen, config, world, view.warn)
         view.expect(plan.trials)
@@ -137,7 +146,8 @@ def _run(given: dict[str, object]) -> int:
         evaluation = Evaluation(plan, view)
         return execute(evaluation, partial(evaluation.carry_out, folder), view, manner)
     except (ConfigError, SuiteError, TargetError):
-        note_refusal(folder, world.now())
+        if not dry_run:
+            note_refusal(folder, world.now())
         raise
 
 

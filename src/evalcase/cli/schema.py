@@ -1,4 +1,4 @@
-"""`evalcase schema`: the JSON Schema of eval files, or of the configuration."""
+"""`evalcase schema`: the JSON Schema of eval files, of sidecars, or of the configuration."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from evalcase.report.files.problems import json_text
 
 @click.command("schema")
 @click.option("--config", is_flag=True, help="That of evalcase.toml.")
-def command(config: bool) -> int:
+@click.option("--sidecar", is_flag=True, help="That of the .suite.yaml file beside a JSONL file.")
+def command(config: bool, sidecar: bool) -> int:
     """Print the JSON Schema (2020-12) of eval files, so that an editor completes and underlines.
 
     It has every grader that is installed, and with --config every kind of target, each with its
@@ -20,13 +21,17 @@ def command(config: bool) -> int:
     \b
     evalcase schema > evalcase.schema.json
     evalcase schema --config > evalcase.config.schema.json
+    evalcase schema --sidecar > evalcase.sidecar.schema.json
 
     \b
     Then, as the first line of an eval file, and of evalcase.toml:
     # yaml-language-server: $schema=evalcase.schema.json
     #:schema ./evalcase.config.schema.json
     """
-    from evalcase.plugins.schemas import config_schema, suite_schema
+    from evalcase.plugins.schemas import config_schema, sidecar_schema, suite_schema
 
-    sys.stdout.write(json_text(config_schema() if config else suite_schema()) + "\n")
+    if config and sidecar:
+        raise click.UsageError("--config and --sidecar are two schemas: ask for one at a time")
+    schema = config_schema if config else sidecar_schema if sidecar else suite_schema
+    sys.stdout.write(json_text(schema()) + "\n")
     return 0

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from evalcase.cli.terminal import stdin_format, style_for
+from evalcase.cli.terminal import prose_width, stdin_format, style_for
 from evalcase.model.case import Case
 from evalcase.model.nearest import nearest
 from evalcase.model.problem import Problem
@@ -95,7 +95,8 @@ class _Shown:
     def complain(self, problems: Iterable[Problem]) -> None:
         for problem in problems:
             if problem.severity == "error":
-                for line in problem_lines(problem, style=style_for(sys.stderr)):
+                style, width = style_for(sys.stderr), prose_width(sys.stderr)
+                for line in problem_lines(problem, style=style, width=width):
                     sys.stderr.write(line + "\n")
 
     def chosen(self, loaded: Loaded) -> Iterator[Case]:

@@ -41,6 +41,12 @@ def columns_of(stream: TextIO) -> int:
     return max(20, columns) if columns else 80
 
 
+def prose_width(stream: TextIO) -> int | None:
+    """Where prose is broken: at the edge of a terminal; nowhere in a file or a pipe, whose reader
+    takes a line for one problem."""
+    return columns_of(stream) if stream.isatty() else None
+
+
 def seen_from(folder: str, path: str) -> str:
     """A path as one would write it in a folder that it is below; else the whole of it."""
     path = os.path.abspath(path)

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
 from evalcase import __version__
 from evalcase.evaluation.plan import Plan
+from evalcase.model.codec import decode, encode
+from evalcase.model.target import Target, TargetVersion
 from evalcase.record.folder import Run
 from evalcase.targets.chat.prices import prices_version
 
 _PRICED = frozenset({"openai", "anthropic"})
 """The kinds of targets whose answers have a price."""
+_NO_MATTER = frozenset({"concurrency", "price"})
+"""Options that decide no answer."""
 
 
 def describe_plan(plan: Plan) -> dict[str, Any]:
-    """All of it, without secrets."""
+    """All of it. What is in there is a name, a path, a number or a hash, and none is a secret."""
     return {
         "evalcase": __version__,
         "python": platform.python_version(),
@@ -25,10 +30,11 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
         "options": plan.options.to_dict(),
         "suites": plan.suites.hashes(),
         "targets": sorted(plan.trials),
-        "target_hashes": _target_hashes(plan),
+        "target_versions": {name: encode(each) for name, each in find_versions(plan).items()},
         "default_target": plan.config.target,
         "trials": plan.planned,
         "cases": plan.cases,
+        "failed_of": failed_of.run if (failed_of := plan.options.selection.failed_of) else None,
         "cwd": os.path.relpath(plan.world.cwd, plan.config.root),
     }
 
@@ -40,18 +46,50 @@ def _prices_version(plan: Plan) -> str | None:
     return prices_version() if not kinds.isdisjoint(_PRICED) else None
 
 
-def warn_of_changes(plan: Plan, run: Run) -> None:
-    """Say which targets are not what they were when the run began."""
-    before = run.about.get("target_hashes")
-    for name, now in _target_hashes(plan).items():
-        if isinstance(before, dict) and before.get(plan.scrubber.text(name), now) != now:
-            plan.warn(f"target `{name}` is configured otherwise than when the run was begun")
-
-
-def _target_hashes(plan: Plan) -> dict[str, str]:
-    """What the configuration says of each target, as a hash: it may say what is secret."""
-    told = {name: plan.config.targets.get(name) for name in sorted(plan.trials)}
+def find_versions(plan: Plan) -> dict[str, TargetVersion]:
+    """What each target is just now, by its name. They have to be open."""
     return {
-        name: sha256(repr(options).encode("utf-8", "backslashreplace")).hexdigest()[:16]
-        for name, options in told.items()
+        name: TargetVersion(_hash_options(plan.config.targets.get(name)), _hash_sources(target))
+        for name, target in sorted(plan.targets.items())
     }
+
+
+def find_changes(
+    plan: Plan, run: Run, last: Mapping[str, TargetVersion]
+) -> dict[str, TargetVersion]:
+    """The targets that are not what they were when they were last asked, and what they are now.
+
+    `last` are those that the journal knows as changed before. Each is told of.
+    """
+    first, changed = run.about.get("target_versions"), {}
+    for name, now in find_versions(plan).items():
+        before = last.get(name) or _read_version(first, name)
+        if before is not None and before != now:
+            changed[name] = now
+            what = "its configuration" if before.options != now.options else "its code"
+            plan.warn(f"target `{name}` was changed since the run was begun: {what}")
+    return changed
+
+
+def _read_version(versions: object, name: str) -> TargetVersion | None:
+    """The version of a target that a run began with, as far as its record says."""
+    try:
+        return decode(TargetVersion, versions[name]) if isinstance(versions, dict) else None
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _hash_options(options: Mapping[str, Any] | None) -> str:
+    """What the configuration says of a target, as a hash: it may say what is secret."""
+    told = {key: value for key, value in (options or {}).items() if key not in _NO_MATTER}
+    return _hash(repr(sorted(told.items())))
+
+
+def _hash_sources(target: Target) -> str:
+    # One that a program brings along may have less than it should.
+    files = target.sources() if Target in type(target).__mro__ else {}
+    return _hash(repr(sorted(files.items()))) if files else ""
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]

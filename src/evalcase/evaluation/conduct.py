@@ -6,10 +6,12 @@ import asyncio
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from evalcase.errors import RecordError
-from evalcase.evaluation.about import describe_plan, warn_of_changes
+from evalcase.evaluation.about import describe_plan, find_changes
 from evalcase.evaluation.plan import Plan
+from evalcase.evaluation.secrets import errors_without_secrets, refuse_secret_names, watch_keys
 from evalcase.evaluation.trials import Trials
 from evalcase.evaluation.work import Work
 from evalcase.model.quick_dataclass import replace
@@ -44,6 +46,7 @@ class Evaluation:
         self.engine: Engine | None = None
         self._broken: Exception | None = None
         self._budget: Budget | None = None
+        self._is_new = False
 
     async def carry_out(
         self, runs_dir: str, run: Run | None = None, again: tuple[Verdict, ...] = ()
@@ -53,19 +56,24 @@ class Evaluation:
         A trial whose verdict is in `again` counts as not finished. The folder of a new run is made
         once all targets are open, so that a name that can't be resolved leaves none behind.
         """
+        with errors_without_secrets(self.plan.scrubber):
+            return await self._carry_out(runs_dir, run, again)
+
+    async def _carry_out(
+        self, runs_dir: str, run: Run | None, again: tuple[Verdict, ...]
+    ) -> Evaluated:
         plan = self.plan
-        opening = OpenTargets(plan.targets, plan.make, plan.scrubber.text, plan.warn)
-        async with opening as targets:
-            plan = self.plan = plan.with_secrets_of(targets.by_name.values())
+        if run is None:
+            refuse_secret_names(plan.trials, plan.scrubber)
+        opened = partial(watch_keys, plan.scrubber)
+        async with OpenTargets(plan.targets, plan.make, plan.warn, opened) as targets:
+            self._is_new = run is None
             if run is None:
                 world = plan.world
                 run = create_run(
                     runs_dir, describe_plan(plan), now=world.now(), random=world.entropy,
-                    scrubber=plan.scrubber,
                     sealer=make_sealer(world.state, plan.config.root, world.entropy),
                 )  # fmt: skip
-            else:
-                warn_of_changes(plan, run)
             try:
                 return await self._record(run, targets, again)
             finally:
@@ -112,13 +120,14 @@ class Evaluation:
         totals = work.totals() if not failed else None
         return Evaluated(
             run, end.status, totals or read_totals(run.journal), end.notice, end.failed_fast,
-            end.cap_usd, end.duration_s, lost=end.lost,
+            end.cap_usd, end.duration_s, mixed=work.mixed(), lost=end.lost,
         )  # fmt: skip
 
     def _end(self, status: Status, notice: str | None) -> End:
         """How it ended, in so far as the engine and the budget know."""
         assert self.engine is not None
         assert self._budget is not None
+        notice = None if notice is None else self.plan.scrubber.text(notice)
         if status != "stopped":
             return End(status, notice)
         cap_usd = self._budget.cap_usd if self._budget.is_spent else None
@@ -132,16 +141,16 @@ class Evaluation:
         plan, limits = self.plan, self._limits()
         tally = index.tally()
         spent_usd = tally.totals().spent_usd or 0.0
-        scrubber = plan.scrubber if plan.has_secrets else None
         ahead = rows_ahead(limits.concurrency)
-        session = Session(journal, tally, self.watcher.finished, ahead, scrubber)
+        session = Session(journal, tally, self.watcher.finished, ahead)
         engine = self.engine = Engine(limits, self.watcher, self._fail_fast(index, again))
         budget = self._budget = Budget(limits.max_cost_usd, spent_usd, engine.stop)
         budget.spend(0.0)  # what earlier sessions spent may be all there is
         timer, store = Timer(), self._store()
         gate = Gate(targets, limits, engine, budget, timer, plan.world.random, store)
         trials = Trials(plan, engine, gate, timer, run.id)
-        return Work(plan, run, index, trials, session, again), engine
+        changed = {} if self._is_new else find_changes(plan, run, index.versions)
+        return Work(plan, run, index, trials, session, again, changed), engine
 
     def _limits(self) -> Limits:
         # No more workers than there is work, and no more than a target says it can take.

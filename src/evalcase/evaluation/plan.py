@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
 from evalcase.errors import ConfigError
+from evalcase.evaluation.secrets import errors_without_secrets, make_scrubber, watch_keys
 from evalcase.model.grader import NamedGrader
-from evalcase.model.quick_dataclass import dataclass, replace
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.target import Surroundings, Target, Warn
 from evalcase.plugins.graders import Graders
-from evalcase.plugins.targets import key_names, make_target
+from evalcase.plugins.targets import make_target
 from evalcase.project.config import Config
 from evalcase.project.env_file import read_env_file, set_missing
 from evalcase.project.options import RunOptions
+from evalcase.run.selection import Choice, make_choice
 from evalcase.suites.collection import SomeSuites, Suites
+from evalcase.suites.places import Places
 from evalcase.suites.refusal import Needs, check_plan, refuse
-from evalcase.suites.survey import Survey, survey_cases
+from evalcase.suites.survey import Survey, describe_remarks, survey_cases
 from evalcase.system.world import World
 from evalcase.text.secrets import Scrubber
 
@@ -39,6 +42,8 @@ class Plan:
     config: Config
     world: World
     suites: SomeSuites
+    choice: Choice
+    """Which of their cases are run."""
     trials: Mapping[str, int]
     """How many trials there are of each target."""
     cases: int
@@ -47,19 +52,9 @@ class Plan:
     """Those of cases."""
     graders: Graders
     scrubber: Scrubber
-    has_secrets: bool
     warn: Warn
     make: Callable[[str], Target]
     """Makes a target of the configuration that only graders ask."""
-
-    def with_secrets_of(self, targets: Iterable[Target]) -> Plan:
-        """The plan, once targets are open: some know their keys only then."""
-        names = {name for target in targets for name in target.traits.key_names}
-        found = _values(names, self.world)
-        if not found:
-            return self
-        known = {**self.scrubber.values, **found}
-        return replace(self, scrubber=Scrubber(known), has_secrets=True)
 
     @property
     def planned(self) -> int:
@@ -68,28 +63,40 @@ class Plan:
 
 
 def prepare(
-    options: RunOptions, config: Config, world: World, warn: Warn, given: Given | None = None
-) -> Plan:
+    options: RunOptions, config: Config, world: World, warn: Warn, given: Given | None = None,
+    scrubber: Scrubber | None = None,
+) -> Plan:  # fmt: skip
     """Check every case, and make every target and grader, before anybody is asked.
 
     Raise SuiteError if a case is invalid, ConfigError if a target or a grader can't be used.
     """
-    named_by = "--target" if given is None else "target"
-    given = given or Given()
     if options.env_file is not None:
         set_missing(world.environment, read_env_file(options.env_file))
+    scrubber = scrubber or make_scrubber(config, world.environment, warn)
+    with errors_without_secrets(scrubber):
+        return _prepare(options, config, world, warn, given, scrubber)
+
+
+def _prepare(
+    options: RunOptions, config: Config, world: World, warn: Warn, given: Given | None,
+    scrubber: Scrubber,
+) -> Plan:  # fmt: skip
+    named_by = "--target" if given is None else "target"
+    given = given or Given()
     if not options.no_exec and config.root not in world.import_path:
         # A project's own modules are importable, as they are for its tests.
         world.import_path.insert(0, config.root)
-    secrets = _values(key_names(config, ()), world)
-    tell = warn_once(lambda text: warn(Scrubber(secrets).text(text)))
+    tell = warn_once(lambda text: warn(scrubber.text(text)))
     suites = given.suites if given.suites is not None else Suites(options.paths)
     surroundings = Surroundings(config.root, world.environment, tell)
-    graders = Graders(given.graders, surroundings, no_exec=options.no_exec)
-    found = survey_cases(suites, options, config, graders, tell)
+    graders = Graders(given.graders, surroundings, config=config, no_exec=options.no_exec)
+    choice = make_choice(options.selection, Places(config.root, world.cwd).find)
+    found = survey_cases(suites, options, config, graders, choice, tell)
     named = [name for name in options.targets if name not in (given.targets or {})]
     needs = Needs(found.needs, named, named_by, held=given.suites is not None)
     _refuse(found, config, needs)
+    if remarks := describe_remarks(suites):
+        tell(remarks)
     trials = found.trials
     graders.make_ready()
     make = partial(
@@ -100,23 +107,12 @@ def prepare(
     if options.caches(config):
         _check_caching(targets)
     askable = _askable_targets(config, targets, make) if graders.may_ask else ()
-    secrets = _values(key_names(config, (*targets.values(), *askable)), world)
-    scrubber = Scrubber(secrets)
-    tell = warn_once(lambda text: warn(scrubber.text(text)))
+    watch_keys(scrubber, *targets.values(), *askable)
+    scrubber.look()  # what it warns of is said before anybody is asked
     return Plan(
-        options,
-        config,
-        world,
-        suites,
-        trials,
-        sum(found.cases.values()),
-        targets,
-        graders,
-        scrubber,
-        bool(secrets),
-        tell,
-        make,
-    )
+        options, config, world, suites, found.choice, trials, sum(found.cases.values()), targets,
+        graders, scrubber, tell, make,
+    )  # fmt: skip
 
 
 def _refuse(found: Survey, config: Config, needs: Needs) -> None:
@@ -159,12 +155,6 @@ def _check_caching(targets: Mapping[str, Target]) -> None:
                 f"target `{name}` can't be cached: nothing says what decides its answers; "
                 "leave --cache out, or name other targets"
             )
-
-
-def _values(names: set[str], world: World) -> dict[str, str]:
-    """The values of environment variables that have any."""
-    found = {name: world.environment.get(name, "") for name in names}
-    return {name: value for name, value in found.items() if value}
 
 
 def warn_once(warn: Warn) -> Warn:

@@ -67,11 +67,11 @@ class Trials:
         graded = Graded("errored", ())
         if answer is not None:
             self._look_at_cost(trial, answer)
-            graded = await self._grade(trial, question, answer, graders)
+            graded = await self._grade(trial, question, answer, graders, asked.duration_s)
         return Result(
             trial.key, self.hash_question(trial), graded.verdict, answer, graded.grades, failure,
             asked.attempts, started, round(asked.duration_s, 6),
-            tuple(map(self._scrubbed, asked.retried)),
+            asked.retried,
             hash_grading(case, self._plan.graders.prints_of(graders)),
             repeats=trial.repeats, pass_rate=case.pass_rate,
         )  # fmt: skip
@@ -81,7 +81,7 @@ class Trials:
         graders = self._plan.graders.of(trial.case)
         assert known.answer is not None
         question = self._question(trial, self._files_of(trial))
-        graded = await self._grade(trial, question, known.answer, graders)
+        graded = await self._grade(trial, question, known.answer, graders, known.duration_s)
         return Result(
             known.key, known.question_hash, graded.verdict, known.answer, graded.grades, None,
             known.attempts, known.started_at, known.duration_s, known.retried,
@@ -89,10 +89,11 @@ class Trials:
         )  # fmt: skip
 
     def _grade(
-        self, trial: Trial, question: Question, answer: Answer, graders: Sequence[NamedGrader]
-    ) -> Awaitable[Graded]:
+        self, trial: Trial, question: Question, answer: Answer, graders: Sequence[NamedGrader],
+        duration_s: float,
+    ) -> Awaitable[Graded]:  # fmt: skip
         asker = partial(self._gate.ask_for_grader, within=question)
-        context = Context(trial.case, question, answer, asker=asker)
+        context = Context(trial.case, question, answer, asker=asker, duration_s=duration_s)
         limit_s = self._plan.config.grader_timeout_s
         return grade_answer(context, graders, self._timer, limit_s)
 
@@ -112,7 +113,7 @@ class Trials:
                 return cap_answer(asked.answer, MAX_ANSWER_BYTES), None
             except TooLargeError as error:
                 failure = Failure("protocol", str(error), {"output": error.excerpt})
-        return None, self._scrubbed(failure) if failure is not None else None
+        return None, failure
 
     def _skipped(self, trial: Trial, started: str) -> Result:
         reason = trial.case.skip if isinstance(trial.case.skip, str) else "skipped"
@@ -126,12 +127,6 @@ class Trials:
             self._plan.warn(
                 f"answers of `{trial.target}` come without a cost: --max-cost can't hold"
             )
-
-    def _scrubbed(self, failure: Failure) -> Failure:
-        if not self._plan.has_secrets:
-            return failure
-        torn = self._plan.scrubber.torn
-        return Failure(failure.kind, torn(failure.message), torn(failure.details))
 
     def _started(self) -> str:
         return self._plan.world.stamp()

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Iterator, Mapping
 
 from evalcase.errors import SuiteError
 from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.trials import Trials
+from evalcase.model.codec import encode
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result, Verdict
+from evalcase.model.target import TargetVersion
 from evalcase.model.totals import Totals
 from evalcase.model.trial import Trial, TrialKey
 from evalcase.record.ending import Status
 from evalcase.record.folder import Run, planned_cases
-from evalcase.record.index import FinishedTrial, Index
+from evalcase.record.index import FinishedTrial, Index, read_index
 from evalcase.record.lines import open_lines
 from evalcase.record.reader import read_result_at
 from evalcase.record.session import Session
 from evalcase.record.table import mark_of
 from evalcase.run.plan import plan_trials
 from evalcase.run.schedule import Engine
-from evalcase.suites.survey import chosen_cases
 
 
 class Work:
@@ -28,7 +29,7 @@ class Work:
 
     def __init__(
         self, plan: Plan, run: Run, index: Index, trials: Trials, session: Session,
-        again: tuple[Verdict, ...],
+        again: tuple[Verdict, ...], changed: Mapping[str, TargetVersion],
     ) -> None:  # fmt: skip
         self._plan = plan
         self._run = run
@@ -36,6 +37,8 @@ class Work:
         self._trials = trials
         self._session = session
         self._again = again
+        self._changed = dict(changed)
+        """Targets that are not what they were, as long as they have not been asked."""
         self._regrading: dict[TrialKey, FinishedTrial] = {}
         """Of the trials under way: whose answers are graded again."""
         self._grading = index.gradings
@@ -70,15 +73,39 @@ class Work:
     def try_one(self, trial: Trial) -> Awaitable[Result]:
         """Ask and grade; or only grade, where the answer is known."""
         known = self._regrading.get(trial.key) if self._regrading else None
-        return self._trials.run(trial) if known is None else self._regrade(trial, known)
+        if known is not None:
+            return self._regrade(trial, known)
+        if self._changed and not trial.case.skip:
+            self._note_change(self._plan.scrubber.text(trial.target))
+        return self._trials.run(trial)
+
+    def _note_change(self, target: str) -> None:
+        """From here on, results are of a target as it is now."""
+        version = self._changed.pop(target, None)
+        if version is not None:
+            self._index.versions[target] = version
+            row = {"type": "target", "target": target, "version": encode(version)}
+            self._session.note({**row, "at": self._plan.world.stamp()})
 
     async def _regrade(self, trial: Trial, known: FinishedTrial) -> Result:
         with open_lines(self._run.journal) as file:
             before = read_result_at(self._run.journal, file, known.answer_at, known.grading_at)
         if self._must_grade(trial, known):
+            if before.answer is not None and before.answer.scrubbed:
+                return await self._ask_again(trial)
             return await self._trials.regrade(trial, before, self._grading)
         # The verdict stands; but of how many trials it is one, and how many must pass, has changed.
         return replace(before, repeats=trial.repeats, pass_rate=trial.case.pass_rate)
+
+    async def _ask_again(self, trial: Trial) -> Result:
+        """Without the secret that was in it, an answer is another one: no verdict on it holds."""
+        self._plan.warn(
+            f"the answer to case {trial.case.id} was recorded without a secret that was in it, and "
+            "can't be graded again: the target is asked again"
+        )
+        del self._regrading[trial.key]
+        self._session.replaced = True
+        return await self._trials.run(trial)
 
     def keep(self, trial: Trial, result: Result) -> Awaitable[None]:
         """Keep what came of a trial."""
@@ -89,6 +116,11 @@ class Work:
     def totals(self) -> Totals | None:
         """What all comes to; None if only the journal can say."""
         return self._session.totals()
+
+    def mixed(self) -> tuple[str, ...]:
+        """The targets that were changed while there were answers of theirs that still count."""
+        # What was kept just now is in the journal only.
+        return read_index(self._run.journal).mixed() if self._index.versions else ()
 
     def count_errored(self) -> int | None:
         """How many trials have errored; None if only the journal can say."""
@@ -102,7 +134,7 @@ class Work:
             return
         last = None
         for trial in trials:
-            known = self._index.find(self._plan.scrubber.key(trial.key))
+            known = self._index.find(trial.key)
             if known is None:
                 yield trial
                 continue
@@ -177,5 +209,5 @@ def _without_result(missing: int, planned: int) -> str:
 def trials_of(plan: Plan, name: str) -> Iterator[Trial]:
     """Every trial of a target, whether it is finished or not."""
     options, default = plan.options, plan.config.target
-    cases = chosen_cases(plan.suites, options)
+    cases = plan.choice.choose(plan.suites)
     return plan_trials(cases, name, default, options.repeat, bool(options.targets))

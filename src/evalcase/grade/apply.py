@@ -160,7 +160,7 @@ def _reason(
 def _without_judge(case: Case) -> Grade:
     """A case that only a judge can grade is never passed by the others alone."""
     what = "`criteria`" if case.criteria is not None else "`rubrics`"
-    message = f"{what} can be graded by a judge only, and evalcase has no grader that asks one"
+    message = f"{what} can be graded by a judge only, and none is configured"
     return Grade("judge", None, False, message, failure=Failure("grader", message))
 
 

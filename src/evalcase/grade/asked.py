@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from math import fsum
 
@@ -19,9 +20,15 @@ class Asking:
     def __init__(self, asker: Asker) -> None:
         self._asker = asker
         self._answers: list[Answer] = []
+        self._seconds = 0.0
 
     async def ask(self, target: str, messages: Sequence[Message], schema: JSON) -> Answer:
-        answer = await self._asker(target, messages, schema)
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        try:
+            answer = await self._asker(target, messages, schema)
+        finally:
+            self._seconds += clock() - began
         self._answers.append(answer)
         return answer
 
@@ -35,6 +42,8 @@ class Asking:
             grade,
             asked=len(costs),
             usage=_sum_usage([answer.usage for answer in self._answers]),
+            cached=sum(answer.cached for answer in self._answers),
+            asking_s=round(self._seconds, 6),
             cost_usd=fsum(known) if len(known) == len(costs) else None,
         )
 

@@ -11,13 +11,14 @@ from typing import ClassVar, NamedTuple
 
 from evalcase.graders.compare.call_match import Call, describe_calls, match_calls, read_calls
 from evalcase.graders.compare.call_rows import align_calls
-from evalcase.graders.compare.content import Comparison, compare_content, is_comparable
+from evalcase.graders.compare.content import Comparison, compare_content
 from evalcase.model.answer import Answer
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.text.answer_value import is_comparable
 
 _NOTHING = (
     "there is nothing to compare: `expected_output` has neither tool calls nor content of the "

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from evalcase.graders.compare.field_match import FieldOutcome, match_field
 from evalcase.graders.compare.field_words import describe_matcher
-from evalcase.graders.compare.matcher_options import FieldMap, Matcher
+from evalcase.graders.compare.matcher_options import FieldMap, Matcher, MatcherOptions
 from evalcase.graders.compare.subject import graded_value
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
@@ -51,8 +51,9 @@ class FieldsGrader(Grader):
     )  # fmt: skip
 
     value: dict[str, Matcher] = option(
-        FieldMap(), "Paths, each with a value or a matcher.", example={"riskLevel": "High"}
-    )
+        FieldMap(), "Paths, each with a value or a matcher.", example={"riskLevel": "High"},
+        inside=MatcherOptions,
+    )  # fmt: skip
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         value = graded_value(context)

@@ -83,12 +83,15 @@ class PythonGrader(Grader):
         "python", "A Python function says so.", "value", runs_code=True
     )
 
-    value: str = option(Reference(), "The function, as `module:function`.")
+    value: str = option(
+        Reference(),
+        "The function, as `module:function`, or as `./file.py:function` from the project's folder.",
+        example="checks:polite",
+    )
 
     def load(self, surroundings: Surroundings) -> None:
         """Import the function now. Raise ConfigError if there is none that can be called."""
-        del surroundings
-        _manner(self._find())
+        _manner(self._find(surroundings.root))
 
     def fingerprint(self) -> str:
         # Where a function is from is another file than the one that is named, if it is re-exported.
@@ -98,8 +101,8 @@ class PythonGrader(Grader):
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         return _call(self._find(), context)
 
-    def _find(self) -> Callable[..., object]:
-        function = import_object(self.value, "grader")
+    def _find(self, root: str | None = None) -> Callable[..., object]:
+        function = import_object(self.value, "grader", root)
         if not callable(function):
             raise ConfigError(f"grader `{self.value}`: it is not a function")
         return function

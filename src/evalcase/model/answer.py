@@ -19,6 +19,14 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """What an answer took when it was first given; None where nobody noted it."""
+
+    duration_s: float | None = None
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The messages of a target, in order, with usage and cost where they are known."""
 
@@ -29,6 +37,15 @@ class Answer:
     """Whether output was cut because it was larger than evalcase keeps."""
     cached: bool = False
     """Whether it was given earlier, and taken from the cache. It cost nothing this time."""
+    model: str | None = None
+    """The model that answered, as its service names it."""
+    asked_as: str | None = None
+    """How an answer by a schema was asked for: `json_schema`, `json_object` or `prompt`."""
+    scrubbed: bool = False
+    """Whether a secret was taken out of it when it was recorded. It was graded as it was before
+    that, and can't be graded so again."""
+    earlier: Earlier | None = None
+    """What it took then, where it comes from a cache, a record or a file of answers."""
 
     @classmethod
     def of_text(cls, text: str) -> Answer:

@@ -7,9 +7,22 @@ from typing import Any, Literal
 from evalcase.model.quick_dataclass import dataclass, field
 
 Kind = Literal[
-    "exception", "timeout", "exit", "connection", "http", "protocol", "grader", "stopped"
+    "exception",
+    "timeout",
+    "exit",
+    "connection",
+    "http",
+    "protocol",
+    "grader",
+    "stopped",
+    "judge-unparseable",
+    "judge-truncated",
+    "judge-refused",
+    "judge-unsure",
+    "judge-split",
 ]
-"""exception: user code raised; exit: a process ended badly; protocol: the answer made no sense."""
+"""exception: user code raised; exit: a process ended badly; protocol: the answer made no sense;
+judge-…: a judge gave no verdict that counts."""
 
 
 @dataclass(frozen=True, slots=True)

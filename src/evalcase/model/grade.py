@@ -41,6 +41,10 @@ class Grade:
     """How many questions the grader asked of targets, retries not counted."""
     usage: Usage | None = None
     """The tokens of those questions."""
+    cached: int = 0
+    """How many of their answers came from the cache."""
+    asking_s: float | None = None
+    """How long the answers took together, waiting for their turn included."""
     cost_usd: float | None = None
     """Their cost; None where nothing was asked, or a price is not known."""
 

@@ -50,6 +50,8 @@ class Context:
     """Of the graders before this one that are done already."""
     asker: Asker | None = None
     grading: Grading | None = None
+    duration_s: float | None = None
+    """How long the target took to answer, as the engine measured it."""
     part: Part | None = None
     """What is graded in place of the whole answer, where the grader was told a `path`."""
 
@@ -98,7 +100,8 @@ class GraderKind:
     compares_expected: bool = False
     """Whether it compares with `expected_output`, so that the built-in comparison isn't added."""
     judges: bool = False
-    """Whether it reads `criteria` and `rubrics`."""
+    """Whether it asks a judge, and reads the `criteria` and `rubrics` of a case if it has none of
+    its own."""
     runs_code: bool = False
     """Whether it starts a process or imports code, which --no-exec forbids."""
     combines: bool = False
@@ -133,6 +136,14 @@ class Grader(Protocol):
         """Whether it compares with `expected_output`: some do where nothing else is given."""
         return self.kind.compares_expected
 
+    def judges_case(self) -> bool:
+        """Whether it reads the `criteria` and `rubrics` of the case."""
+        return self.kind.judges
+
+    def asks(self) -> tuple[str, ...]:
+        """The names of the targets that it asks, as far as it knows them before."""
+        return tuple(name for each in self.inner() for name in each.grader.asks())
+
     async def close(self) -> None:
         """Let go of what it holds, such as processes, once all answers are graded."""
         return
@@ -162,4 +173,4 @@ class NamedGrader:
 
     @property
     def judges(self) -> bool:
-        return self.grader.kind.judges or any(each.judges for each in self.grader.inner())
+        return self.grader.judges_case() or any(each.judges for each in self.grader.inner())

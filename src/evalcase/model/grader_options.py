@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from evalcase.model.grader import Grader, GraderKind
 from evalcase.model.json_value import JSON
-from evalcase.model.option import Option, faults_of, option, options_of
+from evalcase.model.option import Option, faults_of, made_of, option, options_of
 from evalcase.model.quick_dataclass import MISSING, dataclass, replace
-from evalcase.model.shape import Flag, Number, OptionFault, Text
-from evalcase.model.shape_names import GraderList, PathText, Reference
+from evalcase.model.shape import Flag, ListOf, Number, OptionFault, Shape, Text
+from evalcase.model.shape_names import GraderList, PathText, Reference, TargetName
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,8 @@ class DeclaredGrader(NamedTuple):
     it is the text or the JSON of an answer that is graded."""
     lists: tuple[str, ...]
     """The options that hold other graders."""
+    targets: tuple[str, ...]
+    """The options that name targets, which the grader asks."""
     in_name: str | None
     """The option that a name with a colon gives, as in `python:module:function`."""
 
@@ -70,6 +72,12 @@ class DeclaredGrader(NamedTuple):
         what = f"the grader `{self.kind.name}`"
         return faults_of(self.made_by, values, what, beside=self.shared)
 
+    def compares_expected(self, values: Mapping[str, JSON]) -> bool:
+        """Whether one with these options, which have no faults, compares with `expected_output`."""
+        own = {name: values[name] for name in options_of(self.made_by) if name in values}
+        grader: Grader = made_of(self.made_by, own)
+        return grader.compares_expected()
+
 
 @lru_cache(maxsize=256)
 def declared_grader(made_by: type[Grader]) -> DeclaredGrader:
@@ -78,9 +86,14 @@ def declared_grader(made_by: type[Grader]) -> DeclaredGrader:
     needed = {name: replace(SHARED[name], default=MISSING) for name in kind.needs}
     own = options_of(made_by)
     lists = tuple(name for name, each in own.items() if isinstance(each.shape, GraderList))
+    targets = tuple(name for name, each in own.items() if _names_targets(each.shape))
     unfit = own.keys() if kind.reads is not None else {*own, "path"}
     shared = {name: each for name, each in {**SHARED, **needed}.items() if name not in unfit}
     argument = own.get(kind.argument or "")
     is_named = argument is not None and isinstance(argument.shape, Reference)
     in_name = kind.argument if is_named else None
-    return DeclaredGrader(kind, made_by, shared, lists, in_name)
+    return DeclaredGrader(kind, made_by, shared, lists, targets, in_name)
+
+
+def _names_targets(shape: Shape) -> bool:
+    return isinstance(shape.item if isinstance(shape, ListOf) else shape, TargetName)

@@ -18,7 +18,14 @@ from typing import Any, Protocol, TypeVar, dataclass_transform, overload
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.nearest import nearest_meaning
-from evalcase.model.quick_dataclass import MISSING, dataclass, field, fields, is_dataclass
+from evalcase.model.quick_dataclass import (
+    MISSING,
+    dataclass,
+    field,
+    fields,
+    is_dataclass,
+    replace,
+)
 from evalcase.model.shape import Anything, MapOf, OptionFault, Shape
 
 _KEY = "option"
@@ -35,6 +42,8 @@ class Option:
     default: Any = MISSING
     example: JSON = None
     elsewhere: tuple[str, ...] = ()
+    inside: type | None = None
+    """Where its values hold mappings with options of their own, the dataclass of those."""
 
     @property
     def needed(self) -> bool:
@@ -55,13 +64,14 @@ def option(
     name: str | None = None,
     example: JSON = None,
     elsewhere: tuple[str, ...] = (),
+    inside: type | None = None,
 ) -> Any:  # noqa: ANN401 - what dataclass makes of it has the field's type
     """A field of a dataclass that is an option.
 
     `name` is what people write where Python can't (`not`); `elsewhere` are names that other tools
     give it, for suggestions.
     """
-    declared = Option(name or "", shape, about, default, example, elsewhere)
+    declared = Option(name or "", shape, about, default, example, elsewhere, inside)
     if isinstance(default, dict | list):
         return field(default_factory=default.copy, metadata={_KEY: declared})
     return field(default=default, metadata={_KEY: declared})
@@ -88,9 +98,7 @@ def options_of(declared: type) -> dict[str, Option]:
         known: Option | None = each.metadata.get(_KEY)
         if known is not None:
             name = known.name or each.name
-            found[name] = Option(
-                name, known.shape, known.about, known.default, known.example, known.elsewhere
-            )
+            found[name] = replace(known, name=name)
     return found
 
 
@@ -156,10 +164,31 @@ def properties_of(options: Mapping[str, Option], nullable: bool = False) -> dict
         if nullable and not each.needed:
             shape = _or_null(shape)
         more: dict[str, JSON] = {"description": each.about}
-        if each.example is not None:
+        if _is_shown(each.example, shape):
             more["examples"] = [each.example]
-        found[name] = {**shape, **more}
+        found[name] = {**(shape or {"anyOf": list(ANYTHING)}), **more}
     return found
+
+
+ANYTHING: tuple[JSON, ...] = ({"type": "string"}, {"type": "object"}, {"type": "array"}, {})
+"""Any value, said by `anyOf`: editors insert a name of which no type is known without its colon."""
+
+
+def _is_shown(example: JSON, shape: dict[str, JSON]) -> bool:
+    """Editors offer a mapping as `[object Object]`, and insert a list where only lists fit."""
+    return example is not None and (
+        not isinstance(example, dict | list) or (isinstance(example, list) and "items" in shape)
+    )
+
+
+def only_these(properties: dict[str, JSON]) -> dict[str, JSON]:
+    """The schema of a mapping with these properties and no others.
+
+    What is wrong with another one is said of its value: told of the mapping, or of its names, some
+    editors underline all of it.
+    """
+    known = f"one of these names: {', '.join(properties)}"
+    return {"type": "object", "properties": properties, "additionalProperties": {"const": known}}
 
 
 def _or_null(schema: dict[str, JSON]) -> dict[str, JSON]:
@@ -168,7 +197,9 @@ def _or_null(schema: dict[str, JSON]) -> dict[str, JSON]:
         return {**schema, "enum": [*choices, None]}
     if isinstance(alternatives, list):
         return {**schema, "anyOf": [*alternatives, {"type": "null"}]}
-    return {**schema, "type": [kinds, "null"]} if isinstance(kinds, str) else schema
+    if kinds is None:
+        return schema
+    return {**schema, "type": [*(kinds if isinstance(kinds, list) else [kinds]), "null"]}
 
 
 def _unknown(name: str, known: Mapping[str, Option], what: str, path: KeyPath) -> OptionFault:
@@ -200,6 +231,9 @@ class Record:
             return
         name = path[-1]
         for fault in faults_of(self.declared, value, f"`{name}`", path):
+            if fault.path[:-1] != path:
+                yield fault  # it names its own place
+                continue
             inner = fault.path[-1]
             yield fault._replace(
                 message=fault.message.replace(f"`{inner}` is", f"`{name}.{inner}` is")
@@ -212,11 +246,6 @@ class Record:
     def schema(self) -> dict[str, JSON]:
         known = options_of(self.declared)
         return {
-            "type": "object",
-            "properties": {
-                name: {"description": each.about, **each.shape.schema()}
-                for name, each in known.items()
-            },
+            **only_these(properties_of(known)),
             "required": [name for name, each in known.items() if each.needed],
-            "additionalProperties": False,
         }

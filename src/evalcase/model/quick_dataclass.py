@@ -101,14 +101,15 @@ def _methods(
 
 def _init(known: Mapping[str, _QuickField], post: bool) -> Callable[..., None]:
     """The only method that is made for each class: a loop over fields would be slow to call."""
-    names: dict[str, Any] = {"missing": _Missing}
+    # No field has such a name: a parameter would hide what it stands for.
+    names: dict[str, Any] = {"missing__": _Missing}
     plain, keywords, lines = ["self"], list[str](), list[str]()
     for name, each in known.items():
         value, parameter = name, name
         if each.default_factory is not _Missing:
             names[f"make_{name}"] = each.default_factory
-            parameter = f"{name}=missing"
-            value = f"make_{name}() if {name} is missing else {name}"
+            parameter = f"{name}=missing__"
+            value = f"make_{name}() if {name} is missing__ else {name}"
         elif each.default is not _Missing:
             names[f"default_{name}"] = each.default
             parameter = f"{name}=default_{name}"

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from math import inf
 from typing import Any, NamedTuple, Protocol
 
+from evalcase.model.either import either
 from evalcase.model.finding import At, KeyPath
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.nearest import nearest
@@ -46,7 +47,8 @@ class Shape(Protocol):
         ...
 
     def schema(self) -> dict[str, JSON]:
-        """The same as JSON Schema."""
+        """The same as JSON Schema, each keyword beside its `type`, and no `anyOf` where types tell
+        the alternatives apart: editors then say what fits."""
         ...
 
 
@@ -288,4 +290,4 @@ class OneOf:
         return next(fits).read(value)
 
     def schema(self) -> dict[str, JSON]:
-        return {"anyOf": [shape.schema() for shape in self.shapes]}
+        return either([shape.schema() for shape in self.shapes])

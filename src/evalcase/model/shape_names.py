@@ -17,7 +17,7 @@ from evalcase.model.shape import OptionFault, Plain, mismatch
 
 @dataclass(frozen=True, slots=True)
 class Reference(Plain):
-    """`module:function`, looked at and never imported."""
+    """`module:function` or `./file.py:function`, looked at and never imported."""
 
     @property
     def words(self) -> str:
@@ -28,22 +28,53 @@ class Reference(Plain):
             yield mismatch(self, value, path)
             return
         module, colon, name = value.partition(":")
-        words = [*module.split("."), *name.split(".")]
-        is_module = not module.endswith(".py") and all(word.isidentifier() for word in words)
-        if not colon or not is_module:
+        is_module = _is_dotted(module) and not module.endswith(".py")
+        if not colon or not (is_module or _is_file(module)) or not _is_dotted(name):
             what = f"`{value:.80}` does not name a function"
             yield OptionFault(path, what, _reference_hint(module, name))
 
     def schema(self) -> dict[str, JSON]:
         # Plain enough to be read in an editor; what it lets through is found by `faults`.
-        return {"type": "string", "pattern": r"^[^\s:/]+:[^\s:/]+$"}
+        return {"type": "string", "pattern": r"^(?:[^\s:/]+|\./[^:]+\.py):[^\s:/]+$"}
+
+
+def _is_file(module: str) -> bool:
+    """A file of the project: `./` says that no module is meant."""
+    folders = module.split("/")
+    return folders[0] == "." and ".." not in folders and module.endswith(".py")
+
+
+def _is_dotted(names: str) -> bool:
+    return all(word.isidentifier() for word in names.split("."))
 
 
 def _reference_hint(module: str, name: str) -> str:
-    if "/" in module or module.endswith(".py"):
-        stem = module.removeprefix("./").removesuffix(".py").replace("/", ".")
-        return f"it names a file, not a module: did you mean `{stem}:{name or 'answer'}`?"
+    if not _is_dotted(name):
+        return "write module:function, for example my_agent:answer"
+    if ".." in module or module.startswith("/"):
+        return "only files of the project are imported, as in ./checks.py:polite"
+    if module.endswith(".py"):
+        return f"did you mean `./{module}:{name}`?"
+    if "/" in module:
+        file = module.removeprefix("./").removesuffix("/")
+        return f"did you mean `./{file}.py:{name}`?"
     return "write module:function, for example my_agent:answer"
+
+
+@dataclass(frozen=True, slots=True)
+class TargetName(Plain):
+    """A target by its name, or as `kind:value`. Whoever knows targets looks it up."""
+
+    @property
+    def words(self) -> str:
+        return "the name of a target"
+
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
+        if not isinstance(value, str) or not value:
+            yield mismatch(self, value, path)
+
+    def schema(self) -> dict[str, JSON]:
+        return {"type": "string", "minLength": 1}
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,16 @@ class Traits:
     nothing tells two targets apart. `refused`: nobody knows what decides an answer."""
 
 
+@dataclass(frozen=True, slots=True)
+class TargetVersion:
+    """What tells a target apart from what it was before, as far as anybody can see: hashes."""
+
+    options: str = ""
+    """Of what the configuration says of it."""
+    code: str = ""
+    """Of the files that it is made of."""
+
+
 class Target(Protocol):
     """What the engine needs of a target. A class of your own derives from it, and has `answer`.
 
@@ -96,6 +106,11 @@ class Target(Protocol):
         """All that decides an answer, as JSON without secrets; for `keyed` targets only."""
         del question
         return None
+
+    def sources(self) -> Mapping[str, str]:
+        """The files of the project that its answers rest on, with the hash of each; asked for once
+        it is open. A model behind an address is in no file."""
+        return {}
 
 
 def is_target(value: object) -> TypeGuard[Target]:

@@ -29,7 +29,7 @@ class AnswerStore:
 
     def find(self, key: str) -> Answer | None:
         try:
-            line = read_file(self._path(key), MAX_LINE)
+            line = read_file(self._path(key), MAX_LINE, links=False)
             if fault_in(line) is not None:
                 return None
             row = decode_row(line)
@@ -46,6 +46,8 @@ class AnswerStore:
         if self._scrubber.finds(line.decode(errors="replace")):
             return  # without its secret it would be another answer
         path = self._path(key)
+        if os.path.islink(path):
+            return  # nobody but a stranger has put it there, and it may lead to any file
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             write_atomically(path, line, durable=False)

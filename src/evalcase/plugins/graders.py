@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import TypeAlias
 
 from evalcase.errors import ConfigError
 from evalcase.grade.apply import needs_expected
@@ -19,7 +22,13 @@ from evalcase.model.json_value import JSON
 from evalcase.model.option import made_of, options_of
 from evalcase.model.target import Surroundings
 from evalcase.plugins.registry import find_class
+from evalcase.project.config import Config
+from evalcase.text.plain_json import copy_json
 from evalcase.text.quick_json import compact_encoder
+
+Defaults: TypeAlias = Mapping[str, Mapping[str, JSON]]
+"""Options by kinds of graders."""
+_NO_DEFAULTS: Defaults = MappingProxyType({})
 
 
 def _ignore(_: str) -> None:
@@ -37,9 +46,11 @@ class Graders:
         given: Iterable[NamedGrader] = (),
         surroundings: Surroundings = NOWHERE,
         *,
+        config: Config | None = None,
         no_exec: bool = False,
     ) -> None:
         self._given = tuple(given)
+        self._config = config
         self._surroundings = surroundings
         self._no_exec = no_exec
         self._expected = NamedGrader("expected", ExpectedGrader())
@@ -87,7 +98,26 @@ class Graders:
             if made is None:
                 made = self._made[text] = self._make(specs)
             graders = (*made, *graders)
+        if case.needs_judge and self._judges and not any(named.judges for named in graders):
+            graders = (*graders, self._case_judge)
         return (*graders, self._expected) if needs_expected(case, graders) else graders
+
+    @property
+    def _judges(self) -> bool:
+        return self._config is not None and self._config.judge is not None
+
+    @cached_property
+    def _case_judge(self) -> NamedGrader:
+        """The judge of what cases say themselves, by `criteria` and `rubrics`."""
+        return make_grader({"type": "judge"}, self._defaults)
+
+    @cached_property
+    def _defaults(self) -> Defaults:
+        """What [judge] says is what a judge does that is told nothing else."""
+        judge = self._config.judge if self._config is not None else None
+        if judge is None:
+            return {}
+        return {"judge": {"target": judge.target, "votes": judge.votes, "unsure": judge.unsure}}
 
     def prints_of(self, graders: Sequence[NamedGrader]) -> list[str]:
         """The fingerprints of those graders that have one."""
@@ -99,12 +129,19 @@ class Graders:
         # By what it is, not by what it says: an option may hold what has no hash.
         known = self._prints.get(id(named))
         if known is None:
-            known = self._prints[id(named)] = named.grader.fingerprint()
+            known = self._prints[id(named)] = self._print_with_targets(named)
         return known
+
+    def _print_with_targets(self, named: NamedGrader) -> str:
+        """Another judge may come to another verdict: who is asked is a part of it."""
+        tables = self._config.targets if self._config is not None else {}
+        asked = [tables.get(name, name) for name in named.grader.asks()]
+        print = named.grader.fingerprint()
+        return f"{print} {_to_json(copy_json(asked))}" if asked else print
 
     def _make(self, specs: Iterable[Mapping[str, JSON]]) -> tuple[NamedGrader, ...]:
         """Make them, and have them ready."""
-        made = tuple([make_grader(spec) for spec in specs])
+        made = tuple([make_grader(spec, self._defaults) for spec in specs])
         for named in made:
             if self._no_exec:
                 _forbid_code(named)
@@ -124,9 +161,10 @@ def _forbid_code(named: NamedGrader) -> None:
         _forbid_code(each)
 
 
-def make_grader(spec: Mapping[str, JSON]) -> NamedGrader:
+def make_grader(spec: Mapping[str, JSON], defaults: Defaults = _NO_DEFAULTS) -> NamedGrader:
     """A grader of its canonical form `{type, …}`, with those inside of it.
 
+    `defaults` are options of kinds that the configuration gives, for those that are not said.
     Raise ConfigError with everything that is wrong with its options.
     """
     word, _, value = str(spec["type"]).partition(":")
@@ -134,10 +172,12 @@ def make_grader(spec: Mapping[str, JSON]) -> NamedGrader:
     options = {name: each for name, each in spec.items() if name != "type"}
     if value and declared.in_name is not None:
         options = {declared.in_name: value, **options}
-    return make_declared(declared, options)
+    return make_declared(declared, options, defaults)
 
 
-def make_declared(declared: DeclaredGrader, options: Mapping[str, JSON]) -> NamedGrader:
+def make_declared(
+    declared: DeclaredGrader, options: Mapping[str, JSON], defaults: Defaults = _NO_DEFAULTS
+) -> NamedGrader:
     """A grader of a kind, of its options and of those that every grader has."""
     faults = [
         each.message if each.hint is None else f"{each.message}: {each.hint}"
@@ -149,20 +189,33 @@ def make_declared(declared: DeclaredGrader, options: Mapping[str, JSON]) -> Name
     # There may be several, and a person wants to know which of them failed.
     name = f"{declared.kind.name}:{named_by}" if named_by else declared.kind.name
     counted: SharedOptions = made_of(SharedOptions, _part(options, declared.shared))
-    grader: Grader = made_of(declared.made_by, _with_inner(declared, options))
+    options = _with_defaults(options, defaults.get(declared.kind.name, {}))
+    grader: Grader = made_of(declared.made_by, _with_inner(declared, options, defaults))
     return NamedGrader(
         counted.name or name, grader, counted.weight, counted.required, counted.threshold,
         counted.negated, counted.timeout_s, counted.path,
     )  # fmt: skip
 
 
-def _with_inner(declared: DeclaredGrader, options: Mapping[str, JSON]) -> dict[str, object]:
+def _with_defaults(options: Mapping[str, JSON], given: Mapping[str, JSON]) -> Mapping[str, JSON]:
+    """The options with what is not said of them. Whoever names judges needs no other."""
+    said = {name for name, value in options.items() if value is not None}
+    unsaid = {name: each for name, each in given.items() if name not in said}
+    if "panel" in said:
+        unsaid.pop("target", None)
+        unsaid.pop("votes", None)
+    return {**options, **unsaid} if unsaid else options
+
+
+def _with_inner(
+    declared: DeclaredGrader, options: Mapping[str, JSON], defaults: Defaults
+) -> dict[str, object]:
     """The options of its own, with graders made of those that are lists of them."""
     own: dict[str, object] = dict(_part(options, options_of(declared.made_by)))
     for name in declared.lists:
         specs = own.get(name)
         if isinstance(specs, list):
-            own[name] = [make_grader(each) for each in specs]
+            own[name] = [make_grader(each, defaults) for each in specs]
     return own
 
 

@@ -111,5 +111,5 @@ def _grader_hint(name: str) -> str:
     if close is not None:
         return f"did you mean `{close}`?"
     if any(word in name.lower().replace("-", "_") for word in _JUDGES):
-        return "a judge grades what `criteria` and `rubrics` say"
+        return "did you mean `judge`? It asks a model; without options, by `criteria` and `rubrics`"
     return f"there are {', '.join(known)}"

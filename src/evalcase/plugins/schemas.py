@@ -5,19 +5,24 @@ from __future__ import annotations
 from evalcase.errors import ConfigError
 from evalcase.model.grader_options import DeclaredGrader
 from evalcase.model.json_value import JSON
-from evalcase.model.option import Option, options_of, properties_of
+from evalcase.model.option import Option, only_these, options_of, properties_of
 from evalcase.model.target import TargetKind
 from evalcase.plugins.known import Installed
 from evalcase.plugins.registry import find_target_kind, names
 from evalcase.project.config import Config
-from evalcase.resolve.schema import schema
+from evalcase.resolve.schema import file
 
 Schema = dict[str, JSON]
 
 
 def suite_schema() -> dict[str, object]:
     """The schema of eval files."""
-    return schema(declared_graders())
+    return file.schema(declared_graders())
+
+
+def sidecar_schema() -> dict[str, object]:
+    """The schema of the file beside a JSONL file."""
+    return file.sidecar_schema(declared_graders())
 
 
 def declared_graders() -> list[DeclaredGrader]:
@@ -36,20 +41,28 @@ def config_schema() -> Schema:
         "$id": "urn:evalcase:config-schema:1",
         "title": "evalcase configuration",
         "description": "What a project says about running its suites.",
-        **_table(settings),
+        **only_these(settings),
     }
 
 
 def _targets() -> Schema:
     kinds = _kinds()
-    rules: list[JSON] = [
-        {"if": {"properties": {"kind": {"const": each.name}}}, "then": _options(each)}
-        for each in kinds
-    ]
+    rules: list[JSON] = [{"if": _is_kind(each.name), "then": _options(each)} for each in kinds]
     about = "\n".join(f"{each.name}: {each.about}" for each in kinds)
     kind: Schema = {"description": about, "enum": [each.name for each in kinds]}
-    target: Schema = {"type": "object", "required": ["kind"], "properties": {"kind": kind}}
-    return {"type": "object", "additionalProperties": {**target, "allOf": rules}}
+    target: Schema = {
+        "type": "object",
+        "required": ["kind"],
+        "properties": {"kind": kind, **_offered(kinds)},
+        # Which options a kind has is for its own rule to say.
+        "additionalProperties": True,
+        "allOf": rules,
+    }
+    return {"type": "object", "additionalProperties": target}
+
+
+def _is_kind(name: str) -> Schema:
+    return {"required": ["kind"], "properties": {"kind": {"const": name}}}
 
 
 def _kinds() -> list[TargetKind]:
@@ -68,12 +81,26 @@ def _options(kind: TargetKind) -> Schema:
     properties = properties_of(options)
     properties["kind"] = {"description": kind.about}
     needed: list[JSON] = [name for name, each in options.items() if each.needed]
-    return {**_table(properties), "required": needed}
+    return {**only_these(properties), "required": needed}
 
 
-def _table(properties: Schema) -> Schema:
-    known: list[JSON] = list(properties)
-    return {"type": "object", "properties": properties, "propertyNames": {"enum": known}}
+def _offered(kinds: list[TargetKind]) -> Schema:
+    """The options of all kinds with their sentences and nothing else: editors of TOML don't look
+    for names and words behind an `if`."""
+    sentences: dict[str, dict[str, list[str]]] = {}
+    for kind in kinds:
+        declared: type = kind.options
+        for name, option in options_of(declared).items():
+            if name == "kind":
+                continue
+            sentences.setdefault(name, {}).setdefault(option.about, []).append(kind.name)
+    return {name: {"description": _told_apart(each)} for name, each in sentences.items()}
+
+
+def _told_apart(sentences: dict[str, list[str]]) -> str:
+    if len(sentences) == 1:
+        return next(iter(sentences))
+    return "\n".join(f"{', '.join(kinds)}: {about}" for about, kinds in sentences.items())
 
 
 def _described(option: Option) -> Schema:

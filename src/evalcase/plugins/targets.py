@@ -90,7 +90,11 @@ def bounds_of(name: str, target: Target, config: Config) -> list[int]:
 
 def key_names(config: Config, targets: Iterable[Target]) -> set[str]:
     """The environment variables whose values must not be written down."""
-    names = {*config.secrets, *(str(each.get("key_env", "")) for each in config.targets.values())}
+    names = set(config.secrets)
+    for options in config.targets.values():
+        headers: object = options.get("header_env")
+        named = [options.get("key_env"), *(headers.values() if isinstance(headers, dict) else ())]
+        names.update(name for name in named if isinstance(name, str))
     for target in targets:
         names.update(target.traits.key_names)
     return names - {""}

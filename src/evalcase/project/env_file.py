@@ -19,11 +19,8 @@ from evalcase.system.files import read_file
 
 _MOST_BYTES = 10_000_000
 _NAME = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*")
-_VALUES = (
-    re.compile(r"'([^']*)'"),
-    re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL),
-    re.compile(r"((?!['\"])[^\n]*?)(?=[ \t]+#|[ \t]*(?:\n|\Z))"),
-)
+_QUOTED = (re.compile(r"'([^']*)'"), re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL))
+_COMMENT = re.compile(r"[ \t]#")
 _REST = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "$": "$"}
@@ -65,15 +62,28 @@ def _assignment(text: str, place: int, where: str) -> tuple[str, str, int]:
     named = _NAME.match(text, place)
     if named is None:
         raise ConfigError(f"{where}: this is not NAME=value")
-    for number, form in enumerate(_VALUES):
-        found = form.match(text, named.end())
-        rest = _REST.match(text, found.end()) if found is not None else None
-        if found is not None and rest is not None:
-            value = _ESCAPE.sub(_unescape, found[1]) if number == 1 else found[1]
-            if "\0" in value:
-                raise ConfigError(f"{where}: {named[1]} has a NUL character in it")
-            return named[1], value, rest.end()
-    raise ConfigError(f"{where}: the value of {named[1]} has a quote that is not closed")
+    value, end = _value(text, named.end())
+    rest = _REST.match(text, end)
+    if value is None or rest is None:
+        raise ConfigError(f"{where}: the value of {named[1]} has a quote that is not closed")
+    if "\0" in value:
+        raise ConfigError(f"{where}: {named[1]} has a NUL character in it")
+    return named[1], value, rest.end()
+
+
+def _value(text: str, start: int) -> tuple[str | None, int]:
+    """A value, and where it ends; None if it has a quote that is never closed."""
+    mark = text[start : start + 1]
+    if mark and mark in "'\"":
+        found = _QUOTED[mark == '"'].match(text, start)
+        if found is None:
+            return None, start
+        return _ESCAPE.sub(_unescape, found[1]) if mark == '"' else found[1], found.end()
+    line_end = text.find("\n", start)
+    line_end = len(text) if line_end < 0 else line_end
+    comment = _COMMENT.search(text, start, line_end)
+    value = text[start : comment.start() if comment else line_end].rstrip(" \t")
+    return value, start + len(value)
 
 
 def _unescape(match: re.Match[str]) -> str:

@@ -13,7 +13,7 @@ from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.result import Result
 from evalcase.project.config import Config
 from evalcase.run.limits import Limits
-from evalcase.run.plan import Selection, Shard
+from evalcase.run.selection import FailedOf, Selection, Shard
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +102,18 @@ class Keywords(TypedDict, total=False):
     env_file: str
     no_exec: bool
     runs_dir: str
+    failed_of: str
     on_result: Callable[[Result], None]
     on_warning: Callable[[str], None]
 
 
 def read_keywords(
-    paths: tuple[str, ...], targets: tuple[str, ...], keywords: Keywords
+    paths: tuple[str, ...],
+    targets: tuple[str, ...],
+    keywords: Keywords,
+    failed_of: FailedOf | None = None,
 ) -> RunOptions:
-    """The options of a run that a program asks for."""
+    """The options of a run that a program asks for; `failed_of` is what a record has of it."""
     unknown = sorted(keywords.keys() - Keywords.__annotations__.keys())
     if unknown:
         raise TypeError(f"evaluate() has no option {unknown[0]!r}")
@@ -123,6 +127,7 @@ def read_keywords(
         sample=keywords.get("sample"),
         seed=keywords.get("seed", 0),
         limit=keywords.get("limit"),
+        failed_of=failed_of,
     )
     names = RunOptions.__dataclass_fields__.keys() - {"paths", "targets", "selection"}
     rest: dict[str, Any] = {name: value for name, value in keywords.items() if name in names}

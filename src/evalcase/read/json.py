@@ -18,6 +18,8 @@ from evalcase.read.scalars import MAX_DIGITS, NotJsonScalarError, decimal
 
 _SPACE = " \t\n\r"
 _INFINITE = (inf, -inf)
+_FEW_DIGITS = 16
+"""With the point. So many are kept by every number."""
 
 
 class JsonReader:
@@ -39,10 +41,10 @@ class JsonReader:
 
         def floating(text: str) -> float:
             number = float(text)
-            if repr(number) != text:
+            if number in _INFINITE:
+                suspicious.append(text)
+            elif (text[-1] == "0" or len(text) > _FEW_DIGITS) and repr(number) != text:
                 self.is_respelt = True
-                if number in _INFINITE:
-                    suspicious.append(text)
             return number
 
         def constant(text: str) -> float:

@@ -13,7 +13,10 @@ _HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
-_WORDS: dict[str, bool | None] = {
+USUAL_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,6})(\.(?:0|[0-9]{0,7}[1-9]))?")
+"""A number as nearly all are written: it has few digits, and is written as it will be."""
+
+WORDS: dict[str, bool | None] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": True, "True": True, "TRUE": True,
     "false": False, "False": False, "FALSE": False,
@@ -29,8 +32,8 @@ class NotJsonScalarError(ValueError):
 
 def read_plain(text: str) -> str | int | float | bool | None:
     """The value of a plain scalar. Raise NotJsonError for what JSON can't hold."""
-    if text in _WORDS:
-        return _WORDS[text]
+    if text in WORDS:
+        return WORDS[text]
     if _INTEGER.fullmatch(text):
         return decimal(text)
     if _FLOAT.fullmatch(text):

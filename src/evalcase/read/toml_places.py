@@ -13,13 +13,13 @@ from evalcase.model.problem import Span
 from evalcase.read.lines import Lines
 from evalcase.read.places import Branch, Leaf, Node
 
-_SPACE = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
+_SPACE = re.compile(r"[ \t\r\n]*(?:#[^\n]*[ \t\r\n]*)*")
 """Between statements and in arrays, where a line may end and a comment may stand."""
 _GAP = re.compile(r"[ \t]*")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _TEXT = re.compile(
-    r'"""(?:[^"\\]+|\\.|"(?!""))*"{3,5}'
-    r"|'''(?:[^']+|'(?!''))*'{3,5}"
+    r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"{3,5}'
+    r"|'''[^']*(?:'(?!'')[^']*)*'{3,5}"
     r'|"(?:[^"\\\n]|\\.)*"'
     r"|'[^'\n]*'",
     re.DOTALL,

@@ -37,7 +37,8 @@ _TAG_PREFIX = "tag:yaml.org,2002:"
 _SCALAR_TAGS = frozenset({"str", "int", "float", "bool", "null"})
 
 
-_NUMBERS = (int, float)
+_LETTERS = frozenset("nNtTfF")
+"""With one of them a word may start that is no text, and no number."""
 
 
 def parse_yaml(source: str | bytes) -> tuple[JSON, Sequence[Fault], Doubts]:
@@ -149,10 +150,16 @@ class _Builder(AliasReader):
     # Scalars
 
     def plain(self, text: str, event: Any) -> Any:
+        if text in scalars.WORDS:
+            return scalars.WORDS[text]
+        if text[0] in _LETTERS:
+            return text
+        usual = scalars.USUAL_NUMBER.fullmatch(text)
+        if usual is not None:
+            return int(text) if usual.lastindex is None else float(text)
         try:
             value = scalars.read_plain(text)
-            if type(value) in _NUMBERS and repr(value) != text:
-                self.is_respelt = True
+            self.is_respelt = self.is_respelt or type(value) is not str
             return value
         except scalars.NotJsonScalarError as error:
             self.fault("not-json-value", str(error), event, "write it in quotes to keep it as text")

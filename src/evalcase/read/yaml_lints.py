@@ -27,8 +27,7 @@ _OPENING, _CLOSING, _QUOTES = "\u201c\u201d\u201e\u2018", "\u201c\u201d\u2019", 
 
 def find_lints(source: bytes) -> Iterator[Fault]:
     """What is worth a look in a text that libyaml has read."""
-    has_comments, has_quotes = _COMMENT_BYTES.search(source), _QUOTE_BYTES.search(source)
-    if not has_comments and not has_quotes:
+    if not _QUOTE_BYTES.search(source) and not _may_cut_text(source):
         return
     text = prepare_source(source).data.decode()
     lines = Lines(text)
@@ -43,6 +42,17 @@ def find_lints(source: bytes) -> Iterator[Fault]:
                 yield Fault("smart-quotes", _SMART, span_of(event), _STRAIGHT)
 
 
+def _may_cut_text(source: bytes) -> bool:
+    """Whether a `#` stands in a line that looks like plain text: most are in quotes, or below a
+    header."""
+    for found in _COMMENT_BYTES.finditer(source):
+        line = source.rfind(b"\n", 0, found.start()) + 1
+        if _PLAIN_LINE.match(source, line, found.start()):
+            return True
+    return False
+
+
+_PLAIN_LINE = re.compile(rb"[ ]*(?:- +)*(?:[^\s:\"'#]+: +|(?<=- ))[^\s\"'|>\[{&*!#%@`-]")
 _SMART = "these quotes are a part of the text"
 _STRAIGHT = "quotes that only mark where a text begins and ends are straight: \" or '"
 

@@ -31,6 +31,9 @@ class Evaluated:
     """How long all of it took, pauses left out; None where a part of it was killed."""
     grading: int | None = None
     """Which of its gradings this is of; None for the newest."""
+    mixed: tuple[str, ...] = ()
+    """The targets that were changed while it went on, and of which there are answers from before
+    and after."""
     lost: int = 0
     """How many cases can't be run any more, because the suites no longer have them."""
 
@@ -72,5 +75,5 @@ def read_evaluated(kept: KeptRun) -> Evaluated:
     end = kept.end
     return Evaluated(
         kept.run, end.status, kept.totals, end.notice, end.failed_fast, end.cap_usd,
-        end.duration_s, kept.grading, end.lost,
+        end.duration_s, kept.grading, kept.mixed, end.lost,
     )  # fmt: skip

@@ -16,7 +16,6 @@ from evalcase.record.seal import Sealer
 from evalcase.system.disk import Disk, LocalDisk, sync_folder, write_atomically
 from evalcase.system.files import OversizeError, read_file
 from evalcase.text.journal_row import MAX_LINE
-from evalcase.text.secrets import Scrubber
 from evalcase.text.strict_json import DEEPEST_ROW, parse_object
 
 VERSION = 2
@@ -55,7 +54,6 @@ def create_run(
     *,
     now: datetime,
     random: Callable[[int], bytes],
-    scrubber: Scrubber | None = None,
     sealer: Sealer | None = None,
     disk: Disk | None = None,
 ) -> Run:
@@ -73,8 +71,6 @@ def create_run(
     except OSError as error:
         raise RecordError(f"{runs_dir} can't be written: {error.strerror or error}") from error
     run_id = os.path.basename(path)
-    if scrubber is not None:
-        about = scrubber.row(about)
     run = Run(run_id, path, created_at, about)
     data = run.facts()
     if sealer is not None:
@@ -138,6 +134,18 @@ def planned_trials(run: Run) -> int | None:
 def planned_cases(run: Run) -> int | None:
     """The same for cases, each once for each of its targets."""
     return _count(run, "cases")
+
+
+def folder_of_run(run: Run) -> str:
+    """Where a run was begun, as seen from its project's folder: its suites were named there."""
+    folder = run.about.get("cwd")
+    return folder if isinstance(folder, str) and "\0" not in folder else "."
+
+
+def origin_of(run: Run) -> str | None:
+    """The run whose cases that did not pass are what this one is of; None if it is of all."""
+    origin = run.about.get("failed_of")
+    return origin if isinstance(origin, str) else None
 
 
 def _count(run: Run, name: str) -> int | None:

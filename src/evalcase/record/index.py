@@ -15,16 +15,19 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from evalcase.model.result import Verdict
+from evalcase.model.target import TargetVersion
 from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
 from evalcase.record.lines import JournalLines
-from evalcase.record.outline import REGRADED, VERDICTS, Outline, read_outlines
+from evalcase.record.outline import REGRADED, VERDICTS, Changed, Outline, read_outlines
 from evalcase.record.table import Table, mark_of
 from evalcase.record.tally import Tally
 
 _NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
 _PLACE, _GROUP = 2, 4
 """The columns of a result that say where its row begins, and which case it is a trial of."""
+_VERDICT, _ASKER = 4, 10
+"""The numbers of a row, its mark first, that say what came of it and who was asked."""
 
 
 class FinishedTrial(NamedTuple):
@@ -73,8 +76,13 @@ class Index:
         self.gradings = 1
         """How many gradings there are."""
         self._upto = upto
-        # question, grading, place, verdict, group, repeats, pass rate, cost, of grading, cached
-        self._results = Table("QQQBQIdddb")
+        self.versions: dict[str, TargetVersion] = {}
+        """What targets were changed to, where they were: the last of it."""
+        self._askers: dict[tuple[str, TargetVersion | None], int] = {}
+        """Each version of each target, by a number."""
+        # question, grading, place, verdict, group, repeats, pass rate, cost, of grading, asker,
+        # cached
+        self._results = Table("QQQBQIdddIb")
         # grading, place, verdict, pass rate, cost of grading, repeats
         self._regraded = Table("QQBddI")
         self._spent = array("d")
@@ -97,15 +105,20 @@ class Index:
             return
         self._repeats = self._repeats or outline.repeats > 1
         cost = nan if outline.cost_usd is None else outline.cost_usd
+        target = outline.key.target
+        asker = self._askers.setdefault((target, self.versions.get(target)), len(self._askers))
         self._results.add(
             mark, mark_of(outline.question_hash), grading, at, verdict, mark_of(outline.key[:3]),
-            outline.repeats, rate, cost, paid, outline.answered + outline.cached,
+            outline.repeats, rate, cost, paid, asker, outline.answered + outline.cached,
         )  # fmt: skip
 
     def read(self, lines: JournalLines) -> None:
         """Take in all lines of a journal."""
         for at, outline in read_outlines(lines):
-            self.add(outline, at)
+            if isinstance(outline, Changed):
+                self.versions[outline.target] = outline.version
+            else:
+                self.add(outline, at)
 
     def find(self, key: TrialKey) -> FinishedTrial | None:
         """What is known of a trial; None if it has no result."""
@@ -135,6 +148,15 @@ class Index:
         if not self._repeats:
             return len(self)
         return sum(1 for _ in groupby(row[1 + _GROUP] for row in self._results.in_order_of(_GROUP)))
+
+    def mixed(self) -> tuple[str, ...]:
+        """The targets of which results count that more than one version of them gave."""
+        if not self.versions:
+            return ()
+        skipped = _NUMBERS["skipped"]
+        asked = {row[_ASKER] for row in self._results if row[_VERDICT] != skipped}
+        names = Counter(name for (name, _), asker in self._askers.items() if asker in asked)
+        return tuple(sorted(name for name, versions in names.items() if versions > 1))
 
     def __len__(self) -> int:
         return len(self._results)
@@ -177,7 +199,7 @@ class Index:
         return tally
 
     def _counted(self, row: tuple[Any, ...]) -> Counted:
-        mark, _, _, at, verdict, group, repeats, rate, cost, paid, answered = row
+        mark, _, _, at, verdict, group, repeats, rate, cost, paid, _, answered = row
         own = (0, at, verdict, rate, paid, repeats)
         _, said_at, verdict, rate, paid, repeats = self._last_grading(mark, at) or own
         return Counted(group, VERDICTS[verdict], repeats, rate, cost, paid, answered, said_at)

@@ -15,9 +15,9 @@ from evalcase.errors import RecordError
 from evalcase.record.commit import Committer, Done, JournalFailure
 from evalcase.record.lines import JournalLines
 from evalcase.record.lock import lock, unlock
+from evalcase.record.scrub import Written, write_row
 from evalcase.system.disk import BINARY, Disk, LocalDisk, sync_folder
 from evalcase.system.files import NO_LINK
-from evalcase.text.journal_row import encode_row
 from evalcase.text.secrets import Scrubber
 
 
@@ -25,7 +25,7 @@ class Journal:
     """A journal open for writing, made by `open_journal`."""
 
     def __init__(
-        self, fd: int, old: JournalLines, committer: Committer, scrubber: Scrubber | None
+        self, fd: int, old: JournalLines, committer: Committer, scrubber: Scrubber
     ) -> None:
         self.path = old.path
         self.cut = old.torn
@@ -42,22 +42,26 @@ class Journal:
         """How many rows are on disk, those of earlier writers included."""
         return self._committer.rows
 
-    def append(self, row: dict[str, Any], done: Done, before: dict[str, Any] | None = None) -> int:
-        """Queue a row, and say how many bytes it is. Once it is on disk `done` is called, from the
+    def append(
+        self, row: dict[str, Any], done: Done, before: dict[str, Any] | None = None
+    ) -> Written:
+        """Queue a row, and say what is written. Once it is on disk `done` is called, from the
         journal's thread. A row `before` it is written together with it, or not at all.
 
         ValueError if the row can't be kept as JSON; the journal goes on without it.
         RecordError if the journal has failed or is closed.
         """
-        line = encode_row(row, self._scrubber)
+        known = self._scrubber.look()
+        written = write_row(row, known)
         if before is not None:
-            line = encode_row(before, self._scrubber) + line
+            line = write_row(before, known).line + written.line
+            written = Written(line, written.row)
         if self.failure is not None:
             raise RecordError(str(self.failure))
         if self._fd < 0 or not self._committer.thread.is_alive():
             raise RecordError(f"{self.path} is closed")
-        self._committer.queue.put((line, done))
-        return len(line)
+        self._committer.queue.put((written.line, done))
+        return written
 
     def close(self) -> None:
         """Wait until every row is on disk, and let others write. RecordError if one is not."""
@@ -116,7 +120,7 @@ def open_journal(
             unlock(fd, path)
             raise
     committer = Committer(fd, old, disk, deliver or _call_each, on_failure or _ignore)
-    journal = Journal(fd, old, committer, scrubber)
+    journal = Journal(fd, old, committer, scrubber or Scrubber({}))
     if sys.platform != "win32":
         let_go = weakref.WeakMethod(journal.let_go)
         os.register_at_fork(after_in_child=lambda: (call := let_go()) and call())

@@ -39,6 +39,11 @@ class KeptRun:
         return self._index.gradings
 
     @property
+    def mixed(self) -> tuple[str, ...]:
+        """The targets of which there are answers from before and after a change."""
+        return self._index.mixed()
+
+    @property
     def planned(self) -> int | None:
         """How many trials there are to be, as far as the record says."""
         return planned_trials(self.run)

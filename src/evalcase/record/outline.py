@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from math import fsum
 from typing import Any, NamedTuple, get_args
 
+from evalcase.model.codec import decode
 from evalcase.model.result import Verdict
+from evalcase.model.target import TargetVersion
 from evalcase.model.trial import TrialKey
 from evalcase.record.lines import JournalLines, damaged
 from evalcase.text.journal_row import decode_row
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-RESULT, REGRADED = "result", "regraded"
+RESULT, REGRADED, CHANGED = "result", "regraded", "target"
 _SKIPPED = b'{"type":"case",'
 _MOST_USD = 1e15
 _TYPES = [str, str, str, int]
@@ -35,6 +37,13 @@ class Outline(NamedTuple):
     grading_usd: float | None
 
 
+class Changed(NamedTuple):
+    """That a target is another from here on than it was before."""
+
+    target: str
+    version: TargetVersion
+
+
 class Placed(NamedTuple):
     """A row, and where it stands."""
 
@@ -45,17 +54,18 @@ class Placed(NamedTuple):
     row: dict[str, Any]
 
 
-def read_outlines(lines: JournalLines) -> Iterator[tuple[int, Outline]]:
-    """Every row that counts trials, with the byte at which it begins."""
+def read_outlines(lines: JournalLines) -> Iterator[tuple[int, Outline | Changed]]:
+    """Every row that counts trials, or says who answers them, with the byte at which it begins."""
     for line, at, row in read_result_rows(lines):
         try:
-            yield at, outline_of(row)
+            yield at, _changed(row) if row["type"] == CHANGED else outline_of(row)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise damaged(lines.path, line, f"is no result: {error!r}") from error
 
 
 def read_result_rows(lines: JournalLines) -> Iterator[Placed]:
-    """Every row of a result or a regrading. Cases, the most of a journal, are not even parsed."""
+    """Every row of a result, a regrading or a changed target. Cases, the most of a journal, are
+    not even parsed."""
     at = 0
     for line in lines:
         begins, at = at, lines.size
@@ -65,7 +75,7 @@ def read_result_rows(lines: JournalLines) -> Iterator[Placed]:
             row = decode_row(line)
         except ValueError as error:
             raise damaged(lines.path, lines.count, f"is no row of a journal: {error}") from error
-        if row.get("type") in (RESULT, REGRADED):
+        if row.get("type") in (RESULT, REGRADED, CHANGED):
             yield Placed(lines.count, begins, row)
 
 
@@ -88,6 +98,13 @@ def outline_of(row: dict[str, Any]) -> Outline:
         _money(answer.get("cost_usd")) if answer is not None else None,
         fsum(known) if known else None,
     )  # fmt: skip
+
+
+def _changed(row: dict[str, Any]) -> Changed:
+    target = row["target"]
+    if not isinstance(target, str):
+        raise TypeError("target has a wrong type")
+    return Changed(target, decode(TargetVersion, row["version"]))
 
 
 def _money(value: object) -> float | None:

@@ -25,7 +25,7 @@ def note_refusal(runs_dir: str, now: datetime) -> None:
 def was_refused_since(runs_dir: str, newest: Run) -> bool:
     """Whether a run was refused after the newest one had begun."""
     try:
-        at = read_file(_note(runs_dir), _LONGEST).decode()
+        at = read_file(_note(runs_dir), _LONGEST, links=False).decode()
         return datetime.fromisoformat(at) > datetime.fromisoformat(newest.created_at)
     except (OSError, TypeError, ValueError):
         return False  # there is no note, or none of ours

@@ -24,7 +24,6 @@ from evalcase.record.cases import case_row
 from evalcase.record.journal import Journal
 from evalcase.record.tally import Tally
 from evalcase.text.journal_row import encode_row
-from evalcase.text.secrets import Scrubber
 
 _MOST_BYTES = 4 * 1024 * 1024
 _TURN_S = 0.001
@@ -51,13 +50,11 @@ class Session:
         tally: Tally,
         show: Callable[[Result], None],
         ahead: int,
-        scrubber: Scrubber | None = None,
     ) -> None:
         self._journal = journal
         self._tally = tally
         self._show = show
         self._ahead = ahead
-        self._scrubber = scrubber
         self._rows = 0
         self._bytes = 0
         self._waiting: list[asyncio.Future[None]] = []
@@ -111,11 +108,14 @@ class Session:
     async def _take(self, trial: Trial, result: Result, row: dict[str, Any]) -> None:
         case = case_row(trial.suite, trial.case) if self._is_new(trial.number) else None
         try:
-            size = self._journal.append(row, lambda: self._is_safe(result, size), case)
+            written = self._journal.append(row, lambda: self._is_safe(shown, size), case)
         except RecordError:
             if self._journal.failure is None:
                 raise
             await asyncio.Event().wait()
+        # What is shown is what is written: without the secrets.
+        shown = result if written.row is row else _as_written(result, written.row)
+        size = len(written.line)
         self._cases[trial.number] = 1
         self.taken += 1
         self.errored += result.verdict == "errored"
@@ -146,10 +146,14 @@ class Session:
             if not waiting.done():
                 waiting.set_result(None)
         self._tally.add(result)
-        if self._scrubber is not None:
-            # What is shown is what was written: without the secrets.
-            result = decode(Result, self._scrubber.row(encode(result)))
         self._show(result)
+
+
+def _as_written(result: Result, row: dict[str, Any]) -> Result:
+    fields = {name: value for name, value in row.items() if name != "type"}
+    if row["type"] == "result":
+        return decode(Result, fields)
+    return replace(result, grades=decode(Regraded, fields).grades)
 
 
 def _stub(case: Case, error: ValueError) -> Case:

@@ -1,40 +1,111 @@
-"""What is valid and may still not be meant: a case that checks nothing, messages not compared."""
+"""What is valid and may still not be meant: a case that can't pass, what is not compared."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from evalcase.model.finding import KeyPath
+from evalcase.model.finding import At, KeyPath
+from evalcase.model.message import is_message, part_text
+from evalcase.resolve.fields import PRIVATE_PREFIX
 from evalcase.resolve.findings import Findings
+from evalcase.text.answer_value import is_comparable, text_parts
 
 ADVICE = ("nothing-to-grade", "not-compared")
 
-
-def advise(data: dict[str, Any], path: KeyPath, expected_at: KeyPath, findings: Findings) -> None:
-    """Look over a case that has no errors. `expected_at` is where its expected output stands."""
-    expected = data.get("expected_output")
-    if expected is None:
-        if not (data.get("graders") or "criteria" in data or "rubrics" in data or "skip" in data):
-            message = "this case has nothing to grade, so it can never pass"
-            hint = "add `expected_output`, `criteria`, `rubrics` or `graders`"
-            findings.add("nothing-to-grade", path, message, hint)
-    elif len(expected) > 1 and not (data.get("graders") or "criteria" in data or "rubrics" in data):
-        _note_context(expected, expected_at, findings)
+_OF_MESSAGES = frozenset({"role", "content", "tool_calls", "id", "name"})
+_OF_CALLS = frozenset({"tool", "input", "id", "type", "function"})
+"""What is compared, or only says which one is meant."""
 
 
-def _note_context(expected: list[dict[str, Any]], path: KeyPath, findings: Findings) -> None:
-    """Point at the first expected message that the built-in comparison doesn't look at."""
-    texts = [
-        index
-        for index, message in enumerate(expected)
-        if message["role"] == "assistant" and message.get("content") is not None
-    ]
-    for index, message in enumerate(expected):
-        if message["role"] != "assistant":
-            reason = f"messages of the role `{message['role']}` are context and are not compared"
-        elif message.get("content") is not None and index != texts[-1]:
-            reason = "only the last assistant content is compared; this one is context"
-        else:
-            continue
-        findings.add("not-compared", (*path, index), reason)
+class Written(NamedTuple):
+    """An expected output as it stands in the file, and where."""
+
+    value: Any
+    path: KeyPath
+
+    def place(self, index: int, below: KeyPath) -> KeyPath:
+        """Where something below a message of the canonical form is written."""
+        if type(self.value) is dict:
+            return self.path + below
+        if any(map(is_message, self.value)):
+            return (*self.path, index, *below)
+        return self.path + below[1:]  # its content alone
+
+
+def advise(data: dict[str, Any], path: KeyPath, written: Written, findings: Findings) -> None:
+    """Look over a case that has no errors; `written` is its expected output."""
+    if "criteria" in data or "rubrics" in data:
         return
+    expected, graders = data.get("expected_output"), data.get("graders", ())
+    if expected is None:
+        if not graders and "skip" not in data:
+            message = "this case has nothing to grade, so it can never pass"
+            findings.add("nothing-to-grade", path, message, "add `expected_output` or `graders`")
+    elif not any(_compares_expected(each, findings) for each in graders):
+        _advise_comparison(expected, written, "skip" in data, findings)
+
+
+def _compares_expected(grader: Mapping[str, Any], findings: Findings) -> bool:
+    """Whether it takes the place of the built-in comparison, or one inside of it does."""
+    declared = findings.declared(grader["type"])
+    if declared is None:
+        return False
+    inner = (each for name in declared.lists for each in grader.get(name, ()))
+    return declared.compares_expected(grader) or any(
+        _compares_expected(each, findings) for each in inner
+    )
+
+
+def _advise_comparison(
+    expected: Sequence[Mapping[str, Any]], written: Written, skipped: bool, findings: Findings
+) -> None:
+    """Say what the built-in comparison makes of an expected output, if that may surprise."""
+    last = _last_content(expected)
+    has_calls = any(each["role"] == "assistant" and "tool_calls" in each for each in expected)
+    if not has_calls and (last is None or not is_comparable(expected[last]["content"])):
+        if not skipped:
+            message = "there is nothing here to compare an answer with, so no answer can pass"
+            hint = "it takes tool calls, or content that is text or data, of the assistant"
+            findings.add("nothing-to-grade", written.path, message, hint)
+        return
+    for index, each in enumerate(expected):
+        for below, reason in _left_out(each, index == last):
+            # One tells the reader; the same for every message and call tells no more.
+            at: At = "key" if below and isinstance(below[-1], str) else "value"
+            findings.add("not-compared", written.place(index, below), reason, at=at)
+            return
+
+
+def _last_content(expected: Sequence[Mapping[str, Any]]) -> int | None:
+    """The message whose content is compared."""
+    for index in range(len(expected) - 1, -1, -1):
+        if expected[index]["role"] == "assistant" and expected[index].get("content") is not None:
+            return index
+    return None
+
+
+def _left_out(message: Mapping[str, Any], is_last: bool) -> Iterator[tuple[KeyPath, str]]:
+    """The parts of an expected message that are not compared, each with why."""
+    content = message.get("content")
+    if message["role"] != "assistant":
+        yield (), f"messages of the role `{message['role']}` are context and are not compared"
+        return
+    if content is not None and not is_last:
+        yield (), "only the last assistant content is compared; this one is context"
+    yield from _odd_keys(message, _OF_MESSAGES, ())
+    for number, call in enumerate(message.get("tool_calls") or ()):
+        yield from _odd_keys(call, _OF_CALLS, ("tool_calls", number))
+    parts = text_parts(content)
+    if any(part_text(part) is not None for part in parts):
+        for number, part in enumerate(parts):
+            if part_text(part) is None:
+                yield ("content", number), "only the text of content parts is compared"
+
+
+def _odd_keys(
+    value: Mapping[str, Any], compared: frozenset[str], below: KeyPath
+) -> Iterator[tuple[KeyPath, str]]:
+    for key, said in value.items():
+        if said is not None and key not in compared and not key.startswith(PRIVATE_PREFIX):
+            yield (*below, key), f"`{key}` is kept, and is not compared"

@@ -58,6 +58,7 @@ def _read_grader(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
         _check_shared(written, findings)
     else:
         written = _with_inner(written, declared, findings)
+        _mention_targets(written, declared, findings)
         for fault in declared.faults(written.options):
             _report_fault(fault, written, declared, findings)
     return {"type": written.name, **written.options} if findings.errors == before else None
@@ -124,6 +125,22 @@ def _with_inner(written: _Written, declared: DeclaredGrader, findings: Findings)
             # What is left of a list with mistakes is never used, but it is not an empty one.
             options[name] = inner or options[name]
     return written._replace(options=options)
+
+
+def _mention_targets(written: _Written, declared: DeclaredGrader, findings: Findings) -> None:
+    """Note whom a grader will ask: by name, or, where a judge names nobody, the configured one."""
+    named = False
+    for option in declared.targets:
+        value = written.options.get(option)
+        for index, name in enumerate(value if type(value) is list else [value]):
+            if type(name) is str and name:
+                named = True
+                below = (index,) if type(value) is list else ()
+                findings.mention("target", name, _place((option, *below), written))
+    if declared.kind.judges and not named:
+        at_key = written.name_at and written.name_at != ("type",)
+        path = (*written.path, *written.name_at)
+        findings.mention("judge", written.name, path, "key" if at_key else "value")
 
 
 def _report_unknown(written: _Written, findings: Findings) -> None:

@@ -64,8 +64,9 @@ def settle(raw: dict[str, Any], base: KeyPath, vocabulary: Vocabulary, findings:
         if name in aliases:
             _settle_alias(raw, name, aliases[name], base, named, findings)
     if EXECUTION in raw:
-        _settle_execution(raw[EXECUTION], (*base, EXECUTION), named, findings)
-        if vocabulary is not SUITE and named.where.get("graders", ())[:1] == (EXECUTION,):
+        in_case = vocabulary is not SUITE
+        _settle_execution(raw[EXECUTION], (*base, EXECUTION), named, in_case, findings)
+        if in_case and named.where.get("graders", ())[:1] == (EXECUTION,):
             # Where they come from, a case's own ones took the place of the suite's.
             named.values.setdefault("suite_graders", False)
     return named
@@ -146,11 +147,12 @@ def _settle_alias(
         named.where[primary] = (name,)
 
 
-def _settle_execution(value: Any, path: KeyPath, named: Named, findings: Findings) -> None:
+def _settle_execution(
+    value: Any, path: KeyPath, named: Named, in_case: bool, findings: Findings
+) -> None:
     """Read the deprecated grouping as the fields that took its place."""
     message = "`execution` is no longer used: its fields stand on their own"
-    hint = "write `target` and `graders` in its place"
-    findings.add("deprecated-name", path, message, hint, "key")
+    findings.add("deprecated-name", path, message, _in_its_place(value, in_case), "key")
     if value is None:
         return
     if type(value) is not dict:
@@ -163,6 +165,18 @@ def _settle_execution(value: Any, path: KeyPath, named: Named, findings: Finding
             findings.add("unknown-field", (*path, name), message, guess, "key")
         elif item is not None:
             _settle_executed(name, EXECUTION_FIELDS[name], item, path, named, findings)
+
+
+def _in_its_place(value: Any, in_case: bool) -> str:
+    """What to write for it, which means the same: the evaluators of a case were its only ones."""
+    held = value if type(value) is dict else {}
+    fields = [new for old, new in EXECUTION_FIELDS.items() if held.get(old) is not None]
+    if not fields:
+        return "remove it" if value is None or held else "write `target` and `graders` in its place"
+    if in_case and "graders" in fields:
+        fields.append("suite_graders: false")
+    *first, last = [f"`{each}`" for each in fields]
+    return f"write {', '.join(first)}{' and ' if first else ''}{last} in its place"
 
 
 def _settle_executed(

@@ -6,11 +6,12 @@ from typing import Any
 
 from evalcase.model.finding import QUOTE_IT, KeyPath
 from evalcase.model.json_value import kind
+from evalcase.model.levels import Levels
 from evalcase.resolve.findings import Findings
 
 
 def read_rubrics(value: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
-    """Each rubric as `{text, id?, weight?, required?}`."""
+    """Each rubric as `{text, id?, weight?, required?, levels?}`."""
     if type(value) is not list:
         message = f"`rubrics` is a list, not {kind(value)}"
         findings.add("wrong-type", path, message, "write a list of strings")
@@ -32,10 +33,10 @@ def _read_rubric(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
         return None
     before = findings.errors
     for key in item:
-        if key not in ("id", "text", "description", "weight", "required"):
+        if key not in ("id", "text", "description", "weight", "required", "levels"):
             from evalcase.text.suggest import suggest
 
-            hint = suggest(key, ("id", "text", "weight", "required"))
+            hint = suggest(key, ("id", "text", "weight", "required", "levels"))
             findings.add("unknown-field", (*path, key), f"a rubric has no `{key}`", hint, "key")
     if item.get("text") is not None and item.get("description") is not None:
         message = "`text` and `description` say the same thing"
@@ -49,7 +50,9 @@ def _read_rubric(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
     if id is not None and (type(id) is not str or not id):
         findings.add("wrong-type", (*path, "id"), f"an id is a string, not {kind(id)}", QUOTE_IT)
     _check_weight(item, path, findings)
-    extras = {key: item[key] for key in ("id", "weight", "required") if item.get(key) is not None}
+    _check_levels(item.get("levels"), (*path, "levels"), findings)
+    names = ("id", "weight", "required", "levels")
+    extras = {key: item[key] for key in names if item.get(key) is not None}
     return {"text": text, **extras} if findings.errors == before else None
 
 
@@ -61,3 +64,10 @@ def _check_weight(options: dict[str, Any], path: KeyPath, findings: Findings) ->
     if required is not None and type(required) is not bool:
         message = f"`required` is true or false, not {kind(required)}"
         findings.add("wrong-type", (*path, "required"), message)
+
+
+def _check_levels(levels: Any, path: KeyPath, findings: Findings) -> None:
+    if levels is None:
+        return
+    for fault in Levels().faults(levels, path):
+        findings.add(fault.code, fault.path, fault.message, fault.hint, fault.at)

@@ -10,7 +10,7 @@ from json import dumps
 from typing import NamedTuple, Protocol
 
 from evalcase.errors import TargetError
-from evalcase.model.answer import Answer
+from evalcase.model.answer import Answer, Earlier
 from evalcase.model.failure import Failure
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
@@ -112,10 +112,13 @@ class Gate:
             return await self._ask(name, target, question, timeout_s, patience)
         known = self._store.find(key)
         if known is not None:
-            return Asked(replace(known, cached=True, cost_usd=0.0), None, 1, 0.0)
+            earlier = known.earlier or Earlier(cost_usd=known.cost_usd)
+            again = replace(known, cached=True, cost_usd=0.0, earlier=earlier)
+            return Asked(again, None, 1, 0.0)
         asked = await self._ask(name, target, question, timeout_s, patience)
         if asked.answer is not None:
-            self._store.keep(key, asked.answer)
+            earlier = Earlier(round(asked.duration_s, 6), asked.answer.cost_usd)
+            self._store.keep(key, replace(asked.answer, earlier=earlier))
         return asked
 
     async def ask_for_grader(

@@ -19,19 +19,20 @@ class OpenTargets:
         self,
         targets: Mapping[str, Target],
         make: Callable[[str], Target],
-        scrub: Callable[[str], str],
         warn: Callable[[str], None],
+        opened: Callable[[Target], None],
     ) -> None:
+        """`opened` is told of each that is open: some know only then what is secret."""
         self.by_name: dict[str, Target] = {}
         self._targets = targets
         self._make = make
-        self._scrub = scrub
         self._warn = warn
+        self._opened = opened
         self._stack = AsyncExitStack()
         self._one_at_a_time = asyncio.Lock()
 
     async def __aenter__(self) -> OpenTargets:
-        """Raise ConfigError or TargetError, without secrets, if a target can't be opened."""
+        """Raise ConfigError or TargetError if a target can't be opened."""
         try:
             for name, target in self._targets.items():
                 await self._open(name, target)
@@ -60,12 +61,12 @@ class OpenTargets:
         self._stack.push_async_callback(self._close, target)
         try:
             await target.open()
-        except (ConfigError, TargetError) as error:
-            # What keeps a target from opening is printed, and may have a key in it.
-            raise type(error)(self._scrub(str(error))) from error
+        except (ConfigError, TargetError):
+            raise
         except Exception as error:
-            what = self._scrub(f"{type(error).__name__}: {error}")
+            what = f"{type(error).__name__}: {error}"
             raise TargetError(f"a target could not be set up: {what}") from error
+        self._opened(target)
         self.by_name[name] = target
 
     async def _close(self, target: Target) -> None:

@@ -30,7 +30,8 @@ class SomeSuites(Protocol):
     """The suites of a run, read from files or made by a program."""
 
     warnings: int
-    """How many warnings there are."""
+    notes: int
+    """How many of them there are."""
 
     def check(self) -> Iterator[tuple[str, Case]]:
         """Every valid case, on the way to the end; SuiteError is raised there if any is not."""
@@ -50,7 +51,7 @@ class HeldSuites:
 
     def __init__(self, suites: Iterable[Suite]) -> None:
         self._suites = tuple(suites)
-        self.warnings = 0
+        self.warnings = self.notes = 0
 
     def check(self) -> Iterator[tuple[str, Case]]:
         """Every case; then SuiteError if one names a file that can't be used."""
@@ -81,7 +82,7 @@ class Suites:
             raise ConfigError("a run reads files, and not standard input: it must be resumable")
         self.paths = paths
         self._known = Existing()
-        self.warnings = 0
+        self.warnings = self.notes = 0
         self._errors: list[Problem] = []
         self._files: dict[str, tuple[Case, ...] | None] = {}
         """The cases of each file; None where they are read again."""
@@ -125,8 +126,8 @@ class Suites:
         # Warnings are counted only: there may be some in each of a million cases.
         if problem.severity == "error":
             self._errors.append(problem)
-        else:
-            self.warnings += 1
+        self.warnings += problem.severity == "warning"
+        self.notes += problem.severity == "note"
 
     def _fits(self, path: str) -> bool:
         size = os.path.getsize(path) if os.path.isfile(path) else self._room + 1

@@ -29,7 +29,9 @@ class SuiteNeeds(NamedTuple):
     targets: set[str]
     """The names that its cases are asked under, where the command line doesn't name others."""
     judged: set[str]
-    """The ids of cases that only a judge can grade, while there is none."""
+    """The ids of cases that the configured judge has to grade."""
+    asked: set[str]
+    """The targets that graders name, which they ask whatever is tested."""
 
 
 class Needs(NamedTuple):
@@ -61,7 +63,7 @@ def check_plan(config: Config, needs: Needs, errors: Sequence[Problem] = ()) -> 
         elif needed is None or any(known.objections(path)):
             found = load_file(path, keep=False, known=known).problems
             of_suites += [problem for problem in found if known.concerns(problem)]
-        names |= known.mentioned if needed is None else needed.targets
+        names |= known.mentioned if needed is None else needed.targets | needed.asked
     seen = set(of_suites)
     of_suites += [problem for problem in errors if problem not in seen]
     if config.judge is not None:
@@ -112,7 +114,7 @@ class _Needed(InProject):
     def objections(self, path: str) -> Iterator[Problem]:
         """What speaks against the suite, found out without reading it again, so without places."""
         assert self._needs is not None
-        for name in sorted(self._needs.targets):
+        for name in sorted(self._needs.targets | self._needs.asked):
             unfit = self.object_to("target", name)
             if unfit is not None:
                 yield Problem(unfit.code, unfit.message, path, hint=unfit.hint)
@@ -124,15 +126,11 @@ class _Needed(InProject):
     def object_to(self, what: What, name: str) -> Unfit | None:
         if what == "target" and not self._asks(name):
             return None
-        if what == "judge" and self.config.judge is not None:
-            # A suite may be written for a judge; but so far no grader asks one.
-            message = f"`{name}` is graded by a judge, and evalcase has no judge to ask so far"
-            return Unfit("no-judge", message, "say what is expected by `expected_output`")
         return super().object_to(what, name)
 
     def _asks(self, name: str) -> bool:
         if self._needs is not None:
-            return name in self._needs.targets
+            return name in self._needs.targets or name in self._needs.asked
         if not self._replaced:
             self.mentioned.add(name)
         return not self._replaced

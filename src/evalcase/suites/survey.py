@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.model.case import Case
+from evalcase.model.json_value import JSON
 from evalcase.model.problem import Problem
+from evalcase.model.quick_dataclass import replace
 from evalcase.plugins.graders import Graders
 from evalcase.project.config import Config
 from evalcase.project.options import RunOptions
 from evalcase.run.plan import times_of
+from evalcase.run.selection import Choice, Shard, deal
+from evalcase.run.unmatched import Unmatched
 from evalcase.suites.collection import SomeSuites
 from evalcase.suites.refusal import SuiteNeeds
 
@@ -26,6 +31,8 @@ class Survey(NamedTuple):
     """How many cases there are of each target."""
     needs: dict[str, SuiteNeeds]
     """What each suite mentions that has to be there, by its path."""
+    choice: Choice
+    """Which cases are run, the shard dealt."""
     errors: tuple[Problem, ...] = ()
     """What is wrong with the suites themselves."""
     fault: ConfigError | None = None
@@ -37,15 +44,20 @@ def survey_cases(
     options: RunOptions,
     config: Config,
     graders: Graders,
+    choice: Choice,
     warn: Callable[[str], None],
 ) -> Survey:
     """Go through every case, and note what it needs. Nothing is made, or imported."""
-    checked = suites.check()
-    found = Survey({}, {}, {})
+    unmatched = Unmatched(choice)
+    checked = unmatched.watch(suites.check())
+    found = Survey({}, {}, {}, choice)
     errors: tuple[Problem, ...] = ()
     fault: ConfigError | None = None
     try:
-        for suite, case in options.selection.select(checked):
+        if options.selection.shard is not None:
+            found = found._replace(choice=_deal(choice, checked, options.selection.shard))
+            checked = iter(suites)
+        for suite, case in found.choice.choose(checked):
             _note_case(suite, case, options, config, found)
             graders.want(suite, case)
     except ConfigError as error:
@@ -57,25 +69,63 @@ def survey_cases(
         deque(checked, maxlen=0)
     except SuiteError as error:
         errors = error.problems
-    if not found.trials and not fault:
-        fault = ConfigError("no case is left to run: look at --case, --tag, --shard and --limit")
-    if suites.warnings and not errors:
-        noun = "warning" if suites.warnings == 1 else "warnings"
-        warn(f"the suites have {suites.warnings} {noun}, which `evalcase check` shows")
+    if not errors:
+        fault = _look_at_filters(unmatched, suites, found, fault, warn)
     return found._replace(errors=errors, fault=fault)
+
+
+def _deal(choice: Choice, cases: Iterable[tuple[str, Case]], shard: Shard) -> Choice:
+    """The choice with its part of all cases. What is held of each is a number."""
+    numbers = array("Q", (choice.number(*pair) for pair in choice.filter(cases)))
+    # Where there is nothing to deal, that is for the filters to tell.
+    return replace(choice, part=deal(numbers, shard)) if numbers else choice
+
+
+def _look_at_filters(
+    unmatched: Unmatched,
+    suites: SomeSuites,
+    found: Survey,
+    fault: ConfigError | None,
+    warn: Callable[[str], None],
+) -> ConfigError | None:
+    """What is asked for and not there, else the fault that was found before. An empty shard is
+    fine: the others have the cases."""
+    said = unmatched.describe(suites)
+    if said is not None:
+        return ConfigError(said)
+    failed_of, missing = found.choice.selection.failed_of, len(unmatched.failed)
+    if failed_of is not None and missing:
+        suite, case = min(unmatched.failed)
+        which = (
+            f"{missing} of the {len(failed_of.cases)} cases that did not pass in {failed_of.run}"
+        )
+        warn(f"{which} are not in the suites that were named, such as {case} in {suite}")
+    if fault is not None or found.trials or found.choice.part is not None:
+        return fault
+    return ConfigError("no case is left to run: none has all that was asked for")
 
 
 def _note_case(suite: str, case: Case, options: RunOptions, config: Config, found: Survey) -> None:
     needs = found.needs.get(suite)
     if needs is None:
-        needs = found.needs[suite] = SuiteNeeds(set(), set())
-    if case.needs_judge and not case.skip:
-        needs.judged.add(case.id)
+        needs = found.needs[suite] = SuiteNeeds(set(), set(), set())
+    if not case.skip:
+        judges = list(_judges_in(case.data.get("graders", ())))
+        if _asks_configured_judge(case, judges):
+            needs.judged.add(case.id)
+        needs.asked.update(name for each in judges for name in _named_by(each))
     for name in targets_of(case, options, config):
         found.trials[name] = found.trials.get(name, 0) + times_of(case, options.repeat)
         found.cases[name] = found.cases.get(name, 0) + 1
         if not options.targets:
             needs.targets.add(name)
+
+
+def describe_remarks(suites: SomeSuites) -> str:
+    """A sentence on what was found in suites that are valid; empty if that is nothing."""
+    counts = {"warning": suites.warnings, "note": suites.notes}
+    told = [f"{n} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n]
+    return f"the suites have {' and '.join(told)}, which `evalcase check` shows" if told else ""
 
 
 def targets_of(case: Case, options: RunOptions, config: Config) -> tuple[str, ...]:
@@ -91,6 +141,24 @@ def targets_of(case: Case, options: RunOptions, config: Config) -> tuple[str, ..
     return (config.target,)
 
 
-def chosen_cases(suites: SomeSuites, options: RunOptions) -> Iterator[tuple[str, Case]]:
-    """The cases of a run, with the path of the suite of each."""
-    return options.selection.select(suites)
+def _asks_configured_judge(case: Case, judges: Sequence[Mapping[str, JSON]]) -> bool:
+    """Whether the judge of the configuration grades a case, by its criteria or by a grader that
+    names no other."""
+    return any(not _named_by(each) for each in judges) or (case.needs_judge and not judges)
+
+
+def _named_by(judge: Mapping[str, JSON]) -> list[str]:
+    """The targets that a grader which judges says it asks."""
+    panel, target = judge.get("panel"), judge.get("target")
+    several = panel if isinstance(panel, list) else [target]
+    return [name for name in several if isinstance(name, str)]
+
+
+def _judges_in(specs: Iterable[object]) -> Iterator[dict[str, JSON]]:
+    for spec in specs:
+        if isinstance(spec, dict):
+            if spec.get("type") == "judge":
+                yield spec
+            for value in spec.values():
+                if isinstance(value, list):
+                    yield from _judges_in(value)

@@ -15,6 +15,8 @@ from types import ModuleType
 from evalcase.errors import ConfigError
 from evalcase.model.nearest import nearest
 from evalcase.model.shape_names import Reference
+from evalcase.system import file_modules
+from evalcase.system.file_modules import import_file, names_file, object_to_file
 
 
 def make_importable(root: str) -> None:
@@ -24,15 +26,16 @@ def make_importable(root: str) -> None:
         sys.path.insert(0, root)
 
 
-def import_object(name: str, what: str) -> object:
-    """The object of `module:attribute`. Raise ConfigError; `what` it is: "python target"."""
+def import_object(name: str, what: str, root: str | None = None) -> object:
+    """The object of `module:attribute`, or of `./file.py:attribute` below `root`, which has to be
+    given the first time. Raise ConfigError; `what` it is: "python target"."""
     module_name, _, attributes = name.partition(":")
     # Graders ask for it each time they are called, and then it is there already.
     found: object = sys.modules.get(module_name) if attributes else None
-    if found is None:
+    if found is None or (root is not None and names_file(module_name)):
         for fault in Reference().faults(name, ()):
             raise ConfigError(f"{what}: {fault.message}: {fault.hint}")
-        found = _import(module_name, f"{what} `{name}`")
+        found = _import(module_name, f"{what} `{name}`", root or os.curdir)
     for attribute in attributes.split("."):
         try:
             found = getattr(found, attribute)
@@ -41,11 +44,14 @@ def import_object(name: str, what: str) -> object:
     return found
 
 
-def _import(module_name: str, wanted: str) -> ModuleType:
+def _import(module_name: str, wanted: str, root: str) -> ModuleType:
+    is_file = names_file(module_name)
+    if is_file and (why := object_to_file(module_name, root)) is not None:
+        raise ConfigError(f"{wanted}: {why}")
     # A file that was written after the folder was last looked at is found, too.
     invalidate_caches()
     try:
-        return import_module(module_name)
+        return import_file(module_name, root) if is_file else import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name is not None and f"{module_name}.".startswith(f"{error.name}."):
             raise ConfigError(f"{wanted}: {_no_module(error.name)}") from None
@@ -86,7 +92,7 @@ def place_of(error: BaseException) -> str:
 def _is_machinery(filename: str) -> bool:
     return (
         filename.startswith("<frozen importlib")
-        or filename == __file__
+        or filename in (__file__, file_modules.__file__)
         or filename.endswith(os.path.join("importlib", "__init__.py"))
     )
 

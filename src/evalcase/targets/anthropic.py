@@ -37,7 +37,7 @@ _API = Api(
     defaults={"max_tokens": 4096},
     stream_defaults={},
     write_messages=write_anthropic_messages,
-    write_schema=_write_schema,
+    write_schema={"json_schema": _write_schema},
     read_answer=read_anthropic_answer,
     make_assembler=AnthropicStream,
 )

@@ -19,7 +19,7 @@ from evalcase.system.files import read_start
 from evalcase.system.processes import tree
 from evalcase.system.processes.pipes import Output
 from evalcase.system.processes.process import Process
-from evalcase.targets.asking.fingerprint import describe_asked, program_files
+from evalcase.targets.asking.fingerprint import describe_asked, program_files, program_sources
 from evalcase.targets.asking.shown import describe_hidden
 from evalcase.targets.process.input import CommandInput, prepare_input
 from evalcase.targets.process.options import CommandOptions
@@ -89,6 +89,11 @@ class CommandTarget(Target):
         del options["kind"], options["concurrency"]
         files: JSON = dict(self._files)
         return {"options": options, "files": files, "asked": describe_asked(question)}
+
+    def sources(self) -> dict[str, str]:
+        program = self._program
+        assert program is not None, "open() comes first"
+        return program_sources(program.template.texts, program.cwd, self._surroundings.root)
 
     async def close(self) -> None:
         try:

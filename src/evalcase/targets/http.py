@@ -80,6 +80,7 @@ class HttpTarget(Target):
     def __init__(self, options: HttpOptions, surroundings: Surroundings) -> None:
         self._options = options
         self._surroundings = surroundings
+        self._environment = surroundings.environment
         self._endpoint = make_endpoint("http", options, options.url)
         self._body = None if options.body is None else BodyTemplate(options.body)
         self.traits = Traits(options.concurrency, self._endpoint.key_names, caching="keyed")
@@ -90,6 +91,8 @@ class HttpTarget(Target):
         # The client is slow to import, and only who asks something needs it.
         from evalcase.targets.web.client import HttpClient
 
+        # What is sent from now on, and what the cache knows an answer by, must be the same.
+        self._environment = dict(self._surroundings.environment)
         self._client = HttpClient(self._endpoint, self._surroundings)
         await self._client.open()
 
@@ -108,8 +111,8 @@ class HttpTarget(Target):
         how: list[JSON] = [options.output, options.max_output_bytes]
         paths = options.answer, options.usage, options.cost_usd
         how += [path.text if path else None for path in paths]
-        body, environment = self._make_body(question), self._surroundings.environment
-        return {"request": self._endpoint.cache_key(body, environment), "how": how}
+        request = self._endpoint.cache_key(self._make_body(question), self._environment)
+        return {"request": request, "how": how}
 
     def _make_body(self, question: Question) -> JSON:
         root = self._surroundings.root

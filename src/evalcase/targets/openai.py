@@ -20,6 +20,10 @@ from evalcase.targets.chat.target import ChatTarget
 from evalcase.targets.web.options import KeyRule
 
 
+def _write_object(_: JSON, __: dict[str, JSON]) -> dict[str, JSON]:
+    return {"response_format": {"type": "json_object"}}
+
+
 def _write_schema(schema: JSON, _: dict[str, JSON]) -> dict[str, JSON]:
     named: JSON = {"name": "answer", "strict": True, "schema": schema}
     return {"response_format": {"type": "json_schema", "json_schema": named}}
@@ -34,7 +38,7 @@ _API = Api(
     defaults={},
     stream_defaults={"stream_options": {"include_usage": True}},
     write_messages=write_openai_messages,
-    write_schema=_write_schema,
+    write_schema={"json_schema": _write_schema, "json_object": _write_object},
     read_answer=read_openai_answer,
     make_assembler=OpenAIStream,
 )

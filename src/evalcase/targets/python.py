@@ -42,6 +42,7 @@ from evalcase.model.target import (
     is_target,
 )
 from evalcase.system.imports import import_object, make_importable, place_of
+from evalcase.system.sources import trace_sources
 from evalcase.system.threads import Threads
 from evalcase.targets.asking.fingerprint import describe_asked, project_sources
 from evalcase.targets.asking.shown import describe_hidden
@@ -115,7 +116,7 @@ class PythonTarget(Target):
         found = self._found
         if found is None:
             make_importable(self._surroundings.root)
-            found = import_object(self.name, "python target")
+            found = import_object(self.name, "python target", self._surroundings.root)
         self._threads = Threads("evalcase-call")
         try:
             made = await make_object(found, self._options.arguments, self.name)
@@ -169,6 +170,12 @@ class PythonTarget(Target):
             "sources": dict(self._sources),
             "asked": describe_asked(question, whole=self._bound.sees_question),
         }
+
+    def sources(self) -> dict[str, str]:
+        """The module that is named, and all of the project that it imports."""
+        module = sys.modules.get(self.name.partition(":")[0])
+        path: str | None = getattr(module, "__file__", None)  # a notebook has none
+        return trace_sources([path], self._surroundings.root) if path is not None else {}
 
     def _warn_of_hidden(self, question: Question) -> None:
         self._warned = True

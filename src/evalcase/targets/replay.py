@@ -1,9 +1,10 @@
 """Answers that were given before: from a file of them, or from the folder of an earlier run.
 
 A file of answers has one JSON object per line: `case` (or `id`), where needed `suite`, `target`
-and `repeat`, and either `answer`, read by the rule of `answers`, or `text` or `messages`; `usage`
-and `cost_usd` may stand beside them. Without a `repeat` an answer is good for all repeats, without
-a `suite` for all suites; an answer from another suite counts if no other could be meant.
+and `repeat`, and either `answer`, read by the rule of `answers`, or `text` or `messages`; `usage`,
+`cost_usd` and `duration_s` may stand beside them. Without a `repeat` an answer is good for all
+repeats, without a `suite` for all suites; an answer from another suite counts if no other could be
+meant.
 
 In a run's journal the last result of a trial counts, and costs nothing again; a line that doesn't
 match its checksum is an error. A trial without an answer is one, too.
@@ -12,10 +13,12 @@ match its checksum is an error. A trial without an answer is one, too.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import Any, BinaryIO, ClassVar
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.model.answer import Answer
+from evalcase.model.answer import Answer, Earlier
+from evalcase.model.codec import decode
 from evalcase.model.option import option
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import dataclass, replace
@@ -86,9 +89,13 @@ class ReplayTarget(Target):
     def _read_row(self, row: dict[str, Any]) -> Answer:
         answer, warn = row.get("answer"), self._surroundings.warn
         if self._index.is_journal and isinstance(answer, dict) and "messages" in answer:
+            if answer.get("scrubbed") is True:
+                what = "was recorded without a secret that was in it, and is not what was answered"
+                raise TargetError(f"the answer to case `{row.get('case')}` {what}", kind="protocol")
             kept = with_extras(read_messages(answer["messages"]), answer, warn)
-            # It was paid for in that run.
-            return replace(kept, cached=True, cost_usd=0.0)
+            # It was paid for in that run, or in one before it.
+            earlier = _noted(answer.get("earlier")) or _earlier(row, kept)
+            return replace(kept, cached=True, cost_usd=0.0, earlier=earlier)
         if answer is None:
             answer = row.get("messages", row.get("text"))
         if answer is None:
@@ -96,4 +103,24 @@ class ReplayTarget(Target):
             raise TargetError(message, kind="protocol")
         read = read_json(answer, warn)
         beside = with_extras(read.messages, row, warn)
-        return read if read.usage or read.cost_usd is not None else beside
+        found = read if read.usage or read.cost_usd is not None else beside
+        return replace(found, earlier=_earlier(row, found))
+
+
+def _noted(value: object) -> Earlier | None:
+    """What a record says of an answer that was given before already."""
+    with suppress(ValueError):
+        return decode(Earlier, value)
+    return None
+
+
+def _earlier(row: dict[str, Any], answer: Answer) -> Earlier:
+    """What an answer took when it was given, in so far as its row says so."""
+    seconds = row.get("duration_s")
+    if not _is_time(seconds) and _is_time(row.get("duration_ms")):
+        seconds = row["duration_ms"] / 1000
+    return Earlier(seconds if _is_time(seconds) else None, answer.cost_usd)
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9

@@ -8,6 +8,8 @@ from evalcase.model.message import is_part, part_text, text_of
 from evalcase.text.readable import call_text
 from evalcase.text.strict_json import DEEPEST, BadJsonError, parse_json
 
+_MEDIA = frozenset({"file", "image"})
+
 
 def value_of_answer(answer: Answer) -> JSON:
     """The JSON value. Raise BadJsonError where there is none; it says what there is."""
@@ -41,6 +43,14 @@ def text_parts(content: JSON) -> list[dict[str, JSON]]:
     if not isinstance(content, list) or not all(map(is_part, content)):
         return []
     return [part for part in content if isinstance(part, dict)]
+
+
+def is_comparable(content: JSON) -> bool:
+    """Whether there is something to hold an answer to. Files and images alone are not: no text."""
+    if content is None:
+        return False
+    parts = text_parts(content)
+    return not parts or any(part["type"] not in _MEDIA for part in parts)
 
 
 def but_calls(answer: Answer) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from json import dumps
 from typing import Any
 
-from evalcase.errors import EvalcaseError, TargetError
+from evalcase.errors import EvalcaseError, GraderError, TargetError
 from evalcase.model.failure import Failure, Kind
 
 _LONGEST_MESSAGE = 2000
@@ -26,6 +26,8 @@ def failure_of(error: BaseException, kind: Kind = "exception") -> Failure:
     if isinstance(error, TargetError):
         own = error.kind if kind == "exception" else kind
         return Failure(own, message, _recordable(error.details))
+    if isinstance(error, GraderError):
+        return Failure(error.kind, message, _recordable(error.details))
     if isinstance(error, EvalcaseError):
         return Failure(kind, message)
     name = type(error).__name__

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evalcase.text.quick_json import compact_encoder
 from evalcase.text.strict_json import DEEPEST_ROW, may_be_deep, parse_row
-
-if TYPE_CHECKING:
-    from evalcase.text.secrets import Scrubber
 
 MAX_LINE = 64 * 1024 * 1024
 MAX_DEPTH = DEEPEST_ROW
@@ -30,13 +27,20 @@ _ESCAPES = re.compile(r"\\(?:u(d[89a-f][0-9a-f]{2})|.)", re.DOTALL)
 _to_json = compact_encoder(ascii_only=False)
 
 
-def encode_row(row: dict[str, Any], scrubber: Scrubber | None = None) -> bytes:
+def encode_row(row: dict[str, Any]) -> bytes:
     """The line of a row, line feed included; ValueError if the row can't be kept as JSON."""
+    return encode_line(dump_row(row))
+
+
+def dump_row(row: dict[str, Any]) -> str:
+    """The JSON of a row, without its checksum."""
     if "type" not in row or "sum" in row:
         raise ValueError("a row has a `type`, and leaves `sum` to the journal")
-    text = dump(row)
-    if scrubber is not None and scrubber.finds(text):
-        text = dump(scrubber.row(row))
+    return dump(row)
+
+
+def encode_line(text: str) -> bytes:
+    """The line of the JSON of a row."""
     # Where UTF-8 has no form for a character it is a lone surrogate, always inside a string;
     # there its backslash escape is JSON.
     body = text[:-1].encode("utf-8", "backslashreplace")

@@ -19,7 +19,7 @@ from evalcase.targets.http import HttpOptions, HttpTarget
 from evalcase.targets.web.address import CheckedResolver, is_refused
 from evalcase.targets.web.endpoint import make_endpoint
 from evalcase.targets.web.errors import retry_after_s
-from evalcase.targets.web.network import find_proxy
+from evalcase.targets.web.proxy import find_proxy
 from tests.targets.questions import LIMIT_S, answer_all, ask, question, target_of
 from tests.targets.server import Reply, serving
 
@@ -344,7 +344,7 @@ PROXY = "http://proxy:3128"
 )
 def test_the_proxy_for_an_address(url: str, environment: dict[str, str], found: str | None) -> None:
     endpoint = make_endpoint("http", HttpOptions(url=url), url)
-    assert find_proxy(endpoint, environment) == found
+    assert find_proxy(endpoint.kind, endpoint.url, environment) == found
 
 
 def test_a_proxy_of_another_kind_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

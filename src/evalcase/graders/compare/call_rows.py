@@ -18,23 +18,29 @@ there are only arguments that nothing is expected of."""
 
 
 def align_calls(
-    expected: Sequence[Call], got: Sequence[Call], matches: Sequence[Match]
+    expected: Sequence[Call],
+    got: Sequence[Call],
+    matches: Sequence[Match],
+    *,
+    allow_extra: bool = True,
 ) -> list[JSON]:
     """The rows, in the order of what is expected; calls that are extra stand where they came."""
-    rows: list[JSON] = list(_rows(expected, got, matches))
+    rows: list[JSON] = list(_rows(expected, got, matches, allow_extra))
     if len(rows) > _MOST:
         left_out = f"and {len(rows) - _MOST:,} more calls"
         return [*rows[:_MOST], {"expected": None, "got": None, "made": True, "note": left_out}]
     return rows
 
 
-def _rows(expected: Sequence[Call], got: Sequence[Call], matches: Sequence[Match]) -> Iterator[Row]:
+def _rows(
+    expected: Sequence[Call], got: Sequence[Call], matches: Sequence[Match], allow_extra: bool
+) -> Iterator[Row]:
     held = {match.number for match in matches}
     extra = iter([at for at in range(len(got)) if at not in held])
     following = next(extra, None)
     for call, match in zip(expected, matches, strict=True):
         while match.is_made and following is not None and following < (match.number or 0):
-            yield _extra(got[following])
+            yield _extra(got[following], allow_extra)
             following = next(extra, None)
         if match.number is not None:
             yield _both(call, got[match.number], match.is_made)
@@ -42,7 +48,7 @@ def _rows(expected: Sequence[Call], got: Sequence[Call], matches: Sequence[Match
             yield {"expected": _cut(call.whole()), "got": None, "made": False,
                    "note": _note(got, match)}  # fmt: skip
     while following is not None:
-        yield _extra(got[following])
+        yield _extra(got[following], allow_extra)
         following = next(extra, None)
 
 
@@ -52,8 +58,9 @@ def _note(got: Sequence[Call], match: Match) -> str:
     return "not made" if got else "no tool calls"
 
 
-def _extra(call: Call) -> Row:
-    return {"expected": None, "got": _cut(call.whole()), "made": True}
+def _extra(call: Call, is_allowed: bool) -> Row:
+    row: Row = {"expected": None, "got": _cut(call.whole()), "made": is_allowed}
+    return row if is_allowed else {**row, "note": "not expected"}
 
 
 def _both(expected: Call, got: Call, is_made: bool) -> Row:

@@ -25,7 +25,6 @@ from evalcase.text.readable import as_json
 from evalcase.text.strict_json import DEEPEST, BadJsonError
 
 _CUT = "the answer was cut, as it was larger than evalcase keeps, so it can't be compared"
-_MEDIA = frozenset({"file", "image"})
 
 
 class Comparison(NamedTuple):
@@ -34,14 +33,6 @@ class Comparison(NamedTuple):
     details: dict[str, str]
     """Where it is not equal: `expected` and `got` for people, cut to a length that can be shown;
     `where` they differ and a `note` on what they don't show, where there is one."""
-
-
-def is_comparable(content: JSON) -> bool:
-    """Whether there is something to hold an answer to. Files and images alone are not: no text."""
-    if content is None:
-        return False
-    parts = text_parts(content)
-    return not parts or any(part["type"] not in _MEDIA for part in parts)
 
 
 def compare_content(expected: JSON, answer: Answer) -> Comparison:

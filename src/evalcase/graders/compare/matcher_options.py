@@ -8,7 +8,15 @@ from typing import Any
 from evalcase.graders.compare.dates import object_to_format, read_moment
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON, kind
-from evalcase.model.option import Record, faults_of, made_of, option, options_of, properties_of
+from evalcase.model.option import (
+    Record,
+    faults_of,
+    made_of,
+    only_these,
+    option,
+    options_of,
+    properties_of,
+)
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import (
     Anything,
@@ -165,8 +173,7 @@ class FieldShape:
 
     def schema(self) -> dict[str, JSON]:
         properties = properties_of(options_of(MatcherOptions), nullable=True)
-        matcher: dict[str, JSON] = {"properties": properties, "additionalProperties": False}
-        return {"if": {"type": "object"}, "then": matcher}
+        return {"if": {"type": "object"}, "then": only_these(properties)}
 
 
 def _conflicts(value: dict[str, JSON], path: KeyPath) -> Iterator[OptionFault]:

@@ -88,3 +88,48 @@ def _change_partners(
         taken[right], found[left] = left, right
         if before is not None:
             right = before
+
+
+def match_in_order(lefts: int, rights: int, are_alike: Alike) -> list[int | None]:
+    """The partner of each on the left, or None, where partners keep their order.
+
+    As many as possible are matched; where there are too many for that, each takes the first.
+    """
+    found = _match_first(lefts, rights, are_alike)
+    if None in found and lefts * rights <= _SMALL:
+        return _match_most(lefts, rights, are_alike)
+    return found
+
+
+def _match_first(lefts: int, rights: int, are_alike: Alike) -> list[int | None]:
+    """Each with the first that will do: if all can be matched in order, this matches them."""
+    found: list[int | None] = []
+    start = 0
+    for left in range(lefts):
+        at = next((right for right in range(start, rights) if are_alike(left, right)), None)
+        found.append(at)
+        if at is not None:
+            start = at + 1
+    return found
+
+
+def _match_most(lefts: int, rights: int, are_alike: Alike) -> list[int | None]:
+    """The longest common subsequence, so that one out of place costs no more than itself."""
+    alike = [[are_alike(left, right) for right in range(rights)] for left in range(lefts)]
+    most = [[0] * (rights + 1) for _ in range(lefts + 1)]
+    for left in reversed(range(lefts)):
+        for right in reversed(range(rights)):
+            if alike[left][right]:
+                most[left][right] = most[left + 1][right + 1] + 1
+            else:
+                most[left][right] = max(most[left + 1][right], most[left][right + 1])
+    found: list[int | None] = []
+    start = 0
+    for left in range(lefts):
+        at = next((right for right in range(start, rights) if alike[left][right]), None)
+        if at is not None and most[left][start] == most[left + 1][at + 1] + 1:
+            found.append(at)
+            start = at + 1
+        else:
+            found.append(None)
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.model.case import Case
 from evalcase.model.codec import encode
@@ -11,7 +11,19 @@ from evalcase.model.outcome import Outcome
 from evalcase.model.result import Result
 
 
-def trial_object(run: str, result: Result, case: Case | None, outcome: Outcome) -> dict[str, Any]:
+class Origin(NamedTuple):
+    """What is said of the run that a trial is of."""
+
+    run: str
+    failed_of: str | None = None
+    """The run whose cases that did not pass it is of."""
+    mixed: tuple[str, ...] = ()
+    """The targets that were changed while it went on."""
+
+
+def trial_object(
+    origin: Origin, result: Result, case: Case | None, outcome: Outcome
+) -> dict[str, Any]:
     """The object. What a record of a stranger's hasn't got is null."""
     data = case.data if case is not None else {}
     answer, failure = result.answer, result.failure
@@ -32,7 +44,9 @@ def trial_object(run: str, result: Result, case: Case | None, outcome: Outcome) 
         "duration_s": result.duration_s,
         "tags": data.get("tags", []),
         "metadata": data.get("metadata", {}),
-        "run": run,
+        "run": origin.run,
+        "failed_of": origin.failed_of,
+        "mixed": result.key.target in origin.mixed,
         "case_verdict": outcome.verdict,
         "pass_rate_needed": outcome.pass_rate,
         "question_hash": result.question_hash,

@@ -123,6 +123,10 @@ def _trial_lines(result: Result, width: int, style: Style) -> Iterator[str]:
         yield from _message_lines("answer", result.answer.messages, width, style)
         if result.answer.truncated:
             yield from labelled("", "(cut, as it was larger than evalcase keeps)", width, style)
+        if result.answer.scrubbed:
+            yield from labelled(
+                "", "(a secret was taken out of it; it was graded with it)", width, style
+            )
     for grade in result.grades:
         yield from _grade_lines(grade, result, width, style)
 

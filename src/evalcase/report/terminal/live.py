@@ -15,6 +15,7 @@ from typing import TextIO
 
 from evalcase.report.terminal.cells import measure
 from evalcase.report.terminal.failures import headline
+from evalcase.report.terminal.hanging import hang
 from evalcase.report.terminal.progress import Speed, status_line
 from evalcase.report.terminal.statistics import Decided
 from evalcase.report.terminal.style import PLAIN, Style
@@ -68,6 +69,10 @@ class LiveView(RunView):
 
     def say(self, line: str) -> None:
         self.write_line(visible(line))
+
+    def warn(self, text: str) -> None:
+        for row in hang(f"warning: {visible(text)}", self.columns() - 1, indent=2):
+            self.write_line(row)
 
     def write_line(self, line: str) -> None:
         """Put a line above the status line; without one, it is simply written."""

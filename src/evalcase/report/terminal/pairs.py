@@ -5,6 +5,7 @@ Lines that are equal are paired, and long stretches of them left out.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
@@ -12,6 +13,9 @@ from typing import NamedTuple
 from evalcase.model.json_value import JSON
 
 _CONTEXT = 2
+_MOST_LINES, _MOST_TWINS = 2_000, 10_000
+"""Lines, and pairs of equal ones, up to which two texts are aligned: more takes longer than a
+person waits, and no more than the first few differences are shown."""
 _BEFORE, _AFTER = 40, 60
 """Characters that are kept of what is equal before and after a difference within a line."""
 
@@ -38,10 +42,8 @@ def pair_texts(expected: str, got: str, nothing: str = "(empty)") -> Iterator[Pa
     if len(left) == len(right) == 1:
         yield _differing(left[0], right[0])
         return
-    from difflib import SequenceMatcher
-
-    for kind, a, b, c, d in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
-        if kind == "equal":
+    for is_equal, a, b, c, d in _align(left, right):
+        if is_equal:
             first, last = a == 0, b == len(left)
             yield from ((line, line) for line in _equal(left[a:b], first, last))
         else:
@@ -50,6 +52,44 @@ def pair_texts(expected: str, got: str, nothing: str = "(empty)") -> Iterator[Pa
                     yield _differing(one, other)
                 else:
                     yield _alone(one), _alone(other)
+
+
+class _Stretch(NamedTuple):
+    """Lines of both sides that are equal, or that differ: from one number to another of each."""
+
+    is_equal: bool
+    left: int
+    left_end: int
+    right: int
+    right_end: int
+
+
+def _align(left: list[str], right: list[str]) -> Iterator[_Stretch]:
+    """Which lines of two texts are equal. Texts come from anyone: where there are too many ways to
+    align them, all between the equal lines at both ends counts as different."""
+    most = min(len(left), len(right))
+    start = next((i for i in range(most) if left[i] != right[i]), most)
+    end = next((i for i in range(most - start) if left[-1 - i] != right[-1 - i]), most - start)
+    between = left[start : len(left) - end], right[start : len(right) - end]
+    if start:
+        yield _Stretch(True, 0, start, 0, start)
+    if _is_easy(*between):
+        from difflib import SequenceMatcher
+
+        for kind, a, b, c, d in SequenceMatcher(None, *between, autojunk=False).get_opcodes():
+            yield _Stretch(kind == "equal", a + start, b + start, c + start, d + start)
+    elif any(between):
+        yield _Stretch(False, start, len(left) - end, start, len(right) - end)
+    if end:
+        yield _Stretch(True, len(left) - end, len(left), len(right) - end, len(right))
+
+
+def _is_easy(left: list[str], right: list[str]) -> bool:
+    """Whether two texts are aligned in no time: few lines, and none of them very often."""
+    if len(left) + len(right) > _MOST_LINES:
+        return False
+    theirs = Counter(right)
+    return sum(theirs[line] for line in left) <= _MOST_TWINS
 
 
 def pair_calls(rows: Sequence[Mapping[str, JSON]]) -> Iterator[Pair]:
@@ -61,8 +101,12 @@ def pair_calls(rows: Sequence[Mapping[str, JSON]]) -> Iterator[Pair]:
             yield _pair_call(expected, got, row)
         elif expected is not None:
             yield Line(expected, 0, len(expected)), note
+        elif got is None:
+            yield None, note
+        elif row.get("made") is False:
+            yield Line("(not expected)", note=True), Line(got, 0, len(got))
         else:
-            yield None, note if got is None else Line(got)
+            yield None, Line(got)
 
 
 def pair_fields(rows: Sequence[Mapping[str, JSON]]) -> Iterator[Pair]:

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from evalcase.model.codes import Severity
 from evalcase.model.problem import Problem
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.report.terminal.frame import draw_frame, margin
+from evalcase.report.terminal.cells import measure
+from evalcase.report.terminal.frame import WIDTH, draw_frame, margin
+from evalcase.report.terminal.hanging import hang
 from evalcase.report.terminal.style import PLAIN, Style, paint
 from evalcase.text.visible import visible
 
@@ -22,27 +24,44 @@ class Checked:
 
 
 def as_text(
-    problems: Iterable[Problem], checked: Checked, *, style: Style = PLAIN
+    problems: Iterable[Problem], checked: Checked, *, style: Style = PLAIN, width: int | None = None
 ) -> Iterator[str]:
-    """Each problem with its source line and hint, a blank line after each, then the summary."""
+    """Each problem with its source line and hint, a blank line after each, then the summary.
+
+    Prose is broken at `width`, or not at all: programs read a line of it as one problem.
+    """
     counts: Counter[Severity] = Counter()
     for problem in problems:
         counts[problem.severity] += 1
-        yield from problem_lines(problem, style=style)
+        yield from problem_lines(problem, style=style, width=width)
         yield ""
     yield summary_line(counts, checked, style=style)
 
 
-def problem_lines(problem: Problem, *, style: Style = PLAIN) -> Iterator[str]:
+def problem_lines(
+    problem: Problem, *, style: Style = PLAIN, width: int | None = None
+) -> Iterator[str]:
     """The headline of a problem, its code frame and its hint."""
-    colour = _colour(problem.severity, style)
-    place = paint(f"{visible(problem.place)}:", style.place)
-    label = paint(f"{problem.severity}[{problem.code}]", colour)
-    yield f"{place} {label}: {visible(problem.message)}"
+    yield from _headline(problem, style, width)
+    below = margin(problem.span)
     if problem.span and problem.excerpt:
-        yield from draw_frame(problem.span, problem.excerpt, gutter=style.gutter, mark=colour)
+        # Beside the source there are its number, a space, and an ellipsis at each end.
+        room = WIDTH if width is None else min(WIDTH, max(20, width - below - 4))
+        yield from draw_frame(
+            problem.span, problem.excerpt, width=room, gutter=style.gutter,
+            mark=_colour(problem.severity, style),
+        )  # fmt: skip
     if problem.hint:
-        yield from _hint_lines(problem.hint, margin(problem.span), style)
+        yield from _hint_lines(problem.hint, below, style, width)
+
+
+def _headline(problem: Problem, style: Style, width: int | None) -> Iterator[str]:
+    place, label = f"{visible(problem.place)}:", f"{problem.severity}[{problem.code}]"
+    taken = measure(f"{place} {label}: ")
+    first, *more = hang(visible(problem.message), width, indent=_INDENT, taken=taken)
+    painted = f"{paint(place, style.place)} {paint(label, _colour(problem.severity, style))}"
+    yield f"{painted}: {first}".rstrip()
+    yield from more
 
 
 def summary_line(counts: Mapping[Severity, int], checked: Checked, *, style: Style = PLAIN) -> str:
@@ -61,6 +80,8 @@ def summary_line(counts: Mapping[Severity, int], checked: Checked, *, style: Sty
     return ", ".join(found) + (f" in {_count(checked.files, 'file')}" if checked.files else "")
 
 
+_INDENT = 4
+"""Of the rows below the first of a headline."""
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 
@@ -68,11 +89,12 @@ def _colour(severity: Severity, style: Style) -> str:
     return {"error": style.error, "warning": style.warning, "note": style.note}[severity]
 
 
-def _hint_lines(hint: str, indent: int, style: Style) -> Iterator[str]:
-    lead = f"{' ' * indent}{paint('=', style.gutter)} "
+def _hint_lines(hint: str, indent: int, style: Style, width: int | None) -> Iterator[str]:
+    lead, inner = f"{' ' * indent}{paint('=', style.gutter)} ", indent + 2
     for line in hint.split("\n"):
-        yield (lead + paint(visible(line), style.hint)).rstrip()
-        lead = " " * (indent + 2)
+        for row in hang(visible(line), width, indent=inner, taken=inner):
+            yield (lead + paint(row.removeprefix(" " * inner), style.hint)).rstrip()
+            lead = " " * inner
 
 
 def _count(number: int, noun: str) -> str:

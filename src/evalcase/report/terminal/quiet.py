@@ -20,4 +20,4 @@ class QuietView(RunView):
 
     def warn(self, text: str) -> None:
         with suppress(OSError):  # a log that can't be written must not end the run
-            self._out.write(visible(text) + "\n")
+            self._out.write(f"warning: {visible(text)}\n")

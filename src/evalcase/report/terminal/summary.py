@@ -50,6 +50,10 @@ class Ending:
     """The command that shows all of it."""
     grading: str = ""
     """Which of several gradings this is."""
+    origin: str = ""
+    """The run whose cases that did not pass these are."""
+    mixed: str = ""
+    """What is mixed in it, that should not be: versions of a target."""
 
 
 def summary_lines(
@@ -114,7 +118,11 @@ def _counted(counts: Counts, style: Style) -> list[tuple[str, str]]:
 
 
 def ending_lines(ending: Ending, width: int, style: Style) -> Iterator[str]:
-    """Where the record is, whether it is complete, and what to do now."""
+    """What it is of, where the record is, whether it is complete, and what to do now."""
+    if ending.origin:
+        yield from _fact("cases", [f"those that did not pass in {ending.origin}"], width, style)
+    if ending.mixed:
+        yield from _fact("mixed", [ending.mixed], width, style)
     yield from _to_copy("record", ending.record, "", width, style)
     if ending.notice:
         # It may have a path in it, too.

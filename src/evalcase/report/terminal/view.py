@@ -61,7 +61,7 @@ class RunView:
 
     def warn(self, text: str) -> None:
         """Say what may hold names and texts of anybody."""
-        self.say(visible(text))
+        self.say(f"warning: {visible(text)}")
 
     def close(self) -> None:
         """The run has ended, one way or the other. It may be called twice."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from evalcase.model.question import Question
 from evalcase.system.digests import digest_file
+from evalcase.system.sources import trace_sources
 from evalcase.targets.asking.shown import describe_question
 
 _BETWEEN_WORDS = re.compile(r"""[\s;|&=,'"()<>]+""")
@@ -53,3 +54,11 @@ def program_files(texts: Iterable[str], folder: str, root: str) -> dict[str, str
                 if word and path.startswith(inside) and os.path.isfile(path):
                     found[name] = digest_file(path)
     return found
+
+
+def program_sources(texts: Iterable[str], folder: str, root: str) -> dict[str, str]:
+    """The same, by their paths in the project; with what those in Python import in turn."""
+    named = [os.path.join(folder, name) for name in program_files(texts, folder, root)]
+    scripts = [path for path in named if path.endswith(".py")]
+    others = {os.path.relpath(path, root): digest_file(path) for path in named}
+    return {**others, **trace_sources(scripts, root)}

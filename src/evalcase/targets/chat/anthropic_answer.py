@@ -17,8 +17,9 @@ from evalcase.model.json_value import JSON
 from evalcase.model.target import Warn
 from evalcase.targets.chat.api import ReadAnswer
 from evalcase.targets.chat.client import service_error
+from evalcase.targets.chat.pieces import Pieces
 from evalcase.targets.reading.answer_messages import read_messages
-from evalcase.targets.reading.usage import read_usage
+from evalcase.targets.reading.usage import read_model, read_usage
 from evalcase.targets.web.errors import protocol_error
 from evalcase.targets.web.event_stream import Event
 from evalcase.text.strict_json import parse_json
@@ -40,7 +41,7 @@ def read_anthropic_answer(value: dict[str, Any], warn: Warn) -> ReadAnswer:
     usage = value.get("usage")
     counts = usage if isinstance(usage, dict) else {}
     written = counts.get(_WRITTEN)
-    answer = Answer(messages, read_usage(_counts(counts), warn))
+    answer = Answer(messages, read_usage(_counts(counts), warn), model=read_model(value))
     return ReadAnswer(answer, written if isinstance(written, int) else 0)
 
 
@@ -92,8 +93,7 @@ class AnthropicStream:
     def __init__(self) -> None:
         self._message: dict[str, Any] = {}
         self._usage: dict[str, JSON] = {}
-        self._blocks: dict[int, dict[str, Any]] = {}
-        self._inputs: dict[int, str] = {}
+        self._blocks: dict[int, _BlockPieces] = {}
         self._is_over = False
 
     def take(self, event: Event) -> bool:
@@ -116,11 +116,11 @@ class AnthropicStream:
     def whole(self) -> dict[str, Any] | None:
         if not self._is_over:
             return None
-        blocks = [self._blocks[index] for index in sorted(self._blocks)]
+        blocks = [self._blocks[index].joined() for index in sorted(self._blocks)]
         return {**self._message, "content": blocks, "usage": self._usage}
 
     def text(self) -> str:
-        return "".join(str(block.get("text", "")) for block in self._blocks.values())
+        return "".join(str(block.fields.find("text") or "") for block in self._blocks.values())
 
     def _update(self, value: JSON) -> None:
         if not isinstance(value, dict):
@@ -135,25 +135,43 @@ class AnthropicStream:
         if not isinstance(index, int):
             raise ValueError("a block has no index")
         if kind == "content_block_start" and isinstance(value.get("content_block"), dict):
-            self._blocks[index] = dict(value["content_block"])
+            block = self._blocks[index] = _BlockPieces()
+            block.fields.add(value["content_block"])
         elif index not in self._blocks:
             raise ValueError("a block goes on that never began")
         elif kind == "content_block_delta" and isinstance(value.get("delta"), dict):
-            self._add(index, value["delta"])
-        elif kind == "content_block_stop" and self._inputs.get(index):
-            self._blocks[index]["input"] = parse_json(self._inputs.pop(index).encode())
+            self._blocks[index].add(value["delta"])
+        elif kind == "content_block_stop":
+            self._blocks[index].end()
 
-    def _add(self, index: int, delta: dict[str, Any]) -> None:
-        block = self._blocks[index]
+
+class _BlockPieces:
+    """A block of content on its way."""
+
+    def __init__(self) -> None:
+        self.fields = Pieces()
+        self._input: list[str] = []
+        self._cited: list[JSON] = []
+
+    def add(self, delta: dict[str, Any]) -> None:
         for key, piece in delta.items():
             if key == "partial_json":
-                self._inputs[index] = self._inputs.get(index, "") + str(piece)
+                self._input.append(str(piece))
             elif key == "citation":
-                block["citations"] = [*(block.get("citations") or ()), piece]
+                self._cited.append(piece)
             elif key != "type":
-                before = block.get(key)
-                block[key] = before + piece if _are_texts(before, piece) else piece
+                self.fields.add({key: piece})
 
+    def end(self) -> None:
+        """The input of a tool is JSON once all of it is there. Raise ValueError if it is not."""
+        text = "".join(self._input)
+        if text:
+            self.fields.add({"input": parse_json(text.encode())})
+            self._input = []
 
-def _are_texts(*values: object) -> bool:
-    return all(isinstance(value, str) for value in values)
+    def joined(self) -> dict[str, JSON]:
+        block = self.fields.joined()
+        if self._cited:
+            before = block.get("citations")
+            block["citations"] = [*(before if isinstance(before, list) else ()), *self._cited]
+        return block

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
@@ -13,6 +13,9 @@ from evalcase.model.target import Warn
 from evalcase.targets.asking.files import Files
 from evalcase.targets.chat.client import Assembler
 from evalcase.targets.web.options import KeyRule
+
+SchemaMode: TypeAlias = Literal["json_schema", "json_object", "prompt"]
+"""How an answer by a schema is asked for: by the schema, as any JSON, or by words only."""
 
 
 class ReadAnswer(NamedTuple):
@@ -39,7 +42,8 @@ class Api:
     """More of them, where the answer comes as a stream."""
     write_messages: Callable[[Question, Files, Warn], dict[str, JSON]]
     """The part of a body that says what is asked."""
-    write_schema: Callable[[JSON, dict[str, JSON]], dict[str, JSON]]
-    """The part that asks for an answer by a schema; it is given the parameters, too."""
+    write_schema: Mapping[SchemaMode, Callable[[JSON, dict[str, JSON]], dict[str, JSON]]]
+    """The part that asks for an answer by a schema, by the ways to do so, the strictest first. It
+    is given the parameters, too."""
     read_answer: Callable[[dict[str, Any], Warn], ReadAnswer]
     make_assembler: Callable[[], Assembler]

@@ -7,7 +7,7 @@ left out, and `finish_reason` is put beside the rest.
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer, Usage
@@ -15,8 +15,9 @@ from evalcase.model.json_value import JSON
 from evalcase.model.target import Warn
 from evalcase.targets.chat.api import ReadAnswer
 from evalcase.targets.chat.client import service_error
+from evalcase.targets.chat.pieces import Pieces
 from evalcase.targets.reading.answer_messages import read_messages
-from evalcase.targets.reading.usage import read_usage
+from evalcase.targets.reading.usage import read_model, read_usage
 from evalcase.targets.web.errors import protocol_error
 from evalcase.targets.web.event_stream import Event
 from evalcase.text.strict_json import parse_json
@@ -34,7 +35,8 @@ def read_openai_answer(value: dict[str, Any], warn: Warn) -> ReadAnswer:
         messages = read_messages([_kept(message, choices[0].get("finish_reason"), value)])
     except TargetError as error:
         raise _no_answer(str(error), value) from None
-    return ReadAnswer(Answer(messages, read_openai_usage(value.get("usage"), warn)))
+    usage = read_openai_usage(value.get("usage"), warn)
+    return ReadAnswer(Answer(messages, usage, model=read_model(value)))
 
 
 def read_openai_usage(value: JSON, warn: Warn) -> Usage | None:
@@ -71,10 +73,13 @@ class OpenAIStream:
     """Puts the pieces of a streamed answer together."""
 
     def __init__(self) -> None:
-        self._message: dict[str, Any] = {}
-        self._calls: dict[int, dict[str, Any]] = {}
+        self._message = Pieces(_WHOLE)
+        self._calls: dict[int, _CallPieces] = {}
+        self._last = 0
+        """The highest number of a call so far."""
         self._reason: JSON = None
         self._usage: JSON = None
+        self._model: JSON = None
 
     def take(self, event: Event) -> bool:
         if event.data.strip() == b"[DONE]":
@@ -86,6 +91,7 @@ class OpenAIStream:
             raise service_error(chunk.get("error", chunk), event.data)
         if chunk.get("usage") is not None:
             self._usage = chunk["usage"]
+        self._model = chunk.get("model") or self._model
         choices = chunk.get("choices")
         if isinstance(choices, list) and choices and isinstance(choices[0], dict):
             self._take_choice(choices[0])
@@ -94,14 +100,14 @@ class OpenAIStream:
     def whole(self) -> dict[str, Any] | None:
         if self._reason is None:
             return None  # it never came to its end, whatever else came
-        message = dict(self._message)
+        message = self._message.joined()
         if self._calls:
-            message["tool_calls"] = [self._calls[index] for index in sorted(self._calls)]
+            message["tool_calls"] = [self._calls[index].joined() for index in sorted(self._calls)]
         choice = {"message": message, "finish_reason": self._reason}
-        return {"choices": [choice], "usage": self._usage}
+        return {"choices": [choice], "usage": self._usage, "model": self._model}
 
     def text(self) -> str:
-        return str(self._message.get("content") or "")
+        return str(self._message.find("content") or "")
 
     def _take_choice(self, choice: dict[str, Any]) -> None:
         if choice.get("finish_reason") is not None:
@@ -114,34 +120,41 @@ class OpenAIStream:
             raise ValueError("its tool calls are no list")
         for call in calls:
             self._take_call(call)
-        _add(self._message, {key: item for key, item in delta.items() if key != "tool_calls"})
+        self._message.add(_given(delta, "tool_calls"))
 
     def _take_call(self, piece: JSON) -> None:
         if not isinstance(piece, dict):
             raise ValueError("a piece of a tool call is no mapping")
-        index = piece.get("index", max(self._calls, default=0))
+        index = piece.get("index", self._last)
         if not isinstance(index, int):
             raise ValueError("a tool call has an odd index")
-        known = self._calls.get(index, {}).get("id")
+        known = self._calls[index].about.find("id") if index in self._calls else None
         if piece.get("id") and known and piece["id"] != known:
-            index = max(self._calls) + 1  # some services count them all as the same one
-        call = self._calls.setdefault(index, {})
+            index = self._last + 1  # some services count them all as the same one
+        call = self._calls.setdefault(index, _CallPieces(Pieces(_WHOLE), Pieces(_WHOLE)))
+        self._last = max(self._last, index)
+        call.about.add(_given(piece, "index", "function"))
         function = piece.get("function")
-        _add(call, {key: item for key, item in piece.items() if key not in ("index", "function")})
         if isinstance(function, dict):
-            _add(call.setdefault("function", {}), function)
+            call.function.add(_given(function))
+
+
+class _CallPieces(NamedTuple):
+    """A tool call on its way."""
+
+    about: Pieces
+    function: Pieces
+
+    def joined(self) -> dict[str, JSON]:
+        function = self.function.joined()
+        return {**self.about.joined(), **({"function": function} if function else {})}
 
 
 _WHOLE = frozenset({"role", "id", "type"})
 
 
-def _add(to: dict[str, Any], pieces: dict[str, JSON]) -> None:
-    """Texts grow with each piece; of anything else the last one counts."""
-    for key, piece in pieces.items():
-        if piece is None:
-            continue
-        before = to.get(key)
-        if isinstance(before, str) and isinstance(piece, str) and key not in _WHOLE:
-            to[key] = before + piece
-        else:
-            to[key] = piece
+def _given(pieces: dict[str, Any], *without: str) -> dict[str, JSON]:
+    """What a piece says: some services send every key each time, with null for nothing new."""
+    return {
+        key: item for key, item in pieces.items() if item is not None and key not in without
+    }  # fmt: skip

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Surroundings, Target, Traits
 from evalcase.targets.asking.files import Files, load_files
+from evalcase.targets.chat.api import SchemaMode
 from evalcase.targets.chat.client import ChatClient
 from evalcase.targets.chat.options import ChatOptions
 from evalcase.targets.chat.prices import Pricing
@@ -22,17 +24,35 @@ class ChatTarget(Target):
         self._api = api
         self._options = options
         self._surroundings = surroundings
+        self._environment = surroundings.environment
         self._endpoint = make_endpoint(api.kind, options, options.url, options.own_headers)
         self._client = ChatClient(self._endpoint, surroundings)
         self._pricing = Pricing(options.price, options.model, options.address)
+        self._modes: list[SchemaMode] = [*api.write_schema, "prompt"]
+        """How an answer by a schema can be asked for, without those that the service refused."""
         self.traits = Traits(options.concurrency, self._endpoint.key_names, caching="keyed")
 
     async def open(self) -> None:
+        # What is sent from now on, and what the cache knows an answer by, must be the same.
+        self._environment = dict(self._surroundings.environment)
         await self._client.open()
         self._pricing.load()
 
     async def answer(self, question: Question) -> Answer:
-        body = self._make_body(question, await self._client.load_files(question))
+        files = await self._client.load_files(question)
+        while True:
+            mode = self._modes[0]
+            try:
+                answer = await self._answer(self._make_body(question, files))
+            except TargetError as error:
+                if question.schema is None or not _refuses_schema(error, mode):
+                    raise
+                if self._modes[0] == mode:  # another question may have found it out meanwhile
+                    del self._modes[0]
+                continue
+            return answer if question.schema is None else replace(answer, asked_as=mode)
+
+    async def _answer(self, body: JSON) -> Answer:
         assembler = self._api.make_assembler() if self._options.streams else None
         reply = await self._client.ask(body, assembler)
         answer, cache_write_tokens = self._api.read_answer(reply, self._surroundings.warn)
@@ -45,14 +65,33 @@ class ChatTarget(Target):
         """All that decides the answer, without secrets. It reads the files of the case."""
         files = load_files(question, self._surroundings.root)
         body = self._make_body(question, files)
-        return self._endpoint.cache_key(body, self._surroundings.environment)
+        return self._endpoint.cache_key(body, self._environment)
 
     def _make_body(self, question: Question, files: Files) -> JSON:
         api, options = self._api, self._options
         params = {**api.defaults, **(api.stream_defaults if options.streams else {})}
         params.update(options.params)
-        if question.schema is not None:
+        write = api.write_schema.get(self._modes[0])
+        if question.schema is not None and write is not None:
             # Whoever asks by a schema can't read anything else.
-            params.update(api.write_schema(question.schema, params))
+            params.update(write(question.schema, params))
         messages = api.write_messages(question, files, self._surroundings.warn)
         return {"model": options.model, **messages, **params}
+
+
+_NAMED = (
+    "response_format",
+    "json_schema",
+    "json_object",
+    "output_config",
+    "output_format",
+    "schema",
+)
+
+
+def _refuses_schema(error: TargetError, mode: SchemaMode) -> bool:
+    """Whether a service says that it knows no such way to ask by a schema."""
+    if mode == "prompt" or error.details.get("status") not in (400, 422):
+        return False
+    said = f"{error} {error.details.get('body')}".lower()
+    return any(name in said for name in _NAMED)

@@ -5,6 +5,8 @@ What makes no sense is left out, with a warning: unknown is better than wrong.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from evalcase.model.answer import Usage
 from evalcase.model.json_value import JSON
 from evalcase.model.target import Warn
@@ -17,6 +19,7 @@ _NAMES = {
 }  # fmt: skip
 
 _MOST_USD = 1e12
+_LONGEST_MODEL = 200
 _MOST_TOKENS = 10**15
 
 _DERIVED = frozenset({"total_tokens", "total"})
@@ -39,6 +42,12 @@ def read_usage(value: JSON, warn: Warn) -> Usage | None:
         elif count is not None:
             warn(f"`{name}` of usage is a number of tokens, not {count!r:.80}")
     return Usage(**counts) if counts else None
+
+
+def read_model(reply: Mapping[str, JSON]) -> str | None:
+    """The model that answered, as its service names it."""
+    model = reply.get("model")
+    return model[:_LONGEST_MODEL] if isinstance(model, str) and model else None
 
 
 def read_cost(value: JSON, warn: Warn) -> float | None:

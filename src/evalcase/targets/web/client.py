@@ -30,7 +30,8 @@ from evalcase.targets.web.errors import (
     redirect_error,
     status_error,
 )
-from evalcase.targets.web.network import find_proxy, load_trust
+from evalcase.targets.web.network import load_trust
+from evalcase.targets.web.proxy import find_proxy
 
 _ERROR_BYTES = 100_000
 _FAILURES = (aiohttp.ClientError, TimeoutError, OSError)
@@ -65,7 +66,7 @@ class HttpClient:
         if not options.allow_link_local:
             await check_address(endpoint.kind, endpoint.url, self._threads)
         self._url = URL(endpoint.url)
-        self._proxy = find_proxy(endpoint, environment)
+        self._proxy = find_proxy(endpoint.kind, endpoint.url, environment)
         self._session = aiohttp.ClientSession(
             headers={"User-Agent": f"evalcase/{__version__}", **headers},
             connector=aiohttp.TCPConnector(

@@ -10,6 +10,7 @@ from evalcase.errors import ConfigError
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.targets.web.options import SecretHeader, WebOptions
+from evalcase.targets.web.proxy import find_proxy
 from evalcase.targets.web.shapes import is_header_value
 
 
@@ -37,18 +38,21 @@ class Endpoint:
         return self.secrets if self.key is None else (*self.secrets, self.key)
 
     def cache_key(self, body: JSON, environment: Mapping[str, str]) -> JSON:
-        """All that decides an answer, and nothing secret: of values in headers, a hash.
+        """All that decides an answer, and nothing secret: of values in headers and of the proxy, a
+        hash.
 
         A key says who pays, and another one changes no answer; a tenant in a header does.
         """
         named = {each.name: environment.get(each.variable, "") for each in self.secrets}
         sent = {**self.headers, **named}
         values = "\n".join(f"{name}: {value}" for name, value in sorted(sent.items()))
+        proxy = find_proxy(self.kind, self.url, environment)
         names: list[JSON] = [*self.headers, *(secret.name for secret in self._all_secrets)]
         return {
             "url": self.url,
             "header_names": names,
             "headers_sha256": sha256(values.encode()).hexdigest(),
+            "proxy_sha256": None if proxy is None else sha256(proxy.encode()).hexdigest(),
             "body": body,
         }
 

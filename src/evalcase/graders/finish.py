@@ -1,0 +1,70 @@
+"""How the answer ended: by itself, at a limit, with a call, or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar, NamedTuple
+
+from evalcase.errors import EvalcaseError
+from evalcase.graders.compare.excerpt import quote
+from evalcase.model.answer import Answer
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, Grader, GraderKind
+from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import Choice, ListOf, OneOf, OptionFault, Text
+
+_REFUSALS = ("refusal", "content_filter")
+
+
+class _End(NamedTuple):
+    reason: str | None
+    refusal: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FinishGrader(Grader):
+    kind: ClassVar[GraderKind] = GraderKind(
+        "finish", "The answer ended in one of some ways, as the target reports it.", "value",
+        example="- finish: [stop, end_turn]",
+    )  # fmt: skip
+
+    value: str | tuple[str, ...] | None = option(
+        OneOf((Text(), ListOf(Text(), "a list of texts"))),
+        "The reason that the target gives, or several, such as `stop`, `length` or `end_turn`.",
+        default=None, example="stop", elsewhere=("reason", "finish_reason", "stop_reason"),
+    )  # fmt: skip
+    refusal: str = option(
+        Choice(("allow", "forbid")), "Whether the model may refuse.", default="allow"
+    )
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        if self.value is None and self.refusal == "allow":
+            needs = "the grader `finish` needs a reason, or `refusal: forbid`"
+            yield OptionFault((), needs, code="missing-option")
+
+    def grade(self, context: Context) -> Score:
+        end = _read_end(context.answer)
+        if end.reason is None and end.refusal is None:
+            raise EvalcaseError("the target did not report how the answer ended")
+        if self.refusal == "forbid" and end.refusal is not None:
+            return Score(0.0, f"the model refused: {end.refusal}")
+        wanted = (self.value,) if isinstance(self.value, str) else self.value
+        ended = "it was refused" if end.reason is None else f"it ended by {quote(end.reason)}"
+        if wanted is None or end.reason in wanted:
+            return Score(1.0, ended)
+        return Score(0.0, f"{ended}, and not by {' or '.join(map(quote, wanted))}")
+
+
+def _read_end(answer: Answer) -> _End:
+    """What the last message of the assistant says of its end, by the names that are in use."""
+    said = [message for message in answer.messages if message.role == "assistant"]
+    if not said:
+        return _End(None, None)
+    last = said[-1]
+    reason = last.get("finish_reason", last.get("stop_reason"))
+    reason = reason if isinstance(reason, str) else None
+    refusal = last.get("refusal")
+    if refusal:
+        return _End(reason, quote(refusal))
+    return _End(reason, quote(reason) if reason in _REFUSALS else None)

@@ -1,0 +1,229 @@
+"""A model that judges, by protocol `judge/1`: criteria in, verdicts out, and a score of those.
+
+The judge says what is met; the arithmetic is ours. Where there is no clear verdict, the grade is
+errored: never 0, and never a pass.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, ClassVar, TypeVar
+
+from evalcase.errors import GraderError
+from evalcase.graders.judging.asking import Vote, ask_vote
+from evalcase.graders.judging.claims import Claims, closing_for_claims, describe_claims
+from evalcase.graders.judging.criterion import Criterion, criteria_of_case, number_criteria
+from evalcase.graders.judging.material import find_chunks, show_blocks
+from evalcase.graders.judging.options import RubricItem, rubric_faults
+from evalcase.graders.judging.prompt import (
+    PROTOCOL,
+    SYSTEM,
+    closing_for,
+    list_criteria,
+    write_prompt,
+)
+from evalcase.graders.judging.ready import NAMES, Rubric, read_rubric
+from evalcase.graders.judging.reply import claims_schema, read_claims, read_reply, schema_for
+from evalcase.graders.judging.template import TemplateText
+from evalcase.graders.judging.votes import decide, explain, mean_precision, weigh
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, Grader, GraderKind
+from evalcase.model.json_value import JSON
+from evalcase.model.option import Record, option
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import Choice, ListOf, Number, OneOf, OptionFault, Text
+from evalcase.model.shape_names import TargetName
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeGrader(Grader):
+    """Asks a judge."""
+
+    kind: ClassVar[GraderKind] = GraderKind(
+        "judge", "A model finds that the answer meets what is asked of it.", "value",
+        reads="text", judges=True, example="- judge: Says when the shop opens, and is polite.",
+    )  # fmt: skip
+
+    value: str | None = option(
+        Text(), "What a good answer does, in prose. Without it, and without `rubric` and "
+        "`rubrics`, the `criteria` and `rubrics` of the case are judged.",
+        default=None, example="Says when the shop opens.", elsewhere=("criteria", "prompt"),
+    )  # fmt: skip
+    rubric: str | None = option(
+        Choice(NAMES), "A ready rubric, which `evalcase graders NAME` shows.", default=None,
+        example="correct", elsewhere=("preset", "metric"),
+    )  # fmt: skip
+    rubrics: tuple[Any, ...] = option(
+        ListOf(OneOf((Text(), Record(RubricItem, "a mapping"))), "a list of rubrics"),
+        "What is checked, point by point, as the `rubrics` of a case.", default=(),
+        elsewhere=("checks", "steps", "points"),
+    )  # fmt: skip
+    target: str | None = option(
+        TargetName(), "Who judges, in place of the target that [judge] names.", default=None,
+        example="judge", elsewhere=("model", "provider"),
+    )  # fmt: skip
+    votes: int = option(
+        Number(1, whole=True), "How often each judge is asked; more than half of all votes decide.",
+        default=1, example=3,
+    )  # fmt: skip
+    panel: tuple[str, ...] = option(
+        ListOf(TargetName(), "a list of targets"), "Several judges, in place of `target`.",
+        default=(), elsewhere=("judges", "jury"),
+    )  # fmt: skip
+    template: str | None = option(
+        TemplateText(), "Your own words around the blocks: {{answer}} and {{criteria}} have to be "
+        "in it, {{conversation}}, {{reference}}, {{context}} and {{tool_calls}} may.",
+        default=None,
+    )  # fmt: skip
+    unsure: str = option(
+        Choice(("error", "fail")), "What it counts as where the judge can't tell.", default="error"
+    )
+    context: str | None = option(
+        Text("a path into the metadata, or `tools`"),
+        "Where the context is that an answer rests on: a path into the case's metadata, or `tools` "
+        "for the outputs of its tools. Without it, `metadata.context`, else the tools'.",
+        default=None, example="metadata.documents",
+    )  # fmt: skip
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        if self.rubric is not None and (self.value is not None or self.rubrics):
+            yield OptionFault(("rubric",), "`rubric` says all that is judged: nothing goes with it")
+        if self.panel and self.target is not None:
+            yield OptionFault(("target",), "`target` and `panel` both say who judges", "keep one")
+        asked = self.votes * len(self.panel or (None,))
+        if asked % 2 == 0:
+            message = f"{asked} votes are asked for, and an even number may have no majority"
+            where = "votes" if self.votes % 2 == 0 else "panel"
+            yield OptionFault((where,), message, "make it an odd number")
+        yield from rubric_faults(self.rubrics)
+
+    @property
+    def reads_case(self) -> bool:
+        """Whether it judges by what the case says, having nothing of its own."""
+        return self.value is None and self.rubric is None and not self.rubrics
+
+    def judges_case(self) -> bool:
+        return self.reads_case
+
+    def asks(self) -> tuple[str, ...]:
+        return self.panel or ((self.target,) if self.target is not None else ())
+
+    def fingerprint(self) -> str:
+        rubric = read_rubric(self.rubric).version if self.rubric is not None else 0
+        told = repr((PROTOCOL, SYSTEM, self.asks(), self.votes, self.unsure, rubric))
+        return sha256(told.encode()).hexdigest()[:16]
+
+    async def grade(self, context: Context) -> Score:
+        if not self.asks():
+            raise GraderError("grader", "no judge is configured: [judge] names its target")
+        if not context.text.strip() and not context.answer.tool_calls:
+            return Score(0.0, "the answer is empty, so the judge was not asked", passed=False)
+        rubric = read_rubric(self.rubric) if self.rubric is not None else None
+        chunks = find_chunks(context, self.context)
+        if rubric is not None:
+            _check_needs(rubric, context, chunks)
+        blocks = show_blocks(context, chunks)
+        if rubric is not None and rubric.claims is not None:
+            return await self._grade_claims(context, blocks, rubric.claims)
+        criteria = self._criteria(context, rubric, len(chunks))
+        score = await self._grade_criteria(context, blocks, criteria)
+        if rubric is not None and rubric.chunks is not None:
+            return mean_precision(score)
+        return score
+
+    def _criteria(
+        self, context: Context, rubric: Rubric | None, chunks: int
+    ) -> tuple[Criterion, ...]:
+        if rubric is not None and rubric.chunks is not None:
+            text = rubric.chunks
+            items: list[Mapping[str, Any]] = [
+                {"id": f"chunk {number}", "text": text.replace("{number}", str(number))}
+                for number in range(1, chunks + 1)
+            ]
+            return number_criteria(items)
+        if rubric is not None:
+            return rubric.criteria
+        if self.reads_case:
+            return number_criteria(criteria_of_case(context.case))
+        prose = [{"id": "criteria", "text": self.value}] if self.value is not None else []
+        return number_criteria([*prose, *map(_item, self.rubrics)])
+
+    async def _grade_criteria(
+        self, context: Context, blocks: Mapping[str, str], criteria: Sequence[Criterion]
+    ) -> Score:
+        def given(vote: int) -> tuple[dict[str, str], str]:
+            # Another order for each vote: what comes first must not decide.
+            turn = (vote - 1) % len(criteria)
+            rotated = (*criteria[turn:], *criteria[:turn])
+            return {**blocks, "criteria": list_criteria(rotated)}, closing_for(rotated)
+
+        votes, details = await self._ask_votes(
+            context, given, schema_for(criteria), lambda text: read_reply(text, criteria)
+        )
+        decided = decide(
+            criteria, [vote.said for vote in votes if vote.said], len(votes), self.unsure
+        )
+        missed = any(each.criterion.required and each.score < 1.0 for each in decided)
+        told = {**details, "criteria": [each.to_dict() for each in decided]}
+        return Score(round(weigh(decided), 9), explain(decided), told, False if missed else None)
+
+    async def _grade_claims(
+        self, context: Context, blocks: Mapping[str, str], about: Mapping[str, str]
+    ) -> Score:
+        def given(_: int) -> tuple[dict[str, str], str]:
+            return {**blocks, "criteria": describe_claims(about)}, closing_for_claims(about)
+
+        votes, details = await self._ask_votes(context, given, claims_schema(), read_claims)
+        claims = [Claims(vote.said, self.unsure) for vote in votes if vote.said is not None]
+        if 2 * len(claims) <= len(votes):
+            raise GraderError("judge-split", "fewer than half of the votes could be read", details)
+        # Each vote finds claims of its own, so there is no majority: the middle one counts.
+        middle = sorted(claims, key=lambda each: each.share)[len(claims) // 2]
+        return Score(middle.share, middle.reason, {**details, "claims": middle.to_list()})
+
+    async def _ask_votes(
+        self, context: Context, given: Callable[[int], tuple[dict[str, str], str]],
+        schema: JSON, read: Callable[[str], T],
+    ) -> tuple[list[Vote[T]], dict[str, Any]]:  # fmt: skip
+        """Every vote, all asked at once, and what is kept of them. Raise GraderError if none
+        counts."""
+        voters = [target for target in self.asks() for _ in range(self.votes)]
+        prompts = [
+            write_prompt(*given(number), number, self.template)
+            for number in range(1, len(voters) + 1)
+        ]
+        asked = [
+            ask_vote(context.ask, target, prompt, schema, read)
+            for target, prompt in zip(voters, prompts, strict=True)
+        ]
+        votes = list(await asyncio.gather(*asked))
+        details: dict[str, Any] = {
+            "protocol": PROTOCOL, "votes": [dict(vote.about) for vote in votes],
+        }  # fmt: skip
+        if prompts[0].neutralised:
+            details["neutralised"] = prompts[0].neutralised
+        if self.template is not None:
+            details["template"] = sha256(self.template.encode()).hexdigest()[:16]
+        failed = next((vote.failure for vote in votes if vote.failure is not None), None)
+        if failed is not None and all(vote.failure is not None for vote in votes):
+            raise GraderError(failed.kind, str(failed), {**failed.details, **details})
+        return votes, details
+
+
+def _item(rubric: object) -> Mapping[str, Any]:
+    if isinstance(rubric, str):
+        return {"text": rubric}
+    assert isinstance(rubric, RubricItem)
+    return rubric.to_dict()
+
+
+def _check_needs(rubric: Rubric, context: Context, chunks: Sequence[str]) -> None:
+    if "expected_output" in rubric.needs and not context.case.expects_output:
+        raise GraderError("grader", f"the rubric `{rubric.name}` needs an `expected_output`")
+    if "context" in rubric.needs and not chunks:
+        where = "`metadata.context`, or outputs of tools"
+        raise GraderError("grader", f"the rubric `{rubric.name}` needs a context: {where}")

@@ -1,0 +1,1 @@
+"""How a judge is asked and understood: protocol `judge/1`."""

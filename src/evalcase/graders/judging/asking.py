@@ -1,0 +1,86 @@
+"""One vote of a judge: asked, read, and asked again where its reply can't be read."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from evalcase.errors import GraderError, TargetError
+from evalcase.graders.judging.prompt import Prompt, ask_again
+from evalcase.graders.judging.reply import BadReplyError
+from evalcase.model.answer import Answer
+from evalcase.model.json_value import JSON
+from evalcase.model.message import Message
+
+REASKS = 2
+_LONGEST_REPLY = 4_000
+_CUT_OFF = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
+_REFUSED = frozenset({"refusal", "content_filter"})
+
+Ask = Callable[[str, tuple[Message, ...], JSON], Awaitable[Answer]]
+T = TypeVar("T")
+
+
+class Vote(NamedTuple, Generic[T]):
+    """What one judge said, or why it said nothing that counts."""
+
+    said: T | None
+    failure: GraderError | None
+    about: Mapping[str, Any]
+    """For the record: who was asked, how often, and what came."""
+
+
+async def ask_vote(
+    ask: Ask, target: str, prompt: Prompt, schema: JSON, read: Callable[[str], T]
+) -> Vote[T]:
+    """Ask once, and twice more if a reply can't be read. Nothing is raised."""
+    about: dict[str, Any] = {"judge": target, "prompt": prompt.digest, "attempts": 0}
+    messages, complaint = prompt.messages, ""
+    for number in range(1, REASKS + 2):
+        about["attempts"] = number
+        try:
+            answer = await ask(target, messages, schema)
+        except TargetError as error:
+            return _broken(
+                about, GraderError("grader", f"the judge could not answer: {error}", error.details)
+            )
+        about |= _seen(answer)
+        unusable = _object_to(answer)
+        if unusable is not None:
+            return _broken(about, unusable)
+        try:
+            return Vote(read(answer.text), None, about)
+        except BadReplyError as error:
+            complaint = str(error)
+            messages = ask_again(prompt, complaint)
+            about["reply"] = answer.text[:_LONGEST_REPLY]
+    message = f"the judge's reply can't be read, after {REASKS + 1} tries: {complaint}"
+    return _broken(about, GraderError("judge-unparseable", message, {"reply": about["reply"]}))
+
+
+def _broken(about: dict[str, Any], failure: GraderError) -> Vote[Any]:
+    return Vote(None, failure, {**about, "failure": failure.kind, "message": str(failure)})
+
+
+def _seen(answer: Answer) -> dict[str, Any]:
+    seen: dict[str, Any] = {}
+    if answer.model is not None:
+        seen["model"] = answer.model
+    if answer.asked_as is not None:
+        seen["mode"] = answer.asked_as
+    if answer.cached:
+        seen["cached"] = True
+    return seen
+
+
+def _object_to(answer: Answer) -> GraderError | None:
+    """Why an answer can't be a verdict, whatever its text says."""
+    said = [message for message in answer.messages if message.role == "assistant"]
+    last: Mapping[str, Any] = said[-1] if said else {}
+    reason = last.get("finish_reason", last.get("stop_reason"))
+    details = {"reply": answer.text[:_LONGEST_REPLY]}
+    if reason in _REFUSED or last.get("refusal"):
+        return GraderError("judge-refused", "the judge refused to judge", details)
+    if reason in _CUT_OFF or answer.truncated:
+        return GraderError("judge-truncated", "the judge's reply was cut off", details)
+    return None

@@ -1,0 +1,43 @@
+"""A rubric as an option of a grader: what `rubrics` of a case have, with levels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from evalcase.model.levels import Levels
+from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import Flag, Number, OptionFault, Text
+
+
+@dataclass(frozen=True, slots=True)
+class RubricItem:
+    """One point that a judge checks."""
+
+    text: str = option(Text(), "What a good answer does.", example="Names the capital.")
+    id: str | None = option(Text(), "What results call it.", default=None)
+    weight: float = option(Number(0), "How much it counts.", default=1.0)
+    required: bool = option(
+        Flag(), "Whether it has to be met whatever the score is.", default=False
+    )
+    levels: dict[str, str] | None = option(
+        Levels(), "What an answer of each level is like, from the worst to the best.", default=None
+    )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "text": self.text, "id": self.id, "weight": self.weight, "required": self.required,
+            "levels": self.levels,
+        }  # fmt: skip
+
+
+def rubric_faults(rubrics: Sequence[Any]) -> Iterator[OptionFault]:
+    """What is wrong with several rubrics that are right one by one."""
+    weights = [each.weight if isinstance(each, RubricItem) else 1.0 for each in rubrics]
+    if weights and not any(weights):
+        yield OptionFault(("rubrics",), "the weights are all 0, so there is no score")
+    ids = [each.id for each in rubrics if isinstance(each, RubricItem) and each.id is not None]
+    twice = next((id for id in ids if ids.count(id) > 1), None)
+    if twice is not None:
+        yield OptionFault(("rubrics",), f"two rubrics have the id `{twice}`")

@@ -1,0 +1,50 @@
+"""The ready rubrics: YAML files that a person can read, print and copy."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from typing import Any
+
+from evalcase.graders.judging.criterion import Criterion, number_criteria
+from evalcase.model.quick_dataclass import dataclass
+
+FOLDER = os.path.join(os.path.dirname(__file__), "rubrics")
+NAMES = (
+    "correct", "relevant", "faithful", "context_recall", "context_precision", "task_completed",
+    "conversation_goal", "harmless", "refuses",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    """A rubric of one of three forms: criteria, claims to be found and borne out, or chunks."""
+
+    name: str
+    version: int
+    about: str
+    needs: tuple[str, ...]
+    """`input`, `expected_output` or `context`."""
+    criteria: tuple[Criterion, ...] = ()
+    claims: dict[str, str] | None = None
+    chunks: str | None = None
+
+
+def rubric_text(name: str) -> str:
+    """The file of a rubric, as it stands."""
+    with open(os.path.join(FOLDER, f"{name}.yaml"), encoding="utf-8") as file:
+        return file.read()
+
+
+@lru_cache(maxsize=16)
+def read_rubric(name: str) -> Rubric:
+    """A rubric by its name, which is one of NAMES."""
+    import yaml  # slow to import, and only a judge needs it
+
+    data: dict[str, Any] = yaml.safe_load(rubric_text(name))
+    chunks = data.get("chunks")
+    return Rubric(
+        data["name"], data["version"], data["about"], tuple(data["needs"]),
+        number_criteria(data.get("criteria", ())), data.get("claims"),
+        chunks["text"] if chunks else None,
+    )  # fmt: skip

@@ -1,0 +1,57 @@
+"""Templates of people's own: their words around the blocks, `{{name}}` for where a block goes.
+
+Nothing else is a template language, and what is put in is never looked at again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from evalcase.model.finding import KeyPath
+from evalcase.model.json_value import JSON
+from evalcase.model.nearest import nearest
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import OptionFault, Plain, mismatch
+
+BLOCKS = ("conversation", "reference", "context", "answer", "tool_calls", "criteria")
+_NEEDED = ("answer", "criteria")
+_PLACE = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
+
+
+def fill(template: str, blocks: Mapping[str, str]) -> str:
+    """The template with each block in its place; a block that the case hasn't got is left out."""
+    return _PLACE.sub(lambda found: blocks.get(found[1], ""), template)
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateText(Plain):
+    """A text in which `{{name}}` stands for a block."""
+
+    @property
+    def words(self) -> str:
+        return "a text with {{answer}} and {{criteria}} in it"
+
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
+        if not isinstance(value, str):
+            yield mismatch(self, value, path)
+            return
+        used = [found[1] for found in _PLACE.finditer(value)]
+        for name in dict.fromkeys(used):
+            if name not in BLOCKS:
+                close = nearest(name, BLOCKS)
+                hint = f"did you mean {{{{{close}}}}}?" if close else _known()
+                yield OptionFault(path, f"`template` has no block {{{{{name}}}}}", hint)
+        for name in _NEEDED:
+            if used.count(name) != 1:
+                message = (
+                    f"`template` needs {{{{{name}}}}} once, and has it {used.count(name)} times"
+                )
+                yield OptionFault(path, message, _known())
+
+    def schema(self) -> dict[str, JSON]:
+        return {"type": "string", "minLength": 1}
+
+
+def _known() -> str:
+    return f"the blocks are {', '.join(f'{{{{{name}}}}}' for name in BLOCKS)}"

@@ -1,0 +1,121 @@
+"""Votes to one verdict for each criterion: what more than half of those asked say, or none.
+
+A vote that broke is no vote for anything, and still counts among those asked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import fsum
+from typing import Any, NamedTuple
+
+from evalcase.errors import GraderError
+from evalcase.graders.judging.criterion import CANNOT_TELL, NOT_MET, Criterion, Verdict
+from evalcase.graders.judging.reply import Said
+from evalcase.model.grade import Score
+from evalcase.model.quick_dataclass import replace
+
+
+class Decided(NamedTuple):
+    """A criterion, and what the votes come to."""
+
+    criterion: Criterion
+    verdict: Verdict
+    reason: str
+    """Of the first vote for that verdict."""
+    votes: Mapping[Verdict, int]
+
+    @property
+    def score(self) -> float:
+        return 0.0 if self.verdict == CANNOT_TELL else self.criterion.score(self.verdict)
+
+    def to_dict(self) -> dict[str, Any]:
+        each = self.criterion
+        told: dict[str, Any] = {
+            "id": each.id, "text": each.text, "verdict": self.verdict, "score": self.score,
+            "reason": self.reason, "weight": each.weight,
+        }  # fmt: skip
+        if each.required:
+            told["required"] = True
+        if sum(self.votes.values()) > 1:
+            told["votes"] = dict(self.votes)
+        return told
+
+
+def decide(
+    criteria: Sequence[Criterion], votes: Sequence[Mapping[str, Said]], asked: int, unsure: str
+) -> list[Decided]:
+    """The verdict on each criterion. Raise GraderError where there is none."""
+    return [
+        _decide_one(each, [vote[each.key] for vote in votes], asked, unsure) for each in criteria
+    ]
+
+
+def _decide_one(criterion: Criterion, said: Sequence[Said], asked: int, unsure: str) -> Decided:
+    counted = Counter(each.verdict for each in said)
+    verdict, most = counted.most_common(1)[0]
+    if 2 * most <= asked:
+        told = ", ".join(f"{count} × {name}" for name, count in counted.items())
+        more = f", {asked - len(said)} without a verdict" if asked > len(said) else ""
+        raise GraderError(
+            "judge-split", f"`{criterion.id}`: the votes have no majority: {told}{more}"
+        )
+    reason = next(each.reason for each in said if each.verdict == verdict)
+    if verdict == CANNOT_TELL:
+        if unsure == "error":
+            message = f"`{criterion.id}`: the judge can't tell: {reason}"
+            raise GraderError("judge-unsure", message)
+        # It counts as the worst there is, and says so.
+        worst = criterion.levels[0][0] if criterion.levels else NOT_MET
+        return Decided(criterion, worst, f"the judge can't tell: {reason}", counted)
+    return Decided(criterion, verdict, reason, counted)
+
+
+def weigh(decided: Sequence[Decided]) -> float:
+    """The share of the weight that was granted."""
+    total = sum(each.criterion.weight for each in decided)
+    granted = sum(each.criterion.weight * each.score for each in decided)
+    return granted / total if total else 0.0
+
+
+def explain(decided: Sequence[Decided]) -> str:
+    """Which criteria are not met, and why; the arithmetic where there are several."""
+    missed = [each for each in decided if each.score < 1.0]
+    if not missed:
+        return "every criterion is met" if len(decided) > 1 else decided[0].reason
+    reasons = "; ".join(_told(each) for each in missed)
+    return reasons if len(decided) == 1 else f"{reasons} ({_arithmetic(decided)})"
+
+
+def _told(each: Decided) -> str:
+    verdict = each.verdict.replace("_", " ")
+    level = f"level {verdict}" if each.criterion.levels else verdict
+    return f"`{each.criterion.id}` {level}: {each.reason}"
+
+
+def _arithmetic(decided: Sequence[Decided]) -> str:
+    if any(each.criterion.levels or each.criterion.weight != 1.0 for each in decided):
+        granted = " + ".join(f"{each.criterion.weight:g}·{each.score:g}" for each in decided)
+        total = sum(each.criterion.weight for each in decided)
+        return f"({granted}) / {total:g} = {weigh(decided):.2f}"
+    met = sum(each.score == 1.0 for each in decided)
+    return f"{met} of {len(decided)} met"
+
+
+def mean_precision(score: Score) -> Score:
+    """The score of chunks that were judged one by one: useful ones should come first.
+
+    At each useful chunk, the share of useful ones up to there; the mean of these.
+    """
+    useful = [each["score"] == 1.0 for each in score.details["criteria"]]
+    if not any(useful):
+        return replace(score, value=0.0, reason="no chunk of the context helps")
+    shares = [
+        sum(useful[: number + 1]) / (number + 1) for number, helps in enumerate(useful) if helps
+    ]
+    told = "".join("1" if helps else "0" for helps in useful)
+    reason = (
+        f"useful chunks in their order: {told}; mean precision {fsum(shares) / len(shares):.2f}"
+    )
+    return replace(score, value=round(fsum(shares) / len(shares), 9), reason=reason)

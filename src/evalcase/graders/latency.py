@@ -1,0 +1,40 @@
+"""The answer came soon enough."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from evalcase.errors import EvalcaseError
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, Grader, GraderKind
+from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import Number
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyGrader(Grader):
+    kind: ClassVar[GraderKind] = GraderKind(
+        "latency", "The target took at most so many seconds to answer.", "value",
+        example="- latency: 2.5",
+    )  # fmt: skip
+
+    value: float = option(
+        Number(0, above=True), "How many seconds, at most.", example=2.5,
+        elsewhere=("max", "max_s", "seconds", "max_seconds"),
+    )  # fmt: skip
+
+    def grade(self, context: Context) -> Score:
+        took_s = _seconds(context)
+        if took_s <= self.value:
+            return Score(1.0, f"it took {took_s:.4g} s")
+        return Score(0.0, f"it took {took_s:.4g} s, and at most {self.value:g} s is allowed")
+
+
+def _seconds(context: Context) -> float:
+    """As the engine measured it; for an answer that was given before, as that was recorded."""
+    earlier = context.answer.earlier
+    took_s = context.duration_s if earlier is None else earlier.duration_s
+    if took_s is None:
+        raise EvalcaseError("how long the answer took is not known: nobody has recorded it")
+    return took_s

@@ -1,0 +1,122 @@
+"""How many tools were called, which, how often the same, and whether they failed."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from evalcase.graders.compare.call_match import Call, read_calls
+from evalcase.graders.compare.excerpt import count
+from evalcase.model.answer import Answer
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, Grader, GraderKind
+from evalcase.model.json_value import JSON
+from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import Choice, ListOf, MapOf, Number, OptionFault, Text
+
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallsGrader(Grader):
+    kind: ClassVar[GraderKind] = GraderKind(
+        "tool_calls", "As many tools were called as should be, and none that should not.",
+        example="- tool_calls: {max: 5, needed: {search: 1}, forbidden: [delete], errors: forbid}",
+    )  # fmt: skip
+
+    min: int | None = option(Number(0, whole=True), "How many calls at least.", default=None)
+    max: int | None = option(
+        Number(0, whole=True), "How many calls at most.", default=None, example=5,
+        elsewhere=("budget", "max_calls"),
+    )  # fmt: skip
+    needed: dict[str, int] = option(
+        MapOf(Number(1, whole=True), "a mapping of tools to numbers"),
+        "Tools by name, each with how often it is called at least.", default={},
+        example={"search": 1}, elsewhere=("minimums", "required_tools"),
+    )  # fmt: skip
+    forbidden: tuple[str, ...] = option(
+        ListOf(Text("the name of a tool"), "a list of tools"), "Tools that are not called.",
+        default=(), example=["delete"], elsewhere=("denied", "deny"),
+    )  # fmt: skip
+    max_repeats: int | None = option(
+        Number(1, whole=True), "How often the same call may be made, arguments and all.",
+        default=None, example=2,
+    )  # fmt: skip
+    errors: str = option(Choice(("allow", "forbid")), "Whether a call may fail.", default="allow")
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        nothing: tuple[object, ...] = (None, {}, (), "allow")
+        said = (self.min, self.max, self.needed, self.forbidden, self.max_repeats, self.errors)
+        if all(each in nothing for each in said):
+            needs = "the grader `tool_calls` needs an option, such as `max` or `needed`"
+            yield OptionFault((), needs, code="missing-option")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            yield OptionFault(("min",), f"`min` is {self.min}, and `max` only {self.max}")
+        for name in self.needed.keys() & set(self.forbidden):
+            yield OptionFault(("forbidden",), f"`{name}` is needed, and can't be forbidden")
+
+    def grade(self, context: Context) -> Score:
+        calls = read_calls(context.answer.tool_calls)
+        faults = [*self._wrong_counts(calls), *self._wrong_repeats(calls)]
+        if self.errors == "forbid":
+            failed = list(_failed_calls(context.answer))
+            faults += [f"{count(len(failed), 'call')} failed: {failed[0]}"] if failed else []
+        if faults:
+            return Score(0.0, "; ".join(faults))
+        return Score(1.0, _describe(calls))
+
+    def _wrong_counts(self, calls: Sequence[Call]) -> Iterator[str]:
+        number, names = len(calls), Counter(call.name for call in calls)
+        if self.min is not None and number < self.min:
+            yield f"{_describe(calls)}, and at least {self.min} are needed"
+        if self.max is not None and number > self.max:
+            yield f"{_describe(calls)}, and at most {self.max} are allowed"
+        for name, times in self.needed.items():
+            if names[name] < times:
+                called = f"called {_times(names[name])}" if names[name] else "not called"
+                yield f"`{name}` was {called}, and {_times(times)} is needed"
+        for name in self.forbidden:
+            if names[name]:
+                yield f"`{name}` was called, which is forbidden"
+
+    def _wrong_repeats(self, calls: Sequence[Call]) -> Iterator[str]:
+        if self.max_repeats is None:
+            return
+        same = Counter(json.dumps([c.name, c.arguments], sort_keys=True) for c in calls)
+        shown = {json.dumps([c.name, c.arguments], sort_keys=True): str(c) for c in calls}
+        for key, times in same.most_common(_NAMED):
+            if times > self.max_repeats:
+                allowed = f"{_times(self.max_repeats)} is allowed"
+                yield f"{shown[key]} was called {_times(times)}, and {allowed}"
+
+
+def _times(number: int) -> str:
+    return {1: "once", 2: "twice"}.get(number, f"{number:,} times")
+
+
+def _describe(calls: Sequence[Call]) -> str:
+    if not calls:
+        return "no tool calls"
+    names = Counter(call.name for call in calls)
+    listed = [f"{name} × {times}" if times > 1 else name for name, times in names.items()]
+    more = f" and {len(listed) - _NAMED} more" if len(listed) > _NAMED else ""
+    return f"{count(len(calls), 'tool call')} ({', '.join(listed[:_NAMED])}{more})"
+
+
+def _failed_calls(answer: Answer) -> Iterator[str]:
+    """The calls whose output, or tool message, says that they failed."""
+    names: dict[object, str] = {}
+    for message in answer.messages:
+        for call in message.tool_calls:
+            names[call.get("id")] = call.name
+            if _has_failed(call) or _has_failed(call.output):
+                yield call.name
+        if message.role == "tool" and (_has_failed(message) or _has_failed(message.content)):
+            yield str(names.get(message.get("tool_call_id")) or message.get("name") or "a tool")
+
+
+def _has_failed(value: JSON) -> bool:
+    return isinstance(value, dict) and bool(value.get("error") or value.get("is_error"))

@@ -1,0 +1,131 @@
+"""The tool calls of the answer against those that are expected: which were made, in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Iterator, Sequence
+from typing import ClassVar
+
+from evalcase.graders.compare.call_match import (
+    Call,
+    Match,
+    describe_calls,
+    match_calls,
+    read_calls,
+)
+from evalcase.graders.compare.call_options import ARGUMENTS, CallList, ToolRule
+from evalcase.graders.compare.call_rows import align_calls
+from evalcase.graders.compare.call_rules import CallRules
+from evalcase.graders.compare.excerpt import count
+from evalcase.graders.compare.reference import NOTHING
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, Grader, GraderKind
+from evalcase.model.json_value import JSON
+from evalcase.model.option import Record, option
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import Choice, MapOf, OptionFault
+from evalcase.system.patterns.searchers import end_searchers
+from evalcase.system.patterns.searches import Searches, settle
+
+_NO_CALLS = Score(None, "there is nothing to compare: `expected_output` has no tool calls")
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class TrajectoryGrader(Grader):
+    kind: ClassVar[GraderKind] = GraderKind(
+        "trajectory", "The tools were called as expected.", "value",
+        example="- {type: trajectory, value: [{tool: search, input: {q: Peru}}, answer]}",
+    )  # fmt: skip
+
+    value: tuple[Call, ...] | None = option(
+        CallList(), "The expected calls; without them, those of `expected_output`.", default=None,
+        example=[{"tool": "search", "input": {"q": "Peru"}}], elsewhere=("expected", "calls"),
+    )  # fmt: skip
+    order: str = option(
+        Choice(("exact", "in_order", "any_order")),
+        "Whether each is at its place, they come in their order, or in any.",
+        default="in_order", elsewhere=("mode",),
+    )  # fmt: skip
+    arguments: str = option(
+        Choice(ARGUMENTS),
+        "`exact`: equal. `contains`: what is expected is part of what was given. `within`: the "
+        "reverse. `ignore`: not compared.",
+        default="contains", elsewhere=("args",),
+    )  # fmt: skip
+    extra: str | None = option(
+        Choice(("allow", "forbid")),
+        "Whether other calls may be made; by default they may, unless the order is `exact`.",
+        default=None,
+    )  # fmt: skip
+    missing: str = option(
+        Choice(("forbid", "allow")), "Whether expected calls may be left out.", default="forbid"
+    )
+    tools: dict[str, ToolRule] = option(
+        MapOf(Record(ToolRule, "a mapping"), "a mapping of tools to rules"),
+        "For some tools by name, how their arguments are compared.", default={},
+        inside=ToolRule,
+    )  # fmt: skip
+
+    @property
+    def allows_extra(self) -> bool:
+        return self.order != "exact" if self.extra is None else self.extra == "allow"
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        if self.missing == "allow" and self.allows_extra:
+            what = "`missing: allow` goes with `extra: forbid`: else whatever is called passes"
+            yield OptionFault(("missing",), what)
+        if self.value == () and self.allows_extra:
+            yield OptionFault(("value",), "`value` is empty, and any call is allowed")
+
+    def compares_expected(self) -> bool:
+        return self.value is None
+
+    def grade(self, context: Context) -> Score | Awaitable[Score]:
+        expected = self._expected(context)
+        if isinstance(expected, Score):
+            return expected
+        made = read_calls(context.answer.tool_calls)
+        return settle(lambda searches: self._judge(expected, made, searches))
+
+    async def close(self) -> None:
+        end_searchers()
+
+    def _expected(self, context: Context) -> Sequence[Call] | Score:
+        if self.value is not None:
+            return self.value
+        messages = context.case.expected_output
+        calls = [call for each in messages if each.role == "assistant" for call in each.tool_calls]
+        return read_calls(calls) or (_NO_CALLS if messages else NOTHING)
+
+    def _judge(self, expected: Sequence[Call], made: Sequence[Call], searches: Searches) -> Score:
+        rules = CallRules(self.arguments, self.tools, searches)
+        matches = match_calls(expected, made, rules.lacking, self.order)
+        matched = sum(match.is_made for match in matches)
+        needed = matched if self.missing == "allow" else len(expected)
+        held = {match.number for match in matches if match.is_made}
+        extra = [] if self.allows_extra else [c for n, c in enumerate(made) if n not in held]
+        steps = needed + len(extra)
+        details: dict[str, JSON] = {}
+        if matched < steps:
+            details["calls"] = align_calls(expected, made, matches, allow_extra=self.allows_extra)
+        said = self._reason(expected, made, matches, extra, rules)
+        if extra:
+            said += f"; {matched} ÷ ({needed} + {len(extra)})"
+        return Score(round(matched / steps, 9) if steps else 1.0, said, details)
+
+    def _reason(
+        self, expected: Sequence[Call], made: Sequence[Call], matches: Sequence[Match],
+        extra: Sequence[Call], rules: CallRules,
+    ) -> str:  # fmt: skip
+        matched = sum(match.is_made for match in matches)
+        if not expected:
+            said = ["no calls are expected"]
+        elif self.missing == "allow" and matched < len(expected):
+            said = [f"{matched} of {len(expected)} expected calls made, and the others may be left"]
+        else:
+            said = list(describe_calls(expected, made, matches, rules.lacking, self.order))
+        if extra:
+            names = ", ".join(str(call) for call in extra[:_NAMED])
+            more = f" and {len(extra) - _NAMED} more" if len(extra) > _NAMED else ""
+            said.append(f"{count(len(extra), 'call')} not expected: {names}{more}")
+        return "; ".join(said)

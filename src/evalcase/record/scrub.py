@@ -1,0 +1,132 @@
+"""A row as it is written, without secrets: what users and targets said is looked through, and
+nothing else.
+
+Ids, paths, names, verdicts, hashes and times are what a run is resumed by, and are never altered.
+An answer or a case that something was taken out of is marked: whoever grades it again has to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from evalcase.text.journal_row import dump_row, encode_line
+from evalcase.text.secret_search import Known
+
+Part = Callable[[Any, Known], Any]
+
+MARK = "scrubbed"
+
+_OF_CASE = ("description", "input", "expected_output", "criteria", "rubrics", "metadata", "skip")
+_NAMES = ("type", "name")
+_OF_GRADE = ("reason", "details")
+_OF_FAILURE = ("message", "details")
+
+
+class Written(NamedTuple):
+    """A row as it is written."""
+
+    line: bytes
+    row: dict[str, Any]
+    """Without secrets: itself where there are none in it."""
+
+
+def write_row(row: dict[str, Any], known: Known) -> Written:
+    """The line of a row, without secrets; ValueError if the row can't be kept as JSON."""
+    text = dump_row(row)
+    if known.values and _may_hold_secrets(row, text, known):
+        row = scrub_row(row, known)
+        text = dump_row(row)
+    return Written(encode_line(text), row)
+
+
+def _may_hold_secrets(row: dict[str, Any], text: str, known: Known) -> bool:
+    """Whether a row has to be looked through, seen from its JSON. Hardly any has."""
+    return known.finds(text) or (bool(known.pieces) and _has_pieces(row, known))
+
+
+def scrub_row(row: dict[str, Any], known: Known) -> dict[str, Any]:
+    """The row itself if it has no secrets in it, or else a copy without them."""
+    parts = _PARTS.get(row["type"], {})
+    clean = {name: scrub(row[name], known) for name, scrub in parts.items() if name in row}
+    if all(row[name] == value for name, value in clean.items()):
+        return row
+    return {**row, **clean, **({MARK: True} if row["type"] == "case" else {})}
+
+
+def _has_pieces(row: dict[str, Any], known: Known) -> bool:
+    """Whether what tells of an answer, or of a failure, has cut a secret; or an answer that was cut
+    itself. Most rows have a reason, and nothing else of it."""
+    for grade in row.get("grades", ()):
+        if known.has_piece(grade["reason"]) or (len(grade) > 4 and _holds(grade, known)):
+            return True
+    told = [row[name] for name in ("failure", "retried", "notice") if name in row]
+    if row.get("answer", {}).get("truncated"):
+        told.append(row["answer"])
+    return any(_holds(value, known) for value in told)
+
+
+def _holds(value: Any, known: Known) -> bool:  # noqa: ANN401 - JSON of any shape
+    if isinstance(value, str):
+        return known.has_piece(value)
+    if isinstance(value, dict):
+        return any(_holds(item, known) for pair in value.items() for item in pair)
+    return isinstance(value, list) and any(_holds(item, known) for item in value)
+
+
+def _scrub_answer(answer: dict[str, Any], known: Known) -> dict[str, Any]:
+    scrub = known.told if answer.get("truncated") else known.data
+    clean = {name: _typed(value, known) for name, value in answer.items()}
+    clean["messages"] = scrub(answer["messages"])
+    return answer if clean == answer else {**clean, MARK: True}
+
+
+def _typed(value: Any, known: Known) -> Any:  # noqa: ANN401 - fields of any type
+    """Values whose types the record holds them to: a number that is a secret is not known."""
+    if isinstance(value, dict):
+        return {name: _typed(item, known) for name, item in value.items()}
+    clean = known.data(value)
+    return None if isinstance(clean, str) and not isinstance(value, str) else clean
+
+
+def _scrub_case(data: dict[str, Any], known: Known) -> dict[str, Any]:
+    clean = {name: known.data(data[name]) for name in _OF_CASE if name in data}
+    if "graders" in data:
+        clean["graders"] = [_scrub_grader(grader, known) for grader in data["graders"]]
+    return {**data, **clean}
+
+
+def _scrub_grader(grader: dict[str, Any], known: Known) -> dict[str, Any]:
+    clean = {name: known.data(value) for name, value in grader.items() if name not in _NAMES}
+    return {**grader, **clean}
+
+
+def _scrub_grade(grade: dict[str, Any], known: Known) -> dict[str, Any]:
+    clean = {name: known.told(grade[name]) for name in _OF_GRADE if name in grade}
+    if "failure" in grade:
+        clean["failure"] = _scrub_failure(grade["failure"], known)
+    return {**grade, **clean}
+
+
+def _scrub_failure(failure: dict[str, Any], known: Known) -> dict[str, Any]:
+    clean = {name: known.told(failure[name]) for name in _OF_FAILURE if name in failure}
+    return {**failure, **clean}
+
+
+def _each(part: Part) -> Part:
+    return lambda items, known: [part(item, known) for item in items]
+
+
+_GRADED: dict[str, Part] = {"grades": _each(_scrub_grade)}
+_PARTS: dict[str, dict[str, Part]] = {
+    "case": {"data": _scrub_case},
+    "result": {
+        **_GRADED,
+        "answer": _scrub_answer,
+        "failure": _scrub_failure,
+        "retried": _each(_scrub_failure),
+    },
+    "regraded": _GRADED,
+    "end": {"notice": lambda notice, known: known.told_text(notice)},
+}
+"""What is looked through, by the type of the row."""

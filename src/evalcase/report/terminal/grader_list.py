@@ -1,0 +1,81 @@
+"""Kinds of graders in, lines for people out: what each is for, its options and an example."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from evalcase.model.grader_options import SHARED, DeclaredGrader
+from evalcase.model.json_value import JSON
+from evalcase.model.option import Option, options_of
+from evalcase.report.terminal.cells import measure, pad, wrap
+from evalcase.report.terminal.style import Style, paint
+from evalcase.text.readable import as_json
+
+
+def grader_lines(graders: Sequence[DeclaredGrader], width: int, style: Style) -> Iterator[str]:
+    """One line or more for each: its name, and when it passes; then what all can be told."""
+    column = max(len(each.kind.name) for each in graders) + 2
+    for each in graders:
+        yield from _described(each.kind.name, each.kind.about, column, width, style)
+    yield from _group("options of every grader", SHARED.values(), None, width, style)
+
+
+def explain_grader(grader: DeclaredGrader, width: int, style: Style) -> Iterator[str]:
+    """All that there is to know of one."""
+    kind, own = grader.kind, options_of(grader.made_by)
+    yield from wrap(f"{kind.name}: {kind.about}", width)
+    if kind.example:
+        yield ""
+        yield from (f"  {paint(line, style.hint)}" for line in kind.example.strip().split("\n"))
+    ordered = sorted(own.values(), key=lambda each: each.name != kind.argument)
+    yield from _group("options", ordered, kind.argument, width, style)
+    for each in ordered:
+        if each.inside is not None:
+            inner = options_of(each.inside).values()
+            yield from _group(f"options within `{each.name}`", inner, None, width, style)
+    yield ""
+    *names, last = grader.shared
+    yield from wrap(f"It also takes {', '.join(names)} and {last}, as others do.", width)
+
+
+def _group(
+    heading: str, options: Iterable[Option], argument: str | None, width: int, style: Style
+) -> Iterator[str]:
+    several = list(options)
+    if not several:
+        return
+    yield ""
+    yield paint(heading, style.place)
+    column = max(len(each.name) for each in several) + 4
+    for each in several:
+        about = f"{each.about} {describe_value(each, argument)}."
+        yield from _described(f"  {each.name}", about, column, width, style)
+
+
+def describe_value(option: Option, argument: str | None) -> str:
+    """What an option may be, and what it is if nobody says."""
+    words = option.shape.words
+    said = [words[:1].upper() + words[1:]]
+    if option.name == argument:
+        said.append("the argument")
+    if option.needed:
+        said.append("needed")
+    elif option.default not in (None, "", (), {}):
+        said.append(f"{_shown(option.default)} by default")
+    if option.example is not None:
+        said.append(f"for example {_shown(option.example)}")
+    return "; ".join(said)
+
+
+def _shown(value: JSON) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{value:g}" if isinstance(value, float) else as_json(value)
+
+
+def _described(name: str, about: str, column: int, width: int, style: Style) -> Iterator[str]:
+    """A name, and a text beside it in as many lines as it needs."""
+    lead = paint(name, style.place) + " " * max(1, column - measure(name))
+    for line in wrap(about, max(20, width - column)):
+        yield f"{lead}{line}".rstrip()
+        lead = pad("", column)

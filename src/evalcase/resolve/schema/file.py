@@ -1,0 +1,202 @@
+"""The JSON Schema (2020-12) of what people write: a suite file, a list of cases, or one case.
+
+Editors complete and underline with it; it says the same as the checks, as far as a schema can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from evalcase.model.grader_options import DeclaredGrader
+from evalcase.resolve.fields import CASE_ALIASES, CASE_CONTAINERS, EXECUTION, SUITE_ALIASES
+from evalcase.resolve.schema.fields import case_fields, suite_fields
+from evalcase.resolve.schema.parts import execution_rules, parts
+from evalcase.resolve.schema.words import (
+    Schema,
+    absent,
+    named,
+    not_both,
+    pattern_of,
+    present,
+    ref,
+    ref_field,
+)
+
+Aliases = dict[str, tuple[str, ...]]
+
+_INPUTS = ("input", "input_messages")
+
+
+def _older_names(aliases: dict[str, str]) -> Aliases:
+    """Aliases by what they stand for; the containers of cases have rules of their own."""
+    older: Aliases = {}
+    for old, primary in aliases.items():
+        if primary != "cases":
+            older[primary] = (*older.get(primary, ()), old)
+    return older
+
+
+_CASE_ALIASES = _older_names(CASE_ALIASES)
+_SUITE_ALIASES = _older_names(SUITE_ALIASES)
+
+
+def schema(graders: Sequence[DeclaredGrader]) -> Schema:
+    """The schema as plain data, fresh on every call, with these graders and no others."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:evalcase:schema:1",
+        "title": "evalcase suite",
+        "description": "Eval cases for a language model or an agent: a suite with `cases`, a list "
+        "of cases, or one case.",
+        "type": ["object", "array"],
+        "if": {"type": "array"},
+        "then": ref("caseList"),
+        "else": {"if": {"type": "object"}, "then": _mapping_file()},
+        "$defs": _definitions(graders),
+    }
+
+
+def sidecar_schema(graders: Sequence[DeclaredGrader]) -> Schema:
+    """That of the file beside a JSONL file, which holds the fields of its suite."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:evalcase:sidecar-schema:1",
+        "title": "evalcase suite fields",
+        "$ref": "#/$defs/sidecar",
+        "$defs": _definitions(graders),
+    }
+
+
+def _mapping_file() -> Schema:
+    return {
+        "if": _has_any(CASE_CONTAINERS),
+        "then": ref("suite"),
+        "else": {
+            "if": _has_any(_INPUTS),
+            "then": ref("caseFile"),
+            # Too little is written to tell which it will be, so editors should offer both.
+            "else": {"anyOf": [ref("suite"), ref("caseFile")]},
+        },
+    }
+
+
+def _has_any(names: Sequence[str]) -> Schema:
+    return {"type": "object", "anyOf": [{"required": [name]} for name in names]}
+
+
+def _definitions(graders: Sequence[DeclaredGrader]) -> dict[str, Schema]:
+    of_case, of_suite = case_fields(), suite_fields()
+    older_of_suite, older_of_case = _names_in(_SUITE_ALIASES), _names_in(_CASE_ALIASES)
+    suite_rules = _rules(_SUITE_ALIASES, of_suite)
+    case_rules = _rules(_CASE_ALIASES, of_case)
+    cases = ref("caseList", description="The eval cases. Ids, where given, are unique.")
+    return {
+        "suite": {
+            "title": "Suite",
+            **_fields(
+                {**of_suite, "cases": cases},
+                [*older_of_suite, *CASE_CONTAINERS[1:]],
+                [*suite_rules, *_one_container()],
+                CASE_CONTAINERS,
+            ),
+        },
+        "sidecar": {
+            "title": "Suite fields of a JSONL file",
+            **_fields(_as_in("suite", of_suite), older_of_suite, suite_rules),
+        },
+        "caseList": {
+            "type": ["array", "null"],
+            "minItems": 1,
+            "items": ref("case"),
+        },
+        "case": {"title": "Case", **_fields(of_case, older_of_case, case_rules, _INPUTS)},
+        "caseFile": {
+            "title": "Case",
+            **_fields(
+                {"$schema": ref_field("suite", "$schema"), **_as_in("case", of_case)},
+                older_of_case,
+                case_rules,
+                _INPUTS,
+            ),
+        },
+        **parts(graders),
+    }
+
+
+def _names_in(aliases: Aliases) -> list[str]:
+    return [name for names in aliases.values() for name in names]
+
+
+def _as_in(part: str, fields: dict[str, Schema]) -> dict[str, Schema]:
+    return {name: ref_field(part, name) for name in fields}
+
+
+def _fields(
+    properties: dict[str, Schema],
+    older: Sequence[str],
+    rules: Sequence[Schema],
+    needed: Sequence[str] = (),
+) -> Schema:
+    """A mapping with these fields, one of some needed. Older names stand behind patterns: they are
+    read, and explained, but no editor offers them."""
+    primary = {**SUITE_ALIASES, **CASE_ALIASES}
+    known: Schema = {"enum": [*older, EXECUTION]}
+    names = named(
+        {
+            "if": {"anyOf": [known, {"pattern": "^x-"}]},
+            "then": True,
+            "else": {"enum": list(properties)},
+        }
+    )
+    # A name that is misspelt is not reported as missing, too.
+    some: Schema = {"anyOf": [present(name) for name in needed]} if needed else {}
+    return {
+        "type": "object",
+        "properties": properties,
+        "patternProperties": {
+            **{pattern_of([name]): _alias(primary[name]) for name in older},
+            pattern_of([EXECUTION]): _execution(),
+            "^x-": {"description": "Ignored: a place for YAML anchors."},
+        },
+        "allOf": [{"if": names, "then": some, "else": names}, *rules],
+    }
+
+
+def _rules(aliases: Aliases, fields: dict[str, Schema]) -> list[Schema]:
+    """What several fields decide together.
+
+    An alias is checked only when its primary is not there; beside it, it is ignored.
+    """
+    rules = [not_both("target", "targets"), *execution_rules(_shape_of(fields["target"]))]
+    for primary, names in aliases.items():
+        in_use: Schema = {"patternProperties": {pattern_of(names): _shape_of(fields[primary])}}
+        rules.append({"if": absent(primary), "then": in_use})
+        rules += [
+            {"if": absent(primary), "then": not_both(*pair)} for pair in combinations(names, 2)
+        ]
+    return rules
+
+
+def _one_container() -> list[Schema]:
+    return [
+        {"patternProperties": {pattern_of(CASE_CONTAINERS[1:]): ref("caseList")}},
+        *(not_both(*pair) for pair in combinations(CASE_CONTAINERS, 2)),
+    ]
+
+
+def _shape_of(field: Schema) -> Schema:
+    """What a field may hold, without the words about it, which belong to its own name."""
+    return {key: value for key, value in field.items() if key not in ("description", "examples")}
+
+
+def _alias(primary: str) -> Schema:
+    about = f"The old name of `{primary}`: `evalcase migrate` renames it."
+    if primary != "cases":
+        about += f" Beside `{primary}` it is ignored."
+    # Some editors strike out all that is deprecated: a line will do, a list may be the whole file.
+    return {"description": about, "if": {"type": "string"}, "then": {"deprecated": True}}
+
+
+def _execution() -> Schema:
+    return ref("execution", description="An older grouping: write `target` and `graders` instead.")

@@ -1,0 +1,200 @@
+"""The part of the JSON Schema that graders are: every kind by its name, with its options.
+
+It is made of what the graders declare. A choice is an `if` with a list of names behind it, because
+editors then say which names there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evalcase.model.grader_options import SHARED, DeclaredGrader
+from evalcase.model.json_value import JSON
+from evalcase.model.option import options_of, properties_of
+from evalcase.resolve.schema.words import (
+    Schema,
+    anything,
+    escaped,
+    mapping,
+    named,
+    pattern_of,
+    ref,
+    ref_field,
+)
+
+
+def grader_parts(graders: Sequence[DeclaredGrader]) -> dict[str, Schema]:
+    """What `graders` holds, by name: each kind's options, and the spellings that lead to them."""
+    return {
+        "graders": {"type": ["array", "null"], "items": ref("grader")},
+        "grader": _grader(graders),
+        "graderName": _name(graders),
+        "typedGrader": _typed(graders),
+        "namedGrader": _named(graders),
+        _SHARED: {"properties": properties_of(SHARED, nullable=True)},
+        **{_part(each): _options(each) for each in graders},
+    }
+
+
+_SHARED = "graderOptions"
+"""What every kind can be told, which is said once."""
+
+
+def _grader(graders: Sequence[DeclaredGrader]) -> Schema:
+    """A name, `{name: argument}`, `{name: {options}}` or `{type: name, …}`."""
+    by_type: Schema = {"type": "object", "required": ["type"]}
+    spelled: Schema = {"if": by_type, "then": ref("typedGrader"), "else": ref("namedGrader")}
+    rules: list[Schema] = [
+        {"if": {"type": "string"}, "then": ref("graderName")},
+        {"if": {"type": "object"}, "then": spelled},
+    ]
+    incomplete = [each.kind.name for each in graders if _needed(each)]
+    if incomplete:
+        # Its title is what editors say is expected in the place of the name alone.
+        more: Schema = {"type": "object", "title": "{name: argument}"}
+        alone: Schema = {"type": "string", "pattern": pattern_of(incomplete)}
+        rules.append({"if": alone, "then": more})
+    return {"title": "Grader", "type": ["string", "object"], "allOf": rules}
+
+
+def _part(grader: DeclaredGrader) -> str:
+    return f"grader-{grader.kind.name}"
+
+
+def _needed(grader: DeclaredGrader) -> list[str]:
+    return [name for name, each in grader.options.items() if each.needed]
+
+
+def _name(graders: Sequence[DeclaredGrader]) -> Schema:
+    """The name of a grader with the sentence about it, or with what it names behind a colon."""
+    names: list[Schema] = [
+        {"const": each.kind.name, "description": each.kind.about} for each in graders
+    ]
+    longer = [each for each in graders if each.in_name is not None]
+    return {
+        "type": "string",
+        "anyOf": [*names, *map(_with_colon, longer)],
+        "allOf": [{"if": _with_colon(each), "then": _whole(each)} for each in longer],
+    }
+
+
+def _with_colon(grader: DeclaredGrader) -> Schema:
+    return {"type": "string", "pattern": f"^{escaped(grader.kind.name)}:"}
+
+
+def _whole(grader: DeclaredGrader) -> Schema:
+    """What it names behind a colon, as its option declares it."""
+    assert grader.in_name is not None
+    pattern = str(options_of(grader.made_by)[grader.in_name].shape.schema()["pattern"])
+    return {"pattern": f"^{escaped(grader.kind.name)}:{pattern.removeprefix('^')}"}
+
+
+def _options(grader: DeclaredGrader) -> Schema:
+    """The options of a kind as a mapping."""
+    own = properties_of(grader.options, nullable=True)
+    shared = properties_of(SHARED, nullable=True)
+    properties = {
+        name: ref_field(_SHARED, name) if each == shared.get(name) else each
+        for name, each in own.items()
+    }
+    return {"title": grader.kind.name, **mapping(properties), "required": _needed(grader)}
+
+
+def _fields(grader: DeclaredGrader, without: str | None = None) -> Schema:
+    """The options of a kind where they stand beside something else."""
+    return {name: ref_field(_part(grader), name) for name in grader.options if name != without}
+
+
+def _typed(graders: Sequence[DeclaredGrader]) -> Schema:
+    """A grader by its `type`, with its options beside it."""
+    rules: list[Schema] = []
+    for each in graders:
+        # No `const`: while somebody types, editors take `json` for the beginning of others.
+        exactly: Schema = {"type": "string", "pattern": pattern_of([each.kind.name])}
+        rules.append({"if": _has_type(exactly), "then": _beside_type(each)})
+        if each.in_name is not None:
+            without = _beside_type(each, without=each.in_name)
+            rules.append({"if": _has_type(_with_colon(each)), "then": without})
+    return {
+        "type": "object",
+        "required": ["type"],
+        "properties": {"type": ref("graderName")},
+        "allOf": rules,
+    }
+
+
+def _has_type(schema: Schema) -> Schema:
+    return {"properties": {"type": schema}}
+
+
+def _beside_type(grader: DeclaredGrader, without: str | None = None) -> Schema:
+    properties: Schema = {
+        "type": {"description": grader.kind.about},
+        **_fields(grader, without),
+    }
+    needed = [name for name in _needed(grader) if name != without]
+    return {"title": grader.kind.name, **mapping(properties), "required": needed}
+
+
+def _named(graders: Sequence[DeclaredGrader]) -> Schema:
+    """A grader by its name, with its argument or its options as the value."""
+    longer = [each for each in graders if each.in_name is not None]
+    return {
+        "type": "object",
+        "minProperties": 1,
+        "maxProperties": 1,
+        "properties": {
+            **{each.kind.name: _argument_or_options(each) for each in graders},
+            # Where it is there, this part doesn't hold: it is only offered.
+            "type": anything("The name of the grader, with its options beside it."),
+        },
+        "patternProperties": {
+            str(_with_colon(each)["pattern"]): _beside_name(each) for each in longer
+        },
+        "allOf": [named(_key(graders, longer))],
+    }
+
+
+def _key(graders: Sequence[DeclaredGrader], longer: Sequence[DeclaredGrader]) -> Schema:
+    names: Schema = {"enum": [each.kind.name for each in graders]}
+    for each in longer:
+        names = {"if": _with_colon(each), "then": _whole(each), "else": names}
+    return {"type": "string", **names}
+
+
+def _beside_name(grader: DeclaredGrader) -> Schema:
+    """The options that are left where the argument stands in the name."""
+    fields = mapping(_fields(grader, without=grader.in_name))
+    return {"description": grader.kind.about, **fields, "type": ["object", "null"]}
+
+
+def _argument_or_options(grader: DeclaredGrader) -> Schema:
+    about: Schema = {"description": grader.kind.about}
+    name = grader.kind.argument
+    if any(each != name for each in _needed(grader)):
+        # The argument can't stand alone.
+        return ref(_part(grader), **about)
+    if name is None:
+        # Without a type, editors insert the name alone.
+        more: Schema = {"type": "object", "title": f"options of {grader.kind.name}"}
+        nothing: Schema = {"if": {"type": "null"}, "then": True, "else": more}
+        return {**about, **_or_options(grader, nothing)}
+    argument = _argument(grader, name)
+    if grader.kind.takes_mapping:
+        return {**about, **argument}
+    kinds = argument.pop("type", None)
+    if kinds is None:
+        return {**anything(grader.kind.about), **_or_options(grader, argument)}
+    either = [*(kinds if isinstance(kinds, list) else [kinds]), "object"]
+    return {**about, "type": either, **_or_options(grader, argument)}
+
+
+def _or_options(grader: DeclaredGrader, argument: Schema) -> Schema:
+    return {"if": {"type": "object"}, "then": ref(_part(grader)), "else": argument}
+
+
+def _argument(grader: DeclaredGrader, name: str) -> Schema:
+    found: JSON = properties_of({name: grader.options[name]}, nullable=True)[name]
+    assert isinstance(found, dict)
+    argument: Schema = {key: value for key, value in found.items() if key != "description"}
+    return argument or anything(grader.kind.about)

@@ -1,0 +1,128 @@
+"""The part of the JSON Schema that messages are: `input`, `expected_output` and what they hold."""
+
+from __future__ import annotations
+
+from evalcase.model.message import ROLES
+from evalcase.resolve.schema.words import Schema, anything, optional, present, ref
+
+
+def message_parts() -> dict[str, Schema]:
+    """What `input` and `expected_output` refer to, by name."""
+    return {
+        "input": _input(),
+        "expectedOutput": _expected_output(),
+        "looksLikeMessage": _looks_like_message(),
+        "begunMessage": _begun_message(),
+        "message": _message(),
+        "part": _content_part(),
+        "toolCall": _tool_call(),
+    }
+
+
+def _input() -> Schema:
+    messages: Schema = {"type": "array", "minItems": 1, "items": ref("message", title="Message")}
+    return {
+        "type": ["string", "object", "array", "null"],
+        "allOf": [
+            {"if": {"type": "array"}, "then": messages},
+            {"if": ref("looksLikeMessage"), "then": ref("message")},
+            ref("begunMessage"),
+        ],
+    }
+
+
+def _expected_output() -> Schema:
+    some: Schema = {"type": "array", "contains": ref("looksLikeMessage")}
+    values: Schema = {"type": "array", "minItems": 1, "items": ref("begunMessage")}
+    messages: Schema = {"type": "array", "items": ref("message", title="Message")}
+    return {
+        "allOf": [
+            {"if": {"type": "array"}, "then": values},
+            {"if": some, "then": messages},
+            {"if": ref("looksLikeMessage"), "then": ref("message")},
+            ref("begunMessage"),
+        ],
+    }
+
+
+def _looks_like_message() -> Schema:
+    return {
+        "type": "object",
+        "required": ["role"],
+        "anyOf": [
+            {"required": ["content"]},
+            present("tool_calls"),
+            {"properties": {"role": {"enum": list(ROLES)}}},
+        ],
+    }
+
+
+def _begun_message() -> Schema:
+    """Always true: what may become data or a message is offered the role, which decides it."""
+    begun: Schema = {"type": "object", "maxProperties": 1}
+    role = anything("Who speaks.", examples=list(ROLES))
+    return {
+        "if": ref("looksLikeMessage"),
+        "then": True,
+        "else": {"if": begun, "then": {"type": "object", "properties": {"role": role}}},
+    }
+
+
+def _message() -> Schema:
+    """One message. It may have keys of its own."""
+    return {
+        "type": "object",
+        "required": ["role"],
+        "properties": {
+            "role": {"description": "Who speaks.", "enum": list(ROLES)},
+            "content": _content(),
+            "tool_calls": optional(
+                "array",
+                "The tools that this message calls, in order.",
+                minItems=1,
+                items=ref("toolCall", title="Tool call"),
+            ),
+            "name": anything("The name of the speaker or of the tool."),
+            "tool_call_id": anything("The id of the call that this message answers."),
+        },
+        "anyOf": [{"required": ["content"]}, present("tool_calls")],
+    }
+
+
+def _content() -> Schema:
+    """Any value; a list is read as parts, so that editors can complete them."""
+    parts: Schema = {"type": "array", "items": ref("part", title="Content part")}
+    about = "Text, a list of parts, or any other value."
+    return {**anything(about), "if": {"type": "array"}, "then": parts}
+
+
+def _content_part() -> Schema:
+    fields: Schema = {
+        "type": anything(
+            "What kind of piece it is; any other word is kept as it is.",
+            examples=["text", "file", "image"],
+        ),
+        "text": anything("The text of a `text` part."),
+        "path": anything("The file of a `file` or `image` part, relative to this file."),
+        "value": anything("Another name for `text` or `path`."),
+    }
+    return {"if": {"type": "object"}, "then": {"type": "object", "properties": fields}}
+
+
+def _tool_call() -> Schema:
+    """A call as `{tool, input}`, or in the shape of the OpenAI API. It may have keys of its own."""
+    name: Schema = {"type": "string", "minLength": 1}
+    function: Schema = {"type": "object", "required": ["name"], "properties": {"name": name}}
+    return {
+        "type": "object",
+        "properties": {
+            "tool": anything("The name of the tool."),
+            "input": anything("What the tool is given."),
+            "output": anything("What the tool gives back."),
+            "id": anything("The id of the call."),
+            "function": anything("The OpenAI shape: `{name, arguments}`."),
+        },
+        "if": {"required": ["tool"]},
+        "then": {"properties": {"tool": name}},
+        "else": {"required": ["function"], "properties": {"function": function}},
+    }

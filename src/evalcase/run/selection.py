@@ -1,0 +1,149 @@
+"""Cases in, those to run out: by what a person asked for, the same on every machine.
+
+Chance and shards go by the path of a suite within its project and the id of a case. So it doesn't
+matter where the project lies, from where its suites are named, or in which order.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatchcase
+from hashlib import sha256
+from heapq import nsmallest
+from typing import NamedTuple
+
+from evalcase.model.case import Case
+from evalcase.model.quick_dataclass import dataclass
+
+Pair = tuple[str, Case]
+"""The path of a suite, and one of its cases."""
+
+_END = 1 << 64
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One of several equal parts of a run, counted from 1."""
+
+    number: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class FailedOf:
+    """The cases of an earlier run that did not pass there."""
+
+    run: str
+    """Its id."""
+    cases: tuple[tuple[str, str], ...]
+    """The place of the suite in the project, and the id of the case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which cases to run. Each part narrows what the one before leaves."""
+
+    globs: tuple[str, ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()
+    """Cases by suite and id, beside those that a glob finds."""
+    tags: tuple[str, ...] = ()
+    shard: Shard | None = None
+    sample: int | None = None
+    seed: int = 0
+    limit: int | None = None
+    failed_of: FailedOf | None = None
+
+
+_ALL = Selection()
+
+
+class Part(NamedTuple):
+    """What a shard has of all cases: those whose number lies from `low` up to `end`."""
+
+    low: int
+    end: int
+
+
+def deal(numbers: array[int], shard: Shard) -> Part:
+    """Deal cases by their numbers: in their order, to shards that differ by one at most."""
+    dealt = array("Q", sorted(numbers))
+    low, end = (len(dealt) * each // shard.of for each in (shard.number - 1, shard.number))
+    return Part(dealt[low] if low else 0, dealt[end] if end < len(dealt) else _END)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A selection, and what it takes to make it among the suites of a project."""
+
+    selection: Selection
+    place_of: Callable[[str], str]
+    """Where a suite lies in its project."""
+    part: Part | None = None
+    """What the shard has; None where there is no shard."""
+    only: frozenset[tuple[str, str]] | None = None
+    """The places and ids of the cases among which the selection is made; None for all."""
+
+    def choose(self, cases: Iterable[Pair]) -> Iterator[Pair]:
+        """The chosen ones, as a stream where that is possible."""
+        selection = self.selection
+        if selection == _ALL:
+            yield from cases
+            return
+        chosen = self.filter(cases)
+        if self.part is not None:
+            low, end = self.part
+            chosen = (pair for pair in chosen if low <= self.number(*pair) < end)
+        if selection.sample is not None:
+            chosen = self._sample(chosen, selection.sample)
+        for count, pair in enumerate(chosen):
+            if selection.limit is not None and count >= selection.limit:
+                return
+            yield pair
+
+    def filter(self, cases: Iterable[Pair]) -> Iterator[Pair]:
+        """Those that have the names and tags that are asked for: shards are dealt from these."""
+        return (pair for pair in cases if self._wants(*pair))
+
+    def number(self, suite: str, case: Case) -> int:
+        """What decides to which shard a case is dealt."""
+        return _number("shard", self.place_of(suite), case.id)
+
+    def names(self, suite: str, case: Case, pair: tuple[str, str]) -> bool:
+        """Whether a pair of suite and id names a case."""
+        return case.id == pair[1] and self.place_of(suite) == self.place_of(pair[0])
+
+    def _wants(self, suite: str, case: Case) -> bool:
+        selection = self.selection
+        if self.only is not None and (self.place_of(suite), case.id) not in self.only:
+            return False
+        if selection.tags and not any(tag in case.tags for tag in selection.tags):
+            return False
+        if not selection.globs and not selection.pairs:
+            return True
+        return any(fnmatchcase(case.id, glob) for glob in selection.globs) or any(
+            self.names(suite, case, pair) for pair in selection.pairs
+        )
+
+    def _sample(self, cases: Iterable[Pair], size: int) -> Iterator[Pair]:
+        """A random part that depends on the seed and the ids only, in the order of the file."""
+        seed = str(self.selection.seed)
+        ranked = (
+            (_number(seed, self.place_of(suite), case.id), order, (suite, case))
+            for order, (suite, case) in enumerate(cases)
+        )
+        drawn = nsmallest(size, ranked, key=lambda each: each[:2])
+        return (pair for _, _, pair in sorted(drawn, key=lambda each: each[1]))
+
+
+def make_choice(selection: Selection, place_of: Callable[[str], str]) -> Choice:
+    """The choice that a selection is, before shards are dealt."""
+    failed_of = selection.failed_of
+    only = frozenset(failed_of.cases) if failed_of is not None else None
+    return Choice(selection, place_of, only=only)
+
+
+def _number(*texts: str) -> int:
+    # What isn't UTF-8 in a file name is a lone surrogate here.
+    data = "\0".join(texts).encode("utf-8", "surrogatepass")
+    return int.from_bytes(sha256(data).digest()[:8], "big")

@@ -1,0 +1,60 @@
+"""What a person asked for and no case has: each value of a filter, with the nearest there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from itertools import islice
+
+from evalcase.model.case import Case
+from evalcase.model.nearest import nearest
+from evalcase.run.selection import Choice, Pair
+
+_MOST_KNOWN = 10_000
+"""Names among which the nearest is looked for."""
+
+
+class Unmatched:
+    """Watches cases go by, and strikes out what each of them matches."""
+
+    def __init__(self, choice: Choice) -> None:
+        self._choice = choice
+        self._globs = list(dict.fromkeys(choice.selection.globs))
+        self._pairs = list(dict.fromkeys(choice.selection.pairs))
+        self._tags = list(dict.fromkeys(choice.selection.tags))
+        self.failed = set(choice.only or ())
+        """Of the cases that did not pass in another run: those that have not come by."""
+
+    def watch(self, cases: Iterable[Pair]) -> Iterator[Pair]:
+        """The same cases, looked at on their way."""
+        for suite, case in cases:
+            if self._globs or self._pairs or self._tags:
+                self._strike_out(suite, case)
+            if self.failed:
+                self.failed.discard((self._choice.place_of(suite), case.id))
+            yield suite, case
+
+    def _strike_out(self, suite: str, case: Case) -> None:
+        self._globs = [glob for glob in self._globs if not fnmatchcase(case.id, glob)]
+        if self._pairs:
+            names = self._choice.names
+            self._pairs = [pair for pair in self._pairs if not names(suite, case, pair)]
+        if self._tags:
+            self._tags = [tag for tag in self._tags if tag not in case.tags]
+
+    def describe(self, cases: Iterable[Pair]) -> str | None:
+        """What matched nothing, in words; None if everything did. `cases` are looked at anew."""
+        if not (self._globs or self._pairs or self._tags):
+            return None
+        seen = list(islice(cases, _MOST_KNOWN))
+        ids = dict.fromkeys(case.id for _, case in seen)
+        tags = dict.fromkeys(tag for _, case in seen for tag in case.tags)
+        said = [f"no case has an id like `{glob}`{_near(glob, ids)}" for glob in self._globs]
+        said += [f"there is no case `{id}` in {suite}{_near(id, ids)}" for suite, id in self._pairs]
+        said += [f"no case has the tag `{tag}`{_near(tag, tags)}" for tag in self._tags]
+        return "; ".join(said)
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    close = nearest(name.strip("*"), known, 0.0)
+    return f" (the nearest is `{close}`)" if close is not None else " (none has any)"

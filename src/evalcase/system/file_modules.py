@@ -1,0 +1,55 @@
+"""`./file.py` of a project to its module, which is imported once under that very name."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import ModuleType
+
+from evalcase.model.nearest import nearest
+from evalcase.system.files import open_file
+
+
+def names_file(module_name: str) -> bool:
+    return module_name.startswith("./")
+
+
+def object_to_file(name: str, root: str) -> str | None:
+    """Why a file can't be imported: it isn't there, isn't regular, or lies outside the project."""
+    try:
+        open_file(os.path.join(root, name), root).close()
+    except FileNotFoundError:
+        return f"there is no file `{name}` in {root}{_did_you_mean(name, root)}"
+    except OSError as error:
+        return f"`{name}` can't be imported: {error.strerror}"
+    return None
+
+
+def import_file(name: str, root: str) -> ModuleType:
+    """The module of a file. Another project's of the same name makes way for it."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    path = os.path.realpath(os.path.join(root, name))
+    known = sys.modules.get(name)
+    if known is not None and known.__file__ == path:
+        return known
+    spec = spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[name] = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _did_you_mean(name: str, root: str) -> str:
+    folder, file = os.path.split(name)
+    try:
+        entries = os.listdir(os.path.join(root, folder))
+    except OSError:
+        return ""
+    close = nearest(file, [entry for entry in entries if entry.endswith(".py")])
+    return f": did you mean `{folder}/{close}`?" if close else ""

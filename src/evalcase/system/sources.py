@@ -1,0 +1,91 @@
+"""The files that a Python program is made of, as far as its own text says, without running it.
+
+What it imports is found by looking for the statements, also those within functions. Modules that
+are imported by a name which is only made at run time are not found.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+
+from evalcase.system.files import read_file
+from evalcase.system.project_root import is_inside
+
+_MOST_FILES = 2000
+_LARGEST = 4_000_000
+_PACKAGE = "__init__.py"
+_IMPORT = re.compile(
+    rb"(?:^|[;:])[ \t]*(?:"
+    rb"from[ \t]+(?P<module>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)"
+    rb"|import[ \t]+(?P<modules>[^\n#;]+))",
+    re.MULTILINE,
+)
+_COMMENT = re.compile(rb"#[^\n]*")
+_NAME = re.compile(rb"(?:^|,)[\s(]*([.\w]+)")
+
+
+def trace_sources(paths: Iterable[str], root: str) -> dict[str, str]:
+    """Python files and all of the project that they import, in turn; with a hash of each."""
+    root = os.path.realpath(root)
+    waiting = [os.path.realpath(path) for path in paths]
+    found: dict[str, str] = {}
+    while waiting and len(found) < _MOST_FILES:
+        path = waiting.pop()
+        name = os.path.relpath(path, root)
+        if name in found or not is_inside(path, root) or "site-packages" in path:
+            continue
+        try:
+            text = read_file(path, _LARGEST)
+        except OSError:
+            continue
+        found[name] = sha256(text).hexdigest()
+        waiting += _imported(text, path, root)
+    return dict(sorted(found.items()))
+
+
+def _imported(text: bytes, path: str, root: str) -> Iterator[str]:
+    """The files that come with a file: its packages, and what its imports may mean."""
+    folder = os.path.dirname(path)
+    packages = list(_packages_of(folder))
+    yield from (os.path.join(package, _PACKAGE) for package in packages)
+    # A program finds what lies beside it, a module what lies beside its outermost package.
+    above = os.path.dirname(packages[-1]) if packages else folder
+    bases = dict.fromkeys([folder, above, root])
+    for found in _IMPORT.finditer(text.replace(b"\\\n", b" ")):
+        module, names = found["module"], found["names"]
+        if module is None:
+            for name in _NAME.findall(found["modules"]):
+                yield from _files_of(name.decode(errors="replace"), bases)
+            continue
+        within = module.lstrip(b".")
+        dots = len(module) - len(within)
+        for name in _NAME.findall(_COMMENT.sub(b"", names)):
+            inner = b".".join(filter(None, [within, name])).decode(errors="replace")
+            yield from _files_of(inner, [_up(folder, dots - 1)] if dots else bases)
+
+
+def _files_of(module: str, bases: Iterable[str]) -> Iterator[str]:
+    """A module and the packages around it, wherever they are. Its last name may be no module."""
+    for base in bases:
+        at = base
+        for part in filter(None, module.split(".")):
+            at = os.path.join(at, part)
+            for path in (f"{at}.py", os.path.join(at, _PACKAGE)):
+                if os.path.isfile(path):
+                    yield os.path.realpath(path)
+
+
+def _packages_of(folder: str) -> Iterator[str]:
+    """The packages that a folder is, and is in, the innermost first."""
+    while os.path.isfile(os.path.join(folder, _PACKAGE)):
+        yield folder
+        folder = os.path.dirname(folder)
+
+
+def _up(folder: str, times: int) -> str:
+    for _ in range(times):
+        folder = os.path.dirname(folder)
+    return folder

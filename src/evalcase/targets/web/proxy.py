@@ -1,0 +1,56 @@
+"""Which proxy an environment says to go through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import SplitResult, urlsplit
+
+from evalcase.errors import ConfigError
+
+
+def find_proxy(kind: str, url: str, environment: Mapping[str, str]) -> str | None:
+    """The proxy for an address, by HTTP_PROXY and the like. Raise ConfigError for an odd one."""
+    parts = urlsplit(url)
+    proxies = _proxies(environment)
+    proxy = proxies.get(parts.scheme, proxies.get("all"))
+    if not proxy or _needs_none(parts, proxies.get("no", "")):
+        return None
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    scheme = proxy.partition("://")[0]
+    if scheme not in ("http", "https"):
+        what = f"a {scheme} proxy is set, and only http ones work"
+        raise ConfigError(f"{kind} target: {what}")
+    if not _is_usable(proxy):
+        # It isn't shown: there may be a password in it.
+        what = "the proxy that is set is no address such as http://127.0.0.1:3128"
+        raise ConfigError(f"{kind} target: {what}")
+    return proxy
+
+
+def _needs_none(parts: SplitResult, no_proxy: str) -> bool:
+    """Whether NO_PROXY names a host: outright, with its port, or by what it ends in."""
+    hosts = parts.netloc.lower(), (parts.hostname or "").lower()
+    names = [name.strip().lower().lstrip(".") for name in no_proxy.split(",")]
+    return no_proxy.strip() == "*" or any(
+        host == name or host.endswith(f".{name}") for name in names if name for host in hosts
+    )
+
+
+def _is_usable(proxy: str) -> bool:
+    try:
+        parts = urlsplit(proxy)
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def _proxies(environment: Mapping[str, str]) -> dict[str, str]:
+    """Proxies by scheme, and as `no` what needs none. Small letters win, as everywhere else."""
+    found: dict[str, str] = {}
+    for name in sorted(environment, key=str.islower):
+        if name.lower().endswith("_proxy"):
+            found[name.lower().removesuffix("_proxy")] = environment[name]
+    if "REQUEST_METHOD" in environment and not environment.get("http_proxy"):
+        # In a CGI script HTTP_PROXY is a header of whoever asks.
+        found.pop("http", None)
+    return {scheme: proxy for scheme, proxy in found.items() if proxy}

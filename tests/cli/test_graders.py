@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from evalcase.plugins.registry import names
+from tests.cli.in_process import run_in_process
+from tests.run.project import Project
+
+
+def test_every_grader_is_listed_with_when_it_passes(project: Project) -> None:
+    done = project.run("graders")
+    assert done.code == 0
+    listed = [line.split()[0] for line in done.out.partition("\n\n")[0].split("\n")
+              if not line.startswith(" ")]  # fmt: skip
+    assert listed == names("graders")
+    assert "options of every grader\n  name " in done.out
+
+
+def test_one_is_explained_by_what_it_declares(project: Project) -> None:
+    done = project.run("graders", "length")
+    assert done.code == 0
+    assert done.out.startswith("length: The answer has as many characters, words or lines")
+    assert "  - length: {max: 50, unit: words}\n" in done.out
+    for option in ("min", "max", "unit", "ignore_case"):
+        assert f"\n  {option} " in done.out
+    assert "not and path, as\nothers do." in done.out
+
+
+def test_options_within_options_are_shown(project: Project) -> None:
+    out = project.run("graders", "fields").out
+    assert "options within `value`\n  equals " in out
+    assert "options within `tools`\n  arguments " in project.run("graders", "trajectory").out
+
+
+def test_a_name_that_nobody_knows_is_an_error_with_the_nearest(tmp_path: Path) -> None:
+    done = run_in_process(["graders", "filds"], cwd=tmp_path, env={})
+    assert (done.code, done.stdout) == (2, b"")
+    assert done.stderr == b"evalcase: there is no grader kind `filds`: did you mean `fields`?\n"

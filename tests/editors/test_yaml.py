@@ -1,0 +1,316 @@
+"""Eval files in an editor: what is shown of a name, what is offered, and what is underlined."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from textwrap import indent
+
+import pytest
+
+from docs.regenerate import blocks_of, pages
+from evalcase.plugins.schemas import declared_graders
+from evalcase.resolve.fields import CASE_ALIASES, EXECUTION, SUITE_ALIASES
+from evalcase.resolve.schema.fields import case_fields, suite_fields
+from tests.cli.command import evalcase
+from tests.editors.language_server import Document
+from tests.editors.project import EditedProject
+from tests.resolve.declared import GRADERS
+
+ROOT = Path(__file__).parent.parent.parent
+CORPUS = ROOT / "tests" / "corpus"
+OLDER = {*CASE_ALIASES, *SUITE_ALIASES, EXECUTION}
+ABOUT = {each.kind.name: each.kind.about for each in GRADERS}
+
+FIELDS_OF_CASES = {name: str(each["description"]) for name, each in case_fields().items()}
+FIELDS_OF_SUITES = {name: str(each["description"]) for name, each in suite_fields().items()}
+
+ONE_MESSAGE = "{role: user, content: Hi}"
+CALLS = "{role: assistant, tool_calls: [{tool: search, input: {q: tea}}]}"
+
+
+# What is shown of a name
+
+
+@pytest.mark.parametrize("field", FIELDS_OF_CASES)
+@pytest.mark.parametrize("value", ["", " text", f" {ONE_MESSAGE}", f" [{ONE_MESSAGE}]", " [a]"])
+def test_the_sentence_of_a_field_of_a_case_is_shown_whatever_it_holds(
+    yaml: EditedProject, field: str, value: str
+) -> None:
+    _, _, shown = (
+        yaml.at(f"cases:\n  - {field[:1]}|{field[1:]}:{value}\n").hover().partition("\n\n")
+    )
+    assert shown.startswith(FIELDS_OF_CASES[field])
+
+
+@pytest.mark.parametrize("field", [each for each in FIELDS_OF_SUITES if each != "$schema"])
+def test_the_sentence_of_a_field_of_a_suite_is_shown(yaml: EditedProject, field: str) -> None:
+    text = f"{field[:1]}|{field[1:]}: text\ncases: [input: Hi]\n"
+    _, _, shown = yaml.at(text).hover().partition("\n\n")
+    assert shown.startswith(FIELDS_OF_SUITES[field])
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("c|ases: [{input: Hi}]", "The eval cases. Ids, where given, are unique."),
+        ("[{input: [{r|ole: user, content: Hi}]}]", "Who speaks."),
+        ("[{input: {c|ontent: Hi, role: user}}]", "Text, a list of parts, or any other value."),
+        ("[{input: Hi, expected_output: [{t|ool_calls: [{tool: a}], role: assistant}]}]",
+         "The tools that this message calls, in order."),
+        ("[{input: Hi, expected_output: {role: assistant, tool_calls: [{t|ool: a}]}}]",
+         "The name of the tool."),
+        ("[{input: [{role: user, content: [{p|ath: a.md, type: file}]}]}]",
+         "The file of a `file` or `image` part, relative to this file."),
+        ("[{input: Hi, rubrics: [{t|ext: Polite}]}]", "What a good answer does."),
+        ("[{input: Hi, repeat: {p|ass_rate: 1, times: 2}}]", "The share of trials that must pass"),
+        ("[{input: Hi, graders: [e|xpected]}]", ABOUT["expected"]),
+        ("[{input: Hi, graders: [{h|as: Lima}]}]", ABOUT["has"]),
+        ("[{input: Hi, graders: [{h|as: {value: Lima}}]}]", ABOUT["has"]),
+        ("[{input: Hi, graders: [{type: h|as, value: Lima}]}]", ABOUT["has"]),
+        ("[{input: Hi, graders: [{type: p|ython:a:b}]}]", ABOUT["python"]),
+        ("[{input: Hi, graders: [{p|ython:a:b: {weight: 2}}]}]", ABOUT["python"]),
+        ("[{input: Hi, graders: [{type: has, u|nit: words, value: a}]}]", "Where it is."),
+        ("[{input: Hi, graders: [{has: {v|alue: [a, b]}}]}]", "What it has."),
+        ("[{input: Hi, graders: [{every: [{has: {w|eight: 2, value: a}}]}]}]", "How much it"),
+        ("[{i|nput_messages: Hi}]", "The old name of `input`: `evalcase migrate` renames it."),
+        ("t|ests: [{input: Hi}]", "The old name of `cases`: `evalcase migrate` renames it."),
+        ("[{input: Hi, o|utcome: Polite}]", "The old name of `criteria`"),
+        ("[{input: Hi, e|xecution: {target: a}}]", "An older grouping: write `target` and"),
+    ],
+)  # fmt: skip
+def test_a_name_is_explained(yaml: EditedProject, text: str, sentence: str) -> None:
+    heading, _, shown = yaml.at(text).hover().partition("\n\n")
+    assert shown.startswith(sentence)
+    assert "||" not in heading
+
+
+# What is offered
+
+IN_CASE = "cases:\n  - input: Hi\n"
+IN_GRADERS = f"{IN_CASE}    graders:\n      - "
+IN_EXPECTED = f"{IN_CASE}    expected_output:\n      - "
+IN_INPUT = "cases:\n  - input:\n      - "
+
+
+@pytest.mark.parametrize(
+    ("text", "inserted"),
+    [
+        ("|", {"cases": "cases:\n  - ", "name": "name: ", "input": "input: ${1:What is 2 + 2?}"}),
+        ("cases:\n  - |", {"input": "input: ${1:What is 2 + 2?}", "id": "id: ", "skip": "skip: "}),
+        (f"{IN_CASE}    |", {"expected_output": "expected_output: ${1:The answer is 4}",
+                             "graders": "graders:\n  - ", "metadata": "metadata:\n  "}),
+        (f"{IN_CASE}    exp|", {"expected_output": "expected_output: ${1:The answer is 4}"}),
+        (f"{IN_CASE}    rubrics:\n      - |", {"text": "text: "}),
+        (f"{IN_CASE}    repeat:\n      |", {"times": "times: ${1:5}"}),
+        (f"{IN_GRADERS}|", {"expected": "expected", "has": "has: ", "every": "every:\n    - ",
+                            "equals": "equals: ", "size": "size", "type": "type: ",
+                            "some": "some:\n    count: $1\n    of:\n      -"}),
+        (f"{IN_GRADERS}type: |", {"expected": "expected", "has": "has", "python": "python"}),
+        (f"{IN_GRADERS}type: has\n        |", {"value": "value: ", "unit": "unit: "}),
+        (f"{IN_GRADERS}has:\n          |", {"value": "value: ", "weight": "weight: ${1:2}"}),
+        (f"{IN_GRADERS}type: has\n        unit: |", {"words": "words", "lines": "lines"}),
+        (f"{IN_GRADERS}every:\n          - |", {"expected": "expected", "has": "has: "}),
+        (f"{IN_EXPECTED}|", {"role": "role: "}),
+        (f"{IN_CASE}    expected_output:\n      |", {"role": "role: "}),
+        (f"{IN_EXPECTED}role: |", {"assistant": "assistant", "tool": "tool"}),
+        (f"{IN_EXPECTED}role: assistant\n        |",
+         {"content": "content: ", "tool_calls": "tool_calls:\n  - "}),
+        (f"{IN_EXPECTED}role: assistant\n        tool_calls:\n          - |",
+         {"tool": "tool: ", "input": "input: ", "function": "function: "}),
+        (f"{IN_INPUT}|", {"role": "role: ", "content": "content: "}),
+        (f"{IN_INPUT}role: |", {"user": "user", "system": "system"}),
+        (f"{IN_INPUT}role: user\n        content:\n          - |",
+         {"type": "type: ", "text": "text: ", "path": "path: "}),
+        (f"{IN_INPUT}role: user\n        content:\n          - type: |",
+         {"text": "text", "file": "file", "image": "image"}),
+        ("tests:\n  - |", {"input": "input: ${1:What is 2 + 2?}"}),
+    ],
+)  # fmt: skip
+def test_names_are_offered_as_they_are_written(
+    yaml: EditedProject, text: str, inserted: dict[str, str]
+) -> None:
+    offered = yaml.at(text).offered()
+    assert {label: each.inserts for label, each in offered.items() if label in inserted} == inserted
+    assert not OLDER & {*offered} - {"target", "input"}
+    assert not [label for label in offered if label == "property" or "[object" in label]
+
+
+@pytest.mark.parametrize("before", ["", "type: "])
+def test_every_grader_is_offered_with_its_sentence(yaml: EditedProject, before: str) -> None:
+    offered = yaml.at(f"{IN_GRADERS}{before}|").offered()
+    assert {name: offered[name].about for name in ABOUT} == ABOUT
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("cases:\n  - |", {*FIELDS_OF_CASES}),
+        ("name: a\n|", {*FIELDS_OF_SUITES, "cases"} - {"name"}),
+    ],
+)
+def test_every_field_is_offered_and_nothing_else(
+    yaml: EditedProject, text: str, known: set[str]
+) -> None:
+    assert {*yaml.at(text).offered()} == known
+
+
+# What is underlined
+
+FIELDS = '"id", "input", "expected_output", "description"'
+NAMES = ", ".join(f'"{name}"' for name in ABOUT)
+EITHER = " | ".join(f'"{name}"' for name in ABOUT)
+
+
+MISTAKES = [
+    ("[{input: Hi, expcted_output: x}]", "expcted_output", f"Valid values: {FIELDS}"),
+    ("[{inputt: Hi}]", "inputt", f"Valid values: {FIELDS}"),
+    ("casess: [{input: Hi}]", "casess", 'Valid values: "$schema", "name"'),
+    ("[{input: 5}]", "5", "Expected one of string, object, array, null."),
+    ("[{input: Hi, tags: x}]", "x", "Expected one of array, null."),
+    ("[{input: Hi, threshold: 7}]", "7", "Value is above the maximum of 1."),
+    ("[{input: Hi, skip: 3}]", "3", "Expected one of boolean, string, null."),
+    ("[{input: Hi}, 5]", "5", 'Expected "Case".'),
+    ("5", "5", "Expected one of object, array."),
+    ("cases: []", "[]", "Array has too few items."),
+    ("[{id: a}]", "{", 'Missing property "input".'),
+    ("[{input: Hi, target: a, targets: [a]}]", "targets", "Property targets is not allowed."),
+    ("{cases: [{input: Hi}], tests: [{input: Hi}]}", "tests", "Property tests is not allowed."),
+    ("[{input: [{role: usr, content: Hi}]}]", "usr", 'Valid values: "system", "developer"'),
+    ("[{input: [{role: user}]}]", "{", 'Missing property "content".'),
+    ("[{input: Hi, expected_output: [{role: asistant, content: x}]}]", "asistant",
+     'Valid values: "system", "developer"'),
+    ("[{input: Hi, graders: [expcted]}]", "expcted", f"Value must be {EITHER}."),
+    ("[{input: Hi, graders: [{hass: Lima}]}]", "hass", f"Valid values: {NAMES}."),
+    ("[{input: Hi, graders: [{type: hass}]}]", "hass", f"Value must be {EITHER}."),
+    ("[{input: Hi, graders: [{has: {value: a, wieght: 2}}]}]", "wieght",
+     'Valid values: "value", "ignore_case", "unit", "name", "weight"'),
+    ("[{input: Hi, graders: [{type: has, value: a, wieght: 2}]}]", "wieght",
+     'Valid values: "type", "value", "ignore_case", "unit", "name", "weight"'),
+    ("[{input: Hi, graders: [{has: {value: a, weight: two}}]}]", "two",
+     "Expected one of number, null."),
+    ("[{input: Hi, graders: [{has: {value: a, unit: word}}]}]", "word",
+     'Valid values: "words", "lines", null.'),
+    ("[{input: Hi, graders: [has]}]", "has", 'Expected "{name: argument}".'),
+    ("[{input: Hi, graders: [{has: 5}]}]", "5", "Expected one of string, array, object."),
+    ("[{input: Hi, graders: [{has: [5]}]}]", "5", 'Expected "string".'),
+    ("[{input: Hi, graders: [5]}]", "5", "Expected one of string, object."),
+    ("[{input: Hi, graders: expected}]", "expected", "Expected one of array, null."),
+    ("[{input: Hi, graders: ['python:a']}]", "'python:a'", 'the pattern of "^python:'),
+    ("[{input: Hi, graders: [{every: [{hass: a}]}]}]", "hass", f"Valid values: {NAMES}."),
+    ("[{input: Hi, graders: [{some: {of: [expected]}}]}]", "some", 'Missing property "count".'),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def mistakes(yaml: EditedProject) -> dict[str, Document]:
+    """All opened at once: the server waits a while before it looks at each."""
+    return {text: yaml.open(text) for text, _, _ in MISTAKES}
+
+
+@pytest.mark.parametrize(("text", "underlined", "message"), MISTAKES)
+def test_one_message_at_the_place_says_what_fits(
+    mistakes: dict[str, Document], text: str, underlined: str, message: str
+) -> None:
+    (found,) = mistakes[text].underlined()
+    assert found.text == underlined
+    assert message in found.message
+
+
+def test_an_old_name_is_not_underlined_and_what_it_holds_is_looked_at(yaml: EditedProject) -> None:
+    text = "tests:\n  - input_messages: Hi\n    outcome: Polite\n    evaluators: [expected]\n"
+    assert yaml.open(text).underlined() == []
+    (found,) = yaml.open(text.replace("[expected]", "[5]")).underlined()
+    assert found.text == "5"
+
+
+def test_the_file_beside_a_jsonl_file_lacks_no_cases(yaml: EditedProject) -> None:
+    assert yaml.open("input: Be brief.\nname: a\n", "a.suite.yaml").underlined() == []
+    (found,) = yaml.open("nam: a\n", "a.suite.yaml").underlined()
+    assert found.text == "nam"
+    assert "cases" not in yaml.at("nam|\n", "a.suite.yaml").offered()
+
+
+# Files that are good
+
+
+NOT_READ = {
+    "yaml-keys-that-are-no-text.yaml": "Map keys must be unique",
+    "yaml-tags-of-the-core-schema.yaml": "Unresolved tag: tag:yaml.org,2002:float",
+}
+"""Good files that the parser of the language server does not take, and what it says."""
+
+
+def read_all(folder: Path) -> dict[str, str]:
+    """The YAML files in a folder that are UTF-8, by name."""
+    found = {}
+    for path in sorted(folder.rglob("*.yaml")):
+        with suppress(UnicodeDecodeError):
+            found[path.name] = path.read_text(encoding="utf-8")
+    return found
+
+
+def open_all(yaml: EditedProject, files: dict[str, str]) -> dict[str, Document]:
+    return {
+        name: yaml.open(text, "a.suite.yaml" if name.endswith(".suite.yaml") else "a.eval.yaml")
+        for name, text in files.items()
+    }
+
+
+def test_nothing_in_good_files_is_underlined(yaml: EditedProject) -> None:
+    files = read_all(CORPUS / "valid") | read_all(ROOT / "examples")
+    good = {name: text for name, text in files.items() if name not in MISTAKEN}
+    assert len(good) > 60
+    found = {name: each.underlined() for name, each in open_all(yaml, good).items()}
+    assert {name: each[0].message for name, each in found.items() if each} == NOT_READ
+
+
+MISTAKEN = {"mistakes.eval.yaml", "typos.eval.yaml", "sums.eval.yaml"}
+"""The examples of mistakes, and that of a package, which has to be installed first."""
+
+
+def test_nothing_in_good_examples_of_the_documentation_is_underlined(yaml: EditedProject) -> None:
+    blocks = [block for page in pages() for block in blocks_of(page.read_text(encoding="utf-8"))]
+    good = [
+        block.text.replace("# yaml-language-server", "#")
+        for block in blocks
+        if block.language == "yaml" and block.verdict == "good"
+    ]
+    assert len(good) > 20
+    opened = [(text, yaml.open(text)) for text in good]
+    assert [(text, found) for text, each in opened if (found := each.underlined())] == []
+
+
+EMPTY = ["file-empty.yaml", "file-only-comments.yaml"]
+"""There is nothing in them to underline."""
+
+
+def test_mistakes_that_a_schema_can_tell_are_underlined(yaml: EditedProject) -> None:
+    files = read_all(CORPUS / "invalid")
+    wrong = {name: text for name, text in files.items() if "# schema: cannot tell" not in text}
+    assert len(wrong) > 100
+    fine = [name for name, each in open_all(yaml, wrong).items() if not each.underlined()]
+    assert fine == EMPTY
+
+
+def test_nothing_in_the_examples_of_graders_is_underlined(yaml: EditedProject) -> None:
+    examples = [each.kind.example for each in declared_graders() if each.kind.example]
+    text = "- input: Hi\n  expected_output: Hi\n  graders:\n"
+    text += "".join(indent(each.strip(), "  ") + "\n" for each in examples)
+    assert len(examples) > 10
+    assert yaml.open(text, "a.installed.yaml").underlined() == []
+
+
+# What `init` writes
+
+
+def test_the_line_that_init_writes_makes_the_editor_use_the_schema(yaml: EditedProject) -> None:
+    folder = yaml.folder / "started"
+    assert evalcase("init", str(folder)).code == 0
+    path = folder / "evals" / "first.eval.yaml"
+    suite = path.read_text(encoding="utf-8")
+    assert yaml.server.open(path, suite, "yaml").underlined() == []
+    (found,) = yaml.server.open(
+        folder / "evals" / "other.yaml", suite.replace("id: triage", "idd: triage"), "yaml"
+    ).underlined()
+    assert found.text == "idd"

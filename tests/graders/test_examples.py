@@ -1,0 +1,61 @@
+"""The example that each grader shows is valid, and passes for the answer that it is about."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from evalcase.model.answer import Answer, Usage
+from evalcase.model.grader import Context
+from evalcase.model.grader_options import declared_grader
+from evalcase.model.message import Message
+from evalcase.model.question import Question
+from evalcase.plugins.registry import find_class, names
+from evalcase.suites.load import load_case
+from tests.graders.rows import grade_by
+
+
+def said(content: Any, **more: Any) -> dict[str, Any]:
+    return {"role": "assistant", "content": content, **more}
+
+
+PASSING: dict[str, dict[str, Any]] = {
+    "equals": said("Paris"),
+    "contains": said("It is in Paris, the capital of France."),
+    "starts_with": said("Dear Ann"),
+    "ends_with": said("That is all."),
+    "regex": said("on 2026-03-01"),
+    "one_of": said("Yes"),
+    "length": said("few words"),
+    "json": said("[1]"),
+    "json_equals": said(json.dumps({"total": 10.001, "id": 7})),
+    "fields": said(json.dumps({"riskLevel": "High", "score": 0.92})),
+    "trajectory": said(None, tool_calls=[{"tool": "search", "input": {"q": "Peru"}},
+                                         {"tool": "answer"}]),
+    "tool_calls": said(None, tool_calls=[{"tool": "search"}]),
+    "latency": said("quick"),
+    "cost": said("cheap"),
+    "tokens": said("short"),
+    "finish": said("done", finish_reason="stop"),
+}  # fmt: skip
+ELSEWHERE = {"expected", "python", "all", "any", "at_least", "weighted"}
+"""They have no example, or one that names functions of a project."""
+
+
+def test_there_is_an_answer_for_each_example() -> None:
+    assert PASSING.keys() == set(names("graders")) - ELSEWHERE
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_the_example_passes(name: str) -> None:
+    example = declared_grader(find_class("graders", name)).kind.example
+    case, problems = load_case(f"input: '?'\ngraders:\n{example}\n")
+    assert problems == []
+    assert case is not None
+    answer = Answer((Message(PASSING[name]),), Usage(10, 10), 0.001)
+    context = Context(case, Question(case.input), answer, duration_s=0.5)
+    for spec in case.to_dict()["graders"]:
+        grade = grade_by(spec, context)
+        assert grade.passed, grade.reason

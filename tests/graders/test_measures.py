@@ -1,0 +1,55 @@
+"""What an answer took, in runs: measured by the engine, or recorded when it was given."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import evalcase
+from evalcase import Case
+
+
+def grades(project: Path, target: str, *graders: Any, **options: Any) -> list[tuple[str, str]]:
+    case = Case(id="a", input="hi", graders=list(graders))
+    evaluated = evalcase.evaluate([case], target, root=project, **options)
+    (result,) = evaluated.results
+    return [(result.verdict, grade.reason) for grade in result.grades]
+
+
+def test_latency_of_a_target_is_what_the_engine_measured(tmp_path: Path) -> None:
+    assert [verdict for verdict, _ in grades(tmp_path, "echo", {"latency": 60})] == ["passed"]
+    ((verdict, reason),) = grades(tmp_path, "echo", {"latency": 1e-9})
+    assert verdict == "failed"
+    assert reason.endswith("and at most 1e-09 s is allowed")
+
+
+def test_latency_of_a_replay_is_the_recorded_one_or_errored(tmp_path: Path) -> None:
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text(json.dumps({"case": "a", "text": "hi", "duration_s": 7}) + "\n")
+    limit = {"latency": 5}
+    assert grades(tmp_path, "replay:answers.jsonl", limit) == [
+        ("failed", "it took 7 s, and at most 5 s is allowed")
+    ]
+    answers.write_text(json.dumps({"case": "a", "text": "hi"}) + "\n")
+    assert grades(tmp_path, "replay:answers.jsonl", limit) == [
+        ("errored", "how long the answer took is not known: nobody has recorded it")
+    ]
+
+
+def test_limits_never_take_the_place_of_what_is_expected(tmp_path: Path) -> None:
+    case = Case(id="a", input="hi", expected_output="ho", graders=[{"latency": 60}])
+    evaluated = evalcase.evaluate([case], "echo", root=tmp_path)
+    assert [grade.grader for grade in next(evaluated.results).grades] == ["latency", "expected"]
+
+
+def test_a_grader_that_compares_with_what_is_expected_takes_its_place(tmp_path: Path) -> None:
+    for grader, graded in [
+        ("json_equals", ["json_equals"]),
+        ({"json_equals": {"a": 1}}, ["json_equals", "expected"]),
+        ("trajectory", ["trajectory"]),
+        ({"any": ["json_equals", {"contains": "x"}]}, ["any"]),
+    ]:
+        case = Case(id="a", input="{}", expected_output={"a": 1}, graders=[grader])
+        evaluated = evalcase.evaluate([case], "echo", root=tmp_path)
+        assert [grade.grader for grade in next(evaluated.results).grades] == graded

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from evalcase.model.either import Schema, either
+from evalcase.model.json_value import JSON
+from evalcase.model.shape import Choice, Flag, ListOf, Number, OneOf, Text
+
+TEXT: Schema = {"type": "string", "minLength": 1}
+TEXTS: Schema = {"type": "array", "items": TEXT}
+
+
+def test_of_several_types_the_one_that_was_meant_is_told() -> None:
+    validator = Draft202012Validator(either([TEXT, TEXTS]))
+    assert [error.message for error in validator.iter_errors(5)] == [
+        "5 is not of type 'string', 'array'"
+    ]
+    (error,) = validator.iter_errors(["a", 5])
+    assert (error.message, list(error.path)) == ("5 is not of type 'string'", [1])
+
+
+def test_of_one_type_any_may_fit() -> None:
+    assert either([TEXT, {"type": "string"}]) == {"anyOf": [TEXT, {"type": "string"}]}
+    assert either([{"enum": ["a"]}, TEXTS]) == {"anyOf": [{"enum": ["a"]}, TEXTS]}
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        OneOf((Text(), ListOf(Text()))),
+        OneOf((Flag(), ListOf(Text()))),
+        OneOf((Number(0), Text())),
+        OneOf((Choice(("a", "b")), ListOf(Choice(("a", "b"))))),
+    ],
+)
+@pytest.mark.parametrize("value", ["", "a", [], ["a"], [""], [1], 0, -1, True, None, {}])
+def test_the_schema_of_alternatives_agrees_with_their_faults(shape: OneOf, value: JSON) -> None:
+    found = list(shape.faults(value, ("it",)))
+    assert Draft202012Validator(shape.schema()).is_valid(value) == (not found)

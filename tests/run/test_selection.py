@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from array import array
+from dataclasses import replace
+from itertools import chain, count, islice
+from typing import Any
+
+import pytest
+
+from evalcase.model.case import Case
+from evalcase.run.selection import Choice, FailedOf, Part, Selection, Shard, deal, make_choice
+from evalcase.run.unmatched import Unmatched
+
+Pair = tuple[str, Case]
+
+
+def pair(id: str, suite: str = "s.eval.yaml", **fields: Any) -> Pair:
+    return suite, Case({"id": id, "input": [{"role": "user", "content": "Hi"}], **fields})
+
+
+def make(selection: Selection) -> Choice:
+    return make_choice(selection, str)
+
+
+def select(selection: Selection, pairs: list[Pair]) -> list[str]:
+    choice = make(selection)
+    if selection.shard is not None:
+        numbers = array("Q", [choice.number(*each) for each in choice.filter(pairs)])
+        choice = replace(choice, part=deal(numbers, selection.shard))
+    return [case.id for _, case in choice.choose(pairs)]
+
+
+MANY = [pair(f"c{number}") for number in range(200)]
+
+
+def test_without_options_everything_in_its_order() -> None:
+    assert select(Selection(), MANY) == [case.id for _, case in MANY]
+
+
+def test_globs_are_case_sensitive_and_any_one_is_enough() -> None:
+    pairs = [pair("math-1"), pair("Math-2"), pair("art"), pair("x[1]")]
+    assert select(Selection(globs=("math-*",)), pairs) == ["math-1"]
+    assert select(Selection(globs=("a*", "[Mm]ath-?")), pairs) == ["math-1", "Math-2", "art"]
+    assert select(Selection(globs=("math",)), pairs) == []
+
+
+def test_any_tag_is_enough_and_tags_narrow_globs() -> None:
+    pairs = [pair("a", tags=["x"]), pair("b", tags=["y", "z"]), pair("c")]
+    assert select(Selection(tags=("x", "z")), pairs) == ["a", "b"]
+    assert select(Selection(tags=("x", "z"), globs=("b",)), pairs) == ["b"]
+
+
+@pytest.mark.parametrize("of", [1, 2, 3, 7, 200, 300])
+def test_shards_are_disjoint_and_complete_and_differ_by_one_at_most(of: int) -> None:
+    shards = [select(Selection(shard=Shard(number, of)), MANY) for number in range(1, of + 1)]
+    assert sorted(chain(*shards)) == sorted(case.id for _, case in MANY)
+    assert {len(shard) for shard in shards} <= {200 // of, 200 // of + 1}
+
+
+def test_a_new_case_moves_one_case_at_most_from_a_shard_to_the_next() -> None:
+    before = [select(Selection(shard=Shard(number, 5)), MANY) for number in range(1, 6)]
+    more = [pair("new"), *MANY]
+    after = [select(Selection(shard=Shard(number, 5)), more) for number in range(1, 6)]
+    assert all(len(set(old) - set(new)) <= 1 for old, new in zip(before, after, strict=True))
+
+
+def test_shards_are_dealt_from_what_filters_leave() -> None:
+    tagged = [pair(f"t{number}", tags=["t"]) for number in range(10)]
+    for number in range(1, 6):
+        chosen = select(Selection(tags=("t",), shard=Shard(number, 5)), [*MANY, *tagged])
+        assert len(chosen) == 2
+
+
+def test_nothing_to_deal() -> None:
+    assert select(Selection(shard=Shard(1, 3)), []) == []
+
+
+def test_only_cases_of_another_run_that_did_not_pass() -> None:
+    failed = FailedOf("x", (("s.eval.yaml", "c7"), ("t.eval.yaml", "c8"), ("s.eval.yaml", "c9")))
+    assert select(Selection(failed_of=failed), MANY) == ["c7", "c9"]
+    assert select(Selection(failed_of=failed, globs=("c9",)), MANY) == ["c9"]
+
+
+def test_a_sample_is_drawn_by_the_seed_in_the_order_of_the_file() -> None:
+    order = {case.id: number for number, (_, case) in enumerate(MANY)}
+    first = select(Selection(sample=20, seed=1), MANY)
+    assert len(first) == len(set(first)) == 20
+    assert sorted(first, key=order.__getitem__) == first
+    assert select(Selection(sample=20, seed=1), MANY) == first
+    assert select(Selection(sample=20, seed=2), MANY) != first
+    assert set(select(Selection(sample=20, seed=1), MANY[::-1])) == set(first)
+    assert len(select(Selection(sample=999), MANY)) == 200
+
+
+def test_the_limit_comes_last() -> None:
+    sample = select(Selection(sample=20, seed=1), MANY)
+    assert select(Selection(sample=20, seed=1, limit=3), MANY) == sample[:3]
+    assert select(Selection(globs=("c1*",), limit=2), MANY) == ["c1", "c10"]
+
+
+def test_cases_are_a_stream() -> None:
+    endless = (pair(f"c{number}") for number in count())
+    assert len(list(make(Selection(limit=5)).choose(endless))) == 5
+    half = replace(make(Selection(globs=("*7",))), part=Part(0, 1 << 63))
+    assert len(list(islice(half.choose(endless), 5))) == 5
+
+
+def test_what_matches_nothing_is_named_with_the_nearest_each_value_by_itself() -> None:
+    pairs = [pair("total", tags=["smoke"]), pair("count", tags=["slow"])]
+    watch = Unmatched(make(Selection(globs=("total", "cuont"), tags=("smok", "slow"))))
+    assert list(watch.watch(pairs)) == pairs
+    assert watch.describe(pairs) == (
+        "no case has an id like `cuont` (the nearest is `count`); "
+        "no case has the tag `smok` (the nearest is `smoke`)"
+    )
+    watch = Unmatched(make(Selection(pairs=(("s.eval.yaml", "totl"),), globs=("t*",))))
+    list(watch.watch(pairs))
+    said = "there is no case `totl` in s.eval.yaml (the nearest is `total`)"
+    assert watch.describe(pairs) == said
+    watch = Unmatched(make(Selection(globs=("t*",), tags=("slow",))))
+    list(watch.watch(pairs))
+    assert watch.describe(pairs) is None

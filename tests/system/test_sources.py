@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evalcase.system.sources import trace_sources
+
+
+def write(root: Path, **files: str) -> None:
+    for name, text in files.items():
+        path = root / f"{name.replace('__', '/').replace('INIT', '__init__')}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def traced(root: Path, name: str = "agent.py") -> list[str]:
+    return list(trace_sources([str(root / name)], str(root)))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("import a", ["a.py"]),
+        ("import os, a as b, json", ["a.py"]),
+        ("from a import x", ["a.py"]),
+        ("import pack.inner.deep", ["pack/inner/deep.py", "pack/other.py"]),
+        ("from pack import other", ["pack/other.py"]),
+        ("from pack.inner import deep", ["pack/inner/deep.py", "pack/other.py"]),
+        ("from pack.inner import (\n    nothing,  # why\n    deep,\n)", ["pack/inner/deep.py"]),
+        ("from pack.inner \\\n    import deep", ["pack/inner/deep.py"]),
+        ("def f():\n    import a", ["a.py"]),
+        ("if True: import a", ["a.py"]),
+        ("x = 1; import a", ["a.py"]),
+        ("import numpy\nimport nothing", []),
+        ("# import a", []),
+    ],
+)
+def test_imports_of_the_project_are_found(tmp_path: Path, text: str, found: list[str]) -> None:
+    write(tmp_path, agent=text, a="x = 1", pack__other="", pack__inner__deep="from .. import other")
+    assert [name for name in traced(tmp_path) if name in found] == sorted(found)
+    assert "agent.py" in traced(tmp_path)
+    assert ("a.py" in traced(tmp_path)) == ("a.py" in found)
+
+
+def test_packages_around_a_module_count(tmp_path: Path) -> None:
+    write(tmp_path, src__pack__INIT="", src__pack__sub__INIT="import pack.late")
+    write(tmp_path, src__pack__sub__agent="from . import near", src__pack__sub__near="")
+    write(tmp_path, src__pack__late="import pack.sub.agent")
+    names = ["__init__", "late", "sub/__init__", "sub/agent", "sub/near"]
+    expected = [f"src/pack/{name}.py" for name in names]
+    assert traced(tmp_path, "src/pack/sub/agent.py") == expected
+
+
+def test_nothing_outside_the_project_and_nothing_that_is_installed(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    write(tmp_path, other="", root__agent="import other, linked, site")
+    write(root, **{"venv__site-packages__site": ""})
+    (root / "linked.py").symlink_to(tmp_path / "other.py")
+    assert traced(root) == ["agent.py"]
+
+
+def test_a_hash_of_what_each_holds(tmp_path: Path) -> None:
+    write(tmp_path, agent="import a", a="x = 1")
+    before = trace_sources([str(tmp_path / "agent.py")], str(tmp_path))
+    write(tmp_path, a="x = 2")
+    after = trace_sources([str(tmp_path / "agent.py")], str(tmp_path))
+    assert before["agent.py"] == after["agent.py"]
+    assert before["a.py"] != after["a.py"]
+
+
+def test_what_is_not_there_or_no_text(tmp_path: Path) -> None:
+    assert traced(tmp_path) == []
+    (tmp_path / "agent.py").write_bytes(b"\xff\xfe import a \x00\n")
+    assert traced(tmp_path) == ["agent.py"]
