@@ -63,7 +63,7 @@ CODES: dict[str, Code] = {
     "ignored-alias": Code("warning", "A deprecated name stands beside its primary and is ignored."),
     "nothing-to-grade": Code("warning", "A case says nothing about what a good answer is."),
     "undefined-target": Code("warning", "No configuration says what a target is."),
-    "no-judge": Code("warning", "Only a judge can grade a case, and there is none."),
+    "no-judge": Code("warning", "Only a judge can grade a case, and none is configured."),
     "empty-input": Code("warning", "The `input` of a case is blank text."),
     "nearly-too-deep": Code("warning", "The canonical form of a case is too deep to be read."),
     "lost-spelling": Code("warning", "An expected number is not written as it is read."),
