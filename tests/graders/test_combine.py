@@ -16,7 +16,7 @@ from evalcase.model.grade import Grade, Score
 from evalcase.model.grader import NamedGrader
 from evalcase.model.result import Verdict
 from evalcase.plugins.graders import NOWHERE, Graders, make_grader
-from evalcase.system.timer import Timer
+from evalcase.system.guests import Guests
 from tests.grade.test_apply import Fixed
 from tests.graders.expectation import answer_of, context_of
 
@@ -46,7 +46,7 @@ def combined(kind: str, *outcomes: Any, **options: Any) -> NamedGrader:
 def grade(*graders: NamedGrader, **fields: Any) -> tuple[Verdict, Grade]:
     async def apply() -> tuple[Verdict, Grade]:
         context = context_of(answer_of("4"), **fields)
-        verdict, grades = await grade_answer(context, graders, Timer(), 5.0)
+        verdict, grades = await grade_answer(context, graders, Guests(), 5.0)
         return verdict, grades[0]
 
     return asyncio.run(apply())

@@ -14,7 +14,7 @@ from evalcase.model.answer import Answer
 from evalcase.model.grade import Grade
 from evalcase.model.message import Message
 from evalcase.plugins.graders import make_grader
-from evalcase.system.timer import Timer
+from evalcase.system.guests import Guests
 from tests.graders.expectation import answer_of, context_of
 
 few = settings(max_examples=max(20, settings().max_examples // 3))
@@ -31,7 +31,7 @@ texts = st.text("ab \nÉß", max_size=8)
 def grade(spec: dict[str, Any], answer: Answer) -> Grade:
     async def apply() -> Grade:
         context = context_of(answer)
-        return (await grade_answer(context, [make_grader(spec)], Timer())).grades[0]
+        return (await grade_answer(context, [make_grader(spec)], Guests())).grades[0]
 
     return asyncio.run(apply())
 

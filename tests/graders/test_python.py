@@ -16,7 +16,7 @@ from evalcase.model.grade import Grade
 from evalcase.model.grader import Context, NamedGrader
 from evalcase.model.option import faults_of
 from evalcase.plugins.graders import NOWHERE
-from evalcase.system.timer import Timer
+from evalcase.system.guests import Guests
 from tests.graders import functions
 from tests.graders.expectation import answer_of, context_of
 
@@ -29,7 +29,7 @@ def call(name: str, answer: str = "four", threshold: float = 1.0, **fields: Any)
 
 
 async def _grade(grader: NamedGrader, context: Context) -> Grade:
-    graded = await grade_answer(context, [grader], Timer())
+    graded = await grade_answer(context, [grader], Guests())
     return graded.grades[0]
 
 

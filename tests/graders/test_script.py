@@ -18,7 +18,7 @@ from evalcase.model.grade import Grade
 from evalcase.model.grader import Context
 from evalcase.model.target import Surroundings
 from evalcase.plugins.graders import Graders, make_grader
-from evalcase.system.timer import Timer
+from evalcase.system.guests import Guests
 from tests.graders.expectation import answer_of, calls, context_of
 from tests.graders.rows import messages_of
 from tests.targets.bell import is_there
@@ -38,7 +38,7 @@ def grade_all(root: Path, spec: dict[str, Any], *contexts: Context) -> list[Grad
         named.grader.load(Surroundings(str(root), dict(os.environ), print))
         try:
             return [
-                (await grade_answer(context, [named], Timer())).grades[0] for context in contexts
+                (await grade_answer(context, [named], Guests())).grades[0] for context in contexts
             ]
         finally:
             await named.grader.close()

@@ -18,6 +18,7 @@ COMMANDS = {
     "migrate": "Rename deprecated names, leaving every other byte alone.",
     "run": "Run cases against targets and keep every result.",
     "resume": "Go on with a run that was not completed.",
+    "grade": "Grade the answers of a run again.",
     "list": "List the runs that were kept.",
     "report": "Show what came of a run that was kept.",
     "graders": "List the graders, or explain one of them.",

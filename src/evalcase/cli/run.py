@@ -139,7 +139,7 @@ def _run(given: dict[str, object]) -> int:
             selection["failed_of"] = find_failed(str(origin), folder, config.root)
         chosen = RunOptions(selection=Selection(**selection), **given)  # type: ignore[arg-type]
         with redirect_stdout(sys.stderr):  # a module may print when it is imported
-            plan = prepare(chosen, config, world, view.warn)
+            plan = prepare(chosen, config, world, view.warn, tell=view.tell)
         view.expect(plan.trials)
         if dry_run:
             return _say_what_would_run(plan, manner.as_json)

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Coroutine
+from functools import partial
 from time import monotonic
 
 from evalcase.cli.conclusion import (
@@ -28,6 +29,8 @@ from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
 from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.view import RunView
+from evalcase.system.loop import describe_stray, run_to_end
+from evalcase.system.own_task import OwnTask
 
 _BLOCKED_S = 0.5
 """How long Ctrl-C may wait for the event loop before the next one takes the short way."""
@@ -54,7 +57,8 @@ def execute(
     """Run, show, and say by the exit code how it went."""
     try:
         with shown(view):
-            evaluated = asyncio.run(_until_interrupted(evaluation, go, view))
+            waiting = _until_interrupted(evaluation, go, view)
+            evaluated = run_to_end(waiting, partial(_tell_stray, view))
     except asyncio.CancelledError:
         return 130
     known = manner.is_new and evaluated.status != "failed"
@@ -63,6 +67,12 @@ def execute(
     if not evaluated.complete or evaluated.totals.trials.errored:
         _warn_unsealed(evaluated.run, evaluation.plan.world.state)
     return exit_code(evaluated, evaluation.plan.options)
+
+
+def _tell_stray(view: RunView, error: BaseException) -> None:
+    """What code of the user's raised outside of any trial: the run goes on, and what comes of its
+    trials says how it ended."""
+    view.warn(describe_stray(error))
 
 
 def _warn_unsealed(run: Run, state: str | None) -> None:
@@ -96,15 +106,16 @@ def print_conclusion(
 async def _until_interrupted(
     evaluation: Evaluation, go: Callable[[], Coroutine[None, None, Evaluated]], view: RunView
 ) -> Evaluated:
-    """Once lets finish what is running, twice stops; before anything runs, once is enough."""
-    loop, task = asyncio.get_running_loop(), asyncio.create_task(go())
+    """Ctrl-C once: what is running is finished; twice, or before anything runs: it stops."""
+    loop = asyncio.get_running_loop()
+    task = OwnTask(go(), loop=loop)
     unseen: list[float] = []
 
     def interrupt() -> None:
         unseen.clear()
         engine = evaluation.engine
         if engine is None:
-            task.cancel()
+            task.give_up()
         elif engine.interrupted:
             view.say("stopping now")
             view.notice = "stopping"

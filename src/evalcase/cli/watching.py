@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -24,7 +25,7 @@ def make_view(*, quiet: bool) -> RunView:
         return QuietView(sys.stderr)
     stream = sys.stderr
     if not is_live(stream):
-        return SparseView(stream, style_for(stream), same=_is_same(stream, sys.stdout))
+        return SparseView(stream, style_for(stream), same=_is_same_log(stream, sys.stdout))
     columns = partial(columns_of, stream)
     view = LiveView(stream, style_for(stream), columns, same=sys.stdout.isatty())
     # From here on, so that loggers which the user's modules set up write above the line, too.
@@ -32,12 +33,18 @@ def make_view(*, quiet: bool) -> RunView:
     return view
 
 
-def _is_same(one: TextIO, other: TextIO) -> bool:
-    """Whether both end in the same file, as after `2>&1`."""
+def _is_same_log(one: TextIO, other: TextIO) -> bool:
+    """Whether both end in the same file, as after `2>&1`; or both in pipes, as in CI, where a
+    person reads them as one."""
     try:
-        return os.path.sameopenfile(one.fileno(), other.fileno())
+        about = os.fstat(one.fileno()), os.fstat(other.fileno())
     except (OSError, ValueError):
         return False
+    return os.path.samestat(*about) or all(_is_pipe(each.st_mode) for each in about)
+
+
+def _is_pipe(mode: int) -> bool:
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
 
 @contextmanager
