@@ -42,8 +42,23 @@ def advise(data: dict[str, Any], path: KeyPath, written: Written, findings: Find
         if not graders and "skip" not in data:
             message = "this case has nothing to grade, so it can never pass"
             findings.add("nothing-to-grade", path, message, "add `expected_output` or `graders`")
+        elif "skip" not in data:
+            _advise_reference(graders, path, findings)
     elif not any(_compares_expected(each, findings) for each in graders):
         _advise_comparison(expected, written, "skip" in data, findings)
+
+
+def _advise_reference(
+    graders: Sequence[Mapping[str, Any]], path: KeyPath, findings: Findings
+) -> None:
+    """A grader that compares with `expected_output` has nothing to compare where there is none."""
+    for each in graders:
+        if _compares_expected(each, findings):
+            message = (
+                f"the grader `{each['type']}` compares with `expected_output`, which is absent"
+            )
+            findings.add("nothing-to-grade", path, message, "add `expected_output`")
+            return
 
 
 def _compares_expected(grader: Mapping[str, Any], findings: Findings) -> bool:
