@@ -12,6 +12,7 @@ from evalcase.cli import run_flags
 from evalcase.cli.explained import explained
 from evalcase.cli.resume import go_back, read_request
 from evalcase.cli.running import Manner, execute
+from evalcase.cli.streams import take_streams
 from evalcase.cli.trust import refuse_stranger, trust_option
 from evalcase.cli.watching import make_view
 from evalcase.errors import ConfigError, SuiteError
@@ -74,7 +75,7 @@ def command(
     """
     if recorded and suites:
         raise click.UsageError("--recorded and --suite both say which cases there are")
-    manner = Manner(quiet, as_json, is_new=False)
+    manner = Manner(take_streams(), quiet, as_json, is_new=False)
     config = load_config(os.getcwd(), os.getcwd())
     folder = os.path.abspath(runs_folder(runs_dir, config))
     chosen, grading = find_run(run, folder)
@@ -104,7 +105,7 @@ def command(
         request = replace(request, targets=names)
         if paths:
             request = replace(request, paths=paths, selection=Selection())
-        view = make_view(quiet=manner.quiet or manner.as_json)
+        view = make_view(manner.streams, quiet=manner.quiet or manner.as_json)
         plan = prepare(request, config, this_world(), view.warn, given)
         by = _graded_by(plan, kept, recorded=recorded, by_id=bool(suites), graders=graders)
         plan = replace(plan, trials=_count_answers(kept))

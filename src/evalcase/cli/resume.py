@@ -13,6 +13,7 @@ from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.exit_codes import exit_code, first_code
 from evalcase.cli.explained import explained
 from evalcase.cli.running import Manner, execute, print_conclusion
+from evalcase.cli.streams import take_streams
 from evalcase.cli.trust import refuse_stranger, trust_option
 from evalcase.cli.watching import make_view
 from evalcase.errors import ConfigError, RecordError
@@ -71,7 +72,7 @@ def command(
     evalcase resume latest               after an edit of what is expected
     """
     again: tuple[Verdict, ...] = ("errored",) if retry_errored else ()
-    manner = Manner(quiet, as_json, is_new=False)
+    manner = Manner(take_streams(), quiet, as_json, is_new=False)
     config = load_config(os.getcwd(), os.getcwd())
     folder = os.path.abspath(runs_folder(runs_dir, config))
     if run is None:
@@ -96,7 +97,7 @@ def command(
     # Its targets are those it began with, whatever the configuration says by now.
     default = chosen.about.get("default_target", config.target)
     go_back(chosen, config)
-    view = make_view(quiet=manner.quiet or manner.as_json)
+    view = make_view(manner.streams, quiet=manner.quiet or manner.as_json)
     config = replace(config, target=default)
     plan = prepare(request, config, this_world(), view.warn, tell=view.tell)
     evaluation = Evaluation(plan, view)

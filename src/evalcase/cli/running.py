@@ -7,7 +7,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
 from time import monotonic
 
@@ -19,6 +19,7 @@ from evalcase.cli.conclusion import (
     summary_object,
 )
 from evalcase.cli.exit_codes import exit_code
+from evalcase.cli.streams import Streams, discard
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.cli.trust import why_unsealed
 from evalcase.cli.watching import shown
@@ -36,16 +37,32 @@ _BLOCKED_S = 0.5
 """How long Ctrl-C may wait for the event loop before the next one takes the short way."""
 
 
+class PressedError(KeyboardInterrupt):
+    """Ctrl-C, and not what some code of the user's raised."""
+
+
 @dataclass(frozen=True, slots=True)
 class Manner:
     """How a run is shown."""
 
-    quiet: bool = False
-    as_json: bool = False
+    streams: Streams
+    quiet: bool
+    as_json: bool
     is_new: bool = True
     """Whether all of its results are made now: then its record need not be read for a summary."""
     cwd: str = field(default_factory=os.getcwd)
     """Where the person is; `resume` works elsewhere."""
+
+    def print(self, lines: Iterable[str]) -> None:
+        """Write what was asked for to standard output."""
+        out = self.streams.out
+        try:
+            for line in lines:
+                out.write(line + "\n")
+            out.flush()
+        except OSError:
+            discard(out)
+            raise
 
 
 def execute(
@@ -72,7 +89,8 @@ def execute(
 def _tell_stray(view: RunView, error: BaseException) -> None:
     """What code of the user's raised outside of any trial: the run goes on, and what comes of its
     trials says how it ended."""
-    view.warn(describe_stray(error))
+    if not isinstance(error, PressedError):
+        view.warn(describe_stray(error))
 
 
 def _warn_unsealed(run: Run, state: str | None) -> None:
@@ -87,9 +105,10 @@ def print_conclusion(
 ) -> None:
     """Say what came of it. Statistics that nobody has are made of the record."""
     if manner.as_json:
-        sys.stdout.write(json.dumps(summary_object(evaluated)) + "\n")
+        manner.print([json.dumps(summary_object(evaluated))])
         return
-    width, style = columns_of(sys.stdout), style_for(sys.stdout)
+    out = manner.streams.out
+    width, style = columns_of(out), style_for(out)
     with KeptRun(evaluated.run) as kept:
         if manner.quiet:
             lines = last_lines(evaluated, place, width, style)
@@ -99,8 +118,7 @@ def print_conclusion(
                 evaluated, statistics or gather_statistics(kept.results()), gradings,
                 kept.find_case, place, width, style,
             )  # fmt: skip
-        for line in lines:
-            sys.stdout.write(line + "\n")
+        manner.print(lines)
 
 
 async def _until_interrupted(
@@ -127,11 +145,12 @@ async def _until_interrupted(
 
     def look(*_: object) -> None:
         unseen.append(monotonic())
+        if evaluation.engine is None:
+            raise PressedError  # a module may be imported, which keeps the loop from seeing it
         if unseen[-1] - unseen[0] > _BLOCKED_S:
-            # An async function keeps the loop from seeing it. This ends that function.
-            if evaluation.engine is not None:
-                evaluation.engine.interrupt()
-            raise KeyboardInterrupt
+            # An async function does. This ends that function.
+            evaluation.engine.interrupt()
+            raise PressedError
 
     loop.add_signal_handler(signal.SIGINT, interrupt)
     # Beside the loop, which is told by other means: this is called even while the loop is blocked.

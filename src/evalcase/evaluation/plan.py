@@ -93,7 +93,7 @@ def _prepare(
     if not options.no_exec and config.root not in world.import_path:
         # A project's own modules are importable, as they are for its tests.
         world.import_path.insert(0, config.root)
-    suites = given.suites if given.suites is not None else Suites(options.paths)
+    suites = given.suites if given.suites is not None else Suites(options.paths, world.cwd)
     surroundings = Surroundings(config.root, world.environment, warn)
     graders = Graders(
         given.graders, surroundings, config=config, no_exec=options.no_exec,

@@ -78,10 +78,12 @@ class HeldSuites:
 class Suites:
     """Suites of files: valid once `check` has been gone through to its end."""
 
-    def __init__(self, paths: tuple[str, ...]) -> None:
+    def __init__(self, paths: tuple[str, ...], cwd: str) -> None:
+        """`cwd` is what paths are seen from; a target may be elsewhere when they are read again."""
         if STDIN in paths:
             raise ConfigError("a run reads files, and not standard input: it must be resumable")
         self.paths = paths
+        self._cwd = cwd
         self._known = Existing()
         self.warnings = self.notes = 0
         self._errors: list[Problem] = []
@@ -114,7 +116,7 @@ class Suites:
 
     def _check_lines(self, path: str) -> Iterator[Case]:
         held: list[Case] | None = [] if self._fits(path) else None
-        snapshot = Snapshot([path, *sidecars(path)])
+        snapshot = Snapshot([path, *sidecars(path)], self._cwd)
         snapshot.look()
         for item in stream_cases(path, self._known):
             if isinstance(item, Problem):
@@ -145,14 +147,19 @@ class Suites:
 
     def __iter__(self) -> Iterator[tuple[str, Case]]:
         for path, cases in self._files.items():
-            for case in _again(path, cases) if isinstance(cases, Snapshot) else cases:
+            for case in _again(self._place(path), cases) if isinstance(cases, Snapshot) else cases:
                 yield path, case
 
     def hashes(self) -> dict[str, str]:
         return {
-            path: cases.digests[path] if isinstance(cases, Snapshot) else digest_file(path)
+            path: cases.digests[path]
+            if isinstance(cases, Snapshot)
+            else digest_file(self._place(path))
             for path, cases in self._files.items()
         }
+
+    def _place(self, path: str) -> str:
+        return os.path.join(self._cwd, path)
 
 
 def _again(path: str, snapshot: Snapshot) -> Iterator[Case]:
