@@ -71,6 +71,8 @@ def _faults_of_reference(value: JSON, where: KeyPath, root: JSON) -> Iterator[Op
 def _unknown(keyword: str, where: KeyPath) -> OptionFault:
     if keyword in ELSEWHERE:
         hint = EXTRA
+    elif keyword in ("file", "path", "value", "weight", "threshold"):
+        hint = "a mapping is the schema; options stand beside it: {type: json_schema, …}"
     else:
         close = nearest(keyword, KNOWN)
         hint = f"did you mean `{close}`?" if close else "JSON Schema 2020-12 has no such keyword"
