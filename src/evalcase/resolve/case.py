@@ -7,7 +7,7 @@ from typing import Any
 from evalcase.model.case import Case
 from evalcase.model.finding import QUOTE_IT, KeyPath
 from evalcase.model.json_value import kind
-from evalcase.resolve.advice import Written, advise
+from evalcase.resolve.advice import Written, advise, check_weights
 from evalcase.resolve.fields import CASE_FIELDS, CASE_ORDER
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
@@ -68,6 +68,8 @@ def resolve_case(
         shared.add_to(data, own_graders_only=values.get("suite_graders") is False)
     if findings.errors > errors:
         return None
+    if "threshold" in data and data.get("graders"):
+        check_weights(data, path, findings)
     as_written = values.get("expected_output")
     if type(as_written) is not str:
         # Text is compared as it stands, and nothing more is to be said of it.
