@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from evalcase.cli.terminal import write_prose
 from evalcase.project.options import RunOptions
 from evalcase.record.folder import Run
 from evalcase.system.user_key import read_key
@@ -24,13 +25,11 @@ trust_option = click.option(
 
 def refuse_stranger(run: Run, request: RunOptions, state: str | None) -> int:
     """Say what a record names, each thing on its line, and that nothing of it is used."""
-    sys.stderr.write(
-        f"evalcase: {visible(run.path)} was not made by you on this machine and in this folder, "
-        "or was changed since\n"
-    )
+    where = "by you on this machine and in this folder, or was changed since"
+    write_prose(f"evalcase: {run.path} was not made {where}", sys.stderr)
     why = why_unsealed(run, state)
     if why:
-        sys.stderr.write(f"{why}\n")
+        write_prose(why, sys.stderr)
     sys.stderr.write("to go on with it would use:\n")
     for what, values in _named(run, request):
         for value in values[:_MOST_SHOWN]:
