@@ -437,7 +437,7 @@ def test_a_run_that_was_killed_before_its_first_result(project: Project) -> None
     project.run("run", "--quiet")
     (project.runs()[0] / "journal.jsonl").unlink()
     done = project.run("report")
-    assert (done.code, "nothing ran" in done.out) == (0, True)
+    assert (done.code, "1 not run" in done.out) == (0, True)
     assert project.run("report", "--format", "jsonl").out == ""
     assert json.loads(project.run("report", "--format", "json").out)["cases"] == []
 
@@ -546,3 +546,43 @@ def test_resume_finds_runs_by_the_same_names(project: Project) -> None:
     assert len(project.calls()) == 1
     done = project.run("resume", "nonsense")
     assert (done.code, "the nearest is" in done.err) == (2, True)
+
+
+def test_an_earlier_grading_is_of_the_answers_that_there_were_then(project: Project) -> None:
+    project.suite(case("b"), case("a", "say old"))
+    project.run("run", "--quiet")
+    edited = {**case("b"), "expected_output": "other"}
+    project.suite(edited, case("a", "say new"))
+    project.run("resume", "latest", "--quiet")
+    newest = trials(project.run("report", "latest@2", "--format", "jsonl"))
+    first = trials(project.run("report", "latest@1", "--format", "jsonl"))
+    assert {row["case"]: row["answer"][0]["content"] for row in newest} == {"a": "new", "b": "ok"}
+    assert {row["case"]: row["answer"][0]["content"] for row in first} == {"a": "old", "b": "ok"}
+    assert {row["case"]: row["verdict"] for row in first} == {"a": "failed", "b": "passed"}
+
+
+def test_a_grading_that_was_ended_before_its_first_row_leaves_its_number_taken(
+    project: Project,
+) -> None:
+    project.suite(case("a"))
+    project.run("run", "--quiet")
+    for expected, number in (("x", 2), ("y", 3)):
+        project.suite({**case("a"), "expected_output": expected})
+        project.run("resume", "latest", "--quiet")
+        journal = project.runs()[0] / "journal.jsonl"
+        lines = journal.read_bytes().splitlines(keepends=True)
+        begun = [at for at, line in enumerate(lines) if b'"type":"grading"' in line]
+        assert b'"number":%d,' % number in lines[begun[-1]]
+        journal.write_bytes(b"".join(lines[: begun[-1] + 1]))
+
+
+@pytest.mark.parametrize("form", ["text", "json", "jsonl"])
+def test_a_report_is_the_same_after_its_suites_and_configuration_are_gone(
+    project: Project, form: str
+) -> None:
+    project.suite(case("a"), case("b", "say no"), case("c", "raise x"), case("d", repeat=2))
+    project.run("run", "--quiet")
+    before = project.run("report", "--format", form)
+    (project.path / "s.eval.yaml").unlink()
+    (project.path / "agent.py").unlink()
+    assert project.run("report", "--format", form) == before

@@ -14,12 +14,12 @@ import click
 from evalcase.cli import run_flags
 from evalcase.cli.conclusion import RecordPlace, conclusion_lines, summary_object
 from evalcase.cli.explained import explained
+from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.errors import ConfigError
 from evalcase.model.nearest import did_you_mean
 from evalcase.model.quick_dataclass import asdict, dataclass, replace
 from evalcase.model.result import Result
-from evalcase.project.config import load_config
 from evalcase.project.options import runs_folder
 from evalcase.record.evaluated import Evaluated, read_evaluated
 from evalcase.record.find import find_run
@@ -87,7 +87,7 @@ def command(
 
     Nothing but the record is read: its suites may be gone, and it may come from somebody else.
     """
-    config = load_config(os.getcwd(), os.getcwd())
+    config = look_for_runs(os.getcwd())
     found = find_run(run, runs_folder(runs_dir, config))
     wanted = Wanted(case, target, verdicts)
     with KeptRun(*found) as kept:
@@ -181,7 +181,7 @@ def _evaluated(kept: KeptRun, wanted: Wanted, statistics: Statistics | None = No
         tally.add(result)
         if statistics is not None:
             statistics.add(result)
-    return evaluated if is_all else replace(evaluated, totals=tally.totals())
+    return evaluated if is_all else replace(evaluated, totals=tally.totals(), not_run=0)
 
 
 def _results(kept: KeptRun, wanted: Wanted) -> Iterator[Result]:

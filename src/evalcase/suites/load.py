@@ -118,15 +118,17 @@ def _load_document(path: str, source: bytes, format: Format, known: Known) -> Lo
         if not document.readable:
             return Loaded(path, None, document.problems, 0)
         findings = Findings(known)
+        findings.doubts = document.doubts
         fields, cases = resolve_suite(document.value, suite_name(path), findings, consume=True)
         if findings.files:
             findings.check_files(attachments_in(folder_of(path)).find)
         if document.faults:
             # What is missing may be missing because of the faults.
-            findings.found = [each for each in findings.found if each.code not in ADVICE]
+            findings.leave_out(ADVICE)
         if is_sidecar(path):
             findings.replace_hint("no-cases", "name the .jsonl file that these fields belong to")
-        problems = in_order(document.problems + document.place(findings.found))
+        problems = document.problems + document.lints + document.place(findings.found)
+        problems = in_order(problems)
         valid = [case for case in cases if case is not None]
         return _loaded(path, fields, valid, problems, len(cases))
 

@@ -53,6 +53,8 @@ class Ending:
     """Which of several gradings this is."""
     origin: str = ""
     """The run whose cases that did not pass these are."""
+    not_run: int = 0
+    """How many cases were not begun."""
     mixed: str = ""
     """What is mixed in it, that should not be: versions of a target."""
 
@@ -99,6 +101,8 @@ def verdict_lines(ending: Ending, width: int, style: Style) -> Iterator[str]:
     parts = _counted(totals.cases, style)
     if totals.unfinished:
         parts.append((f"{totals.unfinished:,} {UNFINISHED}", style.warning))
+    if ending.not_run:
+        parts.append((f"{ending.not_run:,} not run", style.warning))
     parts = parts or [("nothing ran", style.warning)]
     if totals.pass_rate is not None:
         parts.append((f"pass rate {percent(totals.pass_rate)}", style.place))
