@@ -95,7 +95,7 @@ def limit_of(word: str) -> float:
     return 1.0 if "within" in word else LIMIT_S
 
 
-def test_fault_41_whatever_a_command_does_costs_its_own_trial(project: Project) -> None:
+def test_fault_42_whatever_a_command_does_costs_its_own_trial(project: Project) -> None:
     configure(
         project, {name: {"command": ["sh", "-c", line[0]]} for name, line in COMMANDS.items()}
     )
@@ -113,7 +113,7 @@ def test_fault_41_whatever_a_command_does_costs_its_own_trial(project: Project) 
     assert (done.code, done.json["status"]) == (3, "completed")
 
 
-def test_fault_41_whatever_a_worker_does_costs_its_own_trials(project: Project) -> None:
+def test_fault_42_whatever_a_worker_does_costs_its_own_trials(project: Project) -> None:
     (project.path / "worker.py").write_text(WORKER)
     configure(
         project,
@@ -195,7 +195,7 @@ def run_process(project: Project, *arguments: str, stderr: int = subprocess.PIPE
     return Done(done.returncode, done.stdout.decode(), (done.stderr or b"").decode())
 
 
-def test_fault_41_what_is_left_behind_in_a_process_changes_neither_its_end_nor_its_code(
+def test_fault_42_what_is_left_behind_in_a_process_changes_neither_its_end_nor_its_code(
     project: Project,
 ) -> None:
     (project.path / "odd.py").write_text(AGENT)
@@ -209,7 +209,7 @@ def test_fault_41_what_is_left_behind_in_a_process_changes_neither_its_end_nor_i
 
 
 @pytest.mark.parametrize(("expected", "code"), [("ok", 0), ("no", 1)])
-def test_fault_41_descriptors_that_are_closed_lose_no_result(
+def test_fault_42_descriptors_that_are_closed_lose_no_result(
     project: Project, expected: str, code: int
 ) -> None:
     (project.path / "odd.py").write_text(AGENT.replace("atexit.register(", "# "))
@@ -221,7 +221,7 @@ def test_fault_41_descriptors_that_are_closed_lose_no_result(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device")
 @pytest.mark.parametrize(("text", "code"), [("say ok", 0), ("say no", 1), ("raise no", 3)])
-def test_fault_41_a_log_that_can_not_be_written_ends_no_run(
+def test_fault_42_a_log_that_can_not_be_written_ends_no_run(
     project: Project, text: str, code: int
 ) -> None:
     project.add_to_agent("print('at import')\n")
