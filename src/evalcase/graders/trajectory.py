@@ -41,7 +41,10 @@ class TrajectoryGrader(Grader):
         example=[{"tool": "search", "input": {"q": "Peru"}}], elsewhere=("expected", "calls"),
     )  # fmt: skip
     order: str = option(
-        Choice(("exact", "in_order", "any_order")),
+        Choice(
+            ("exact", "in_order", "any_order"),
+            (("strict", "exact"), ("ordered", "in_order"), ("unordered", "any_order")),
+        ),
         "Whether each is at its place, they come in their order, or in any.",
         default="in_order", elsewhere=("mode",),
     )  # fmt: skip
