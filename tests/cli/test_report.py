@@ -372,8 +372,8 @@ def test_filters_choose_cases_by_verdict_and_target(project: Project) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--case", "totl"], "has no case `totl`; the nearest is `total`"),
-        (["--target", "agnt"], "has no target `agnt`; the nearest is `agent`"),
+        (["--case", "totl"], "has no case `totl`; did you mean `total`?"),
+        (["--target", "agnt"], "has no target `agnt`; did you mean `agent`?"),
         (["--case", "total", "--target", "other"], "case `total` was not run at `other`"),
     ],
 )
@@ -385,6 +385,20 @@ def test_a_filter_that_matches_nothing_is_an_error_that_names_the_nearest(
     done = project.run("report", "--format", form, "-o", "out", *options)
     assert (done.code, said in done.err) == (2, True), done
     assert not (project.path / "out").exists()
+
+
+def test_cases_are_chosen_by_globs_as_for_a_run(project: Project) -> None:
+    project.suite(case("sum-1"), case("sum-2", "say no"), case("total"))
+    project.run("run", "--quiet")
+    lines = project.run("report", "--case", "sum-*").out.splitlines()
+    assert [line for line in lines if line.startswith("s.eval.yaml")] == [
+        "s.eval.yaml: sum-1",
+        "s.eval.yaml: sum-2",
+    ]
+    rows = project.run("report", "--case", "sum-*", "--format", "jsonl").out.splitlines()
+    assert {json.loads(row)["case"] for row in rows} == {"sum-1", "sum-2"}
+    done = project.run("report", "--case", "zzz*")
+    assert (done.code, "did you mean" in done.err) == (2, False)
 
 
 def test_what_is_not_there_is_said_in_words_or_by_an_empty_file(project: Project) -> None:
