@@ -39,7 +39,7 @@ def grading_job(project: Path, function: str) -> Callable[[], int]:
     from evalcase.model.grader import Context
     from evalcase.model.question import Question
     from evalcase.plugins.graders import Graders
-    from evalcase.system.timer import Timer
+    from evalcase.system.guests import Guests
 
     sys.path.insert(0, str(project))
     text = {"input": "x", "expected_output": "3", "graders": [f"python:adding:{function}"]}
@@ -48,8 +48,8 @@ def grading_job(project: Path, function: str) -> Callable[[], int]:
     graders = [grader for grader in Graders().of(case) if grader.name != "expected"]
 
     async def grade_often(times: int) -> int:
-        timer = Timer()
-        verdicts = [(await grade_answer(context, graders, timer)).verdict for _ in range(times)]
+        guests = Guests()
+        verdicts = [(await grade_answer(context, graders, guests)).verdict for _ in range(times)]
         return verdicts.count("passed")
 
     asyncio.run(grade_often(1))  # what is imported on first use

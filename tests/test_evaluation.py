@@ -146,7 +146,7 @@ def test_limits_come_from_the_request_and_else_from_the_configuration() -> None:
 
 
 def checked(*paths: Path) -> Suites:
-    suites = Suites(tuple(map(str, paths)))
+    suites = Suites(tuple(map(str, paths)), ".")
     for _ in suites.check():
         pass
     return suites

@@ -436,7 +436,9 @@ def test_a_target_that_breaks_when_it_is_closed_is_a_warning(
     suite(folder, case("a"))
     said: list[str] = []
     assert evaluate(".", Broken(["ok"]), on_warning=said.append).ok
-    assert said == ["a target could not be closed: OSError: gone"]
+    assert [text.partition(" (")[0] for text in said] == [
+        "`Broken`: tear-down failed: OSError('gone')"
+    ]
 
 
 def test_a_cap_that_cannot_hold_is_said(folder: Path, evaluate: Evaluate) -> None:

@@ -146,11 +146,16 @@ def evaluate(
     Raise SuiteError if a case is invalid, ConfigError or TargetError if a target can't be used,
     RecordError if nothing can be kept. Failures and errors of trials are results, and not raised.
     """
-    import asyncio
+    from evalcase.evaluation.listener import log_warning
+    from evalcase.system.loop import describe_stray, run_to_end
 
     if _is_in_loop():
         raise RuntimeError("an event loop is running: `await evalcase.evaluate_async(…)` there")
-    return asyncio.run(evaluate_async(what, target, graders=graders, root=root, **options))
+    warn = options.get("on_warning", log_warning)
+    return run_to_end(
+        evaluate_async(what, target, graders=graders, root=root, **options),
+        lambda error: warn(describe_stray(error)),
+    )
 
 
 async def evaluate_async(

@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import NamedTuple
 from unittest import mock
 
-from evalcase.cli.main import main
+from evalcase.cli.main import run_command_line
 
 _PATH, _MODULES = sys.path[:], set(sys.modules)
 """As they are before any test is run."""
@@ -55,7 +55,7 @@ def run_in_process(
 def _exit_code() -> int:
     """Leave as the interpreter would: what nobody caught is a traceback, and 1."""
     try:
-        main()
+        return run_command_line()
     except SystemExit as end:
         if end.code is None or isinstance(end.code, int):
             return end.code or 0
@@ -64,7 +64,6 @@ def _exit_code() -> int:
     except (Exception, KeyboardInterrupt):  # noqa: BLE001 - what it is, the test will see
         traceback.print_exc()
         return 1
-    return 0
 
 
 @contextmanager

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+from shutil import copytree
+
 from tests.run.project import Gate, Project, case, cases
 
 
@@ -73,3 +76,34 @@ def test_a_bad_configuration_exits_2(project: Project) -> None:
     project.configure("runs_dir = 1")
     done = project.run("list")
     assert (done.code, "runs_dir" in done.err) == (2, True)
+
+
+def test_the_newest_twenty_unless_more_are_asked_for(project: Project) -> None:
+    project.suite(case("a"))
+    project.run("run", "--quiet")
+    only = project.runs()[0]
+    for number in range(24):
+        copytree(only, only.parent / f"20200101-0000{number:02}-abcdef")
+    lines = project.run("list").out.splitlines()
+    assert len(lines) == 1 + 20 + 1
+    assert (lines[1].split()[0], lines[-1]) == (only.name, "and 5 more: evalcase list --limit 25")
+    assert len(project.run("list", "--limit", "3").out.splitlines()) == 1 + 3 + 1
+    assert len(project.run("list", "--limit", "25").out.splitlines()) == 1 + 25
+    assert len(json.loads(project.run("list", "--json").out)) == 25
+    assert len(json.loads(project.run("list", "--json", "--limit", "2").out)) == 2
+
+
+def test_objects_for_programs(project: Project) -> None:
+    assert json.loads(project.run("list", "--json").out) == []
+    project.suite(case("a"), case("b", "say no"))
+    told = project.run("run", "--json").json
+    project.run("run", "--quiet")
+    second = project.runs()[-1]
+    (second / "run.json").write_text("{")
+    both = {each["run"]: each for each in json.loads(project.run("list", "--json").out)}
+    listed, damaged = both[told["run"]], both[second.name]
+    rest = {key: listed.pop(key) for key in ("created_at", "suites", "targets")}
+    assert listed == told
+    assert (rest["suites"], rest["targets"]) == (["s.eval.yaml"], ["agent"])
+    assert damaged["status"] == "damaged"
+    assert "run.json is damaged" in damaged["problem"]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -445,6 +446,13 @@ def test_no_exec_refuses_code(project: Project) -> None:
     assert project.run("run", "--no-exec", "--target", "echo").code == 1
 
 
+def test_a_log_of_both_streams_shows_a_failure_once(project: Project) -> None:
+    project.suite(case("a", "say no"), case("b"))
+    done = project.run_process("run")
+    assert (done.out + done.err).count("failed s.eval.yaml: a") == 1
+    assert "failed a" not in done.err
+
+
 def test_quiet_says_only_how_it_ended(project: Project) -> None:
     project.suite(case("good"), case("bad", "say no"))
     done = project.run("run", "--quiet")
@@ -663,7 +671,7 @@ def test_a_target_named_twice_is_run_once(project: Project) -> None:
 
 def test_ctrl_c_after_fail_fast_lets_finish_what_is_running(project: Project, gate: Gate) -> None:
     project.suite(case("a", "say no"), case("b", "gate"), *cases(3))
-    process = project.start("run", "--fail-fast", "--concurrency", "2")
+    process = project.start("run", "--fail-fast", "--concurrency", "2", out=subprocess.DEVNULL)
     await_notice(process, "failed a")
     gate.await_calls(1)
     interrupt(process)

@@ -280,3 +280,32 @@ def test_a_list_in_a_terminal_of_80_columns(project: Project) -> None:
         "  s.eval.yaml  agent",
         "",
     ]
+
+
+def assert_prose_hangs(lines: list[str]) -> None:
+    assert len(lines) > 1
+    assert all(len(line) <= 60 for line in lines)
+    assert all(line.startswith("  ") for line in lines[1:])
+
+
+def flow(lines: list[str]) -> str:
+    """What is said, without the lines of the file, of which less fits into a narrow terminal."""
+    return " ".join(" ".join(line for line in lines if " | " not in line).split())
+
+
+def test_prose_is_broken_at_words_on_a_terminal_and_nowhere_else(project: Project) -> None:
+    project.suite(case("a", graders=[{"type": "contians", "value": "x"}]))
+    terminal = PseudoTerminal(project.path, "check", columns=60)
+    assert terminal.finish() == 2
+    rows = terminal.screen()
+    assert_prose_hangs(rows[: rows.index("")])
+    piped = project.run("check").out.splitlines()
+    assert flow(rows) == flow(piped)
+    assert len(piped) < len(rows)
+
+
+def test_what_keeps_a_run_from_starting_is_broken_at_words(project: Project) -> None:
+    project.suite(case("a", graders=["python:agent:nosuch", "python:nowhere:to_be_found"]))
+    terminal = PseudoTerminal(project.path, "run", columns=60)
+    assert terminal.finish() == 2
+    assert_prose_hangs([row for row in terminal.screen() if "/" not in row and row])

@@ -301,6 +301,16 @@ def test_nothing_in_the_examples_of_graders_is_underlined(yaml: EditedProject) -
     assert yaml.open(text, "a.installed.yaml").underlined() == []
 
 
+def test_every_installed_grader_is_offered_with_its_sentence_and_its_example(
+    yaml: EditedProject,
+) -> None:
+    offered = yaml.at(f"{IN_GRADERS}|", "a.installed.yaml").offered()
+    assert {each.kind.name: offered[each.kind.name].about for each in declared_graders()} == {
+        each.kind.name: each.kind.about for each in declared_graders()
+    }
+    assert offered["python"].inserts == "python: ${1:checks:polite}"
+
+
 # What `init` writes
 
 

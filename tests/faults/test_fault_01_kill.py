@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -18,7 +19,7 @@ SUITE = [case(f"c{number:02}", "say no") for number in range(30)]
 
 def run_until(project: Project, command: str, announced: int) -> set[str]:
     """Kill a run as soon as so many trials were announced as finished; what was announced."""
-    process = project.start(command, env={"PYTHONUNBUFFERED": "1"})
+    process = project.start(command, env={"PYTHONUNBUFFERED": "1"}, out=subprocess.DEVNULL)
     assert process.stderr is not None
     said = b""
     while said.count(b"failed c") < announced:

@@ -16,7 +16,7 @@ from evalcase.model.codec import decode, encode
 from evalcase.model.grade import Grade, Score
 from evalcase.model.grader import Context, Grader, GraderKind, NamedGrader
 from evalcase.model.result import Verdict
-from evalcase.system.timer import Timer
+from evalcase.system.guests import Guests
 from tests.graders.expectation import answer_of, context_of
 
 HERE = "tests.graders.functions"
@@ -63,7 +63,7 @@ def grade(
 async def apply(
     graders: Sequence[NamedGrader], answer: Answer, timeout_s: float = 5.0, **fields: Any
 ) -> tuple[Verdict, tuple[Grade, ...]]:
-    return await grade_answer(context_of(answer, **fields), graders, Timer(), timeout_s)
+    return await grade_answer(context_of(answer, **fields), graders, Guests(), timeout_s)
 
 
 def test_graders_are_applied_in_order_under_their_names_with_their_weights() -> None:

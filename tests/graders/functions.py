@@ -96,6 +96,16 @@ def meets_others() -> bool:
     return True
 
 
+def at_least(text: str, least: int, *, words: list[str] | None = None) -> bool:
+    if words is not None:
+        words.append("changed")
+    return len(text) >= least
+
+
+def takes_more(text: str, **more: Any) -> bool:
+    return bool(text == more["wanted"])
+
+
 def wants(response: str) -> bool:
     return bool(response)
 

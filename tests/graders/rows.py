@@ -22,7 +22,7 @@ from evalcase.model.message import Message
 from evalcase.model.question import Question
 from evalcase.plugins.graders import make_grader
 from evalcase.read.yaml import parse_yaml
-from evalcase.system.timer import Timer
+from evalcase.system.guests import Guests
 
 FOLDER = Path(__file__).parent / "cases"
 
@@ -87,7 +87,7 @@ def grade_by(spec: dict[str, Any], context: Context) -> Grade:
     async def grade() -> Grade:
         named = make_grader(spec)
         try:
-            return (await grade_answer(context, [named], Timer())).grades[0]
+            return (await grade_answer(context, [named], Guests())).grades[0]
         finally:
             await named.grader.close()
 

@@ -16,7 +16,7 @@ from evalcase.model.grade import Grade, Score
 from evalcase.model.grader import NamedGrader
 from evalcase.model.result import Verdict
 from evalcase.plugins.graders import NOWHERE, Graders, make_grader
-from evalcase.system.timer import Timer
+from evalcase.system.guests import Guests
 from tests.grade.test_apply import Fixed
 from tests.graders.expectation import answer_of, context_of
 
@@ -46,7 +46,7 @@ def combined(kind: str, *outcomes: Any, **options: Any) -> NamedGrader:
 def grade(*graders: NamedGrader, **fields: Any) -> tuple[Verdict, Grade]:
     async def apply() -> tuple[Verdict, Grade]:
         context = context_of(answer_of("4"), **fields)
-        verdict, grades = await grade_answer(context, graders, Timer(), 5.0)
+        verdict, grades = await grade_answer(context, graders, Guests(), 5.0)
         return verdict, grades[0]
 
     return asyncio.run(apply())
@@ -63,11 +63,11 @@ def grade(*graders: NamedGrader, **fields: Any) -> tuple[Verdict, Grade]:
         ("all", {}, [NOTHING, NOTHING], "ungraded", None),
         ("any", {}, [BAD, GOOD], "passed", 1.0),
         ("any", {}, [BAD, FAIR], "failed", 0.5),
-        ("any", {}, [BROKEN, GOOD], "passed", 1.0),
+        ("any", {}, [BROKEN, GOOD], "errored", None),
         ("any", {}, [BROKEN, BAD], "errored", None),
         ("at_least", {"count": 2}, [GOOD, BAD, GOOD], "passed", 1.0),
         ("at_least", {"count": 2}, [GOOD, BAD, FAIR], "failed", 0.5),
-        ("at_least", {"count": 2}, [GOOD, BROKEN, GOOD], "passed", 1.0),
+        ("at_least", {"count": 2}, [GOOD, BROKEN, GOOD], "errored", None),
         ("at_least", {"count": 2}, [GOOD, BROKEN, BAD], "errored", None),
         ("weighted", {"threshold": 0.5}, [GOOD, BAD], "passed", 0.5),
         ("weighted", {"threshold": 0.6}, [GOOD, BAD], "failed", 0.5),
@@ -130,7 +130,13 @@ def test_each_has_its_own_time() -> None:
     _, single = grade(combined("any", slow, BAD))
     assert single.failure is not None
     assert "`slow`: gave no grade within 0.01 s" in single.reason
-    assert grade(combined("any", slow, GOOD))[0] == "passed"
+    assert grade(combined("any", slow, GOOD))[0] == "errored", "a crash is never hidden"
+
+
+def test_the_place_in_the_code_is_that_of_the_one_inside() -> None:
+    _, single = grade(combined("any", GOOD, combined("all", BROKEN)))
+    assert single.failure is not None
+    assert single.failure.details["traceback"][-1] == "ValueError: oops"
 
 
 def test_one_inside_that_compares_with_what_is_expected_counts() -> None:

@@ -29,7 +29,9 @@ PASSING: dict[str, dict[str, Any]] = {
     "regex": said("on 2026-03-01"),
     "one_of": said("Yes"),
     "length": said("few words"),
+    "similarity": said("The capital of Peru is Lima!"),
     "json": said("[1]"),
+    "json_schema": said('{"riskLevel": 1}'),
     "json_equals": said(json.dumps({"total": 10.001, "id": 7})),
     "fields": said(json.dumps({"riskLevel": "High", "score": 0.92})),
     "trajectory": said(None, tool_calls=[{"tool": "search", "input": {"q": "Peru"}},
@@ -40,8 +42,8 @@ PASSING: dict[str, dict[str, Any]] = {
     "tokens": said("short"),
     "finish": said("done", finish_reason="stop"),
 }  # fmt: skip
-ELSEWHERE = {"expected", "python", "all", "any", "at_least", "weighted"}
-"""They have no example, or one that names functions of a project."""
+ELSEWHERE = {"expected", "python", "script", "judge", "all", "any", "at_least", "weighted"}
+"""They have no example, or one that names what a project has: functions, programs, a judge."""
 
 
 def test_there_is_an_answer_for_each_example() -> None:

@@ -18,7 +18,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import replace
 from evalcase.plugins.graders import make_grader
-from evalcase.system.timer import Timer
+from evalcase.system.guests import Guests
 from tests.graders.expectation import answer_of, calls, context_of
 
 
@@ -60,7 +60,7 @@ def judged(
             answer_of("We open at nine.") if answer is None else answer, **(case or {})
         )
         context = replace(context, asker=judge.ask)
-        _, grades = await grade_answer(context, [make_grader(spec)], Timer(), 5.0)
+        _, grades = await grade_answer(context, [make_grader(spec)], Guests(), 5.0)
         return grades[0]
 
     return asyncio.run(apply())

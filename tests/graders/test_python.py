@@ -16,7 +16,7 @@ from evalcase.model.grade import Grade
 from evalcase.model.grader import Context, NamedGrader
 from evalcase.model.option import faults_of
 from evalcase.plugins.graders import NOWHERE
-from evalcase.system.timer import Timer
+from evalcase.system.guests import Guests
 from tests.graders import functions
 from tests.graders.expectation import answer_of, context_of
 
@@ -29,7 +29,7 @@ def call(name: str, answer: str = "four", threshold: float = 1.0, **fields: Any)
 
 
 async def _grade(grader: NamedGrader, context: Context) -> Grade:
-    graded = await grade_answer(context, [grader], Timer())
+    graded = await grade_answer(context, [grader], Guests())
     return graded.grades[0]
 
 
@@ -209,3 +209,42 @@ async def _many(name: str, count: int) -> list[Grade]:
 def test_slow_functions_do_not_wait_for_each_other() -> None:
     grades = asyncio.run(_many("meets_others", functions.PARTIES))
     assert all(grade.passed for grade in grades), "each waits until all of them are there"
+
+
+def with_arguments(name: str, **arguments: Any) -> PythonGrader:
+    return PythonGrader(f"{HERE}:{name}", arguments)
+
+
+def test_arguments_are_given_by_name_and_are_fresh_in_each_call() -> None:
+    grader = with_arguments("at_least", least=4, words=["a"])
+    named = NamedGrader("python", grader)
+    for text, passed in (("four", True), ("two", False)):
+        grade = asyncio.run(_grade(named, context_of(answer_of(text))))
+        assert grade.passed is passed
+    assert grader.arguments == {"least": 4, "words": ["a"]}
+    wanted = NamedGrader("python", with_arguments("takes_more", wanted="four"))
+    assert asyncio.run(_grade(wanted, context_of(answer_of("four")))).passed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "`at_least` has a parameter `least`"),
+        ({"least": 1, "lest": 2}, "`at_least` has no parameter `lest`"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_told_before_the_run(arguments: Any, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        with_arguments("at_least", **arguments).load(NOWHERE)
+    assert message in str(caught.value)
+
+
+def test_arguments_that_evalcase_gives_itself_are_found_by_check() -> None:
+    (fault,) = faults_of(PythonGrader, {"value": "a:b", "arguments": {"text": 1}}, "it")
+    assert (fault.path, fault.message) == (("arguments", "text"), "`text` is given by evalcase")
+
+
+def test_a_function_that_is_given_what_is_expected_compares_with_it() -> None:
+    assert PythonGrader(f"{HERE}:compares").compares_expected()
+    assert not PythonGrader(f"{HERE}:is_short").compares_expected()
+    assert FunctionGrader(functions.compares).compares_expected()

@@ -18,7 +18,7 @@ by_place = pytest.mark.parametrize("row", rows("gives"), ids=lambda row: row.pla
 
 
 def test_there_is_a_table_for_each_grader() -> None:
-    elsewhere = {"expected", "python", "all", "any", "at_least", "weighted", "judge"}
+    elsewhere = {"expected", "python", "script", "all", "any", "at_least", "weighted", "judge"}
     assert {path.stem for path in FOLDER.glob("*.yaml")} == set(names("graders")) - elsewhere
     for name in set(names("graders")) - elsewhere:
         outcomes = [row.data for row in all_rows() if row.place.rpartition("-")[0] == name]

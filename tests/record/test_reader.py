@@ -17,6 +17,7 @@ from evalcase.model.failure import Failure
 from evalcase.model.totals import Counts
 from evalcase.record import lines
 from evalcase.record.index import read_index, read_totals
+from evalcase.record.journal import open_journal
 from evalcase.record.lines import JournalLines
 from evalcase.record.reader import read_results
 from evalcase.record.table import mark_of
@@ -105,14 +106,15 @@ def test_any_truncation_loses_only_the_torn_line(data: st.DataObject) -> None:
         assert path.read_bytes() == whole
 
 
-def test_a_last_line_with_a_wrong_checksum_is_torn(tmp_path: Path) -> None:
+def test_a_whole_last_line_with_a_wrong_checksum_is_damage_and_stays(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     write(path, [row(1), row(2)])
-    path.write_bytes(path.read_bytes().replace(b"case-2", b"case-7"))
-    seen = JournalLines(str(path))
-    assert len(list(seen)) == 1
-    assert seen.torn is not None
-    assert (seen.torn.line, seen.torn.start) == (2, seen.size)
+    path.write_bytes(changed := path.read_bytes().replace(b"case-2", b"case-7"))
+    with pytest.raises(RecordError, match=r"journal\.jsonl:2: .* does not match its checksum"):
+        list(JournalLines(str(path)))
+    with pytest.raises(RecordError, match=r"journal\.jsonl:2: "):
+        open_journal(str(path))
+    assert path.read_bytes() == changed
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from tests.cli.in_process import run_in_process
 
 KEYS = {
     "run", "path", "status", "total", "passed", "failed", "errored", "ungraded", "skipped",
-    "pass_rate", "unfinished", "trials", "cost_usd", "grading_usd", "duration_s",
+    "pass_rate", "unfinished", "trials", "cost_usd", "grading_usd", "cached", "duration_s",
     "failed_of", "mixed",
 }  # fmt: skip
 
@@ -165,13 +165,17 @@ class Project:
         return path
 
     def start(
-        self, *arguments: str, env: Mapping[str, str] | None = None, below: str = "."
-    ) -> subprocess.Popen[bytes]:
-        """The command as a process, under way, in the folder of the project or one below."""
+        self, *arguments: str, env: Mapping[str, str] | None = None, below: str = ".",
+        out: int = subprocess.PIPE,
+    ) -> subprocess.Popen[bytes]:  # fmt: skip
+        """The command as a process, under way, in the folder of the project or one below.
+
+        Failures are named on standard error as they come only if `out` goes elsewhere.
+        """
         return subprocess.Popen(
             [*EVALCASE, *arguments], cwd=self.path / below,
             env=environment(PYTHONFAULTHANDLER="1", **(env or {})),
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE,
         )  # fmt: skip
 
     def run(self, *arguments: str, env: Mapping[str, str] | None = None, below: str = ".") -> Done:
@@ -239,7 +243,7 @@ def finish(process: subprocess.Popen[bytes]) -> Done:
         process.kill()
         process.communicate()
         raise
-    return _done(process.returncode, out, err)
+    return _done(process.returncode, out or b"", err)
 
 
 def _done(code: int, out: bytes, err: bytes) -> Done:

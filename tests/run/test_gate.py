@@ -18,7 +18,7 @@ from evalcase.run.budget import Budget
 from evalcase.run.gate import Asked, Gate, Patience
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
-from evalcase.system.timer import Timer
+from evalcase.system.guests import Guests
 from evalcase.testing import HANGS, ScriptedTarget
 from tests.targets.questions import question
 
@@ -52,7 +52,7 @@ def attempt(
 def gate_of(target: Target, limits: Limits, patience: Patience, **more: Any) -> Gate:
     budget = more.pop("budget", None) or Budget(None, 0.0, print)
     targets = Held({"it": target})
-    return Gate(targets, limits, patience, budget, Timer(), lambda: 1.0, **more)
+    return Gate(targets, limits, patience, budget, Guests(), lambda: 1.0, **more)
 
 
 class Held:

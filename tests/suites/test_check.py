@@ -245,6 +245,18 @@ def test_a_grader_that_judges_needs_a_judge_or_names_one(
         assert [problem.code for problem in problems_of_run(target="echo")] == found
 
 
+def test_no_function_is_imported_to_find_out_whether_it_compares(folder: Path) -> None:
+    (folder / "checks.py").write_text(CANARY)
+    expected = "[{role: user, content: a}, {role: assistant, content: 1}]"
+    case = f"{{id: a, input: x, graders: [python:checks:yes], expected_output: {expected}}}"
+    write(folder, a__eval__yaml=f"- {case}\n")
+    (problem,) = evalcase.check(".")
+    assert (problem.code, problem.severity) == ("not-compared", "note")
+    assert "of your own" in (problem.hint or "")
+    assert evalcase.load("a.eval.yaml")
+    assert not (folder / "checks.sang").exists()
+
+
 @pytest.mark.parametrize(
     ("held", "hint"),
     [

@@ -12,7 +12,8 @@ from evalcase.model.answer import Answer
 from evalcase.model.message import Message, named_files
 from evalcase.model.question import Question
 from evalcase.model.target import Surroundings, Target, TargetKind
-from evalcase.plugins.targets import build_target, read_value
+from evalcase.plugins.target_names import read_value
+from evalcase.plugins.targets import build_target
 
 LIMIT_S = 60.0
 """No answer in these tests takes nearly as long."""

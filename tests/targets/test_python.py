@@ -123,13 +123,12 @@ def test_exceptions_of_the_function_come_out_as_they_are(make: Make, kind: str) 
     assert str(caught.traceback[-1].path).endswith("agent.py")
 
 
-@pytest.mark.parametrize("kind", ["def", "async def"])
 @pytest.mark.parametrize("raised", ["SystemExit(3)", "StopIteration()", "asyncio.CancelledError()"])
-def test_what_would_end_the_engine_is_an_error_of_the_trial(
-    make: Make, kind: str, raised: str
+def test_what_a_plain_function_raises_to_end_the_engine_is_an_error(
+    make: Make, raised: str
 ) -> None:
     with pytest.raises(RuntimeError):
-        ask(make(f"import asyncio\n{kind} answer(prompt): raise {raised}"))
+        ask(make(f"import asyncio\ndef answer(prompt): raise {raised}"))
 
 
 # Set-up and tear-down.
@@ -206,28 +205,6 @@ def test_failed_set_up_is_an_error_with_its_place(make: Make, tmp_path: Path) ->
     with pytest.raises(TargetError, match="set-up failed: OSError: no key") as caught:
         ask(target)
     assert f"{tmp_path / 'agent.py'}:3" in str(caught.value)
-
-
-def test_tear_down_that_hangs_or_fails_is_given_up_with_a_warning(
-    make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("evalcase.targets.python._CLOSE_S", 0.05)
-    source = """
-        import threading
-        never = threading.Event()
-        class Hangs:
-            def close(self): never.wait()
-            def answer(self, prompt): return prompt
-        class Fails:
-            async def close(self): raise OSError("gone")
-            def answer(self, prompt): return prompt
-    """
-    said: list[str] = []
-    for name in ("agent:Hangs", "agent:Fails"):
-        assert ask(make(source, name, warn=said.append)).text == "Hi"
-        sys.modules["agent"].never.set()
-    assert "took more than 0.05 s" in said[0]
-    assert "OSError('gone')" in said[1]
 
 
 # Threads and time.

@@ -18,6 +18,7 @@ COMMANDS = {
     "migrate": "Rename deprecated names, leaving every other byte alone.",
     "run": "Run cases against targets and keep every result.",
     "resume": "Go on with a run that was not completed.",
+    "grade": "Grade the answers of a run again.",
     "list": "List the runs that were kept.",
     "report": "Show what came of a run that was kept.",
     "graders": "List the graders, or explain one of them.",
@@ -98,7 +99,9 @@ def run(arguments: list[str]) -> int:
     except click.ClickException as error:
         error.show()
         return 2
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort) as error:
+        if error.args:
+            sys.stderr.write(f"evalcase: interrupted {error}\n")
         return 130
     except BrokenPipeError:
         # Whoever read our output has seen enough. Leave as a program does that this signal ends.
@@ -121,4 +124,6 @@ def _writable(stream: TextIO | None) -> TextIO:
 
 def _discard_output() -> None:
     """Give standard output another end, so that nothing fails when Python flushes it at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    from evalcase.cli.streams import discard
+
+    discard(sys.stdout)

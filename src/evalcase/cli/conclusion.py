@@ -130,6 +130,7 @@ def summary_object(evaluated: Evaluated) -> dict[str, object]:
         **asdict(totals.cases), "pass_rate": totals.pass_rate, "unfinished": totals.unfinished,
         "trials": asdict(totals.trials),
         "cost_usd": totals.cost_usd, "grading_usd": totals.grading_usd,
+        "cached": totals.cached,
         "duration_s": evaluated.duration_s,
         "failed_of": origin_of(evaluated.run), "mixed": list(evaluated.mixed),
     }  # fmt: skip

@@ -37,8 +37,10 @@ def explained(action: Callable[Arguments, int]) -> Callable[Arguments, int]:
 def _say(error: EvalcaseError) -> None:
     from evalcase.report.terminal.hanging import hang
 
-    for row in hang(f"evalcase: {visible(str(error))}", prose_width(sys.stderr), indent=2):
-        sys.stderr.write(row + "\n")
+    several = error.messages if isinstance(error, ConfigError) else ()
+    for text in several or (str(error),):
+        for row in hang(f"evalcase: {visible(text)}", prose_width(sys.stderr), indent=2):
+            sys.stderr.write(row + "\n")
 
 
 def _complain(problems: Sequence[Problem]) -> int:

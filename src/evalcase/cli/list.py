@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from datetime import UTC, datetime
@@ -9,11 +10,13 @@ from datetime import UTC, datetime
 import click
 
 from evalcase.cli import run_flags
-from evalcase.cli.conclusion import say_mixed
+from evalcase.cli.conclusion import say_mixed, summary_object
+from evalcase.cli.explained import explained
 from evalcase.cli.terminal import columns_of, seen_from, style_for
-from evalcase.errors import ConfigError, RecordError
+from evalcase.errors import RecordError
 from evalcase.project.config import load_config
 from evalcase.project.options import runs_folder
+from evalcase.record.evaluated import read_evaluated
 from evalcase.record.find import ListedRun, list_runs
 from evalcase.record.folder import origin_of
 from evalcase.record.kept import KeptRun
@@ -21,11 +24,18 @@ from evalcase.report.terminal.run_list import Entry, list_lines
 from evalcase.text.visible import visible
 
 _LONGEST = 100
+_MOST_RUNS = 20
 
 
 @click.command("list")
+@click.option(
+    "--limit", type=click.IntRange(1), metavar="N",
+    help="At most this many, the newest. [default: 20; with --json, all]",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="A list of objects on standard output.")
 @run_flags.runs_dir
-def command(runs_dir: str | None) -> int:
+@explained
+def command(limit: int | None, as_json: bool, runs_dir: str | None) -> int:
     """List the runs of this project, newest first, with what came of each.
 
     \b
@@ -33,24 +43,51 @@ def command(runs_dir: str | None) -> int:
     evalcase report ID                   see one of them again
     evalcase resume ID                   go on with one that is marked incomplete
     """
-    try:
-        config = load_config(os.getcwd(), os.getcwd())
-        folder = runs_folder(runs_dir, config)
-        runs = list_runs(folder)
-    except (ConfigError, RecordError) as error:
-        sys.stderr.write(f"evalcase: {visible(str(error))}\n")
-        return 2
-    if not runs:
-        sys.stdout.write(
-            f"no runs yet in {visible(seen_from(os.getcwd(), folder))}; `evalcase run` makes one\n"
-        )
-        return 0
+    config = load_config(os.getcwd(), os.getcwd())
+    folder = runs_folder(runs_dir, config)
+    runs = list_runs(folder)
+    if as_json:
+        _print_objects(runs[:limit])
+    elif runs:
+        _print_table(runs, limit or _MOST_RUNS)
+    else:
+        place = visible(seen_from(os.getcwd(), folder))
+        sys.stdout.write(f"no runs yet in {place}; `evalcase run` makes one\n")
+    return 0
+
+
+def _print_table(runs: list[ListedRun], limit: int) -> None:
     now = datetime.now(UTC)
     # A program that reads this gets one line for each run, however long.
     width = columns_of(sys.stdout) if sys.stdout.isatty() else sys.maxsize
-    for line in list_lines([_entry(each, now) for each in runs], width, style_for(sys.stdout)):
+    entries = [_entry(each, now) for each in runs[:limit]]
+    for line in list_lines(entries, width, style_for(sys.stdout)):
         sys.stdout.write(line + "\n")
-    return 0
+    more = len(runs) - limit
+    if more > 0:
+        sys.stdout.write(f"and {more:,} more: evalcase list --limit {len(runs)}\n")
+
+
+def _print_objects(runs: list[ListedRun]) -> None:
+    """A list, with a run in each line."""
+    lines = [json.dumps(_object(each), ensure_ascii=False) for each in runs]
+    sys.stdout.write("[" + ",\n".join(lines) + "]\n")
+
+
+def _object(listed: ListedRun) -> dict[str, object]:
+    """What `run --json` prints of a run, and what it was of; of a damaged one, why it is."""
+    damaged = {"run": listed.id, "path": os.path.abspath(listed.path), "status": "damaged"}
+    if listed.run is None:
+        return {**damaged, "problem": listed.problem}
+    try:
+        summary = summary_object(read_evaluated(KeptRun(listed.run)))
+    except RecordError as error:
+        return {**damaged, "problem": str(error)}
+    about = listed.run.about
+    return {
+        **summary, "created_at": listed.run.created_at,
+        "suites": list(_names(about.get("suites"))), "targets": list(_names(about.get("targets"))),
+    }  # fmt: skip
 
 
 def _entry(listed: ListedRun, now: datetime) -> Entry:

@@ -13,6 +13,7 @@ from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.exit_codes import exit_code, first_code
 from evalcase.cli.explained import explained
 from evalcase.cli.running import Manner, execute, print_conclusion
+from evalcase.cli.streams import take_streams
 from evalcase.cli.trust import refuse_stranger, trust_option
 from evalcase.cli.watching import make_view
 from evalcase.errors import ConfigError, RecordError
@@ -71,7 +72,7 @@ def command(
     evalcase resume latest               after an edit of what is expected
     """
     again: tuple[Verdict, ...] = ("errored",) if retry_errored else ()
-    manner = Manner(quiet, as_json, is_new=False)
+    manner = Manner(take_streams(), quiet, as_json, is_new=False)
     config = load_config(os.getcwd(), os.getcwd())
     folder = os.path.abspath(runs_folder(runs_dir, config))
     if run is None:
@@ -80,7 +81,7 @@ def command(
         chosen = _find(run, folder)
     if chosen is None:
         return _show_newest(folder, RecordPlace(os.getcwd(), config), manner)
-    request, state = _request(chosen), this_world().state
+    request, state = read_request(chosen), this_world().state
     if not trust and not is_own(chosen, state, config.root):
         return refuse_stranger(chosen, request, state)
     if max_errors is not None:
@@ -95,10 +96,10 @@ def command(
         request = replace(request, max_cost_usd=max_cost_usd)
     # Its targets are those it began with, whatever the configuration says by now.
     default = chosen.about.get("default_target", config.target)
-    _go_back(chosen, config)
-    view = make_view(quiet=manner.quiet or manner.as_json)
+    go_back(chosen, config)
+    view = make_view(manner.streams, quiet=manner.quiet or manner.as_json)
     config = replace(config, target=default)
-    plan = prepare(request, config, this_world(), view.warn)
+    plan = prepare(request, config, this_world(), view.warn, tell=view.tell)
     evaluation = Evaluation(plan, view)
     view.expect(plan.trials)
     go = partial(evaluation.carry_out, folder, chosen, again)
@@ -107,6 +108,7 @@ def command(
 
 
 def _find(name: str, folder: str) -> Run:
+    """A run by its name, which may not name one of its gradings."""
     run, grading = find_run(name, folder)
     if grading is not None:
         raise ConfigError(f"a run is gone on with, and not one of its gradings: say `{run.id}`")
@@ -122,7 +124,7 @@ def _show_newest(folder: str, place: RecordPlace, manner: Manner) -> int:
     sys.stderr.write(f"nothing is left to do: {newest.id} is the newest run\n")
     evaluated = read_evaluated(KeptRun(newest))
     print_conclusion(evaluated, None, place, manner)
-    return first_code(exit_code(evaluated, _request(newest)), _refusal_code(folder, newest))
+    return first_code(exit_code(evaluated, read_request(newest)), _refusal_code(folder, newest))
 
 
 def _code_of_newest(folder: str, chosen: Run) -> int:
@@ -133,7 +135,7 @@ def _code_of_newest(folder: str, chosen: Run) -> int:
         return 0
     code = 0
     if newest.path != chosen.path:
-        code = exit_code(read_evaluated(KeptRun(newest)), _request(newest))
+        code = exit_code(read_evaluated(KeptRun(newest)), read_request(newest))
     if code:
         sys.stderr.write(f"the newest run is another, {newest.id}: its exit code is {code}\n")
     return first_code(code, _refusal_code(folder, newest))
@@ -146,7 +148,8 @@ def _refusal_code(folder: str, newest: Run) -> int:
     return 2
 
 
-def _request(run: Run) -> RunOptions:
+def read_request(run: Run) -> RunOptions:
+    """What was asked for when a run was begun. Raise RecordError if the record doesn't say."""
     try:
         default = run.about.get("default_target")
         if not isinstance(default, str | None):
@@ -156,7 +159,7 @@ def _request(run: Run) -> RunOptions:
         raise RecordError(f"{run.path}: run.json does not say what was run") from None
 
 
-def _go_back(run: Run, config: Config) -> None:
+def go_back(run: Run, config: Config) -> None:
     """Go to where the run was begun: the paths of its suites were written as seen from there."""
     folder = run.about.get("cwd", ".")
     try:

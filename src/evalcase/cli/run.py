@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from contextlib import redirect_stdout
+from collections.abc import Iterator
 from functools import partial
 
 import click
@@ -14,6 +13,7 @@ from evalcase.cli import run_flags
 from evalcase.cli.explained import explained
 from evalcase.cli.run_flags import finite
 from evalcase.cli.running import Manner, execute
+from evalcase.cli.streams import take_streams
 from evalcase.cli.watching import make_view
 from evalcase.errors import ConfigError, SuiteError, TargetError
 from evalcase.evaluation.conduct import Evaluation
@@ -125,7 +125,7 @@ def command(**options: object) -> int:
 
 @explained
 def _run(given: dict[str, object]) -> int:
-    manner = Manner(quiet=bool(given.pop("quiet")), as_json=bool(given.pop("as_json")))
+    manner = Manner(take_streams(), bool(given.pop("quiet")), bool(given.pop("as_json")))
     given["max_errors"] = given["max_errors"] or 0
     dry_run, runs_dir = given.pop("dry_run"), given.pop("runs_dir")
     given["paths"] = given["paths"] or (".",)
@@ -133,16 +133,16 @@ def _run(given: dict[str, object]) -> int:
     selection = {name: given.pop(name) for name in _SELECTION}
     config, world = read_config(os.getcwd(), os.getcwd()), this_world()
     folder = runs_folder(runs_dir, config)  # type: ignore[arg-type]
-    view = make_view(quiet=manner.quiet or manner.as_json)
+    view = make_view(manner.streams, quiet=manner.quiet or manner.as_json)
     try:
         if (origin := selection["failed_of"]) is not None:
             selection["failed_of"] = find_failed(str(origin), folder, config.root)
         chosen = RunOptions(selection=Selection(**selection), **given)  # type: ignore[arg-type]
-        with redirect_stdout(sys.stderr):  # a module may print when it is imported
-            plan = prepare(chosen, config, world, view.warn)
+        plan = prepare(chosen, config, world, view.warn, tell=view.tell)
         view.expect(plan.trials)
         if dry_run:
-            return _say_what_would_run(plan, manner.as_json)
+            manner.print(_say_what_would_run(plan, manner.as_json))
+            return 0
         evaluation = Evaluation(plan, view)
         return execute(evaluation, partial(evaluation.carry_out, folder), view, manner)
     except (ConfigError, SuiteError, TargetError):
@@ -151,20 +151,17 @@ def _run(given: dict[str, object]) -> int:
         raise
 
 
-def _say_what_would_run(plan: Plan, as_json: bool) -> int:
+def _say_what_would_run(plan: Plan, as_json: bool) -> Iterator[str]:
     """The targets with their trials, and every case of them; nothing is asked, or set up."""
     shown = plan.scrubber.text
     if as_json:
         counts = {shown(name): count for name, count in plan.trials.items()}
-        sys.stdout.write(json.dumps({"trials": plan.planned, "targets": counts}) + "\n")
-        return 0
+        yield json.dumps({"trials": plan.planned, "targets": counts})
+        return
     for name, count in plan.trials.items():
         trials = "1 trial" if count == 1 else f"{count} trials"
-        sys.stdout.write(f"{visible(shown(name))}: {trials}\n")
+        yield f"{visible(shown(name))}: {trials}"
         for trial in trials_of(plan, name):
             if trial.repeat == 1:
-                sys.stdout.write(
-                    f"  {visible(shown(trial.suite))}: {visible(shown(trial.case.id))}"
-                )
-                sys.stdout.write(" (skipped)\n" if trial.case.skip else "\n")
-    return 0
+                line = f"  {visible(shown(trial.suite))}: {visible(shown(trial.case.id))}"
+                yield f"{line} (skipped)" if trial.case.skip else line

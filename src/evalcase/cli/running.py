@@ -7,7 +7,8 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
+from functools import partial
 from time import monotonic
 
 from evalcase.cli.conclusion import (
@@ -18,6 +19,7 @@ from evalcase.cli.conclusion import (
     summary_object,
 )
 from evalcase.cli.exit_codes import exit_code
+from evalcase.cli.streams import Streams, discard
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.cli.trust import why_unsealed
 from evalcase.cli.watching import shown
@@ -28,21 +30,39 @@ from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
 from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.view import RunView
+from evalcase.system.loop import describe_stray, run_to_end
+from evalcase.system.own_task import OwnTask
 
 _BLOCKED_S = 0.5
 """How long Ctrl-C may wait for the event loop before the next one takes the short way."""
+
+
+class PressedError(KeyboardInterrupt):
+    """Ctrl-C, and not what some code of the user's raised."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manner:
     """How a run is shown."""
 
-    quiet: bool = False
-    as_json: bool = False
+    streams: Streams
+    quiet: bool
+    as_json: bool
     is_new: bool = True
     """Whether all of its results are made now: then its record need not be read for a summary."""
     cwd: str = field(default_factory=os.getcwd)
     """Where the person is; `resume` works elsewhere."""
+
+    def print(self, lines: Iterable[str]) -> None:
+        """Write what was asked for to standard output."""
+        out = self.streams.out
+        try:
+            for line in lines:
+                out.write(line + "\n")
+            out.flush()
+        except OSError:
+            discard(out)
+            raise
 
 
 def execute(
@@ -54,7 +74,8 @@ def execute(
     """Run, show, and say by the exit code how it went."""
     try:
         with shown(view):
-            evaluated = asyncio.run(_until_interrupted(evaluation, go, view))
+            waiting = _until_interrupted(evaluation, go, view)
+            evaluated = run_to_end(waiting, partial(_tell_stray, view))
     except asyncio.CancelledError:
         return 130
     known = manner.is_new and evaluated.status != "failed"
@@ -63,6 +84,13 @@ def execute(
     if not evaluated.complete or evaluated.totals.trials.errored:
         _warn_unsealed(evaluated.run, evaluation.plan.world.state)
     return exit_code(evaluated, evaluation.plan.options)
+
+
+def _tell_stray(view: RunView, error: BaseException) -> None:
+    """What code of the user's raised outside of any trial: the run goes on, and what comes of its
+    trials says how it ended."""
+    if not isinstance(error, PressedError):
+        view.warn(describe_stray(error))
 
 
 def _warn_unsealed(run: Run, state: str | None) -> None:
@@ -77,9 +105,10 @@ def print_conclusion(
 ) -> None:
     """Say what came of it. Statistics that nobody has are made of the record."""
     if manner.as_json:
-        sys.stdout.write(json.dumps(summary_object(evaluated)) + "\n")
+        manner.print([json.dumps(summary_object(evaluated))])
         return
-    width, style = columns_of(sys.stdout), style_for(sys.stdout)
+    out = manner.streams.out
+    width, style = columns_of(out), style_for(out)
     with KeptRun(evaluated.run) as kept:
         if manner.quiet:
             lines = last_lines(evaluated, place, width, style)
@@ -89,22 +118,22 @@ def print_conclusion(
                 evaluated, statistics or gather_statistics(kept.results()), gradings,
                 kept.find_case, place, width, style,
             )  # fmt: skip
-        for line in lines:
-            sys.stdout.write(line + "\n")
+        manner.print(lines)
 
 
 async def _until_interrupted(
     evaluation: Evaluation, go: Callable[[], Coroutine[None, None, Evaluated]], view: RunView
 ) -> Evaluated:
-    """Once lets finish what is running, twice stops; before anything runs, once is enough."""
-    loop, task = asyncio.get_running_loop(), asyncio.create_task(go())
+    """Ctrl-C once: what is running is finished; twice, or before anything runs: it stops."""
+    loop = asyncio.get_running_loop()
+    task = OwnTask(go(), loop=loop)
     unseen: list[float] = []
 
     def interrupt() -> None:
         unseen.clear()
         engine = evaluation.engine
         if engine is None:
-            task.cancel()
+            task.give_up()
         elif engine.interrupted:
             view.say("stopping now")
             view.notice = "stopping"
@@ -116,11 +145,12 @@ async def _until_interrupted(
 
     def look(*_: object) -> None:
         unseen.append(monotonic())
+        if evaluation.engine is None:
+            raise PressedError  # a module may be imported, which keeps the loop from seeing it
         if unseen[-1] - unseen[0] > _BLOCKED_S:
-            # An async function keeps the loop from seeing it. This ends that function.
-            if evaluation.engine is not None:
-                evaluation.engine.interrupt()
-            raise KeyboardInterrupt
+            # An async function does. This ends that function.
+            evaluation.engine.interrupt()
+            raise PressedError
 
     loop.add_signal_handler(signal.SIGINT, interrupt)
     # Beside the loop, which is told by other means: this is called even while the loop is blocked.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from functools import partial
 from typing import TextIO, cast
 
+from evalcase.cli.streams import Streams
 from evalcase.cli.terminal import columns_of, is_live, style_for
 from evalcase.report.terminal.live import LiveView
 from evalcase.report.terminal.quiet import QuietView
@@ -18,26 +20,32 @@ from evalcase.report.terminal.stderr_proxy import StderrProxy
 from evalcase.report.terminal.view import RunView
 
 
-def make_view(*, quiet: bool) -> RunView:
+def make_view(streams: Streams, *, quiet: bool) -> RunView:
     """The view of a run, on standard error: standard output is for what came of it."""
+    stream = streams.err
     if quiet:
-        return QuietView(sys.stderr)
-    stream = sys.stderr
+        return QuietView(stream)
     if not is_live(stream):
-        return SparseView(stream, style_for(stream), same=_is_same(stream, sys.stdout))
+        return SparseView(stream, style_for(stream), same=_is_same_log(stream, streams.out))
     columns = partial(columns_of, stream)
-    view = LiveView(stream, style_for(stream), columns, same=sys.stdout.isatty())
+    view = LiveView(stream, style_for(stream), columns, same=streams.out.isatty())
     # From here on, so that loggers which the user's modules set up write above the line, too.
-    sys.stderr = cast("TextIO", StderrProxy(stream, view))
+    sys.stdout = sys.stderr = cast("TextIO", StderrProxy(sys.stderr, view))
     return view
 
 
-def _is_same(one: TextIO, other: TextIO) -> bool:
-    """Whether both end in the same file, as after `2>&1`."""
+def _is_same_log(one: TextIO, other: TextIO) -> bool:
+    """Whether both end in the same file, as after `2>&1`; or both in pipes, as in CI, where a
+    person reads them as one."""
     try:
-        return os.path.sameopenfile(one.fileno(), other.fileno())
+        about = os.fstat(one.fileno()), os.fstat(other.fileno())
     except (OSError, ValueError):
         return False
+    return os.path.samestat(*about) or all(_is_pipe(each.st_mode) for each in about)
+
+
+def _is_pipe(mode: int) -> bool:
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
 
 @contextmanager
@@ -54,13 +62,11 @@ def shown(view: RunView) -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, tidy_up) if live else None
     view.begin()
     try:
-        # What an agent prints is not what was asked for on standard output.
-        with redirect_stdout(stderr):
-            yield
+        yield
     finally:
         if isinstance(stderr, StderrProxy):
             stderr.finish()
-            sys.stderr = stderr.stream
+            sys.stdout = sys.stderr = stderr.stream
         view.close()
         if live:
             signal.signal(signal.SIGTERM, before)

@@ -12,6 +12,7 @@ from evalcase import __version__
 from evalcase.evaluation.plan import Plan
 from evalcase.model.codec import decode, encode
 from evalcase.model.target import Target, TargetVersion
+from evalcase.plugins.target_names import split_name
 from evalcase.record.folder import Run
 from evalcase.targets.chat.prices import prices_version
 
@@ -42,7 +43,7 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
 def _prices_version(plan: Plan) -> str | None:
     """Where prices come from, if a model is asked: only then it is looked for."""
     configured = plan.config.targets
-    kinds = {configured.get(name, {}).get("kind", name.partition(":")[0]) for name in plan.trials}
+    kinds = {configured.get(name, {}).get("kind", split_name(name)[0]) for name in plan.trials}
     return prices_version() if not kinds.isdisjoint(_PRICED) else None
 
 

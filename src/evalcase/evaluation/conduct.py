@@ -10,6 +10,7 @@ from functools import partial
 
 from evalcase.errors import RecordError
 from evalcase.evaluation.about import describe_plan, find_changes
+from evalcase.evaluation.grading import By, Grading
 from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.secrets import errors_without_secrets, refuse_secret_names, watch_keys
 from evalcase.evaluation.trials import Trials
@@ -32,19 +33,21 @@ from evalcase.run.budget import Budget
 from evalcase.run.fail_fast import FailFast
 from evalcase.run.gate import Gate
 from evalcase.run.limits import Limits
-from evalcase.run.opening import OpenTargets
+from evalcase.run.opening import CLOSE_S, OpenTargets
 from evalcase.run.schedule import Engine, Watcher
-from evalcase.system.timer import Timer
+from evalcase.system.guests import Guests
 
 
 class Evaluation:
     """A run on its way. `engine` is there once trials are under way, and can be interrupted."""
 
-    def __init__(self, plan: Plan, watcher: Watcher) -> None:
+    def __init__(self, plan: Plan, watcher: Watcher, by: By | None = None) -> None:
+        """With `by`, answers that are known are graded by that, and nobody is asked."""
         self.plan = plan
         self.watcher = watcher
+        self._by = by
         self.engine: Engine | None = None
-        self._broken: Exception | None = None
+        self._broken: BaseException | None = None
         self._budget: Budget | None = None
         self._is_new = False
 
@@ -65,8 +68,7 @@ class Evaluation:
         plan = self.plan
         if run is None:
             refuse_secret_names(plan.trials, plan.scrubber)
-        opened = partial(watch_keys, plan.scrubber)
-        async with OpenTargets(plan.targets, plan.make, plan.warn, opened) as targets:
+        async with Guests() as self._guests, self._opening() as targets:
             self._is_new = run is None
             if run is None:
                 world = plan.world
@@ -77,7 +79,19 @@ class Evaluation:
             try:
                 return await self._record(run, targets, again)
             finally:
-                await plan.graders.close()
+                await self._guests.settle()
+                await self._close_graders()
+
+    def _opening(self) -> OpenTargets:
+        plan = self.plan
+        opened = partial(watch_keys, plan.scrubber)
+        return OpenTargets(plan.targets, plan.make, plan.warn, opened, self._guests)
+
+    async def _close_graders(self) -> None:
+        stay = await self._guests.run(self.plan.graders.close(), CLOSE_S, "close")
+        if stay.is_late or stay.error is not None:
+            what = f"took more than {CLOSE_S:g} s" if stay.is_late else f"failed: {stay.error!r}"
+            self.plan.warn(f"tear-down of the graders {what}")
 
     async def _record(
         self, run: Run, targets: OpenTargets, again: tuple[Verdict, ...]
@@ -98,6 +112,11 @@ class Evaluation:
             run.journal, scrubber=self.plan.scrubber, deliver=deliver, on_failure=journal_failed,
             read=index.read,
         )  # fmt: skip
+        if (cut := journal.cut) is not None:
+            self.plan.warn(
+                f"the last line of {run.journal}, {cut.line}, was half written when the run was "
+                "ended: it is dropped, and its trial is run again"
+            )
         try:
             self.watcher.resumed(index.count_finished(again))
             work, engine = self._set_up(run, targets, journal, index, again)
@@ -136,19 +155,23 @@ class Evaluation:
     def _set_up(
         self, run: Run, targets: OpenTargets, journal: Journal, index: Index,
         again: tuple[Verdict, ...],
-    ) -> tuple[Work, Engine]:  # fmt: skip
+    ) -> tuple[Work | Grading, Engine]:  # fmt: skip
         """The engine with its gate, and the work that goes through it."""
         plan, limits = self.plan, self._limits()
         tally = index.tally()
         spent_usd = tally.totals().spent_usd or 0.0
         ahead = rows_ahead(limits.concurrency)
         session = Session(journal, tally, self.watcher.finished, ahead)
-        engine = self.engine = Engine(limits, self.watcher, self._fail_fast(index, again))
+        engine = self.engine = Engine(
+            limits, self.watcher, self._fail_fast(index, again), targets.context
+        )
         budget = self._budget = Budget(limits.max_cost_usd, spent_usd, engine.stop)
         budget.spend(0.0)  # what earlier sessions spent may be all there is
-        timer, store = Timer(), self._store()
-        gate = Gate(targets, limits, engine, budget, timer, plan.world.random, store)
-        trials = Trials(plan, engine, gate, timer, run.id)
+        guests, store = self._guests, self._store()
+        gate = Gate(targets, limits, engine, budget, guests, plan.world.random, store)
+        trials = Trials(plan, engine, gate, guests, run.id)
+        if self._by is not None:
+            return Grading(plan, run, index, trials, session, self._by), engine
         changed = {} if self._is_new else find_changes(plan, run, index.versions)
         return Work(plan, run, index, trials, session, again, changed), engine
 
@@ -185,7 +208,7 @@ class Evaluation:
         for done in dones:
             try:
                 done()
-            except Exception as error:  # noqa: BLE001 - a watcher may be the user's own code
+            except BaseException as error:  # noqa: BLE001 - a watcher may be the user's own code
                 self._broken = self._broken or error
         if self._broken is not None and self.engine is not None:
             self.engine.stop(f"{type(self._broken).__name__} while a result was shown")

@@ -32,6 +32,8 @@ class Given:
     suites: SomeSuites | None = None
     targets: Mapping[str, Target] | None = None
     graders: Sequence[NamedGrader] = ()
+    only_graders: bool = False
+    """Whether they take the place of those that cases have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,8 @@ class Plan:
     graders: Graders
     scrubber: Scrubber
     warn: Warn
+    tell: Warn
+    """Says what is good to know, and nothing to worry about."""
     make: Callable[[str], Target]
     """Makes a target of the configuration that only graders ask."""
 
@@ -64,34 +68,39 @@ class Plan:
 
 def prepare(
     options: RunOptions, config: Config, world: World, warn: Warn, given: Given | None = None,
-    scrubber: Scrubber | None = None,
+    scrubber: Scrubber | None = None, tell: Warn | None = None,
 ) -> Plan:  # fmt: skip
     """Check every case, and make every target and grader, before anybody is asked.
+
+    `tell` takes what is good to know; where there is none, it goes the way of warnings.
 
     Raise SuiteError if a case is invalid, ConfigError if a target or a grader can't be used.
     """
     if options.env_file is not None:
         set_missing(world.environment, read_env_file(options.env_file))
     scrubber = scrubber or make_scrubber(config, world.environment, warn)
+    warn, tell = _once(warn, scrubber), _once(tell or warn, scrubber)
     with errors_without_secrets(scrubber):
-        return _prepare(options, config, world, warn, given, scrubber)
+        return _prepare(options, config, world, warn, tell, given, scrubber)
 
 
 def _prepare(
-    options: RunOptions, config: Config, world: World, warn: Warn, given: Given | None,
-    scrubber: Scrubber,
+    options: RunOptions, config: Config, world: World, warn: Warn, tell: Warn,
+    given: Given | None, scrubber: Scrubber,
 ) -> Plan:  # fmt: skip
     named_by = "--target" if given is None else "target"
     given = given or Given()
     if not options.no_exec and config.root not in world.import_path:
         # A project's own modules are importable, as they are for its tests.
         world.import_path.insert(0, config.root)
-    tell = warn_once(lambda text: warn(scrubber.text(text)))
-    suites = given.suites if given.suites is not None else Suites(options.paths)
-    surroundings = Surroundings(config.root, world.environment, tell)
-    graders = Graders(given.graders, surroundings, config=config, no_exec=options.no_exec)
+    suites = given.suites if given.suites is not None else Suites(options.paths, world.cwd)
+    surroundings = Surroundings(config.root, world.environment, warn)
+    graders = Graders(
+        given.graders, surroundings, config=config, no_exec=options.no_exec,
+        only_given=given.only_graders,
+    )  # fmt: skip
     choice = make_choice(options.selection, Places(config.root, world.cwd).find)
-    found = survey_cases(suites, options, config, graders, choice, tell)
+    found = survey_cases(suites, options, config, graders, choice, warn)
     named = [name for name in options.targets if name not in (given.targets or {})]
     needs = Needs(found.needs, named, named_by, held=given.suites is not None)
     _refuse(found, config, needs)
@@ -100,7 +109,7 @@ def _prepare(
     trials = found.trials
     graders.make_ready()
     make = partial(
-        make_target, config=config, warn=tell, environment=world.environment,
+        make_target, config=config, warn=warn, environment=world.environment,
         no_exec=options.no_exec,
     )  # fmt: skip
     targets = _make_targets(trials, options, config, given, make)
@@ -111,7 +120,7 @@ def _prepare(
     scrubber.look()  # what it warns of is said before anybody is asked
     return Plan(
         options, config, world, suites, found.choice, trials, sum(found.cases.values()), targets,
-        graders, scrubber, tell, make,
+        graders, scrubber, warn, tell, make,
     )  # fmt: skip
 
 
@@ -155,6 +164,10 @@ def _check_caching(targets: Mapping[str, Target]) -> None:
                 f"target `{name}` can't be cached: nothing says what decides its answers; "
                 "leave --cache out, or name other targets"
             )
+
+
+def _once(warn: Warn, scrubber: Scrubber) -> Warn:
+    return warn_once(lambda text: warn(scrubber.text(text)))
 
 
 def warn_once(warn: Warn) -> Warn:

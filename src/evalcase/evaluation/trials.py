@@ -22,7 +22,7 @@ from evalcase.run.hashes import hash_grading, hash_question
 from evalcase.run.question import question_of
 from evalcase.run.schedule import Engine
 from evalcase.suites.attached import AttachedFiles
-from evalcase.system.timer import Timer
+from evalcase.system.guests import Guests
 
 MAX_ANSWER_BYTES = 10_000_000
 """How much of each text of an answer is kept; a longer one is cut, and marked as such."""
@@ -31,11 +31,11 @@ MAX_ANSWER_BYTES = 10_000_000
 class Trials:
     """Makes results of trials."""
 
-    def __init__(self, plan: Plan, engine: Engine, gate: Gate, timer: Timer, run_id: str) -> None:
+    def __init__(self, plan: Plan, engine: Engine, gate: Gate, guests: Guests, run_id: str) -> None:
         self._plan = plan
         self._engine = engine
         self._gate = gate
-        self._timer = timer
+        self._guests = guests
         self._run_id = run_id
         self._files = AttachedFiles(plan.world.cwd)
         self._capped = plan.options.max_cost_usd is not None
@@ -95,7 +95,7 @@ class Trials:
         asker = partial(self._gate.ask_for_grader, within=question)
         context = Context(trial.case, question, answer, asker=asker, duration_s=duration_s)
         limit_s = self._plan.config.grader_timeout_s
-        return grade_answer(context, graders, self._timer, limit_s)
+        return grade_answer(context, graders, self._guests, limit_s)
 
     def _files_of(self, trial: Trial) -> dict[str, str] | Unfit:
         """The files of a trial. All was well with them before the run, but may not be now."""

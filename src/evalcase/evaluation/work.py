@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Iterator, Mapping
 
-from evalcase.errors import SuiteError
+from evalcase.errors import ConfigError, SuiteError
 from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.trials import Trials
 from evalcase.model.codec import encode
@@ -153,16 +153,18 @@ class Work:
     def _planned(self, name: str, engine: Engine) -> Iterator[Trial]:
         try:
             yield from trials_of(self._plan, name)
+        except ConfigError as error:
+            engine.stop(str(error))
         except SuiteError as error:
             engine.stop(f"a suite was changed while it was run: {error.problems[0]}")
 
     def _must_ask(self, trial: Trial, known: FinishedTrial) -> bool:
         if known.verdict == "skipped":
             if not trial.case.skip:
-                self._plan.warn(f"case {trial.case.id} is no longer skipped")
+                self._plan.tell(f"case {trial.case.id} is no longer skipped")
             return not trial.case.skip
         if known.question != mark_of(self._trials.hash_question(trial)):
-            self._plan.warn(f"case {trial.case.id} was changed since it was run: it is run again")
+            self._plan.tell(f"case {trial.case.id} was changed since it was run: it is run again")
             return True
         return known.verdict in self._again and not known.answered
 
@@ -183,7 +185,7 @@ class Work:
         if self._grading > self._index.gradings:
             return
         self._grading = self._index.gradings + 1
-        self._plan.warn(
+        self._plan.tell(
             "what answers are graded by was changed: graded again, and no target is asked"
         )
         self._session.note(

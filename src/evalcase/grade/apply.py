@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Sequence
 from functools import partial
 from inspect import isawaitable
@@ -19,7 +18,7 @@ from evalcase.model.grade import Grade, Score
 from evalcase.model.grader import Context, NamedGrader
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
-from evalcase.system.timer import Timer
+from evalcase.system.guests import Guests, Stay
 from evalcase.text.crash import failure_of
 
 TIMEOUT_S = 120.0
@@ -39,94 +38,85 @@ def needs_expected(case: Case, graders: Sequence[NamedGrader]) -> bool:
 
 
 async def grade_answer(
-    context: Context, graders: Sequence[NamedGrader], timer: Timer, timeout_s: float = TIMEOUT_S
+    context: Context, graders: Sequence[NamedGrader], guests: Guests, timeout_s: float = TIMEOUT_S
 ) -> Graded:
     """The verdict on an answer, with the grade of every grader, in their order.
 
     Those that have to be waited for are waited for together, each for its own time.
     """
     if len(graders) == 1 and graders[0].grader.kind.compares_expected:
-        only = _begin(graders[0], context, (), timer, timeout_s)
+        only = _begin(graders[0], context, (), guests, timeout_s)
         if isinstance(only, Grade):
             return Graded(decide_verdict((only,), context.case.threshold), (only,))
-    grades = await _grade_each(context, graders, timer, timeout_s)
+    grades = await _grade_each(context, graders, guests, timeout_s)
     if context.case.needs_judge and not any(named.judges for named in graders):
         grades = (*grades, _without_judge(context.case))
     return Graded(decide_verdict(grades, context.case.threshold), grades)
 
 
+class _Begun(NamedTuple):
+    """A grader that has to be waited for."""
+
+    named: NamedGrader
+    outcome: Awaitable[object]
+    asking: Asking | None
+    limit_s: float
+
+    def grade(self, stay: Stay) -> Grade:
+        """What came of it. It may have raised anything, also what would end the engine."""
+        error = stay.error
+        if stay.is_late:
+            error = EvalcaseError(f"gave no grade within {self.limit_s:g} s")
+        grade = _grade_from(self.named, stay.value) if error is None else _broken(self.named, error)
+        return self.asking.put_on(grade) if self.asking is not None else grade
+
+
 async def _grade_each(
-    context: Context, graders: Sequence[NamedGrader], timer: Timer, timeout_s: float
+    context: Context, graders: Sequence[NamedGrader], guests: Guests, timeout_s: float
 ) -> tuple[Grade, ...]:
     grades: list[Grade | None] = []
-    waiting: dict[int, Awaitable[Grade]] = {}
+    waiting: dict[int, _Begun] = {}
     for number, named in enumerate(graders):
         known = tuple([grade for grade in grades if grade is not None]) if grades else ()
-        begun = _begin(named, context, known, timer, timeout_s)
+        begun = _begin(named, context, known, guests, timeout_s)
         if isinstance(begun, Grade):
             grades.append(begun)
         else:
             grades.append(None)
             waiting[number] = begun
-    if len(waiting) == 1:
-        ((number, awaited),) = waiting.items()
-        grades[number] = await awaited
-    elif waiting:
-        several = await asyncio.gather(*waiting.values())
-        for number, grade in zip(waiting, several, strict=True):
-            grades[number] = grade
+    if waiting:
+        calls = [(begun.outcome, begun.limit_s) for begun in waiting.values()]
+        stays = await guests.run_all(calls, context.case.id)
+        for (number, begun), stay in zip(waiting.items(), stays, strict=True):
+            grades[number] = begun.grade(stay)
     return tuple([grade for grade in grades if grade is not None])
 
 
 def _begin(
-    named: NamedGrader, context: Context, known: tuple[Grade, ...], timer: Timer, timeout_s: float
-) -> Grade | Awaitable[Grade]:
+    named: NamedGrader, context: Context, known: tuple[Grade, ...], guests: Guests, timeout_s: float
+) -> Grade | _Begun:
     """The grade, if it is there at once."""
     asking = None
     if context.asker is not None and not named.grader.kind.compares_expected:
         asking = Asking(context.asker)
         context = replace(context, grades=known, asker=asking.ask)
     if named.grader.kind.combines:
-        below = partial(_grade_each, context, timer=timer, timeout_s=timeout_s)
+        below = partial(_grade_each, context, guests=guests, timeout_s=timeout_s)
         context = replace(context, grading=below)
     try:
         outcome: object = look_at(named, context)
-        if isinstance(outcome, Score):
-            return grade_of(named, check_score(outcome))
-        if not isawaitable(outcome):
-            check_score(outcome)
-        assert isawaitable(outcome)
+        if not isinstance(outcome, Score) and isawaitable(outcome):
+            return _Begun(named, outcome, asking, named.timeout_s or timeout_s)
     except BaseException as error:  # noqa: BLE001 - the boundary: a grader may raise anything
-        return _broken(named, failure_of(error, "grader"))
-    return _wait(named, outcome, asking, timer, named.timeout_s or timeout_s)
+        return _broken(named, error)
+    return _grade_from(named, outcome)
 
 
-async def _wait(
-    named: NamedGrader,
-    outcome: Awaitable[object],
-    asking: Asking | None,
-    timer: Timer,
-    timeout_s: float,
-) -> Grade:
-    limit = timer.limit(timeout_s)
+def _grade_from(named: NamedGrader, outcome: object) -> Grade:
     try:
-        with limit:
-            score = check_score(await outcome)
-        grade = grade_of(named, score)
-    except BaseException as error:
-        # It may raise anything, also what would end the engine: only a person may do that. But
-        # when this trial is being given up, what comes is not the grader's.
-        if _is_given_up() or isinstance(error, GeneratorExit):
-            raise
-        if isinstance(error, TimeoutError) and limit.expired:
-            error = EvalcaseError(f"gave no grade within {timeout_s:g} s")
-        grade = _broken(named, failure_of(error, "grader"))
-    return asking.put_on(grade) if asking is not None else grade
-
-
-def _is_given_up() -> bool:
-    task = asyncio.current_task()
-    return task is None or task.cancelling() > 0
+        return grade_of(named, check_score(outcome))
+    except EvalcaseError as error:
+        return _broken(named, error)
 
 
 def grade_of(named: NamedGrader, score: Score) -> Grade:
@@ -164,6 +154,7 @@ def _without_judge(case: Case) -> Grade:
     return Grade("judge", None, False, message, failure=Failure("grader", message))
 
 
-def _broken(named: NamedGrader, failure: Failure) -> Grade:
+def _broken(named: NamedGrader, error: BaseException) -> Grade:
+    failure = failure_of(error, "grader")
     reason = failure.message
     return Grade(named.name, None, False, reason, {}, named.weight, named.required, failure)

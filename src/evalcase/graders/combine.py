@@ -1,7 +1,7 @@
 """Graders that are made of graders: `all`, `any`, `at_least` and `weighted`, as deep as one likes.
 
-Each of those inside keeps its own threshold, weight and limit. One that broke is no verdict: where
-it could have made a difference, the whole is broken, too.
+Each of those inside keeps its own threshold, weight and limit. One that broke is no verdict, and
+the whole is broken, too: a crash is never hidden behind others that pass.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import ClassVar
 
-from evalcase.errors import EvalcaseError
+from evalcase.errors import GraderError
 from evalcase.graders.compare.excerpt import count
 from evalcase.model.grade import Grade, Score, mean_score
 from evalcase.model.grader import Context, Grader, GraderKind, NamedGrader
@@ -135,9 +135,8 @@ class WeightedGrader(_Combined):
 
 
 def _count_passed(grades: Sequence[Grade], needed: int) -> Score:
+    _raise_broken(grades)
     passed = sum(grade.passed for grade in grades)
-    if passed < needed:
-        _raise_broken(grades)
     scores = sorted((grade.score or 0.0 for grade in grades), reverse=True)
     value = scores[needed - 1] if any(grade.score is not None for grade in grades) else None
     others = _reasons([grade for grade in grades if not grade.passed])
@@ -150,8 +149,9 @@ def _count_passed(grades: Sequence[Grade], needed: int) -> Score:
 
 def _raise_broken(grades: Sequence[Grade]) -> None:
     broken = [grade for grade in grades if grade.failure is not None]
-    if broken:
-        raise EvalcaseError(_reasons(broken))
+    if broken and broken[0].failure is not None:
+        # Where it happened is shown as if it had been asked alone.
+        raise GraderError(broken[0].failure.kind, _reasons(broken), broken[0].failure.details)
 
 
 def _reasons(grades: Sequence[Grade]) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import lru_cache, partial
 from inspect import Parameter, isawaitable, iscoroutinefunction, signature, unwrap
+from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
 from evalcase.errors import ConfigError
@@ -13,10 +14,11 @@ from evalcase.graders.returned import read_returned
 from evalcase.model.answer import Answer
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
-from evalcase.model.json_value import fresh
+from evalcase.model.json_value import JSON, fresh
 from evalcase.model.message import Message
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass, replace
+from evalcase.model.shape import Anything, MapOf, OptionFault
 from evalcase.model.shape_names import Reference
 from evalcase.model.target import Surroundings
 from evalcase.system.digests import digest_file
@@ -47,6 +49,9 @@ GIVEN: dict[str, Callable[[Context], object]] = {
 """What a function may ask for, by the names of its parameters."""
 
 
+_NO_ARGUMENTS: Mapping[str, JSON] = MappingProxyType({})
+
+
 class FunctionGrader(Grader):
     """Calls a function with what its parameters name, and reads what it returns.
 
@@ -68,6 +73,9 @@ class FunctionGrader(Grader):
         del surroundings
         _manner(self._function)
 
+    def compares_expected(self) -> bool:
+        return _manner(self._function).takes_expected
+
     def fingerprint(self) -> str:
         return _fingerprint(_module_of(self._function))
 
@@ -80,18 +88,33 @@ class PythonGrader(Grader):
     """The same for a function that is named, and imported before the first answer."""
 
     kind: ClassVar[GraderKind] = GraderKind(
-        "python", "A Python function says so.", "value", runs_code=True
-    )
+        "python", "A Python function says so.", "value", runs_code=True,
+        example="- python: checks:polite",
+    )  # fmt: skip
 
     value: str = option(
         Reference(),
         "The function, as `module:function`, or as `./file.py:function` from the project's folder.",
         example="checks:polite",
     )
+    arguments: dict[str, JSON] = option(
+        MapOf(Anything(), "a mapping of names to values"),
+        "What else the function is given, by the names of its parameters.",
+        default={}, example={"least": 3}, elsewhere=("args", "kwargs", "config", "params"),
+    )  # fmt: skip
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        for name in self.arguments:
+            if name in GIVEN or not name.isidentifier():
+                what = "is given by evalcase" if name in GIVEN else "is no name of a parameter"
+                yield OptionFault(("arguments", name), f"`{name}` {what}", at="key")
 
     def load(self, surroundings: Surroundings) -> None:
         """Import the function now. Raise ConfigError if there is none that can be called."""
-        _manner(self._find(surroundings.root))
+        _manner(self._find(surroundings.root), tuple(self.arguments))
+
+    def compares_expected(self) -> bool:
+        return _manner(self._find(), tuple(self.arguments)).takes_expected
 
     def fingerprint(self) -> str:
         # Where a function is from is another file than the one that is named, if it is re-exported.
@@ -99,7 +122,7 @@ class PythonGrader(Grader):
         return "".join([_fingerprint(module) for module in dict.fromkeys(modules)])
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
-        return _call(self._find(), context)
+        return _call(self._find(), context, self.arguments)
 
     def _find(self, root: str | None = None) -> Callable[..., object]:
         function = import_object(self.value, "grader", root)
@@ -108,12 +131,15 @@ class PythonGrader(Grader):
         return function
 
 
-def _call(function: Callable[..., object], context: Context) -> Score | Awaitable[Score]:
-    manner = _manner(function)
+def _call(
+    function: Callable[..., object], context: Context, arguments: Mapping[str, JSON] = _NO_ARGUMENTS
+) -> Score | Awaitable[Score]:
+    manner = _manner(function, tuple(arguments))
     call = partial(
         function,
         *[GIVEN[name](context) for name in manner.by_place],
         **{name: GIVEN[name](context) for name in manner.by_name},
+        **{name: fresh(value) for name, value in arguments.items()},
     )
     if manner.is_async:
         return _read_later(call())
@@ -150,11 +176,16 @@ class _Manner(NamedTuple):
     by_name: tuple[str, ...]
     is_async: bool
 
+    @property
+    def takes_expected(self) -> bool:
+        """Whether it is given what is expected, and so compares with it."""
+        return "expected" in self.by_place or "expected" in self.by_name
 
-def _manner(function: Callable[..., object]) -> _Manner:
+
+def _manner(function: Callable[..., object], arguments: tuple[str, ...] = ()) -> _Manner:
     # To look at a signature costs more than all the rest of a call; but not all can be looked up.
     can_be_known = getattr(function, "__hash__", None) is not None
-    return _known_manner(function) if can_be_known else _find_manner(function)
+    return (_known_manner if can_be_known else _find_manner)(function, arguments)
 
 
 def _parameters(function: Callable[..., object]) -> Mapping[str, Parameter]:
@@ -164,19 +195,32 @@ def _parameters(function: Callable[..., object]) -> Mapping[str, Parameter]:
         raise ConfigError(f"a grader must say what it takes: {error}") from None
 
 
-def _find_manner(function: Callable[..., object]) -> _Manner:
+def _find_manner(function: Callable[..., object], arguments: tuple[str, ...]) -> _Manner:
     by_place: list[str] = []
     by_name: list[str] = []
-    for name, parameter in _parameters(function).items():
+    label = getattr(function, "__name__", type(function).__name__)
+    parameters = _parameters(function)
+    for name, parameter in parameters.items():
         if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
             continue
         if name in GIVEN:
             (by_place if parameter.kind is Parameter.POSITIONAL_ONLY else by_name).append(name)
-        elif parameter.default is Parameter.empty:
-            label = getattr(function, "__name__", type(function).__name__)
+        elif parameter.default is Parameter.empty and name not in arguments:
             message = f"`{label}` has a parameter `{name}`; a grader can be given"
-            raise ConfigError(f"{message} {', '.join(GIVEN)}")
+            raise ConfigError(f"{message} {', '.join(GIVEN)}, and what `arguments` names")
+    _check_arguments(label, parameters, arguments)
     return _Manner(tuple(by_place), tuple(by_name), iscoroutinefunction(function))
+
+
+def _check_arguments(
+    label: str, parameters: Mapping[str, Parameter], arguments: tuple[str, ...]
+) -> None:
+    if any(each.kind is Parameter.VAR_KEYWORD for each in parameters.values()):
+        return
+    for name in arguments:
+        known = parameters.get(name)
+        if known is None or known.kind is Parameter.POSITIONAL_ONLY:
+            raise ConfigError(f"`{label}` has no parameter `{name}`, which `arguments` gives it")
 
 
 _known_manner = lru_cache(maxsize=256)(_find_manner)

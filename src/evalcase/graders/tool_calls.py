@@ -9,10 +9,9 @@ from typing import ClassVar
 
 from evalcase.graders.compare.call_match import Call, read_calls
 from evalcase.graders.compare.excerpt import count
-from evalcase.model.answer import Answer
+from evalcase.graders.compare.failed_calls import failed_calls
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
-from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, ListOf, MapOf, Number, OptionFault, Text
@@ -62,7 +61,7 @@ class ToolCallsGrader(Grader):
         calls = read_calls(context.answer.tool_calls)
         faults = [*self._wrong_counts(calls), *self._wrong_repeats(calls)]
         if self.errors == "forbid":
-            failed = list(_failed_calls(context.answer))
+            failed = list(failed_calls(context.answer))
             faults += [f"{count(len(failed), 'call')} failed: {failed[0]}"] if failed else []
         if faults:
             return Score(0.0, "; ".join(faults))
@@ -104,19 +103,3 @@ def _describe(calls: Sequence[Call]) -> str:
     listed = [f"{name} × {times}" if times > 1 else name for name, times in names.items()]
     more = f" and {len(listed) - _NAMED} more" if len(listed) > _NAMED else ""
     return f"{count(len(calls), 'tool call')} ({', '.join(listed[:_NAMED])}{more})"
-
-
-def _failed_calls(answer: Answer) -> Iterator[str]:
-    """The calls whose output, or tool message, says that they failed."""
-    names: dict[object, str] = {}
-    for message in answer.messages:
-        for call in message.tool_calls:
-            names[call.get("id")] = call.name
-            if _has_failed(call) or _has_failed(call.output):
-                yield call.name
-        if message.role == "tool" and (_has_failed(message) or _has_failed(message.content)):
-            yield str(names.get(message.get("tool_call_id")) or message.get("name") or "a tool")
-
-
-def _has_failed(value: JSON) -> bool:
-    return isinstance(value, dict) and bool(value.get("error") or value.get("is_error"))

@@ -63,7 +63,7 @@ CODES: dict[str, Code] = {
     "ignored-alias": Code("warning", "A deprecated name stands beside its primary and is ignored."),
     "nothing-to-grade": Code("warning", "A case says nothing about what a good answer is."),
     "undefined-target": Code("warning", "No configuration says what a target is."),
-    "no-judge": Code("warning", "Only a judge can grade a case, and there is none."),
+    "no-judge": Code("warning", "Only a judge can grade a case, and none is configured."),
     "empty-input": Code("warning", "The `input` of a case is blank text."),
     "odd-part": Code("warning", "A content part lacks what its type needs, so it is plain data."),
     "not-compared": Code("note", "Something that is expected isn't compared."),

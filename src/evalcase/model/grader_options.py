@@ -72,8 +72,11 @@ class DeclaredGrader(NamedTuple):
         what = f"the grader `{self.kind.name}`"
         return faults_of(self.made_by, values, what, beside=self.shared)
 
-    def compares_expected(self, values: Mapping[str, JSON]) -> bool:
-        """Whether one with these options, which have no faults, compares with `expected_output`."""
+    def compares_expected(self, values: Mapping[str, JSON]) -> bool | None:
+        """Whether one with these options, which have no faults, compares with `expected_output`;
+        None where only its code says so, which nobody imports just to know."""
+        if self.kind.runs_code:
+            return None
         own = {name: values[name] for name in options_of(self.made_by) if name in values}
         grader: Grader = made_of(self.made_by, own)
         return grader.compares_expected()

@@ -99,6 +99,22 @@ class PathText(Plain):
 
 
 @dataclass(frozen=True, slots=True)
+class FileName(Plain):
+    """A file of the project, named from its root. Whoever may touch the disk looks for it."""
+
+    @property
+    def words(self) -> str:
+        return "the path of a file"
+
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
+        if not isinstance(value, str) or not value:
+            yield mismatch(self, value, path)
+
+    def schema(self) -> dict[str, JSON]:
+        return {"type": "string", "minLength": 1}
+
+
+@dataclass(frozen=True, slots=True)
 class GraderList:
     """A list of graders in any spelling, held as a tuple of graders.
 

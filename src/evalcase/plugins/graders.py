@@ -48,8 +48,10 @@ class Graders:
         *,
         config: Config | None = None,
         no_exec: bool = False,
+        only_given: bool = False,
     ) -> None:
         self._given = tuple(given)
+        self._only_given = only_given
         self._config = config
         self._surroundings = surroundings
         self._no_exec = no_exec
@@ -62,7 +64,7 @@ class Graders:
     def want(self, suite: str, case: Case) -> None:
         """Note what a case will ask for. Nothing is made, or imported, before `make_ready`."""
         specs = case.data.get("graders")
-        if specs:
+        if specs and not self._only_given:
             self._wanted.setdefault(_to_json(specs), (suite, case.id))
 
     def make_ready(self) -> None:
@@ -78,7 +80,7 @@ class Graders:
                 faults.append(f"{suite}: case `{case}`: {error}")
         self._wanted.clear()
         if faults:
-            raise ConfigError("\n".join(faults))
+            raise ConfigError.several(faults)
 
     @property
     def may_ask(self) -> bool:
@@ -87,9 +89,11 @@ class Graders:
 
     def of(self, case: Case) -> Sequence[NamedGrader]:
         """The graders of a case, the built-in comparison added where nothing else compares."""
+        graders = self._given
+        if self._only_given:
+            return graders
         data = case.data
         specs = data.get("graders")
-        graders = self._given
         if not specs and not graders and "expected_output" in data and not case.needs_judge:
             return self._only_expected  # most cases are like this
         if specs:
@@ -113,11 +117,7 @@ class Graders:
 
     @cached_property
     def _defaults(self) -> Defaults:
-        """What [judge] says is what a judge does that is told nothing else."""
-        judge = self._config.judge if self._config is not None else None
-        if judge is None:
-            return {}
-        return {"judge": {"target": judge.target, "votes": judge.votes, "unsure": judge.unsure}}
+        return defaults_of(self._config) if self._config is not None else {}
 
     def prints_of(self, graders: Sequence[NamedGrader]) -> list[str]:
         """The fingerprints of those graders that have one."""
@@ -137,6 +137,8 @@ class Graders:
         tables = self._config.targets if self._config is not None else {}
         asked = [tables.get(name, name) for name in named.grader.asks()]
         print = named.grader.fingerprint()
+        if self._only_given:
+            return f"{named!r} {print}"  # no case says what they are
         return f"{print} {_to_json(copy_json(asked))}" if asked else print
 
     def _make(self, specs: Iterable[Mapping[str, JSON]]) -> tuple[NamedGrader, ...]:
@@ -152,6 +154,14 @@ class Graders:
         """Have every grader let go of what it holds."""
         for named in (*self._given, *[named for made in self._made.values() for named in made]):
             await named.grader.close()
+
+
+def defaults_of(config: Config) -> Defaults:
+    """What [judge] says is what a judge does that is told nothing else."""
+    judge = config.judge
+    if judge is None:
+        return {}
+    return {"judge": {"target": judge.target, "votes": judge.votes, "unsure": judge.unsure}}
 
 
 def _forbid_code(named: NamedGrader) -> None:

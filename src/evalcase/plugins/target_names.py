@@ -3,17 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from evalcase.errors import ConfigError
 from evalcase.model.finding import Finding, KeyPath, Unfit
+from evalcase.model.json_value import JSON
+from evalcase.model.option import faults_of
+from evalcase.model.shape import OptionFault
 from evalcase.model.target import TargetKind
 from evalcase.plugins.registry import find_target_kind, is_known, names
-from evalcase.plugins.targets import read_value, target_faults
 from evalcase.project.config import Config
 from evalcase.system.project_root import leads_inside
+from evalcase.text.plain_json import NotJsonError, copy_json
 from evalcase.text.suggest import did_you_mean
 
 _CONFIGURE_IT = "add [targets.NAME] to evalcase.toml, and name that here"
+
+
+class NamedTarget(NamedTuple):
+    """What a name says of a target: its kind, and a value or a table of the configuration."""
+
+    kind: str
+    value: str
+    where: str
+    """Before what is said of its options."""
+    table: Mapping[str, object] | None = None
+
+    def options(self, kind: TargetKind) -> Mapping[str, object]:
+        """Its options. Raise ConfigError if the value can't be read."""
+        return read_value(kind, self.value) if self.table is None else self.table
+
+
+def name_target(name: str, config: Config) -> NamedTarget:
+    """What a name stands for: a table of the configuration, `kind:value`, or a plain address."""
+    table = config.targets.get(name)
+    if table is not None:
+        return NamedTarget(str(table["kind"]), "", f"[targets.{name}]: ", table)
+    kind, value = split_name(name)
+    return NamedTarget(kind, value, f"target `{name}`: ")
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """The kind and the value of a name that no configuration has. An address is of `http`."""
+    if name.startswith(("http://", "https://")):
+        return "http", name
+    kind, _, value = name.partition(":")
+    return kind, value
 
 
 def object_to_target(name: str, config: Config, *, of_suite: bool) -> Unfit | None:
@@ -21,26 +56,35 @@ def object_to_target(name: str, config: Config, *, of_suite: bool) -> Unfit | No
 
     What only a suite says (`of_suite`) may not carry an address, or leave the project.
     """
-    if name in config.targets:
-        return None
-    word, colon, value = name.partition(":")
-    if not is_known("targets", word):
-        if not colon and not config.is_read:
-            return None
-        return _unknown_kind(word) if colon else _undefined(name, config)
+    unfit = object_to_name(name, config, of_suite=of_suite)
+    word, value = split_name(name)
+    if unfit is not None or name in config.targets or not is_known("targets", word):
+        return unfit
     try:
         kind = find_target_kind(word)
-        if not value and kind.value_needed:
-            message, hint = f"the target `{name}` needs a value", f"write {word}:VALUE"
-            return Unfit("unknown-target", message, hint)
-        if of_suite and name != config.target:
-            unfit = _object_to_reach(kind, value, config.root)
-            if unfit is not None:
-                return unfit
         faults = target_faults(kind, read_value(kind, value))
     except ConfigError as error:
         return Unfit("bad-value", str(error))
     return next((Unfit(fault.code, fault.message, fault.hint) for fault in faults), None)
+
+
+def object_to_name(name: str, config: Config, *, of_suite: bool) -> Unfit | None:
+    """The same, whatever options the name gives."""
+    if name in config.targets:
+        return None
+    word, value = split_name(name)
+    if not is_known("targets", word):
+        if ":" not in name and not config.is_read:
+            return None
+        return _unknown_kind(word) if ":" in name else _undefined(name, config)
+    try:
+        kind = find_target_kind(word)
+    except ConfigError as error:
+        return Unfit("bad-value", str(error))
+    if not value and kind.value_needed:
+        return Unfit("unknown-target", f"the target `{name}` needs a value", f"write {word}:VALUE")
+    is_trusted = not of_suite or name == config.target
+    return None if is_trusted else _object_to_reach(kind, value, config.root)
 
 
 def _unknown_kind(name: str) -> Unfit:
@@ -107,3 +151,44 @@ def _find_wrong_options(name: str, table: Mapping[str, object]) -> Iterator[Find
         # What is missing is missing in the whole table: its name stands for it.
         at = "key" if fault.path == path else fault.at
         yield Finding(fault.code, fault.path, fault.message, fault.hint, at)
+
+
+def target_faults(
+    kind: TargetKind, values: Mapping[str, object], path: KeyPath = ()
+) -> Iterator[OptionFault]:
+    """Everything that is wrong with the options of a target, as a configuration has them."""
+    odd = [fault for name in values for fault in _odd_value(name, values[name], path)]
+    if odd:
+        # A date, or a number that is none: no shape knows what to say of it.
+        yield from odd
+    else:
+        what = f"a target of kind `{kind.name}`"
+        yield from faults_of(kind.options, as_json(values), what, path)
+
+
+def read_value(kind: TargetKind, value: str) -> dict[str, JSON]:
+    """The options that `kind:value` gives. Raise ConfigError if it can't be read."""
+    if kind.split_value is not None:
+        return kind.split_value(value)
+    if kind.value is not None and value:
+        return {kind.value: value}
+    if value:
+        raise ConfigError(f"{kind.name} target: it takes no value, so not `{value}`")
+    return {}
+
+
+def _odd_value(name: str, value: object, path: KeyPath) -> Iterator[OptionFault]:
+    try:
+        copy_json(value)
+    except NotJsonError as error:
+        yield OptionFault((*path, name), f"`{name}` can't be written as JSON: {error}")
+
+
+def as_json(values: Mapping[str, object]) -> dict[str, JSON]:
+    """Values of a configuration that have no faults, as JSON."""
+    return {name: copy_json(value) for name, value in values.items()}
+
+
+def describe_fault(message: str, hint: str | None) -> str:
+    """What is wrong and its cure, as one clause."""
+    return message if hint is None else f"{message}: {hint}"

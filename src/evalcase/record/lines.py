@@ -38,9 +38,9 @@ class JournalLines:
             while line := file.readline(MAX_LINE + 1):
                 fault = fault_in(line)
                 if fault is not None:
-                    # Only the end of the file may lack its line feed, also while it grows.
-                    cut_short = len(line) <= MAX_LINE and not line.endswith(b"\n")
-                    if not cut_short and file.read(1):
+                    # A writer that is cut short leaves no line feed; a whole line that is wrong
+                    # was changed by somebody, also if it is the last.
+                    if len(line) > MAX_LINE or line.endswith(b"\n"):
                         raise damaged(self.path, self.count + 1, fault)
                     self.torn = Torn(self.count + 1, self.size, len(line))
                     return

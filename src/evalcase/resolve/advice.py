@@ -16,6 +16,7 @@ ADVICE = ("nothing-to-grade", "not-compared")
 _OF_MESSAGES = frozenset({"role", "content", "tool_calls", "id", "name"})
 _OF_CALLS = frozenset({"tool", "input", "id", "type", "function"})
 """What is compared, or only says which one is meant."""
+_IN_CODE = "a grader of your own that reads what is expected may compare more"
 
 
 class Written(NamedTuple):
@@ -41,30 +42,35 @@ def advise(data: dict[str, Any], path: KeyPath, written: Written, findings: Find
     if expected is None:
         if not graders and "skip" not in data:
             message = "this case has nothing to grade, so it can never pass"
-            findings.add("nothing-to-grade", path, message, "add `expected_output` or `graders`")
-    elif not any(_compares_expected(each, findings) for each in graders):
-        _advise_comparison(expected, written, "skip" in data, findings)
+            hint = "add `expected_output`, `criteria`, `rubrics` or `graders`"
+            findings.add("nothing-to-grade", path, message, hint)
+        return
+    compares = {each for grader in graders for each in _compares_expected(grader, findings)}
+    if True not in compares:
+        _advise_comparison(expected, written, None in compares, "skip" in data, findings)
 
 
-def _compares_expected(grader: Mapping[str, Any], findings: Findings) -> bool:
-    """Whether it takes the place of the built-in comparison, or one inside of it does."""
+def _compares_expected(grader: Mapping[str, Any], findings: Findings) -> Iterator[bool | None]:
+    """Whether it, and each inside of it, takes the place of the built-in comparison; None where
+    only its code says so."""
     declared = findings.declared(grader["type"])
-    if declared is None:
-        return False
-    inner = (each for name in declared.lists for each in grader.get(name, ()))
-    return declared.compares_expected(grader) or any(
-        _compares_expected(each, findings) for each in inner
-    )
+    if declared is not None:
+        yield declared.compares_expected(grader)
+        for name in declared.lists:
+            for each in grader.get(name, ()):
+                yield from _compares_expected(each, findings)
 
 
 def _advise_comparison(
-    expected: Sequence[Mapping[str, Any]], written: Written, skipped: bool, findings: Findings
-) -> None:
-    """Say what the built-in comparison makes of an expected output, if that may surprise."""
+    expected: Sequence[Mapping[str, Any]], written: Written, has_code: bool, skipped: bool,
+    findings: Findings,
+) -> None:  # fmt: skip
+    """Say what the built-in comparison makes of an expected output, if that may surprise; with
+    `has_code`, a function or a program may compare it, too."""
     last = _last_content(expected)
     has_calls = any(each["role"] == "assistant" and "tool_calls" in each for each in expected)
     if not has_calls and (last is None or not is_comparable(expected[last]["content"])):
-        if not skipped:
+        if not skipped and not has_code:
             message = "there is nothing here to compare an answer with, so no answer can pass"
             hint = "it takes tool calls, or content that is text or data, of the assistant"
             findings.add("nothing-to-grade", written.path, message, hint)
@@ -73,7 +79,8 @@ def _advise_comparison(
         for below, reason in _left_out(each, index == last):
             # One tells the reader; the same for every message and call tells no more.
             at: At = "key" if below and isinstance(below[-1], str) else "value"
-            findings.add("not-compared", written.place(index, below), reason, at=at)
+            more = _IN_CODE if has_code else None
+            findings.add("not-compared", written.place(index, below), reason, more, at)
             return
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from time import perf_counter
 from typing import NamedTuple
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.question import Question
 from evalcase.model.target import Target
-from evalcase.system.timer import Timer
+from evalcase.system.guests import Guests
 
 
 class OverTimeError(TimeoutError):
@@ -22,29 +21,27 @@ class OverTimeError(TimeoutError):
 
 class Attempted(NamedTuple):
     answer: Answer | None
-    error: Exception | None
+    error: BaseException | None
     duration_s: float
 
 
-async def attempt(target: Target, question: Question, limit_s: float, timer: Timer) -> Attempted:
+async def attempt(target: Target, question: Question, limit_s: float, guests: Guests) -> Attempted:
     """Call a target once."""
-    answer: Answer | None = None
-    error: Exception | None = None
-    started = perf_counter()
-    limit = timer.limit(limit_s)
+    stay = await guests.run(_ask(target, question), limit_s, question.case)
+    if stay.is_late:
+        # Code that was told to leave may say anything; and so may one that didn't listen.
+        return Attempted(None, OverTimeError(limit_s), stay.took_s)
+    if stay.error is not None:
+        return Attempted(None, _told(stay.error), stay.took_s)
     try:
-        with limit:
-            answer = _checked(await target.answer(question))
-    except asyncio.CancelledError as caught:
-        # The target's own, unless it is this trial that is being given up.
-        task = asyncio.current_task()
-        if task is None or task.cancelling():
-            raise
-        error = _as_exception(caught)
-    except (Exception, SystemExit, GeneratorExit) as caught:  # noqa: BLE001 - the boundary
-        # Code that was cancelled at the limit may say something else than that.
-        error = OverTimeError(limit_s) if limit.expired else _as_exception(caught)
-    return Attempted(None if error else answer, error, perf_counter() - started)
+        return Attempted(_checked(stay.value), None, stay.took_s)
+    except TargetError as error:
+        return Attempted(None, error, stay.took_s)
+
+
+async def _ask(target: Target, question: Question) -> object:
+    """The call itself is the target's, too: it may raise before there is anything to wait for."""
+    return await target.answer(question)
 
 
 def _checked(answer: object) -> Answer:
@@ -55,8 +52,9 @@ def _checked(answer: object) -> Answer:
     raise TargetError(what, kind="protocol")
 
 
-def _as_exception(error: BaseException) -> Exception:
-    if isinstance(error, Exception):
+def _told(error: BaseException) -> BaseException:
+    """An error in words that say whose it is."""
+    if not isinstance(error, asyncio.CancelledError) or error.args:
         return error
-    wrapped = RuntimeError(f"{type(error).__name__}: {error}")
-    return wrapped.with_traceback(error.__traceback__)
+    told = RuntimeError("the call was cancelled, and not by evalcase")
+    return told.with_traceback(error.__traceback__)

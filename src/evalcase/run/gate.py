@@ -22,7 +22,7 @@ from evalcase.run.budget import Budget
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
 from evalcase.run.retry import wait_before_retry
-from evalcase.system.timer import Timer
+from evalcase.system.guests import Guests
 from evalcase.text.crash import failure_of
 
 CACHE_VERSION = 2
@@ -75,7 +75,7 @@ class Gate:
         limits: Limits,
         patience: Patience,
         budget: Budget,
-        timer: Timer,
+        guests: Guests,
         random: Callable[[], float],
         store: Store | None = None,
     ) -> None:
@@ -83,7 +83,7 @@ class Gate:
         self._limits = limits
         self._patience = patience
         self._budget = budget
-        self._timer = timer
+        self._guests = guests
         self._random = random
         self._store = store
         self._paces: dict[str, Pace] = {}
@@ -151,7 +151,7 @@ class Gate:
             failure = _failure(tried.error)
             wait_s = self._wait(tried.error, number)
             if wait_s is None:
-                by_hand = isinstance(tried.error.__cause__, KeyboardInterrupt)
+                by_hand = isinstance(tried.error, KeyboardInterrupt)
                 return Asked(None, failure, number, tried.duration_s, tuple(retried), by_hand)
             retried.append(failure)
             await patience.sleep(wait_s)
@@ -162,9 +162,9 @@ class Gate:
     ) -> Attempted:
         pace = self._pace(name, target)
         began = await (pace.begin() if pace.is_free else patience.turn(pace))
-        error: Exception | None = None
+        error: BaseException | None = None
         try:
-            tried = await attempt(target, question, limit_s, self._timer)
+            tried = await attempt(target, question, limit_s, self._guests)
             error = tried.error
         finally:
             known = error if isinstance(error, TargetError) else None
@@ -177,7 +177,7 @@ class Gate:
             self._budget.spend(tried.answer.cost_usd)
         return tried
 
-    def _wait(self, error: Exception, number: int) -> float | None:
+    def _wait(self, error: BaseException, number: int) -> float | None:
         limits = self._limits
         return wait_before_retry(error, number, limits.retries, limits.retry_timeouts, self._random)
 
@@ -198,7 +198,7 @@ class _Steadfast:
         return await pace.begin()
 
 
-def _failure(error: Exception) -> Failure:
+def _failure(error: BaseException) -> Failure:
     if isinstance(error, OverTimeError):
         return Failure("timeout", str(error))
     return failure_of(error)

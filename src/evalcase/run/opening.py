@@ -5,10 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
+from contextvars import copy_context
 from types import TracebackType
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.target import Target
+from evalcase.run.life import Life, TooSlowError
+from evalcase.system.guests import Guests
+from evalcase.system.imports import place_of
+
+CLOSE_S = 5.0
+"""How long tear-down may take."""
 
 
 class OpenTargets:
@@ -21,6 +28,7 @@ class OpenTargets:
         make: Callable[[str], Target],
         warn: Callable[[str], None],
         opened: Callable[[Target], None],
+        guests: Guests,
     ) -> None:
         """`opened` is told of each that is open: some know only then what is secret."""
         self.by_name: dict[str, Target] = {}
@@ -28,6 +36,9 @@ class OpenTargets:
         self._make = make
         self._warn = warn
         self._opened = opened
+        self._guests = guests
+        self.context = copy_context()
+        """What set-up has set, for whoever answers to see."""
         self._stack = AsyncExitStack()
         self._one_at_a_time = asyncio.Lock()
 
@@ -58,19 +69,26 @@ class OpenTargets:
         return self.by_name[name]
 
     async def _open(self, name: str, target: Target) -> None:
-        self._stack.push_async_callback(self._close, target)
-        try:
-            await target.open()
-        except (ConfigError, TargetError):
-            raise
-        except Exception as error:
-            what = f"{type(error).__name__}: {error}"
-            raise TargetError(f"a target could not be set up: {what}") from error
+        life = Life(target, self._guests, self.context)
+        self._stack.push_async_callback(self._close, name, life)
+        error = await life.open()
+        if error is not None:
+            raise _told(error)
         self._opened(target)
         self.by_name[name] = target
 
-    async def _close(self, target: Target) -> None:
-        try:
-            await target.close()
-        except Exception as error:  # noqa: BLE001 - the answers are safe already
-            self._warn(f"a target could not be closed: {type(error).__name__}: {error}")
+    async def _close(self, name: str, life: Life) -> None:
+        error = await life.close(CLOSE_S)
+        if error is not None:  # the answers are safe already
+            how = "failed: " if not isinstance(error, TooSlowError) else ""
+            what = f"{how}{repr(error) if how else error}{place_of(error)}"
+            self._warn(f"`{name}`: tear-down {what}")
+
+
+def _told(error: BaseException) -> BaseException:
+    """Why a target doesn't open; a person may have ended it while something was imported."""
+    if isinstance(error, ConfigError | TargetError | KeyboardInterrupt):
+        return error
+    told = TargetError(f"a target could not be set up: {type(error).__name__}: {error}")
+    told.__cause__ = error
+    return told

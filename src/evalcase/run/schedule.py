@@ -10,6 +10,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
+from contextvars import Context, copy_context
 from typing import Any, Protocol
 
 from evalcase.model.result import Result
@@ -17,6 +18,7 @@ from evalcase.model.trial import Trial
 from evalcase.run.fail_fast import FailFast
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
+from evalcase.system.own_task import OwnTask
 
 
 class Watcher(Protocol):
@@ -81,7 +83,9 @@ class Engine:
         limits: Limits,
         watcher: Watcher,
         fail_fast: FailFast | None = None,
+        context: Context | None = None,
     ) -> None:
+        """`context` is what code of targets and graders finds set."""
         self.limits = limits
         self.watcher = watcher
         self.fail_fast = fail_fast
@@ -89,9 +93,10 @@ class Engine:
         self.interrupted = False
         self.failed_fast = False
         self.stop_reason: str | None = None
-        self._tasks: list[asyncio.Task[None]] = []
+        self._context = context or copy_context()
+        self._tasks: list[OwnTask[None]] = []
         self._held: dict[asyncio.Task[Any], _Place] = {}
-        self._waiting: set[asyncio.Task[Any]] = set()
+        self._waiting: set[OwnTask[Any]] = set()
         """Those whose trial has nothing under way."""
 
     async def run(
@@ -104,24 +109,28 @@ class Engine:
         or stopped."""
         self._try_one, self._keep = try_one, keep
         places = _Places(self.limits.concurrency)
+        loop = asyncio.get_running_loop()
         self._tasks = [
-            asyncio.create_task(self._work(trials, places))
+            OwnTask(self._work(trials, places), loop=loop, context=self._context.copy())
             for name, trials in work.items()
             for _ in range(self.limits.of_target(name))
         ]
         try:
-            await asyncio.gather(*self._tasks)
+            if self._tasks:
+                await asyncio.wait(self._tasks, return_when=asyncio.FIRST_EXCEPTION)
         finally:
             for task in self._tasks:
-                task.cancel()
+                task.give_up()
             await asyncio.gather(*self._tasks, return_exceptions=True)
+        for task in self._tasks:
+            task.result()
 
     def stop(self, reason: str) -> None:
         """Start no more trials, and give up those that only wait for their next attempt."""
         self.stopping = True
         self.stop_reason = self.stop_reason or reason
         for task in self._waiting:
-            task.cancel()
+            task.give_up()
 
     def interrupt(self) -> None:
         """Start no more trials, because a person said so."""
@@ -132,7 +141,7 @@ class Engine:
         """Give up what is under way, too."""
         self.stop("stopped")
         for task in self._tasks:
-            task.cancel()
+            task.give_up()
 
     async def sleep(self, seconds: float) -> None:
         """Wait within a trial for its next attempt, unless the engine stops."""
@@ -148,11 +157,11 @@ class Engine:
     async def _aside(self) -> AsyncIterator[None]:
         """Step aside, so that trials of other targets can go on meanwhile."""
         task = asyncio.current_task()
-        assert task is not None
+        assert isinstance(task, OwnTask)
         place = self._held.get(task)
         self._waiting.add(task)
         if self.stopping:
-            task.cancel()
+            task.give_up()
         if place is not None:
             place.give()
         try:

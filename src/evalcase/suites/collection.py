@@ -14,9 +14,10 @@ from evalcase.model.finding import Unfit
 from evalcase.model.problem import Problem
 from evalcase.model.suite import Suite
 from evalcase.plugins.known import Existing
-from evalcase.read.discover import discover, format_of, nothing_there
+from evalcase.read.discover import discover, format_of, nothing_there, sidecars
 from evalcase.read.source import STDIN
 from evalcase.suites.load import load_file
+from evalcase.suites.snapshot import Snapshot
 from evalcase.suites.stream import stream_cases
 from evalcase.system.attachments import find_attachments
 from evalcase.system.digests import digest_file
@@ -77,15 +78,17 @@ class HeldSuites:
 class Suites:
     """Suites of files: valid once `check` has been gone through to its end."""
 
-    def __init__(self, paths: tuple[str, ...]) -> None:
+    def __init__(self, paths: tuple[str, ...], cwd: str) -> None:
+        """`cwd` is what paths are seen from; a target may be elsewhere when they are read again."""
         if STDIN in paths:
             raise ConfigError("a run reads files, and not standard input: it must be resumable")
         self.paths = paths
+        self._cwd = cwd
         self._known = Existing()
         self.warnings = self.notes = 0
         self._errors: list[Problem] = []
-        self._files: dict[str, tuple[Case, ...] | None] = {}
-        """The cases of each file; None where they are read again."""
+        self._files: dict[str, tuple[Case, ...] | Snapshot] = {}
+        """The cases of each file; where they are read again, what it was like."""
         self._room = HELD_BYTES
 
     def check(self) -> Iterator[tuple[str, Case]]:
@@ -113,6 +116,8 @@ class Suites:
 
     def _check_lines(self, path: str) -> Iterator[Case]:
         held: list[Case] | None = [] if self._fits(path) else None
+        snapshot = Snapshot([path, *sidecars(path)], self._cwd)
+        snapshot.look()
         for item in stream_cases(path, self._known):
             if isinstance(item, Problem):
                 self._note(item)
@@ -120,7 +125,11 @@ class Suites:
                 if held is not None:
                     held.append(item)
                 yield item
-        self._files[path] = tuple(held) if held is not None else None
+        if held is not None:
+            self._files[path] = tuple(held)
+            return
+        snapshot.keep()
+        self._files[path] = snapshot
 
     def _note(self, problem: Problem) -> None:
         # Warnings are counted only: there may be some in each of a million cases.
@@ -138,20 +147,31 @@ class Suites:
 
     def __iter__(self) -> Iterator[tuple[str, Case]]:
         for path, cases in self._files.items():
-            for case in cases if cases is not None else _again(path):
+            for case in _again(self._place(path), cases) if isinstance(cases, Snapshot) else cases:
                 yield path, case
 
     def hashes(self) -> dict[str, str]:
-        return {path: digest_file(path) for path in self._files}
+        return {
+            path: cases.digests[path]
+            if isinstance(cases, Snapshot)
+            else digest_file(self._place(path))
+            for path, cases in self._files.items()
+        }
+
+    def _place(self, path: str) -> str:
+        return os.path.join(self._cwd, path)
 
 
-def _again(path: str) -> Iterator[Case]:
-    """The cases of a file that was valid. Raise SuiteError if it has changed since, and is not."""
+def _again(path: str, snapshot: Snapshot) -> Iterator[Case]:
+    """The cases of a file that was valid. Raise ConfigError if it is not what it was then: before
+    a case of another file is given, and before the end of a shorter one is taken for its end."""
     for item in stream_cases(path):
+        snapshot.verify()
         if isinstance(item, Case):
             yield item
         elif isinstance(item, Problem) and item.severity == "error":
             raise SuiteError([item])
+    snapshot.verify()
 
 
 def _hash_cases(suite: Suite) -> str:

@@ -56,7 +56,9 @@ def _import(module_name: str, wanted: str, root: str) -> ModuleType:
         if error.name is not None and f"{module_name}.".startswith(f"{error.name}."):
             raise ConfigError(f"{wanted}: {_no_module(error.name)}") from None
         raise ConfigError(f"{wanted}: {_broken(module_name, error)}") from error
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"while {wanted} was imported") from None
+    except BaseException as error:
         # Whatever a module does when it is imported, it is the user's to mend.
         raise ConfigError(f"{wanted}: {_broken(module_name, error)}") from error
 

@@ -18,7 +18,6 @@ Async functions share the event loop with all trials. Sync functions run in thre
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import sys
 from collections.abc import Awaitable, Callable
@@ -48,16 +47,12 @@ from evalcase.targets.asking.fingerprint import describe_asked, project_sources
 from evalcase.targets.asking.shown import describe_hidden
 from evalcase.targets.code.lifetime import (
     Leave,
-    await_guarded,
     enter_object,
     leave_object,
     make_object,
 )
 from evalcase.targets.code.parameters import BoundFunction, bind_function, bind_target
 from evalcase.targets.reading.answers import read_answer
-
-_CLOSE_S = 5.0
-"""How long tear-down may take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,9 +116,9 @@ class PythonTarget(Target):
         try:
             made = await make_object(found, self._options.arguments, self.name)
             found, self._leave = await enter_object(made)
-        except (ConfigError, asyncio.CancelledError):
+        except (ConfigError, KeyboardInterrupt):
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             # Set-up is the user's code, and may fail in any way.
             what = f"{type(error).__name__}: {error}{place_of(error)}"
             raise TargetError(f"python target `{self.name}`: set-up failed: {what}") from error
@@ -149,11 +144,11 @@ class PythonTarget(Target):
             self._warn_of_hidden(question)
         by_place, by_name = bound.arguments(question)
         if bound.is_async:
-            returned = await await_guarded(bound.function(*by_place, **by_name))
+            returned = await bound.function(*by_place, **by_name)
         else:
             returned = await threads.call(partial(bound.function, *by_place, **by_name))
             if inspect.isawaitable(returned):
-                returned = await await_guarded(returned)
+                returned = await returned
         return read_answer(returned, self._surroundings.warn)
 
     def cache_key(self, question: Question) -> JSON | Awaitable[JSON]:
@@ -188,15 +183,9 @@ class PythonTarget(Target):
         threads, self._threads = self._threads, None
         if threads is None:
             return
-        warn = self._surroundings.warn
         try:
             if leave is not None:
-                async with asyncio.timeout(_CLOSE_S):
-                    await leave_object(leave, threads)
-        except TimeoutError:
-            warn(f"`{self.name}`: tear-down took more than {_CLOSE_S:g} s and was given up")
-        except Exception as error:  # noqa: BLE001 - the user's code; the answers are safe already
-            warn(f"`{self.name}`: tear-down failed: {error!r}{place_of(error)}")
+                await leave_object(leave, threads)
         finally:
             threads.close()
 

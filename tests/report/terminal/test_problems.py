@@ -7,6 +7,7 @@ import pytest
 
 from evalcase.model.codes import Severity
 from evalcase.model.problem import Excerpt, Problem, Span
+from evalcase.model.quick_dataclass import replace
 from evalcase.report.terminal.problems import Checked, as_text, problem_lines, summary_line
 from evalcase.report.terminal.style import ANSI
 
@@ -100,3 +101,22 @@ def test_colours_only_when_asked() -> None:
     )
     assert lines[2] == "\x1b[2m    |\x1b[0m     \x1b[1;31m^^^^^^^^^^^^^^\x1b[0m"
     assert lines[-1] == "\x1b[1;31m1 error\x1b[0m in 1 file"
+
+
+def test_prose_is_broken_at_words_where_a_width_is_given() -> None:
+    excerpt = Excerpt(f'    expcted_output: "{"4" * 100}"')
+    problem = replace(MISSPELT, excerpt=excerpt, hint="did you mean `expected_output`, perhaps?")
+    assert list(problem_lines(problem, width=48)) == [
+        "evals/math.eval.yaml:3:5: error[unknown-field]:",
+        "    `expcted_output` isn't a field of a case",
+        '  3 |     expcted_output: "4444444444444444444…',
+        "    |     ^^^^^^^^^^^^^^",
+        "    = did you mean `expected_output`, perhaps?",
+    ]
+    *_, first, second = problem_lines(problem, width=40)
+    assert (first, second) == ("    = did you mean `expected_output`,", "      perhaps?")
+
+
+def test_colours_stay_on_their_rows() -> None:
+    for line in problem_lines(RENAMED, width=30, style=ANSI):
+        assert line.count("\x1b[0m") * 2 == line.count("\x1b[")

@@ -34,7 +34,7 @@ for line in sys.stdin:
 def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
     """Make a target of a worker, whose source is what it does with `id` and `text`."""
     # Whatever is to end is waited for, on a machine however busy.
-    monkeypatch.setattr("evalcase.targets.process.worker._CLOSE_S", LIMIT_S)
+    monkeypatch.setattr("evalcase.system.processes.line_workers._CLOSE_S", LIMIT_S)
     monkeypatch.setattr("evalcase.system.processes.process._END_S", LIMIT_S)
 
     def make(body: str, **options: Any) -> CommandTarget:
@@ -242,7 +242,7 @@ def test_at_the_end_it_sees_the_end_of_its_input(tmp_path: Path, make: Make) -> 
 def test_one_that_does_not_end_by_itself_is_ended(
     tmp_path: Path, make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evalcase.targets.process.worker._CLOSE_S", 0.1)
+    monkeypatch.setattr("evalcase.system.processes.line_workers._CLOSE_S", 0.1)
     target = make("reply(id=id, answer=os.getpid())")
     with (tmp_path / "worker.py").open("a") as file:
         file.write("import time\ntime.sleep(600)\n")

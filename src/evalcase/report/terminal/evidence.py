@@ -26,6 +26,8 @@ def evidence_lines(
         return
     if "status" in details and str(details["status"]) not in said:
         yield paint(cut(f"status {details['status']}", width), style.gutter)
+    if isinstance(request := details.get("request_id"), str):
+        yield paint(cut(f"request {request}", width), style.gutter)
     for name in ("body", "stderr", "stdout", "output", "value", "message"):
         text = str(details.get(name) or "").strip()
         if text and text not in said:

@@ -70,8 +70,8 @@ class LiveView(RunView):
     def say(self, line: str) -> None:
         self.write_line(visible(line))
 
-    def warn(self, text: str) -> None:
-        for row in hang(f"warning: {visible(text)}", self.columns() - 1, indent=2):
+    def tell(self, text: str) -> None:
+        for row in hang(visible(text), self.columns() - 1, indent=2):
             self.write_line(row)
 
     def write_line(self, line: str) -> None:

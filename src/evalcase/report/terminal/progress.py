@@ -171,7 +171,9 @@ def money(usd: float | None) -> str:
     """Dollars, small amounts to a hundredth of a cent, and less than that to its first digits."""
     if usd is None:
         return "–"
-    if 0 < abs(usd) < 0.0001:
+    if not usd:
+        return "$0"
+    if abs(usd) < 0.0001:
         return f"${usd:.{min(12, 1 - floor(log10(abs(usd))))}f}"
     return f"${usd:,.4f}" if abs(usd) < 10 else f"${usd:,.2f}"
 

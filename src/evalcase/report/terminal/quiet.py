@@ -18,6 +18,6 @@ class QuietView(RunView):
     def finished(self, result: Result) -> None:
         """Nobody watches, and the last lines need no more than the totals."""
 
-    def warn(self, text: str) -> None:
+    def tell(self, text: str) -> None:
         with suppress(OSError):  # a log that can't be written must not end the run
-            self._out.write(f"warning: {visible(text)}\n")
+            self._out.write(visible(text) + "\n")

@@ -18,14 +18,13 @@ from evalcase.text.visible import visible
 WIDTH = 120
 _SHORTEST_S, _LONGEST_S = 2.0, 30.0
 """Seconds between two lines on progress: at least, and at most."""
-_QUICK_S = 10.0
-"""In a run that is over sooner, failures are named by its summary only."""
 
 
 class SparseView(RunView):
     """A line for each tenth that is done, or after half a minute without one; no control codes.
 
-    `same` says that the summary goes to the same file.
+    `same` says that the summary goes to the same log: it names what failed, and so nobody else
+    does.
     """
 
     def __init__(
@@ -64,7 +63,7 @@ class SparseView(RunView):
             self._report()
 
     def name(self, decided: Decided) -> None:
-        if self.same and self.clock() - self.speed.begun < _QUICK_S:
+        if self.same:
             return
         outcome, result = decided
         line = headline(result, outcome, self.style, self.width, name_target=self.name_target)

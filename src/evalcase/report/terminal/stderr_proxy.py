@@ -45,6 +45,9 @@ class StderrProxy:
         for line in lines:
             self.write(line)
 
+    def close(self) -> None:
+        """It is lent, and nobody's to close."""
+
     def finish(self) -> None:
         """Write what has no end yet."""
         while self._begun:

@@ -59,9 +59,13 @@ class RunView:
     def say(self, line: str) -> None:
         """Say something that is worth a line of its own."""
 
-    def warn(self, text: str) -> None:
+    def tell(self, text: str) -> None:
         """Say what may hold names and texts of anybody."""
-        self.say(f"warning: {visible(text)}")
+        self.say(visible(text))
+
+    def warn(self, text: str) -> None:
+        """The same, of what may not be meant."""
+        self.tell(f"warning: {text}")
 
     def close(self) -> None:
         """The run has ended, one way or the other. It may be called twice."""

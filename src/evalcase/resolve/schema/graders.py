@@ -186,6 +186,9 @@ def _argument_or_options(grader: DeclaredGrader) -> Schema:
     if kinds is None:
         return {**anything(grader.kind.about), **_or_options(grader, argument)}
     either = [*(kinds if isinstance(kinds, list) else [kinds]), "object"]
+    if either[0] != "array" and "examples" in argument:
+        # Editors insert one with the name; a list they would put at the wrong margin.
+        about["examples"] = argument.pop("examples")
     return {**about, "type": either, **_or_options(grader, argument)}
 
 

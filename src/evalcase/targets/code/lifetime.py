@@ -5,7 +5,6 @@ All of it is the user's code, which may be async or not, and may fail in any way
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -63,20 +62,3 @@ async def leave_object(leave: Leave, threads: Threads) -> None:
         await leave()
     else:
         await threads.call(leave)
-
-
-async def await_guarded(awaitable: Any) -> object:  # noqa: ANN401 - a coroutine of the user's
-    """What it gives; but what would end the engine becomes an error of this trial."""
-    try:
-        result: object = await awaitable
-    except (Exception, GeneratorExit):
-        raise
-    except BaseException as error:
-        # Any of these would end the engine, and only a person may do that.
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
-            raise
-        if isinstance(error, asyncio.CancelledError):
-            raise RuntimeError("the function was cancelled from within") from error
-        raise RuntimeError(f"{type(error).__name__}: {error}") from error
-    return result

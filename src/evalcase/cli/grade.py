@@ -1,0 +1,192 @@
+"""`evalcase grade`: answers that are kept, graded again. No target is asked; judges are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+
+import click
+
+from evalcase.cli import run_flags
+from evalcase.cli.explained import explained
+from evalcase.cli.resume import go_back, read_request
+from evalcase.cli.running import Manner, execute
+from evalcase.cli.streams import take_streams
+from evalcase.cli.trust import refuse_stranger, trust_option
+from evalcase.cli.watching import make_view
+from evalcase.errors import ConfigError, SuiteError
+from evalcase.evaluation.conduct import Evaluation
+from evalcase.evaluation.grading import By, Nobody, cases_by_id, cases_by_name, require_cases
+from evalcase.evaluation.plan import Given, Plan, prepare
+from evalcase.model.case import Case
+from evalcase.model.json_value import JSON
+from evalcase.model.quick_dataclass import replace
+from evalcase.model.suite import Suite
+from evalcase.plugins.graders import defaults_of, make_grader
+from evalcase.project.config import load_config
+from evalcase.project.options import RunOptions, runs_folder
+from evalcase.record.find import find_run
+from evalcase.record.kept import KeptRun
+from evalcase.record.seal import is_own
+from evalcase.run.hashes import hash_question
+from evalcase.run.selection import Selection
+from evalcase.suites.collection import HeldSuites, SomeSuites
+from evalcase.system.world import this_world
+
+
+@click.command("grade")
+@click.argument("run")
+@click.option(
+    "--suite", "suites", multiple=True, metavar="PATH",
+    help="Grade by the cases of these suites, found by their ids. Repeatable.",
+)  # fmt: skip
+@click.option(
+    "--grader", "graders", multiple=True, metavar="GRADER",
+    help="Grade by this, in place of what cases say: a name, or YAML as in `graders`. Repeatable.",
+)  # fmt: skip
+@click.option("--recorded", is_flag=True, help="Grade by the cases as the record holds them.")
+@run_flags.max_cost("What judges may cost, with all that the run has spent.")
+@run_flags.max_errors("Another number than that of `run`.")
+@run_flags.fail_under("Another rate than that of `run`.")
+@run_flags.no_exec
+@run_flags.env_file("Take environment variables from this file.")
+@trust_option
+@run_flags.runs_dir
+@run_flags.quiet
+@run_flags.as_json
+@explained
+def command(
+    run: str, suites: tuple[str, ...], graders: tuple[str, ...], recorded: bool,
+    max_cost_usd: float | None, max_errors: int | None, fail_under: float | None, no_exec: bool,
+    env_file: str | None, trust: bool, runs_dir: str | None, quiet: bool, as_json: bool,
+) -> int:  # fmt: skip
+    """Grade the answers of a run again. No target is asked; judges are.
+
+    The suites are those of the run, as they are now. Every grading is kept: `report RUN@1` shows
+    the first one, `report RUN` the newest.
+
+    The exit code is that of the run by its new grading, as `run` has it.
+
+    \b
+    evalcase grade latest                          by the suites as they are now
+    evalcase grade latest@1 --recorded             by the cases as they were at first
+    evalcase grade latest --grader "contains: Lima"
+    """
+    if recorded and suites:
+        raise click.UsageError("--recorded and --suite both say which cases there are")
+    manner = Manner(take_streams(), quiet, as_json, is_new=False)
+    config = load_config(os.getcwd(), os.getcwd())
+    folder = os.path.abspath(runs_folder(runs_dir, config))
+    chosen, grading = find_run(run, folder)
+    if grading is not None and not recorded:
+        raise ConfigError(f"the cases of a grading are in the record: say --recorded with `{run}`")
+    request, state = read_request(chosen), this_world().state
+    # Graders that others wrote down may run code, and paths that they wrote may lead anywhere.
+    uses_record = not (graders and (recorded or suites)) and not suites
+    if uses_record and not trust and not is_own(chosen, state, config.root):
+        return refuse_stranger(chosen, request, state)
+    paths = tuple(os.path.abspath(path) for path in suites)
+    request = _limit(request, max_cost_usd, max_errors, fail_under)
+    request = replace(
+        request, env_file=os.path.abspath(env_file) if env_file else None,
+        no_exec=no_exec or request.no_exec, fail_fast=False, cache=None,
+    )  # fmt: skip
+    with KeptRun(chosen, grading) as kept:
+        if not recorded and not suites:
+            go_back(chosen, config)
+            _require_paths(request.paths)
+        given = Given(
+            _recorded_suites(kept) if recorded else None, Nobody(),
+            [make_grader(spec, defaults_of(config)) for spec in _read_graders(graders)],
+            bool(graders),
+        )  # fmt: skip
+        names = tuple(dict.fromkeys(result.key.target for result in kept.results()))
+        request = replace(request, targets=names)
+        if paths:
+            request = replace(request, paths=paths, selection=Selection())
+        view = make_view(manner.streams, quiet=manner.quiet or manner.as_json)
+        plan = prepare(request, config, this_world(), view.warn, given)
+        by = _graded_by(plan, kept, recorded=recorded, by_id=bool(suites), graders=graders)
+        plan = replace(plan, trials=_count_answers(kept))
+        evaluation = Evaluation(plan, view, by)
+        view.expect(plan.trials)
+        go = partial(evaluation.carry_out, folder, chosen)
+        return execute(evaluation, go, view, manner)
+
+
+def _require_paths(paths: Sequence[str]) -> None:
+    gone = [path for path in paths if not os.path.exists(path)]
+    if gone:
+        raise ConfigError(f"{gone[0]} is gone. --recorded grades by what the record holds")
+
+
+def _limit(
+    request: RunOptions, max_cost_usd: float | None, max_errors: int | None,
+    fail_under: float | None,
+) -> RunOptions:  # fmt: skip
+    request = replace(request, max_cost_usd=max_cost_usd)
+    if max_errors is not None:
+        request = replace(request, max_errors=max_errors)
+    return request if fail_under is None else replace(request, fail_under=fail_under)
+
+
+def _read_graders(texts: Sequence[str]) -> list[dict[str, JSON]]:
+    """Graders as somebody typed them, in any of their spellings. Raise SuiteError."""
+    from evalcase.read.document import parse_document
+    from evalcase.suites.made import read_fields
+
+    specs: list[dict[str, JSON]] = []
+    for text in texts:
+        document = parse_document(text.encode(), "yaml", "--grader")
+        if not document.readable:
+            raise SuiteError(document.problems)
+        specs += read_fields({"input": "?", "graders": [document.value]})["graders"]
+    return specs
+
+
+def _recorded_suites(kept: KeptRun) -> SomeSuites:
+    """The suites of a run as its record holds them."""
+    cases: dict[str, dict[str, Case]] = {}
+    for result in kept.results():
+        suite, id = result.key[:2]
+        known = cases.setdefault(suite, {})
+        if id not in known:
+            case = kept.find_case(suite, id)
+            if case is not None:
+                known[id] = case
+    return HeldSuites(
+        Suite(suite, {"name": suite}, tuple(known.values())) for suite, known in cases.items()
+    )
+
+
+def _count_answers(kept: KeptRun) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for result in kept.results():
+        if result.answer is not None:
+            counts[result.key.target] = counts.get(result.key.target, 0) + 1
+    return counts
+
+
+def _graded_by(
+    plan: Plan, kept: KeptRun, *, recorded: bool, by_id: bool, graders: Sequence[str]
+) -> By:
+    about: dict[str, object] = {"graders": list(graders)} if graders else {}
+    if recorded:
+        return By(kept.find_case, {**about, "recorded": True})
+    if by_id:
+        by_ids = cases_by_id(plan.suites)
+        by = By(lambda _, id: by_ids.get(id), {**about, "suites": plan.suites.hashes()})
+    else:
+        by_names = cases_by_name(plan.suites)
+        by = By(
+            lambda suite, id: by_names.get((suite, id)), {**about, "suites": plan.suites.hashes()}
+        )
+    require_cases(kept, by.find, lambda result, case: _asks_same(result.key.suite, case, kept))
+    return by
+
+
+def _asks_same(suite: str, case: Case, kept: KeptRun) -> bool:
+    """Whether a case asks what was asked; files that it names aside, which may be gone."""
+    before = kept.find_case(suite, case.id)
+    return before is None or hash_question(before) == hash_question(case)

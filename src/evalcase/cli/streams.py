@@ -1,0 +1,82 @@
+"""Standard output and error, while code of the user's may do with them what it likes.
+
+What is asked for on standard output is kept where nobody else can get at it. Whatever else is
+printed, by Python code, by a library or by a child, goes to standard error, and is lost where that
+can't be written: a full disk for the log ends no run.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from io import FileIO, TextIOWrapper
+from typing import BinaryIO, NamedTuple, TextIO, cast
+
+
+class Streams(NamedTuple):
+    """What evalcase itself writes to."""
+
+    out: TextIO
+    err: TextIO
+
+
+class LentStream(TextIOWrapper):
+    """A stream that can't be closed, and never says that it could not write."""
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            super().flush()
+
+    def close(self) -> None:
+        self.flush()
+
+
+def take_streams() -> Streams:
+    """Keep standard output and error for evalcase, and lend others to everybody else, for as long
+    as this process goes on: a thread that was left behind may still print at its end."""
+    out, err = sys.stdout, sys.stderr
+    if (_descriptor(out), _descriptor(err)) != (1, 2):
+        # Not those of a process: whoever put them there has no descriptors to be minded.
+        sys.stdout = sys.stderr = _lend(err.buffer)
+        return Streams(out, err)
+    out.flush()
+    kept = Streams(_keep(1, out), _lend(_writer(os.dup(2))))
+    os.dup2(2, 1)
+    sys.stdout, sys.stderr = _lend(_writer(1)), _lend(_writer(2))
+    return kept
+
+
+def discard(stream: TextIO) -> None:
+    """Give a stream another end, so that nothing fails when it is flushed at exit."""
+    number = _descriptor(stream)
+    if number >= 0:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+
+
+def _keep(number: int, before: TextIO) -> TextIO:
+    return open(
+        os.dup(number), "w", encoding="utf-8", errors="backslashreplace",
+        buffering=1 if before.isatty() else -1,
+    )  # fmt: skip
+
+
+def _lend(writer: BinaryIO) -> TextIO:
+    return LentStream(writer, "utf-8", "backslashreplace", line_buffering=True)
+
+
+def _writer(number: int) -> BinaryIO:
+    """Not buffered: what could not be written is not tried again."""
+    return cast("BinaryIO", FileIO(number, "w", closefd=False))
+
+
+def _descriptor(stream: TextIO) -> int:
+    try:
+        return stream.fileno()
+    except (OSError, ValueError):
+        return -1

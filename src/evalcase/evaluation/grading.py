@@ -1,0 +1,167 @@
+"""Answers that are kept, graded again: by the suites as they are now, as they were, or by others.
+
+No target is asked; judges are. What was graded before stays beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from evalcase.errors import ConfigError
+from evalcase.evaluation.plan import Plan
+from evalcase.evaluation.trials import Trials
+from evalcase.model.answer import Answer
+from evalcase.model.case import Case
+from evalcase.model.question import Question
+from evalcase.model.result import Result
+from evalcase.model.target import Target
+from evalcase.model.totals import Totals
+from evalcase.model.trial import Trial, TrialKey
+from evalcase.record.ending import Status, read_end
+from evalcase.record.folder import Run
+from evalcase.record.index import Index
+from evalcase.record.kept import KeptRun
+from evalcase.record.reader import read_results_of
+from evalcase.record.session import Session
+from evalcase.run.schedule import Engine
+from evalcase.suites.collection import SomeSuites
+
+FindCase = Callable[[str, str], Case | None]
+"""The case of a suite and an id, by which its answers are graded; None where it is gone."""
+_MOST_NAMED = 5
+
+
+class By(NamedTuple):
+    """What answers are graded by."""
+
+    find: FindCase
+    about: Mapping[str, Any]
+    """The same in words, for the record."""
+
+
+class Grading:
+    """The answers of a run, each graded once more. It takes the place of the work of a run."""
+
+    lost = 0
+
+    def __init__(
+        self, plan: Plan, run: Run, index: Index, trials: Trials, session: Session, by: By
+    ) -> None:
+        self._plan = plan
+        self._run = run
+        self._index = index
+        self._trials = trials
+        self._session = session
+        self._by = by
+        self._number = index.gradings + 1
+        self._under_way: dict[TrialKey, Result] = {}
+
+    async def go(self, engine: Engine) -> tuple[Status, str | None]:
+        """Grade them all. The run itself is as complete as it was."""
+        before = read_end(self._run.journal)
+        row = {"type": "grading", "number": self._number, "at": self._plan.world.stamp()}
+        self._session.note({**row, "origin": "grade", **self._by.about})
+        left = {name: self._answers(name) for name in self._plan.trials}
+        await engine.run(left, self._grade, self._session.keep_grading)
+        if engine.interrupted:
+            return "interrupted", None
+        if engine.stop_reason is not None:
+            return "stopped", engine.stop_reason
+        return before.status, before.notice
+
+    def totals(self) -> Totals | None:
+        """Only the journal can say: each grading takes the place of another."""
+        return None
+
+    def mixed(self) -> tuple[str, ...]:
+        return self._index.mixed()
+
+    def count_errored(self) -> int | None:
+        return None
+
+    def _answers(self, target: str) -> Iterator[Trial]:
+        numbers: dict[tuple[str, str], int] = {}
+        for result in read_results_of(self._run.journal, self._index):
+            suite, id, asked, repeat = result.key
+            number = numbers.setdefault((suite, id), len(numbers))
+            if asked != target or result.answer is None:
+                continue
+            case = self._by.find(suite, id)
+            if case is not None:
+                self._under_way[result.key] = result
+                yield Trial(suite, case, target, repeat, result.repeats, number)
+
+    async def _grade(self, trial: Trial) -> Result:
+        known = self._under_way.pop(trial.key)
+        if known.answer is not None and known.answer.scrubbed:
+            self._plan.warn(
+                f"the answer to case {trial.case.id} was recorded without a secret that was in it, "
+                "and is graded as it stands"
+            )
+        return await self._trials.regrade(trial, known, self._number)
+
+
+class NotAsked(Target):
+    """Stands for a target whose answers are known."""
+
+    async def answer(self, question: Question) -> Answer:
+        raise AssertionError(f"case {question.case} was asked, and is only to be graded")
+
+
+class Nobody(Mapping[str, Target]):
+    """A target that is not asked, for every name."""
+
+    def __getitem__(self, name: str) -> Target:
+        return NotAsked()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    def __bool__(self) -> bool:
+        return True
+
+
+def cases_by_name(suites: SomeSuites) -> dict[tuple[str, str], Case]:
+    """The cases of suites as they are now, by suite and id."""
+    return {(suite, case.id): case for suite, case in suites}
+
+
+def cases_by_id(suites: SomeSuites) -> dict[str, Case]:
+    """The same for suites that take the place of others: by id alone. Raise ConfigError if two
+    have the same."""
+    found: dict[str, Case] = {}
+    for suite, case in suites:
+        if case.id in found:
+            raise ConfigError(f"two cases have the id `{case.id}`, the second in {suite}")
+        found[case.id] = case
+    return found
+
+
+def require_cases(kept: KeptRun, find: FindCase, is_same: Callable[[Result, Case], bool]) -> None:
+    """Raise ConfigError if answers can't be graded: their case is gone, or asks something else."""
+    gone: dict[str, None] = {}
+    changed: dict[str, None] = {}
+    for result in kept.results():
+        suite, id = result.key[:2]
+        case = find(suite, id)
+        if case is None:
+            gone[f"{suite}: {id}"] = None
+        elif result.answer is not None and not is_same(result, case):
+            changed[f"{suite}: {id}"] = None
+    said = []
+    if gone:
+        said.append(f"the suites no longer have {_named(list(gone))}")
+    if changed:
+        said.append(f"another question is asked by now by {_named(list(changed))}")
+    if said:
+        raise ConfigError(f"{'; '.join(said)}. --recorded grades by what the record holds")
+
+
+def _named(names: list[str]) -> str:
+    shown = ", ".join(names[:_MOST_NAMED])
+    more = len(names) - _MOST_NAMED
+    return f"{shown} and {more} more" if more > 0 else shown

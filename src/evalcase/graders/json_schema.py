@@ -1,0 +1,132 @@
+"""The JSON of the answer is valid by a JSON Schema."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Iterator
+from typing import ClassVar
+
+from evalcase.errors import ConfigError
+from evalcase.graders.compare.excerpt import count
+from evalcase.graders.compare.json_difference import Difference, list_differences
+from evalcase.graders.compare.subject import graded_value
+from evalcase.graders.schema import with_extra
+from evalcase.graders.schema.schema_faults import needs_extra, schema_faults
+from evalcase.graders.schema.validate import Validator
+from evalcase.model.finding import KeyPath
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, Grader, GraderKind
+from evalcase.model.json_value import JSON, kind
+from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import OptionFault, Plain
+from evalcase.model.shape_names import FileName
+from evalcase.model.target import Surroundings
+from evalcase.system.digests import digest_file
+from evalcase.system.files import read_file
+from evalcase.system.patterns.searchers import end_searchers
+from evalcase.system.patterns.searches import Searches, settle
+from evalcase.text.strict_json import BadJsonError, parse_json
+
+_LARGEST_FILE = 10_000_000
+_MOST_ERRORS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class _SchemaShape(Plain):
+    """A JSON Schema that can be used."""
+
+    @property
+    def words(self) -> str:
+        return "a JSON Schema"
+
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
+        if not isinstance(value, dict | bool):
+            what = f"`{path[-1]}` is a JSON Schema, not {kind(value)}"
+            yield OptionFault(path, what, code="wrong-type", unlike=True)
+        elif needs_extra(value) and with_extra.is_installed():
+            why = with_extra.object_to_schema(value)
+            if why is not None:
+                yield OptionFault(path, f"`{path[-1]}` is not a JSON Schema: {why}")
+        else:
+            yield from schema_faults(value, path, value)
+
+    def schema(self) -> dict[str, JSON]:
+        return {"type": ["object", "boolean"]}
+
+
+@dataclass(slots=True)
+class JsonSchemaGrader(Grader):
+    kind: ClassVar[GraderKind] = GraderKind(
+        "json_schema", "The JSON of the answer is valid by a JSON Schema (2020-12).", "value",
+        takes_mapping=True, reads="value",
+        example="- json_schema: {type: object, required: [riskLevel]}",
+    )  # fmt: skip
+
+    value: JSON = option(
+        _SchemaShape(), "The schema.", default=None, example={"type": "object"},
+        elsewhere=("schema",),
+    )  # fmt: skip
+    file: str | None = option(
+        FileName(), "A file of the project with the schema as JSON, in place of it.",
+        default=None, example="schemas/answer.json",
+    )  # fmt: skip
+
+    read: JSON = None
+    """The schema of the file, once it is read."""
+    path: str = ""
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        if self.value is None and self.file is None:
+            needs = "the grader `json_schema` needs a schema, or a `file` with one"
+            yield OptionFault((), needs, code="missing-option")
+        if self.value is not None and self.file is not None:
+            yield OptionFault(("file",), "`file` stands in place of `value`, and not beside it")
+
+    def load(self, surroundings: Surroundings) -> None:
+        """Read the file now. Raise ConfigError where it has no schema that can be used."""
+        if self.file is not None:
+            self.path = os.path.join(surroundings.root, self.file)
+            self.read = _read_schema(self.file, self.path, surroundings.root)
+
+    def fingerprint(self) -> str:
+        return digest_file(self.path) if self.path else ""
+
+    def grade(self, context: Context) -> Score | Awaitable[Score]:
+        schema = self.value if self.file is None else self.read
+        value = graded_value(context)
+        if needs_extra(schema):
+            return _judge(with_extra.find_errors(schema, value))
+        return settle(lambda searches: _validate(schema, value, searches))
+
+    async def close(self) -> None:
+        end_searchers()
+
+
+def _read_schema(name: str, path: str, root: str) -> JSON:
+    try:
+        schema = parse_json(read_file(path, _LARGEST_FILE, inside=root))
+    except OSError as error:
+        raise ConfigError(f"grader `json_schema`: {name}: {error.strerror}") from None
+    except BadJsonError as error:
+        raise ConfigError(f"grader `json_schema`: {name} is not JSON: {error}") from None
+    faults = [
+        f"{name}: {'.'.join(map(str, each.path[1:])) or 'the top'}: {each.message}"
+        for each in _SchemaShape().faults(schema, ("schema",))
+    ]
+    if faults:
+        raise ConfigError(f"grader `json_schema`: {'; '.join(faults)}")
+    return schema
+
+
+def _validate(schema: JSON, value: JSON, searches: Searches) -> Score:
+    return _judge(Validator(schema, searches).errors(value))
+
+
+def _judge(found: Iterator[Difference]) -> Score:
+    errors = list(found)
+    if not errors:
+        return Score(1.0, "it is valid by the schema")
+    told: list[JSON] = [{"path": each.path, "error": each.what} for each in errors[:_MOST_ERRORS]]
+    reason = f"{count(len(errors), 'error')} by the schema: {list_differences(errors).text}"
+    return Score(0.0, reason, {"errors": told})

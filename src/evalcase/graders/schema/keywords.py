@@ -1,0 +1,117 @@
+"""Which keywords a schema may have, and what the value of each must be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from evalcase.graders.schema.formats import FORMATS
+from evalcase.model.json_value import JSON
+from evalcase.model.shape_pattern import object_to_pattern
+
+TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
+
+ONE = ("items", "additionalProperties", "propertyNames", "contains", "not", "if", "then", "else")
+"""Their value is a schema."""
+SEVERAL = ("allOf", "anyOf", "oneOf", "prefixItems")
+"""Their value is a list of schemas."""
+NAMED = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
+"""Their value is a mapping of schemas."""
+NOTES = (
+    "$schema", "$id", "$anchor", "$comment", "title", "description", "default", "examples",
+    "deprecated", "readOnly", "writeOnly",
+)  # fmt: skip
+"""They say nothing of what is valid."""
+ELSEWHERE = (
+    "unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$dynamicAnchor", "$vocabulary",
+    "contentEncoding", "contentMediaType", "contentSchema", "additionalItems", "dependencies",
+)  # fmt: skip
+"""They exist, and need the extra `schema`."""
+
+
+class Fault(NamedTuple):
+    """What is wrong with the value of a keyword, and where below it."""
+
+    below: tuple[str | int, ...]
+    what: str
+
+
+Check = Callable[[JSON], Iterator[Fault]]
+
+
+def _wrong(is_right: Callable[[JSON], bool], words: str) -> Check:
+    def check(value: JSON) -> Iterator[Fault]:
+        if not is_right(value):
+            yield Fault((), f"is {words}")
+
+    return check
+
+
+def _is_count(value: JSON) -> bool:
+    is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    return is_whole and not isinstance(value, bool) and value >= 0  # type: ignore[operator]
+
+
+def _is_number(value: JSON) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _are_texts(value: JSON) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+def _check_type(value: JSON) -> Iterator[Fault]:
+    several = value if isinstance(value, list) and value else [value]
+    for each in several:
+        if each not in TYPES:
+            yield Fault((), f"is one of {', '.join(TYPES)}, or a list of them, not {each!r:.40}")
+
+
+def _check_pattern(value: JSON) -> Iterator[Fault]:
+    why = object_to_pattern(value) if isinstance(value, str) else "it is not text"
+    if why is not None:
+        yield Fault((), f"is not a pattern: {why}")
+
+
+def _check_format(value: JSON) -> Iterator[Fault]:
+    if not isinstance(value, str) or value not in FORMATS:
+        yield Fault((), f"is one of {', '.join(FORMATS)}, not {value!r:.40}")
+
+
+def _check_dependents(value: JSON) -> Iterator[Fault]:
+    if not isinstance(value, dict):
+        yield Fault((), "is a mapping of lists of names")
+        return
+    for key, names in value.items():
+        if not _are_texts(names):
+            yield Fault((key,), "is a list of names")
+
+
+_COUNT = _wrong(_is_count, "a whole number of 0 or more")
+_NUMBER = _wrong(_is_number, "a number")
+
+PLAIN: dict[str, Check] = {
+    "type": _check_type,
+    "enum": _wrong(lambda value: isinstance(value, list), "a list of values"),
+    "const": _wrong(lambda _: True, "any value"),
+    "required": _wrong(_are_texts, "a list of names"),
+    "dependentRequired": _check_dependents,
+    "pattern": _check_pattern,
+    "format": _check_format,
+    "minimum": _NUMBER,
+    "maximum": _NUMBER,
+    "exclusiveMinimum": _NUMBER,
+    "exclusiveMaximum": _NUMBER,
+    "multipleOf": _wrong(
+        lambda value: _is_number(value) and value > 0,  # type: ignore[operator]
+        "a number over 0",
+    ),
+    "uniqueItems": _wrong(lambda value: isinstance(value, bool), "true or false"),
+    **dict.fromkeys(
+        ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties",
+         "minContains", "maxContains"),
+        _COUNT,
+    ),
+}  # fmt: skip
+
+KNOWN = (*PLAIN, *ONE, *SEVERAL, *NAMED, *NOTES, "$ref")

@@ -1,0 +1,121 @@
+"""Keywords that look at one value alone: each says what is wrong with it, or nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from evalcase.graders.compare.excerpt import count, quote
+from evalcase.graders.compare.field_match import is_type
+from evalcase.graders.compare.lenient_json import is_number
+from evalcase.graders.schema.formats import FORMATS
+from evalcase.model.json_value import JSON, kind, same
+
+Rule = Callable[[Any, Any], str | None]
+
+
+def _type(wanted: str | list[str], value: JSON) -> str | None:
+    several = [wanted] if isinstance(wanted, str) else wanted
+    if any(is_type(value, each) for each in several):
+        return None
+    return f"expected {' or '.join(several)}, got {kind(value)}: {quote(value)}"
+
+
+def _enum(choices: list[JSON], value: JSON) -> str | None:
+    if any(same(each, value) for each in choices):
+        return None
+    more = ", …" if len(choices) > 10 else ""
+    return f"expected one of {', '.join(map(quote, choices[:10]))}{more}, got {quote(value)}"
+
+
+def _const(wanted: JSON, value: JSON) -> str | None:
+    return None if same(wanted, value) else f"expected {quote(wanted)}, got {quote(value)}"
+
+
+def _required(names: list[str], value: JSON) -> str | None:
+    missing = [name for name in names if isinstance(value, dict) and name not in value]
+    return f"{', '.join(map(quote, missing))} missing" if missing else None
+
+
+def _dependent(needs: dict[str, list[str]], value: JSON) -> str | None:
+    if not isinstance(value, dict):
+        return None
+    for name, others in needs.items():
+        missing = [each for each in others if name in value and each not in value]
+        if missing:
+            return f"{', '.join(map(quote, missing))} missing, which {quote(name)} needs"
+    return None
+
+
+def _bound(words: str, is_beyond: Callable[[float, float], bool]) -> Rule:
+    def rule(limit: float, value: JSON) -> str | None:
+        if not is_number(value) or not is_beyond(value, limit):  # type: ignore[arg-type]
+            return None
+        return f"{quote(value)} is {words} {quote(limit)}"
+
+    return rule
+
+
+def _multiple(of: float, value: JSON) -> str | None:
+    if not is_number(value) or not (Fraction(repr(value)) / Fraction(repr(of))).denominator > 1:
+        return None
+    return f"{quote(value)} is not a multiple of {quote(of)}"
+
+
+def _size(of: type, noun: str, *, least: bool) -> Rule:
+    def rule(limit: float, value: Any) -> str | None:  # noqa: ANN401 - any JSON
+        if not isinstance(value, of):
+            return None
+        length = len(value)  # type: ignore[arg-type]
+        if length >= limit if least else length <= limit:
+            return None
+        wanted = "at least {:g} needed" if least else "at most {:g} allowed"
+        return f"{count(length, noun)}, {wanted.format(limit)}"
+
+    return rule
+
+
+def _unique(is_wanted: bool, value: JSON) -> str | None:
+    if not is_wanted or not isinstance(value, list):
+        return None
+    seen: set[str] = set()
+    for item in value:
+        key = json.dumps(_even(item), sort_keys=True)
+        if key in seen:
+            return f"the item {quote(item)} is there twice"
+        seen.add(key)
+    return None
+
+
+def _even(value: JSON) -> JSON:
+    """A value in which equal numbers are written alike."""
+    if isinstance(value, dict):
+        return {key: _even(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_even(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _format(name: str, value: JSON) -> str | None:
+    if not isinstance(value, str) or FORMATS[name](value):
+        return None
+    return f"{quote(value)} is not of the format {name}"
+
+
+RULES: dict[str, Rule] = {
+    "type": _type, "enum": _enum, "const": _const, "required": _required,
+    "dependentRequired": _dependent, "format": _format, "uniqueItems": _unique,
+    "multipleOf": _multiple,
+    "minimum": _bound("less than", lambda value, limit: value < limit),
+    "maximum": _bound("more than", lambda value, limit: value > limit),
+    "exclusiveMinimum": _bound("not more than", lambda value, limit: value <= limit),
+    "exclusiveMaximum": _bound("not less than", lambda value, limit: value >= limit),
+    "minLength": _size(str, "character", least=True),
+    "maxLength": _size(str, "character", least=False),
+    "minItems": _size(list, "item", least=True),
+    "maxItems": _size(list, "item", least=False),
+    "minProperties": _size(dict, "key", least=True),
+    "maxProperties": _size(dict, "key", least=False),
+}  # fmt: skip

@@ -1,0 +1,151 @@
+"""Any program as a grader: it is given a trial as JSON on stdin, and replies with a score."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from typing import ClassVar
+
+from evalcase.errors import ConfigError, GraderError
+from evalcase.graders.script_protocol.given import describe_trial
+from evalcase.graders.script_protocol.reply import BadReplyError, read_reply
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, Grader, GraderKind
+from evalcase.model.json_value import JSON
+from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import Anything, Choice, ListOf, MapOf, Number, OptionFault, Text
+from evalcase.model.target import Surroundings
+from evalcase.system.digests import digest_file
+from evalcase.system.processes import tree
+from evalcase.system.processes.line_workers import LineWorkers
+from evalcase.system.processes.process import Process
+from evalcase.system.project_root import leads_inside
+from evalcase.text.strict_json import BadJsonError, parse_json
+
+_MOST_BYTES = 10_000_000
+_SHOWN = 200
+
+
+@dataclass(slots=True)
+class ScriptGrader(Grader):
+    """Runs a program for each answer, or keeps it and hands it one after the other."""
+
+    kind: ClassVar[GraderKind] = GraderKind(
+        "script", "A program says so: a trial goes to its stdin, a score comes from its stdout.",
+        "value", runs_code=True, example="- script: [python3, evals/polite.py]",
+    )  # fmt: skip
+
+    value: tuple[str, ...] = option(
+        ListOf(Text(empty=True), "a list of texts"),
+        "The program and its arguments. It is run in the project's folder, without a shell.",
+        example=["python3", "evals/polite.py"], elsewhere=("command", "script", "cmd", "argv"),
+    )  # fmt: skip
+    mode: str = option(
+        Choice(("once", "worker")),
+        "Started `once` for each answer; or kept as a `worker`, which is given a line for each "
+        "and answers it with one.",
+        default="once",
+    )  # fmt: skip
+    memory_mb: int | None = option(
+        Number(1, whole=True), "How much memory a process of it may have, where the system can "
+        "limit it.", default=None, example=500,
+    )  # fmt: skip
+    config: dict[str, JSON] | None = option(
+        MapOf(Anything(), "a mapping"), "What else it is given, as `config`.", default=None
+    )
+    surroundings: Surroundings | None = None
+    workers: LineWorkers | None = None
+    has_adopted: bool = False
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        if not self.value[0]:
+            yield OptionFault(("value", 0), "the program has no name")
+
+    def load(self, surroundings: Surroundings) -> None:
+        """Raise ConfigError if there is no such program."""
+        from shutil import which
+
+        self.surroundings = surroundings
+        name = self.value[0]
+        path = os.path.join(surroundings.root, name) if os.path.dirname(name) else name
+        if which(path, path=surroundings.environment.get("PATH")) is None:
+            raise ConfigError(f"grader `script`: there is no program `{name}` to run")
+
+    def fingerprint(self) -> str:
+        """Of the files of the project that it names."""
+        root = self._place().root
+        named = [each for each in self.value if each and leads_inside(each, root)]
+        paths = [os.path.join(root, each) for each in named]
+        prints = [digest_file(path) for path in paths if os.path.isfile(path)]
+        return sha256("\n".join(prints).encode()).hexdigest() if prints else ""
+
+    async def grade(self, context: Context) -> Score:
+        if not self.has_adopted:
+            self.has_adopted = True
+            tree.adopt_orphans()
+        given = describe_trial(context, self.config)
+        if self.mode == "once":
+            return await self._run(given)
+        if self.workers is None:
+            self.workers = LineWorkers(self._make, _object_to)
+        return read_reply(await self.workers.exchange(given))
+
+    async def close(self) -> None:
+        try:
+            if self.workers is not None:
+                await self.workers.close()
+        finally:
+            self.workers = None
+            if self.has_adopted:
+                self.has_adopted = False
+                tree.disown_orphans()
+
+    async def _run(self, given: Mapping[str, object]) -> Score:
+        async with self._make() as process:
+            code, stdout = await process.run(json.dumps(given).encode())
+            if code != 0:
+                raise process.failure("the script", stdout.data)
+            try:
+                reply = parse_json(stdout.data)
+                if not isinstance(reply, dict):
+                    raise BadReplyError("is not an object")
+                return read_reply(reply)
+            except BadJsonError as error:
+                why = f"what the script printed is not JSON ({error}); logs go to stderr"
+                raise _odd(process, why, stdout.data) from None
+            except BadReplyError as error:
+                raise _odd(process, f"the reply {error}", stdout.data) from None
+
+    def _make(self) -> Process:
+        place = self._place()
+        argv = list(self.value)
+        if self.memory_mb is not None and os.name == "posix":
+            limit = f'ulimit -v {self.memory_mb * 1024} && exec "$@"'
+            argv = ["/bin/sh", "-c", limit, "sh", *argv]
+        return Process(argv, place.root, place.environment, _MOST_BYTES)
+
+    def _place(self) -> Surroundings:
+        assert self.surroundings is not None, "load() comes first"
+        return self.surroundings
+
+
+def _object_to(reply: dict[str, JSON]) -> str | None:
+    """Why a reply of a worker is no score, or None."""
+    if "error" in reply:
+        return f"says {reply['error']!r:.200}"
+    try:
+        read_reply(reply)
+    except BadReplyError as error:
+        return str(error)
+    return None
+
+
+def _odd(process: Process, what: str, printed: bytes) -> GraderError:
+    text = printed.decode(errors="backslashreplace")
+    line = text.strip().partition("\n")[0]
+    shown = line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
+    details = {**process.details(), "output": text[:4000]}
+    return GraderError("grader", f"{what}: {shown}" if shown else what, details)

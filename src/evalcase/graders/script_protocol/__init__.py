@@ -1,0 +1,1 @@
+"""What a script is given, and how its reply is read."""

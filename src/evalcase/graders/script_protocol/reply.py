@@ -1,0 +1,77 @@
+"""What a script replied, to a score. What has no clear meaning is an error, never a 0.
+
+    {"score": 0.5, "passed": false, "reason": "…", "details": {…}}
+
+A `score` from 0 to 1 is needed, or `passed`; the rest may be left out. Replies of scripts that were
+written for AgentV are read as well: `reasoning`, `hits` and `misses`, `pass`, and lists of
+`assertions` or `checks`, whose share that passed is the score where there is none. Whatever else
+stands in a reply is kept among the details.
+"""
+
+from __future__ import annotations
+
+from evalcase.model.grade import Score
+from evalcase.model.json_value import JSON, kind
+
+_READ = ("id", "score", "passed", "pass", "reason", "reasoning", "details", "assertions", "checks")
+
+
+class BadReplyError(ValueError):
+    """A reply that is no score. The message goes on after `the reply `."""
+
+
+def read_reply(reply: dict[str, JSON]) -> Score:
+    """The score of a reply. Raise BadReplyError."""
+    passed = reply.get("passed", reply.get("pass"))
+    if passed is not None and not isinstance(passed, bool):
+        raise BadReplyError(f"has {passed!r:.40} as `passed`, which is true or false")
+    checks = _read_checks(reply)
+    value = _read_score(reply, passed, checks)
+    details = reply.get("details")
+    if details is not None and not isinstance(details, dict):
+        raise BadReplyError(f"has {kind(details)} as `details`, which is a mapping")
+    others = {key: item for key, item in reply.items() if key not in _READ and item is not None}
+    listed = {key: item for key, item in reply.items() if key in ("assertions", "checks")}
+    return Score(
+        value, _read_reason(reply, checks), {**(details or {}), **listed, **others}, passed
+    )
+
+
+def _read_score(
+    reply: dict[str, JSON], passed: bool | None, checks: list[tuple[str, bool]]
+) -> float:
+    score = reply.get("score")
+    if score is None and passed is not None:
+        return float(passed)
+    if score is None and checks:
+        return sum(is_met for _, is_met in checks) / len(checks)
+    if score is None:
+        raise BadReplyError("has no `score`")
+    if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
+        raise BadReplyError(f"has the score {score!r:.40}, which is not a number from 0 to 1")
+    return float(score)
+
+
+def _read_checks(reply: dict[str, JSON]) -> list[tuple[str, bool]]:
+    listed = reply.get("assertions") or reply.get("checks") or []
+    if not isinstance(listed, list):
+        raise BadReplyError(f"has {kind(listed)} as its checks, which are a list")
+    found = []
+    for each in listed:
+        is_met = each.get("passed", each.get("pass")) if isinstance(each, dict) else None
+        if not isinstance(each, dict) or not isinstance(is_met, bool):
+            raise BadReplyError("has a check that says not whether it `passed`")
+        found.append((str(each.get("text", "")), is_met))
+    return found
+
+
+def _read_reason(reply: dict[str, JSON], checks: list[tuple[str, bool]]) -> str:
+    reason = reply.get("reason", reply.get("reasoning"))
+    if reason is not None and not isinstance(reason, str):
+        raise BadReplyError(f"has {kind(reason)} as its reason, which is text")
+    if reason:
+        return reason
+    misses = reply.get("misses")
+    missed = [str(each) for each in misses] if isinstance(misses, list) else []
+    missed += [text for text, is_met in checks if not is_met and text]
+    return "; ".join(missed)

@@ -1,0 +1,69 @@
+"""How near the answer is to a text, by the characters that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from threading import Event
+from typing import ClassVar
+
+from evalcase.graders.compare.excerpt import cap, count
+from evalcase.graders.compare.reference import NOTHING, expected_text
+from evalcase.graders.compare.text_difference import first_difference
+from evalcase.graders.compare.text_options import TextGrader
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, GraderKind
+from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import Text
+from evalcase.system.threads import Threads
+from evalcase.text.edit_distance import edit_distance
+
+_QUICK = 4_000_000
+"""How many pairs of characters take a few milliseconds; with more, the work is done in a thread."""
+_THREADS = Threads("evalcase-similarity")
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarityGrader(TextGrader):
+    kind: ClassVar[GraderKind] = GraderKind(
+        "similarity", "The answer is near enough to a text, or to what is expected.", "value",
+        needs=("threshold",), reads="text",
+        example="- {type: similarity, value: The capital of Peru is Lima., threshold: 0.8}",
+    )  # fmt: skip
+
+    value: str | None = option(
+        Text(empty=True), "The text; without it, `expected_output`.", default=None,
+        example="The capital of Peru is Lima.",
+    )  # fmt: skip
+
+    def compares_expected(self) -> bool:
+        return self.value is None
+
+    def grade(self, context: Context) -> Score | Awaitable[Score]:
+        wanted = expected_text(context.case) if self.value is None else self.value
+        if wanted is None:
+            return NOTHING
+        left, right = self.trimmed(wanted), self.trimmed(context.text)
+        if len(left) * len(right) <= _QUICK:
+            return self._score(left, right, edit_distance(left, right))
+        return self._grade_elsewhere(left, right)
+
+    async def _grade_elsewhere(self, left: str, right: str) -> Score:
+        given_up = Event()
+        try:
+            distance = await _THREADS.call(edit_distance, left, right, given_up.is_set)
+        except BaseException:
+            given_up.set()
+            raise
+        assert isinstance(distance, int)
+        return self._score(left, right, distance)
+
+    def _score(self, wanted: str, got: str, distance: int) -> Score:
+        longer = max(len(wanted), len(got))
+        share = 1.0 if not longer else round(1 - distance / longer, 9)
+        if not distance:
+            return Score(1.0, f"the text is equal{self.forgiving()}")
+        differ = f"{count(distance, 'character')} of {longer:,} differ"
+        at = first_difference(wanted, got)
+        details = {"expected": cap(wanted, at), "got": cap(got, at)}
+        return Score(share, f"{differ}, so {share:g} is alike{self.forgiving()}", details)

@@ -1,0 +1,59 @@
+"""A file as it was when it was checked: whoever reads it again is told if it is another by then."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from evalcase.errors import ConfigError
+from evalcase.system.digests import digest_file
+
+_Look = tuple[int, int, int, int, int]
+
+
+class Snapshot:
+    """What tells a file and those beside it apart from others of the same names.
+
+    A look at a file costs next to nothing, and sees that it was written to, also if nothing came
+    of it. Only then its content is compared.
+    """
+
+    def __init__(self, paths: Iterable[str], cwd: str) -> None:
+        """`cwd` is what they are seen from, wherever the process has gone since."""
+        self._paths = tuple(paths)
+        self._cwd = cwd
+        self._looks: dict[str, _Look | None] = {}
+        self.digests: dict[str, str] = {}
+
+    def look(self) -> None:
+        """Look at the files before they are read for the first time."""
+        self._looks = {path: self._look_at(path) for path in self._paths}
+
+    def keep(self) -> None:
+        """Remember what they hold, once they were read. Raise ConfigError if they were changed."""
+        self.digests = {path: digest_file(self._place(path)) for path in self._paths}
+        if self._looks != {path: self._look_at(path) for path in self._paths}:
+            raise ConfigError(f"{self._paths[0]} was changed while it was checked")
+
+    def verify(self) -> None:
+        """Raise ConfigError if one of them holds something else by now."""
+        for path in self._paths:
+            look = self._look_at(path)
+            if look == self._looks[path]:
+                continue
+            if digest_file(self._place(path)) != self.digests[path]:
+                raise ConfigError(f"{path} was changed while it was run")
+            self._looks[path] = look
+
+    def _place(self, path: str) -> str:
+        return os.path.join(self._cwd, path)
+
+    def _look_at(self, path: str) -> _Look | None:
+        """Which file it is, how large, and when it was last written to; None if there is none."""
+        try:
+            about = os.stat(self._place(path))
+        except OSError:
+            return None
+        return (
+            about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns
+        )  # fmt: skip

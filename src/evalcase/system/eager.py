@@ -1,0 +1,117 @@
+"""Tasks whose first step is made at once: most quick functions are over after it, and then no task
+has to be made, scheduled and waited for.
+
+Python 3.12 has such tasks. Before, a spare task lends its identity for the first step, by the calls
+that asyncio has for implementations of tasks, and takes over whatever is not done by then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from asyncio import _enter_task, _leave_task
+from collections.abc import Coroutine
+from contextvars import Context, copy_context
+from typing import Any, TypeAlias
+
+_Code: TypeAlias = Coroutine[Any, None, None]
+
+
+class _Lent(asyncio.Task[None]):
+    """A task that is spare until it is cancelled, or has something to do."""
+
+    is_spare = True
+
+    def cancel(self, msg: Any = None) -> bool:  # noqa: ANN401 - as asyncio has it
+        self.is_spare = False
+        return super().cancel(msg)
+
+
+class _Shell(Coroutine[Any, None, None]):
+    """What a spare task runs: nothing, until it is given code that has made its first step."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._code: _Code | None = None
+        self._context: Context | None = None
+        self._first: object = None
+        """What the code waits for after its first step."""
+        self._is_new = False
+        """Whether that was not told yet."""
+        self._parked: asyncio.Future[None] | None = None
+        self.task = _Lent(self, loop=loop, name="spare")
+
+    def make_first_step(self, code: _Code, name: str) -> bool:
+        """Make the first step of a coroutine, as if the task did. Return whether it is over."""
+        self.task.set_name(name)
+        context = copy_context()
+        current = asyncio.current_task(self._loop)
+        assert current is not None
+        _leave_task(self._loop, current)
+        _enter_task(self._loop, self.task)
+        try:
+            self._first = context.run(code.send, None)
+        except StopIteration:
+            return True
+        finally:
+            _leave_task(self._loop, self.task)
+            _enter_task(self._loop, current)
+        self.task.is_spare = False
+        self._code, self._context, self._is_new = code, context, True
+        if self._parked is not None and not self._parked.done():
+            self._parked.set_result(None)
+        return False
+
+    def send(self, value: None) -> object:
+        if self._context is None or self._code is None:
+            self._parked = self._loop.create_future()
+            return next(self._parked.__await__())
+        if self._is_new:
+            self._is_new = False
+            return self._first
+        return self._context.run(self._code.send, value)
+
+    def throw(self, error: Any, *_: object) -> object:  # noqa: ANN401 - as asyncio calls it
+        if self._context is None or self._code is None:
+            raise error
+        self._is_new = False
+        return self._context.run(self._code.throw, error)
+
+    def close(self) -> None:
+        if self._code is not None:
+            self._code.close()
+
+    def __await__(self) -> Any:  # noqa: ANN401 - nobody does
+        raise NotImplementedError
+
+
+class Starter:
+    """Starts tasks in one event loop."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._spare: _Shell | None = None
+
+    if sys.version_info >= (3, 12):
+
+        def start(self, code: _Code, name: str) -> asyncio.Task[None] | None:
+            """Make the first step of a coroutine; the task that makes the others, if any."""
+            task = asyncio.Task(code, loop=self._loop, name=name, eager_start=True)
+            return None if task.done() else task
+    else:
+
+        def start(self, code: _Code, name: str) -> asyncio.Task[None] | None:
+            """Make the first step of a coroutine; the task that makes the others, if any."""
+            shell, self._spare = self._spare, None
+            if shell is None or not shell.task.is_spare:
+                shell = _Shell(self._loop)
+            is_over = shell.make_first_step(code, name)
+            if not is_over:
+                return shell.task
+            self._spare = shell
+            return None
+
+    def close(self) -> None:
+        """Let go of what is spare."""
+        if self._spare is not None:
+            self._spare.task.cancel()

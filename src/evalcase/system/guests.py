@@ -1,0 +1,183 @@
+"""Awaited code of the user's: each call a guest in a task of its own, watched from outside.
+
+It may raise anything, cancel itself or everybody, swallow its cancellation, and never return. So
+nobody awaits it directly. At its limit it is told to leave; if it stays longer than it may, it is
+given up: whoever waits for it goes on, and it is ended with the run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Iterable
+from contextlib import suppress
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from evalcase.system.eager import Starter
+from evalcase.system.timer import Timer
+
+GRACE_S = 2.5
+"""How long a guest may take to leave. Programs are ended within that time."""
+_MOST_TRIES = 3
+
+
+class Stay(NamedTuple):
+    """What came of a guest: a value, unless there is an error or it was late."""
+
+    value: object
+    error: BaseException | None
+    is_late: bool
+    """Whether its time was over before it was done, whatever it came to then."""
+    took_s: float
+
+
+class _Guest:
+    """One call that is awaited."""
+
+    __slots__ = ("guests", "is_told", "limit_s", "started", "stay", "task", "waiter", "when")
+
+    def __init__(self, guests: Guests, limit_s: float) -> None:
+        self.guests = guests
+        self.limit_s = limit_s
+        self.started = perf_counter()
+        self.when = 0.0
+        self.is_told = False
+        """Whether its time was over, and it was told."""
+        self.stay: Stay | None = None
+        self.waiter: asyncio.Future[None] | None = None
+        self.task: asyncio.Task[None] | None = None
+
+    async def live(self, awaitable: Awaitable[object]) -> None:
+        try:
+            self.leave(await awaitable, None)
+        except BaseException as error:  # noqa: BLE001 - the boundary: it is the guest's own
+            self.leave(None, error)
+
+    def leave(self, value: object, error: BaseException | None) -> None:
+        took_s = perf_counter() - self.started
+        self.stay = Stay(value, error, self.is_told or took_s > self.limit_s, took_s)
+        if self.waiter is not None and not self.waiter.done():
+            self.waiter.set_result(None)
+
+    def take_stay(self) -> Stay:
+        stay, self.stay = self.stay, None  # an error has this in its traceback, too
+        assert stay is not None
+        return stay
+
+    def ring(self) -> None:
+        """Its time is over; the second time, also that to leave."""
+        assert self.task is not None
+        if self.is_told:
+            self.leave(None, None)
+            self.guests.give_up(self.task)
+        else:
+            self.is_told = True
+            self.guests.timer.add(self, self.guests.grace_s)
+            self.task.cancel()
+
+
+class Guests:
+    """Runs calls that are awaited, each by its own limit. It belongs to one event loop."""
+
+    def __init__(self, grace_s: float = GRACE_S) -> None:
+        self.timer = Timer()
+        self.grace_s = grace_s
+        self._loop = asyncio.get_running_loop()
+        self._starter = Starter()
+        self._leaving: set[asyncio.Task[None]] = set()
+        """Those that were told to leave by who waited for them."""
+        self._given_up: set[asyncio.Task[None]] = set()
+        """Those that had their time to leave."""
+
+    async def run(self, awaitable: Awaitable[object], limit_s: float, name: str) -> Stay:
+        """What comes of it; `name` is for who looks at the tasks of a process. Nothing is raised,
+        unless this itself is cancelled: then the guest is told to leave."""
+        guest = self._receive(awaitable, limit_s, name)
+        if guest.stay is None:
+            await self._wait((guest,))
+        return guest.take_stay()
+
+    async def run_all(
+        self, calls: Iterable[tuple[Awaitable[object], float]], name: str
+    ) -> list[Stay]:
+        """The same for several at once, each with its limit, in their order."""
+        guests = [self._receive(awaitable, limit_s, name) for awaitable, limit_s in calls]
+        await self._wait(guests)
+        return [guest.take_stay() for guest in guests]
+
+    def _receive(self, awaitable: Awaitable[object], limit_s: float, name: str) -> _Guest:
+        guest = _Guest(self, limit_s)
+        guest.task = self._starter.start(guest.live(awaitable), name)
+        if guest.task is not None:
+            guest.waiter = self._loop.create_future()
+            self.timer.add(guest, limit_s)
+        return guest
+
+    async def _wait(self, guests: Iterable[_Guest]) -> None:
+        try:
+            for guest in guests:
+                if guest.waiter is not None:
+                    await guest.waiter
+        finally:
+            # All of them have left; or this was cancelled, and they are told.
+            for guest in guests:
+                if guest.waiter is not None:
+                    self.timer.remove(guest, self.grace_s if guest.is_told else guest.limit_s)
+                if guest.stay is None and guest.task is not None:
+                    _tell(guest.task, self._leaving)
+
+    def give_up(self, task: asyncio.Task[None]) -> None:
+        """Wait for a task no more. It may go on until the end."""
+        _tell(task, self._given_up)
+
+    async def settle(self) -> None:
+        """Wait a little for those that were told to leave; they may hold what others close."""
+        leaving, self._leaving = self._leaving, set()
+        if leaving:
+            _, still = await asyncio.wait(leaving, timeout=self.grace_s)
+            for task in still:
+                self.give_up(task)
+
+    async def __aenter__(self) -> Guests:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """End whoever is still there."""
+        await self.settle()
+        self.timer.close()
+        self._starter.close()
+        if self._given_up:
+            end_tasks(self._given_up)
+            await asyncio.sleep(0)
+
+
+def _tell(task: asyncio.Task[None], those: set[asyncio.Task[None]]) -> None:
+    if not task.done():
+        task.cancel()
+        those.add(task)
+        task.add_done_callback(those.discard)
+
+
+def end_tasks(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    """End tasks that don't listen, so that nobody has to wait for them."""
+    for task in list(tasks):
+        task.add_done_callback(_look_away)
+        _close(task.get_coro())
+        task.cancel()
+
+
+def _close(coroutine: Any) -> None:  # noqa: ANN401 - whatever a task can be made of
+    """Have it end where it stands; one that goes on waiting is asked again, a few times."""
+    for _ in range(_MOST_TRIES):
+        with suppress(BaseException):
+            coroutine.close()
+            return
+
+
+def _look_away(task: asyncio.Task[Any]) -> None:
+    """Nobody wants to know how it ended."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,108 @@
+"""Processes that are kept: each is given one JSON object a line, and answers it with one.
+
+What is sent has an `id`, which comes back with the reply. One that ends, writes anything else, or
+is given up costs what it was at, and is replaced; so does one that wrote a line before it was
+asked, or a second line for what was asked before: that is never the reply to something else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from itertools import count
+
+from evalcase.errors import TargetError
+from evalcase.model.json_value import JSON
+from evalcase.system.processes.process import Process
+from evalcase.text.strict_json import BadJsonError, parse_json
+
+_CLOSE_S = 1.0
+_SHOWN_CHARACTERS, _EXCERPT_CHARACTERS = 200, 1000
+
+Check = Callable[[dict[str, JSON]], str | None]
+"""What is wrong with a reply, in words that go on after `the worker's reply `."""
+
+
+class LineWorkers:
+    """Starts processes when they are needed; each is at one thing at a time."""
+
+    def __init__(self, make: Callable[[], Process], check: Check) -> None:
+        self._make = make
+        self._check = check
+        self._idle: list[Process] = []
+        self._numbers = count(1)
+
+    async def exchange(self, given: Mapping[str, object]) -> dict[str, JSON]:
+        """The reply to what is sent. Raise TargetError if there is none that makes sense."""
+        process = await self._take()
+        try:
+            id = f"x{next(self._numbers)}"
+            reply = await _exchange(process, {**given, "id": id}, id, self._check)
+        except BaseException:
+            await process.end()
+            raise
+        self._idle.append(process)
+        return reply
+
+    async def close(self) -> None:
+        """Let each see the end of its input, and end those that don't end by themselves."""
+        idle, self._idle = self._idle, []
+        try:
+            for process in idle:
+                process.close_stdin()
+            async with asyncio.timeout(_CLOSE_S):
+                for process in idle:
+                    await process.wait()
+        except TimeoutError:
+            return  # ended below
+        finally:
+            await asyncio.gather(*(process.end() for process in idle))
+
+    async def _take(self) -> Process:
+        while self._idle:
+            process = self._idle.pop()
+            if not process.has_ended:
+                return process
+            await process.end()
+        process = self._make()
+        await process.start(with_stdin=True)
+        return process
+
+
+async def _exchange(
+    process: Process, given: Mapping[str, object], id: str, check: Check
+) -> dict[str, JSON]:
+    if process.unread:
+        raise _odd(process, "the worker wrote a line before it was asked", process.unread)
+    process.write(json.dumps(given).encode() + b"\n")
+    data, truncated = await process.read_line()
+    if truncated and not data.endswith(b"\n"):
+        raise _odd(process, f"the worker's reply is longer than {len(data)} bytes", data)
+    if not data.endswith(b"\n"):
+        await process.wait()
+        raise process.failure("the worker ended without an answer: it", data)
+    try:
+        reply = parse_json(data)
+    except BadJsonError as error:
+        why = f"the worker's reply is not JSON ({error}); logs go to stderr"
+        raise _odd(process, why, data) from None
+    complaint = check(reply if isinstance(reply, dict) else {})
+    if complaint is not None or not isinstance(reply, dict):
+        raise _odd(process, f"the worker's reply {complaint}", data)
+    if reply.get("id") != id:
+        why = f"the worker's reply has the id {reply.get('id')!r:.80}, not {id!r}"
+        raise _odd(process, why, data)
+    return reply
+
+
+def _odd(process: Process, what: str, data: bytes) -> TargetError:
+    line = excerpt(data.split(b"\n", 1)[0]).strip()
+    shown = line if len(line) <= _SHOWN_CHARACTERS else f"{line[:_SHOWN_CHARACTERS]}…"
+    details = {**process.details(), "output": excerpt(data)}
+    return TargetError(f"{what}: {shown}", kind="protocol", details=details)
+
+
+def excerpt(data: bytes) -> str:
+    """The beginning of some bytes, for a person to read."""
+    return data[: 4 * _EXCERPT_CHARACTERS].decode(errors="backslashreplace")[:_EXCERPT_CHARACTERS]

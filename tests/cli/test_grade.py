@@ -1,0 +1,155 @@
+"""`evalcase grade`: answers graded again, and nobody asked."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from evalcase.record.lines import read_rows
+from tests.run.project import Project, case
+
+
+def say(id: str, said: str, expected: str) -> dict[str, Any]:
+    return case(id, f"say {said}", expected_output=expected)
+
+
+@pytest.fixture
+def run(project: Project) -> Project:
+    """A run of two cases, of which one fails."""
+    project.suite(say("one", "one", "one"), say("two", "two", "2"))
+    assert project.run("run").code == 1
+    return project
+
+
+def rows(project: Project, kind: str) -> list[dict[str, Any]]:
+    (journal,) = project.path.glob(".evalcase/runs/*/journal.jsonl")
+    return [row for _, row in read_rows(str(journal)) if row["type"] == kind]
+
+
+def test_by_the_suites_as_they_are_now(run: Project) -> None:
+    asked = run.calls()
+    run.suite(say("one", "one", "one"), say("two", "two", "two"))
+    done = run.run("grade", "latest")
+    assert (done.code, run.calls()) == (0, asked)
+    assert "2 passed" in done.out
+    (head,) = rows(run, "grading")
+    assert (head["number"], head["origin"], list(head["suites"])) == (2, "grade", ["s.eval.yaml"])
+    assert len(rows(run, "regraded")) == 2
+
+
+def test_both_gradings_stay(run: Project) -> None:
+    run.suite(say("one", "one", "one"), say("two", "two", "two"))
+    run.run("grade", "latest")
+    first, second = (
+        json.loads(run.run("report", f"latest@{n}", "--format", "json").out) for n in (1, 2)
+    )
+    assert (first["passed"], second["passed"]) == (1, 2)
+
+
+def test_graded_again_by_the_same_nothing_changes(run: Project) -> None:
+    before = json.loads(run.run("report", "latest", "--format", "json").out)
+    assert run.run("grade", "latest").code == 1
+    after = json.loads(run.run("report", "latest", "--format", "json").out)
+    assert (before["passed"], before["failed"]) == (after["passed"], after["failed"])
+
+
+@pytest.mark.parametrize(
+    ("grader", "code"),
+    [("contains: o", 0), ("{length: {max: 2}}", 1), ("{type: contains, value: x, not: true}", 0)],
+)
+def test_by_other_graders(run: Project, grader: str, code: int) -> None:
+    assert run.run("grade", "latest", "--grader", grader).code == code
+    assert rows(run, "grading")[0]["graders"] == [grader]
+
+
+def test_a_grader_that_is_none_is_refused_before_anything(run: Project) -> None:
+    done = run.run("grade", "latest", "--grader", "contain: o")
+    assert (done.code, rows(run, "grading")) == (2, [])
+    assert "did you mean `contains`?" in done.err
+
+
+def test_by_another_suite_the_ids_count(run: Project) -> None:
+    other = {
+        "cases": [
+            say("one", "one", "one"),
+            say("two", "two", "two"),
+        ]
+    }
+    (run.path / "other.json").write_text(json.dumps(other))
+    assert run.run("grade", "latest", "--suite", "other.json").code == 0
+
+
+def test_cases_that_are_gone_are_named_and_nothing_is_done(run: Project) -> None:
+    run.suite(say("one", "one", "one"))
+    done = run.run("grade", "latest")
+    assert (done.code, rows(run, "grading")) == (2, [])
+    assert "no longer have s.eval.yaml: two" in done.err
+    assert "--recorded" in done.err
+
+
+def test_an_answer_to_another_question_is_not_graded(run: Project) -> None:
+    run.suite(
+        say("one", "one", "one"),
+        say("two", "three", "three"),
+    )
+    done = run.run("grade", "latest")
+    assert (done.code, rows(run, "grading")) == (2, [])
+    assert "another question is asked by now by s.eval.yaml: two" in done.err
+
+
+def test_without_its_suites_a_run_is_graded_by_its_record(run: Project) -> None:
+    (run.path / "s.eval.yaml").unlink()
+    assert run.run("grade", "latest").code == 2
+    done = run.run("grade", "latest", "--recorded")
+    assert done.code == 1
+    assert rows(run, "grading")[0]["recorded"] is True
+
+
+def test_no_target_is_made_or_opened(run: Project) -> None:
+    """It could not be imported any more, and nothing runs code."""
+    for module in run.path.glob("*.py"):
+        module.unlink()
+    assert run.run("grade", "latest", "--recorded", "--no-exec").code == 1
+
+
+def test_a_trial_without_an_answer_stays_errored(project: Project) -> None:
+    project.suite(say("one", "one", "one"), case("bad", "raise", expected_output="x"))
+    assert project.run("run").code == 3
+    assert project.run("grade", "latest", "--grader", "contains: o").code == 3
+
+
+def test_a_judge_is_asked_and_its_cost_is_kept_apart(run: Project) -> None:
+    (run.path / "judge.py").write_text(
+        "import json\n"
+        "def judge(messages):\n"
+        "    said = {'c1': {'reason': 'so', 'verdict': 'met'}}\n"
+        "    message = {'role': 'assistant', 'content': json.dumps(said)}\n"
+        "    return {'messages': [message], 'cost_usd': 0.25}\n"
+    )
+    config = (run.path / "evalcase.toml").read_text()
+    (run.path / "evalcase.toml").write_text(
+        config + "\n[judge]\ntarget = 'judge'\n[targets.judge]\nkind = 'python'\n"
+        "function = 'judge:judge'\n"
+    )
+    done = run.run("grade", "latest", "--grader", "judge: Is a number.", "--json")
+    assert done.code == 0
+    told = json.loads(done.out)
+    assert told["grading_usd"] == 0.5
+    (first, _) = rows(run, "regraded")
+    assert first["grades"][0]["asked"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["latest", "--recorded", "--suite", "x"], "both say which cases"),
+        (["latest@1"], "say --recorded"),
+        (["nosuch"], "there is no run `nosuch`"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(run: Project, words: list[str], said: str) -> None:
+    done = run.run("grade", *words)
+    assert done.code == 2
+    assert said in done.err

@@ -1,0 +1,67 @@
+"""A schema in a file of the project."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evalcase
+from evalcase import Case
+from evalcase.errors import ConfigError
+from evalcase.model.target import Surroundings
+from evalcase.plugins.graders import make_grader
+
+
+def surroundings(root: Path) -> Surroundings:
+    return Surroundings(str(root), {}, print)
+
+
+def write(path: Path, schema: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(schema if isinstance(schema, str) else json.dumps(schema))
+
+
+def test_a_file_is_read_from_the_root_of_the_project(tmp_path: Path) -> None:
+    write(tmp_path / "schemas" / "a.json", {"type": "object", "required": ["a"]})
+    grader = {"type": "json_schema", "file": "schemas/a.json"}
+    verdicts = [
+        next(evalcase.evaluate([Case(input=text, graders=[grader])], "echo", root=tmp_path).results)
+        for text in ('{"a": 1}', "{}")
+    ]
+    assert [result.verdict for result in verdicts] == ["passed", "failed"]
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("none.json", None, "none.json: No such file or directory"),
+        ("../out.json", {}, "it lies outside the project"),
+        ("bad.json", "{", "bad.json is not JSON"),
+        ("odd.json", {"properties": {"a": {"typ": 1}}},
+         "odd.json: properties.a.typ: the keyword `typ` of the schema is not known"),
+    ],
+)  # fmt: skip
+def test_a_file_that_has_no_schema_is_told_before_the_run(
+    tmp_path: Path, file: str, content: Any, message: str
+) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    if content is not None:
+        write(root / file, content)
+    named = make_grader({"type": "json_schema", "file": file})
+    with pytest.raises(ConfigError) as caught:
+        named.grader.load(surroundings(root))
+    assert message in str(caught.value)
+
+
+def test_an_edit_of_the_file_is_an_edit_of_the_grading(tmp_path: Path) -> None:
+    prints = []
+    for schema in ({"type": "object"}, {"type": "array"}):
+        write(tmp_path / "a.json", schema)
+        named = make_grader({"type": "json_schema", "file": "a.json"})
+        named.grader.load(surroundings(tmp_path))
+        prints.append(named.grader.fingerprint())
+    assert prints[0] != prints[1]

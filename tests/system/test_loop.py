@@ -1,0 +1,160 @@
+"""An event loop that others would like to end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from evalcase.system.loop import run_to_end
+
+
+async def turns(count: int = 10) -> str:
+    for _ in range(count):
+        await asyncio.sleep(0)
+    return "done"
+
+
+def test_what_it_returns_or_raises() -> None:
+    async def fail() -> None:
+        raise ValueError("no")
+
+    assert run_to_end(turns()) == "done"
+    with pytest.raises(ValueError, match="no"):
+        run_to_end(fail())
+
+
+async def exit_task() -> None:
+    sys.exit(0)
+
+
+def exit_in_a_task() -> None:
+    asyncio.get_running_loop().create_task(exit_task())
+
+
+def exit_in_a_callback() -> None:
+    asyncio.get_running_loop().call_soon(sys.exit, 0)
+
+
+def exit_in_several() -> None:
+    for _ in range(3):
+        exit_in_a_callback()
+
+
+def interrupt_in_a_callback() -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    asyncio.get_running_loop().call_soon(interrupt)
+
+
+def stop() -> None:
+    asyncio.get_running_loop().stop()
+
+
+def cancel_everything() -> None:
+    for task in asyncio.all_tasks():
+        task.cancel()
+
+
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        (exit_in_a_task, [SystemExit]),
+        (exit_in_a_callback, [SystemExit]),
+        (exit_in_several, [SystemExit] * 3),
+        (interrupt_in_a_callback, [KeyboardInterrupt]),
+        (stop, [RuntimeError]),
+        (cancel_everything, []),
+    ],
+)
+def test_what_leaves_the_loop_is_told_and_the_loop_goes_on(
+    harm: Callable[[], None], told: list[type[BaseException]]
+) -> None:
+    async def main() -> str:
+        harm()
+        return await turns()
+
+    strays: list[BaseException] = []
+    assert run_to_end(main(), strays.append) == "done"
+    assert [type(stray) for stray in strays] == told
+
+
+def test_tasks_and_generators_of_others_are_ended() -> None:
+    ended: list[str] = []
+
+    async def wait(name: str) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(name)
+
+    async def generate() -> AsyncIterator[int]:
+        try:
+            yield 1
+        finally:
+            ended.append("generator")
+
+    kept = []
+
+    async def main() -> None:
+        kept.append(asyncio.create_task(wait("task")))
+        generator = generate()
+        kept.append(generator)  # type: ignore[arg-type]
+        await anext(generator)
+
+    run_to_end(main())
+    assert sorted(ended) == ["generator", "task"]
+
+
+def test_nobody_is_waited_for_who_does_not_listen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evalcase.system.loop._END_S", 0.05)
+    release = threading.Event()
+
+    async def stubborn() -> None:
+        while True:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                sys.exit(0)
+
+    async def main() -> str:
+        tasks.append(asyncio.create_task(stubborn()))
+        threads.append(asyncio.create_task(asyncio.to_thread(release.wait)))
+        return await turns()
+
+    tasks: list[asyncio.Task[None]] = []
+    threads: list[asyncio.Task[bool]] = []
+    started = time.monotonic()
+    try:
+        assert run_to_end(main()) == "done"
+        assert time.monotonic() - started < 10
+    finally:
+        release.set()
+    assert all(task.done() for task in (*tasks, *threads))
+
+
+def test_ctrl_c_gives_up_and_is_raised_at_the_end() -> None:
+    ended: list[str] = []
+
+    async def main() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("tidied up")
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_to_end(main())
+        assert ended == ["tidied up"]
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
