@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 from math import sqrt
+from random import Random
 
 import pytest
 
@@ -34,8 +35,30 @@ def test_the_example_of_fleiss() -> None:
 def test_two_perfect_judges_agree_wholly() -> None:
     kappa = cohen_kappa(Confusion(20, 0, 0, 30).rows)
     assert kappa is not None
-    assert kappa == (1.0, 0.0)
-    assert kappa.interval == (1.0, 1.0, 1.0)
+    assert kappa[:2] == (1.0, 0.0)
+
+
+@pytest.mark.parametrize(("each", "low"), [(10, 0.67), (50, 0.92), (500, 0.99)])
+def test_few_labels_prove_no_perfection(each: int, low: float) -> None:
+    """The error is 0 then, but what one is sure of is by Wilson's bound of the agreement."""
+    kappa = cohen_kappa([[each, 0], [0, each]])
+    assert kappa is not None
+    assert low < kappa.interval.low < low + 0.01
+
+
+def test_what_it_surely_is_is_seldom_too_much() -> None:
+    """Of 100 labels five are wrong on the average; a bound may be above the truth in one of forty
+    samples, and by the error alone it is in one of nine."""
+    random, above, alone = Random(11), 0, 0
+    for _ in range(1000):
+        people = [random.random() < 0.5 for _ in range(100)]
+        table = count_pairs((each == (random.random() < 0.95), each) for each in people)
+        kappa = cohen_kappa(table.rows)
+        assert kappa is not None
+        above += kappa.interval.low > 0.9
+        alone += kappa._replace(cap=1.0).interval.low > 0.9
+    assert above <= 40
+    assert alone >= 80
 
 
 def test_a_judge_that_always_passes_is_as_good_as_chance() -> None:

@@ -1,0 +1,112 @@
+"""Labels to answers: which of them still say something of what a judge said, and what people agree
+on. The last label counts that somebody gave; of several people's, what more of them say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+
+from evalcase.model.label import AnswerName, Judged, Label
+from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.report.statistics.confusion import count_pairs
+from evalcase.report.statistics.kappa import Kappa, cohen_kappa
+
+Ratings = dict[AnswerName, dict[str, Label]]
+"""For each answer, the label of each person."""
+
+
+@dataclass(slots=True)
+class Matched:
+    """The labels on whole answers, or on one criterion, beside what the judge said of the same."""
+
+    criterion: str | None
+    pairs: list[tuple[Judged, bool]] = field(default_factory=list)
+    """What the judge said, and what people say."""
+    labels: int = 0
+    """How many labels those rest on."""
+    refused: int = 0
+    """Labels whose answer is no longer the one that was judged."""
+    elsewhere: int = 0
+    """Labels of cases or targets that the run hasn't got."""
+    undecided: int = 0
+    """Answers on which as many people say one thing as the other."""
+    without_verdict: int = 0
+    """Labelled answers on which the judge gave no verdict."""
+    by_verdict: bool = False
+    """Whether answers were chosen for labelling by what the judge said of them."""
+    raters: tuple[str, ...] = ()
+
+
+def first_of_each(said: Iterable[Judged]) -> dict[AnswerName, Judged]:
+    """What was said of each answer, once: where it was judged several times, by its first trial."""
+    first: dict[AnswerName, Judged] = {}
+    for judged in said:
+        known = first.get(judged.answer)
+        if known is None or judged.repeat < known.repeat:
+            first[judged.answer] = judged
+    return first
+
+
+def match_labels(
+    answers: Mapping[AnswerName, Judged], labels: Iterable[Label], criterion: str | None
+) -> Matched:
+    """Those labels that are about one criterion, or about none."""
+    cases = {answer[:3] for answer in answers}
+    matched, ratings = Matched(criterion), Ratings()
+    for label in labels:
+        if label.criterion == criterion:
+            ratings.setdefault(label.answer, {})[label.by] = label
+    raters: dict[str, bool] = {}
+    for answer, by_rater in ratings.items():
+        if answer in answers:
+            raters.update(dict.fromkeys(by_rater, True))
+            _add(matched, answers[answer], list(by_rater.values()))
+        elif answer[:3] in cases:
+            matched.refused += len(by_rater)
+        else:
+            matched.elsewhere += len(by_rater)
+    matched.raters = tuple(raters)
+    return matched
+
+
+def _add(matched: Matched, judged: Judged, labels: Sequence[Label]) -> None:
+    passed = sum(label.passed for label in labels)
+    if judged.verdict_on(matched.criterion) is None:
+        matched.without_verdict += 1
+    elif 2 * passed == len(labels):
+        matched.undecided += 1
+    else:
+        matched.pairs.append((judged, 2 * passed > len(labels)))
+        matched.labels += len(labels)
+        drawn = any(label.drawn == "by_verdict" for label in labels)
+        matched.by_verdict = matched.by_verdict or drawn
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """Two people who labelled the same answers."""
+
+    raters: tuple[str, str]
+    answers: int
+    agreed: int
+    kappa: Kappa | None
+
+
+def compare_raters(labels: Iterable[Label], criterion: str | None) -> list[Between]:
+    """Every two people with answers in common, those with most of them first."""
+    ratings = Ratings()
+    for label in labels:
+        if label.criterion == criterion:
+            ratings.setdefault(label.answer, {})[label.by] = label
+    common: dict[tuple[str, str], list[tuple[bool, bool]]] = {}
+    for by_rater in ratings.values():
+        for one, other in combinations(sorted(by_rater), 2):
+            pair = by_rater[one].passed, by_rater[other].passed
+            common.setdefault((one, other), []).append(pair)
+    found = [_compare(raters, pairs) for raters, pairs in common.items()]
+    return sorted(found, key=lambda each: (-each.answers, each.raters))
+
+
+def _compare(raters: tuple[str, str], pairs: list[tuple[bool, bool]]) -> Between:
+    table = count_pairs(pairs)
+    return Between(raters, table.total, table.agreed, cohen_kappa(table.rows))
