@@ -8,8 +8,8 @@ import pytest
 from tests.cli.command import evalcase, unprivileged
 
 FILES = [
-    "agent.py", "evalcase.config.schema.json", "evalcase.schema.json", "evalcase.toml",
-    "evals/first.eval.yaml",
+    ".gitignore", "agent.py", "evalcase.config.schema.json", "evalcase.schema.json",
+    "evalcase.toml", "evals/first.eval.yaml",
 ]  # fmt: skip
 
 
@@ -89,3 +89,21 @@ def test_a_folder_that_can_not_be_written_is_said_so(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     assert result.code == 2
     assert "can't be written: Permission denied" in result.err
+
+
+def test_a_gitignore_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
+    ignored = tmp_path / ".gitignore"
+    ignored.write_text("*.pyc\n")
+    result = evalcase("init", cwd=tmp_path)
+    assert (result.code, ignored.read_text()) == (0, "*.pyc\n")
+    assert "left .gitignore as it is: add .evalcase/ to it" in result.out
+
+
+def test_a_gitignore_that_has_it_needs_no_word(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text("/.evalcase/\n")
+    assert ".gitignore" not in evalcase("init", cwd=tmp_path).out
+
+
+def test_the_records_of_runs_are_ignored(tmp_path: Path) -> None:
+    evalcase("init", cwd=tmp_path)
+    assert "\n.evalcase/\n" in (tmp_path / ".gitignore").read_text()

@@ -167,11 +167,12 @@ def test_valid_yaml_that_is_refused_is_a_syntax_error(text: str) -> None:
 
 
 def test_limits_are_those_of_the_code() -> None:
-    from evalcase.read import fault, jsonl, scalars, source, yaml_aliases
+    from evalcase.model import json_value
+    from evalcase.read import jsonl, scalars, source, yaml_aliases
     from evalcase.system import attachments
 
     limits = {row[0]: row[1] for row in rows(section(format_page(), "Limits"))}
-    assert limits["nesting of lists and mappings"] == f"{fault.MAX_DEPTH} levels"
+    assert limits["nesting of lists and mappings"] == f"{json_value.MAX_DEPTH} levels"
     assert limits["a YAML or JSON file, and standard input"] == f"{source.MAX_BYTES >> 30} GiB"
     assert limits["a line of JSONL"] == f"{jsonl.MAX_LINE_BYTES >> 20} MiB"
     assert limits["digits of an integer"] == f"{scalars.MAX_DIGITS:,}"

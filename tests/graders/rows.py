@@ -71,7 +71,7 @@ def _said(data: dict[str, Any]) -> dict[str, Any]:
 def all_rows() -> Iterator[Row]:
     for path in sorted(FOLDER.glob("*.yaml")):
         value: Any
-        value, faults = parse_yaml(path.read_text())
+        value, faults, _ = parse_yaml(path.read_text())
         assert not faults, path
         for number, data in enumerate(value, 1):
             yield Row(f"{path.stem}-{number}", data)

@@ -142,7 +142,8 @@ def test_a_hundred_levels_of_json(tmp_path: Path, inside: str) -> None:
     levels = 98 - (inside == "{}")
     fine = start + "[" * levels + inside + "]" * levels + "}}"
     for name in ("x.jsonl", "x.json"):
-        assert look(write(tmp_path, name, fine)) == []
+        (warning,) = look(write(tmp_path, name, fine))
+        assert warning["code"] == "nearly-too-deep"
     deeper = start + "[" * (levels + 1) + inside + "]" * (levels + 1) + "}}"
     for name in ("x.jsonl", "x.json"):
         assert fault(tmp_path, name, deeper) == ("too-deep", 1, len(start) + 99)

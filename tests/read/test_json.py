@@ -58,8 +58,8 @@ def test_order_of_keys_is_kept() -> None:
     [
         ("", 1, 1, None),
         ("[1,\n 2", 2, 3, None),
-        ('{"a": 1,}', 1, 9, "comma"),
-        ("[1, 2,]", 1, 7, "comma"),
+        ('{"a": 1,}', 1, 8, "remove"),
+        ("[1, 2,]", 1, 6, "remove"),
         ('{"a" 1}', 1, 6, None),
         ('{"a": }', 1, 7, None),
         ("{'a': 1}", 1, 2, "double quotes"),

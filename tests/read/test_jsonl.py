@@ -213,3 +213,31 @@ def test_two_files_of_suite_fields_are_one_too_many(tmp_path: Path) -> None:
     (tmp_path / "x.eval.suite.yml").write_text("name: b")
     problems = load_file(str(tmp_path / "x.eval.jsonl")).problems
     assert [problem.code for problem in problems] == ["conflicting-fields"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"input": "q"},\n{"input": "r"}]\n',
+        '{\n  "input": "q",\n  "expected_output": "x"\n}\n',
+        '\n[\n  {"input": "q"},\n  {"input": "r"},\n]\n',
+    ],
+)
+def test_json_over_several_lines_is_named_once(text: str) -> None:
+    (problem,) = load_text(text, "jsonl").problems
+    assert problem.code == "syntax"
+    assert "JSON over several lines" in problem.message
+    assert ".json" in (problem.hint or "")
+
+
+def test_a_list_on_one_line_is_no_case() -> None:
+    (problem,) = load_text('[{"input": "q"}, {"input": "r"}]\n', "jsonl").problems
+    assert (problem.code, problem.place) == ("wrong-type", "<text>:1:1")
+    assert ".json file" in (problem.hint or "")
+
+
+def test_a_broken_line_is_not_taken_for_the_beginning_of_json() -> None:
+    problems = load_text(
+        '{"input": "q",\n{"input": "r", "expected_output": "x"}\n', "jsonl"
+    ).problems
+    assert [(problem.code, problem.line) for problem in problems] == [("syntax", 1)]

@@ -36,7 +36,7 @@ def read_values(path: Path) -> list[Any]:
     """The values in a file of the corpus: one, or one for each line of JSONL."""
     text = path.read_bytes().decode("utf-8-sig")
     if path.suffix == ".yaml":
-        value, faults = parse_yaml(text)
+        value, faults, _ = parse_yaml(text)
         assert not faults
         return [value]
     if path.suffix == ".json":

@@ -35,7 +35,7 @@ def ids_of(text: str, format: Format = "yaml") -> list[str]:
 # `id`.
 
 
-@pytest.mark.parametrize("id", ["a", "A b/c", "ünïcode", "7", " "])
+@pytest.mark.parametrize("id", ["a", "A b/c", "ünïcode", "7", " a "])
 def test_id_is_a_string_kept_as_it_is(id: str) -> None:
     """Any text will do, and none is changed."""
     assert case_of(json.dumps({"id": id, "input": "hi"}))["id"] == id
@@ -227,9 +227,32 @@ def test_skip_of_another_type_is_an_error(value: str) -> None:
     assert places(f"input: hi\nskip: {value}\n") == [("wrong-type", 2, 7, 2, 7 + len(value))]
 
 
-def test_skip_no_is_a_reason_and_not_false() -> None:
-    """`no` is text in YAML 1.2."""
-    assert fields_of("skip: no") == {"skip": "no"}
+@pytest.mark.parametrize("value", ["no", "No", "NO", "n", "off", '"false"', "'False'", '"0"'])
+def test_skip_is_never_a_word_for_false(value: str) -> None:
+    """`no` is text in YAML 1.2, so it would skip the case, and everything would be green."""
+    problem = only_problem(f"input: hi\nskip: {value}\n")
+    assert (problem.code, problem.span) == ("bad-value", (2, 7, 2, 7 + len(value)))
+    assert problem.hint == "write `false`"
+
+
+@pytest.mark.parametrize("value", ["nobody knows", "off by one", "yes", "none"])
+def test_skip_may_be_any_other_text(value: str) -> None:
+    """Only words for false are refused."""
+    assert fields_of(f"skip: {value}") == {"skip": value}
+
+
+@pytest.mark.parametrize("id", ["", " ", " \t "])
+def test_id_blank_is_an_error(id: str) -> None:
+    """Nobody could name such a case."""
+    problem = only_problem(json.dumps({"id": id, "input": "hi"}), "json")
+    assert (problem.code, problem.line, problem.column) == ("bad-value", 1, 8)
+
+
+def test_tags_have_each_tag_once() -> None:
+    """A second one is told, and left out of the canonical form."""
+    problem = only_problem("input: hi\ntags: [a, b, a, a]\nexpected_output: x\n")
+    assert (problem.code, problem.span) == ("duplicate-tag", (2, 14, 2, 15))
+    assert fields_of("tags: [a, b, a, a]")["tags"] == ["a", "b"]
 
 
 def test_conversation_id_is_text_that_stays_untouched() -> None:

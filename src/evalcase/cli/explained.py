@@ -45,12 +45,11 @@ def _say(error: EvalcaseError) -> None:
 
 def _complain(problems: Sequence[Problem]) -> int:
     """Print the problems that keep suites from being run."""
-    from evalcase.report.terminal.problems import problem_lines
+    from evalcase.report.terminal.problems import fold
 
-    for problem in problems:
-        if problem.severity == "error":
-            style, width = style_for(sys.stderr), prose_width(sys.stderr)
-            for line in problem_lines(problem, style=style, width=width):
-                sys.stderr.write(line + "\n")
+    errors = [problem for problem in problems if problem.severity == "error"]
+    style, width = style_for(sys.stderr), prose_width(sys.stderr)
+    for lines in fold(errors, style=style, width=width):
+        sys.stderr.writelines(line + "\n" for line in lines)
     sys.stderr.write("nothing was run\n")
     return 2

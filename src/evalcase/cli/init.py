@@ -8,9 +8,10 @@ import sys
 
 import click
 
-from evalcase.cli.starter import AGENT, CONFIG, NEXT, SUITE
+from evalcase.cli.starter import AGENT, CONFIG, IGNORED, NEXT, SUITE
 from evalcase.plugins.schemas import config_schema, suite_schema
 from evalcase.report.files.problems import json_text
+from evalcase.system.files import read_file
 from evalcase.text.visible import visible
 
 
@@ -19,8 +20,9 @@ from evalcase.text.visible import visible
 def command(folder: str) -> int:
     """Write a starter into FOLDER, by default the current one: a suite, an agent, a configuration.
 
-    It runs at once, offline and without a key. A file that exists is never changed: if there is
-    one in the way, it is named and nothing is written.
+    It runs at once, offline and without a key. A .gitignore keeps the records of runs out of git.
+    A file that exists is never changed: if there is one in the way, it is named and nothing is
+    written; a .gitignore that is there is left as it is.
 
     \b
     evalcase init             here
@@ -44,6 +46,12 @@ def command(folder: str) -> int:
             sys.stderr.write(f"evalcase: {visible(path)} exists already\n")
         sys.stderr.write("nothing was written\n")
         return 2
+    ignored = os.path.normpath(os.path.join(folder, ".gitignore"))
+    if not os.path.lexists(ignored):
+        files[ignored] = IGNORED
+    elif not _ignores_runs(ignored):
+        hint = "add .evalcase/ to it: records of runs don't belong into git"
+        sys.stdout.write(f"left {visible(ignored)} as it is: {hint}\n")
     for path, text in files.items():
         try:
             _write(path, text)
@@ -53,6 +61,17 @@ def command(folder: str) -> int:
         sys.stdout.write(f"wrote {visible(path)}\n")
     sys.stdout.write("\n" + _next(folder))
     return 0
+
+
+def _ignores_runs(path: str) -> bool:
+    try:
+        lines = read_file(path, _MOST_BYTES).decode("utf-8", "replace").split("\n")
+    except OSError:
+        return False
+    return any(line.strip().strip("/") in (".evalcase", "**/.evalcase") for line in lines)
+
+
+_MOST_BYTES = 1_000_000
 
 
 def _write(path: str, text: str) -> None:

@@ -12,7 +12,7 @@ from evalcase.model.problem import Problem
 from evalcase.read.discover import discover
 from evalcase.read.document import Format
 from evalcase.read.source import STDIN
-from evalcase.report.terminal.diff import unified_diff
+from evalcase.report.terminal.diff import paint_diff, unified_diff
 from evalcase.report.terminal.problems import problem_lines
 from evalcase.report.terminal.style import Style, paint
 from evalcase.suites.migrate import Migration, migrate_file
@@ -89,7 +89,8 @@ def _write_diff(migration: Migration) -> None:
         return
     for line in unified_diff(migration.before, migration.after, migration.path):
         if sys.stdout.isatty():
-            sys.stdout.write(visible(line.decode("utf-8", "replace").rstrip("\r\n")) + "\n")
+            text = visible(line.decode("utf-8", "replace").rstrip("\r\n"))
+            sys.stdout.write(paint_diff(text, style_for(sys.stdout)) + "\n")
         else:
             sys.stdout.flush()
             sys.stdout.buffer.write(line)

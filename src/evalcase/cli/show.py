@@ -13,14 +13,13 @@ from evalcase.cli.terminal import prose_width, stdin_format, style_for
 from evalcase.model.case import Case
 from evalcase.model.nearest import nearest
 from evalcase.model.problem import Problem
-from evalcase.pipeline import load_each
 from evalcase.read.discover import format_of
 from evalcase.read.document import Format
 from evalcase.read.source import STDIN
 from evalcase.report.files.canonical import json_line, yaml_documents
 from evalcase.report.files.problems import json_text
-from evalcase.report.terminal.problems import problem_lines
-from evalcase.suites.load import Loaded
+from evalcase.report.terminal.problems import fold
+from evalcase.suites.load import Loaded, load_each
 from evalcase.suites.stream import stream_cases
 from evalcase.text.visible import visible
 from evalcase.text.yaml_writer import write_yaml
@@ -93,11 +92,10 @@ class _Shown:
                 yield loaded
 
     def complain(self, problems: Iterable[Problem]) -> None:
-        for problem in problems:
-            if problem.severity == "error":
-                style, width = style_for(sys.stderr), prose_width(sys.stderr)
-                for line in problem_lines(problem, style=style, width=width):
-                    sys.stderr.write(line + "\n")
+        errors = [problem for problem in problems if problem.severity == "error"]
+        style, width = style_for(sys.stderr), prose_width(sys.stderr)
+        for lines in fold(errors, style=style, width=width):
+            sys.stderr.writelines(line + "\n" for line in lines)
 
     def chosen(self, loaded: Loaded) -> Iterator[Case]:
         for case in _cases(loaded):

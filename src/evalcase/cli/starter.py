@@ -50,6 +50,11 @@ CONFIG = """\
 target = "python:agent:answer"
 """
 
+IGNORED = """\
+# What runs have answered and how they were graded: large, and different each time.
+.evalcase/
+"""
+
 NEXT = """\
 next:
   evalcase run                  three cases, which pass

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import lru_cache, partial
+from hashlib import sha256
 from inspect import Parameter, isawaitable, iscoroutinefunction, signature, unwrap
 from types import MappingProxyType
 from typing import ClassVar, NamedTuple
@@ -23,6 +25,8 @@ from evalcase.model.shape_names import Reference
 from evalcase.model.target import Surroundings
 from evalcase.system.digests import digest_file
 from evalcase.system.imports import import_object
+from evalcase.system.project_root import project_root
+from evalcase.system.sources import trace_sources
 from evalcase.system.threads import Threads
 
 
@@ -159,10 +163,14 @@ def _module_of(function: Callable[..., object]) -> str:
 
 
 def _fingerprint(module: str) -> str:
-    """A hash of the file that a module is from: where that changes, a grade may change. A notebook
-    and a module written in C are from none."""
+    """A hash of the file that a module is from, and of those of its project that it imports: where
+    one changes, a grade may change. A notebook and a module written in C are from none."""
     path: str | None = getattr(sys.modules.get(module), "__file__", None)
-    return "" if path is None else digest_file(path)
+    if path is None:
+        return ""
+    sources = trace_sources([path], project_root(os.path.dirname(path)))
+    # What is installed is no part of a project, and stands for itself.
+    return sha256(repr(sources).encode()).hexdigest() if sources else digest_file(path)
 
 
 _THREADS = Threads("evalcase-grader")

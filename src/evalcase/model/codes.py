@@ -65,6 +65,11 @@ CODES: dict[str, Code] = {
     "undefined-target": Code("warning", "No configuration says what a target is."),
     "no-judge": Code("warning", "Only a judge can grade a case, and none is configured."),
     "empty-input": Code("warning", "The `input` of a case is blank text."),
+    "nearly-too-deep": Code("warning", "The canonical form of a case is too deep to be read."),
+    "lost-spelling": Code("warning", "An expected number is not written as it is read."),
+    "cut-text": Code("warning", "A comment ends a text that was probably meant to go on."),
+    "smart-quotes": Code("warning", "A text stands in quotes that YAML takes for a part of it."),
+    "duplicate-tag": Code("warning", "A list of tags has the same tag twice."),
     "odd-part": Code("warning", "A content part lacks what its type needs, so it is plain data."),
     "not-compared": Code("note", "Something that is expected isn't compared."),
 }

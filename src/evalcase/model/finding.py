@@ -11,6 +11,23 @@ QUOTE_IT = "quote it"
 """A hint that becomes `write it in quotes: "…"`, with the text as it was written."""
 
 
+LOST_SPELLING = "lost-spelling"
+"""The code of a finding that counts only if the number at its place is not written as it is read:
+who resolves a value doesn't know its text."""
+
+
+class Doubts(NamedTuple):
+    """What the first reading has seen somewhere, and who knows the format has to look into."""
+
+    deep: bool = False
+    """Something is nested nearly as deep as may be."""
+    respelt: bool = False
+    """A number is not written as it will be: `3.10`."""
+
+
+NO_DOUBTS = Doubts()
+
+
 class Finding(NamedTuple):
     code: str
     path: KeyPath

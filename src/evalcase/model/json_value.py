@@ -8,6 +8,10 @@ from typing import Any, TypeAlias
 JSON: TypeAlias = "None | bool | int | float | str | list[JSON] | dict[str, JSON]"
 
 
+MAX_DEPTH = 100
+"""How deep values may be nested, in any format."""
+
+
 def fresh(value: Any) -> Any:
     """A deep copy of a JSON value, so that the caller may change what it got."""
     try:

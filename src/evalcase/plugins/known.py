@@ -100,16 +100,16 @@ _JUDGES = ("llm", "judge", "rubric", "geval", "g_eval", "model_grade", "score_mo
 
 
 def _grader_hint(name: str) -> str:
-    from evalcase.model.nearest import nearest_meaning
+    from evalcase.model.nearest import hint_at, nearest_meaning
     from evalcase.plugins.registry import names
 
     known = names("graders")
     word, _, value = name.partition(":")
     if value and word in known:
         return f"write {{{word}: {value}}}"
-    close = nearest_meaning(name, {**_ELSEWHERE, **{each: each for each in known}})
-    if close is not None:
-        return f"did you mean `{close}`?"
+    hint = hint_at(nearest_meaning(name, {**_ELSEWHERE, **{each: each for each in known}}))
+    if hint is not None:
+        return hint
     if any(word in name.lower().replace("-", "_") for word in _JUDGES):
         return "did you mean `judge`? It asks a model; without options, by `criteria` and `rubrics`"
     return f"there are {', '.join(known)}"

@@ -6,12 +6,14 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Literal
 
-from evalcase.model.finding import QUOTE_IT, At, Finding, KeyPath
+from evalcase.model.finding import LOST_SPELLING, NO_DOUBTS, QUOTE_IT, At, Finding, KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.problem import Excerpt, Problem, Span
 from evalcase.read.fault import FatalFaultError, Fault
 from evalcase.read.lines import split_lines
 from evalcase.read.places import Node, Place, find_node, wanted_tree
+from evalcase.read.scalars import keeps_spelling
+from evalcase.text.abridge import abridge
 
 Format = Literal["yaml", "json", "jsonl"]
 
@@ -37,6 +39,7 @@ class Document:
         self.value = value
         self.faults = faults
         self.readable = readable
+        self.doubts = NO_DOUBTS
         self.first_line = first_line
         """The number of its first line in the file: a JSONL line is a document of its own."""
 
@@ -59,6 +62,16 @@ class Document:
             for fault in self.faults
         ]
 
+    @property
+    def lints(self) -> list[Problem]:
+        """What can be read, and may have been meant otherwise."""
+        if self.format != "yaml":
+            return []
+        from evalcase.read.yaml_lints import find_lints
+
+        data = self.source if isinstance(self.source, bytes) else self.source.encode()
+        return [self._problem(*each) for each in find_lints(data)]
+
     def place(self, findings: Iterable[Finding]) -> list[Problem]:
         """Turn findings about the value into problems with a place in the text."""
         findings = list(findings)
@@ -67,7 +80,8 @@ class Document:
         wanted = [(finding.path, finding.at) for finding in findings]
         wanted += [(finding.also, "value") for finding in findings if finding.also is not None]
         root = self.places(wanted)
-        return [self._placed(finding, root) for finding in findings]
+        placed = [self._placed(finding, root) for finding in findings]
+        return [problem for problem in placed if problem is not None]
 
     def places(self, wanted: Iterable[tuple[KeyPath, At]] | None = None) -> Node:
         """The places of some keys and values, or of everything, in a tree for `find`."""
@@ -89,9 +103,11 @@ class Document:
         line = self.lines[span.line - 1]
         return line[span.column - 1 : span.end_column - 1 if span.end_line == span.line else None]
 
-    def _placed(self, finding: Finding, root: Node) -> Problem:
+    def _placed(self, finding: Finding, root: Node) -> Problem | None:
         place = find_node(root, finding.path, finding.at)
         message, hint = finding.message, finding.hint
+        if finding.code == LOST_SPELLING and self._keeps_spelling(place.span):
+            return None
         if finding.also is not None:
             message += f"; the first is at {self._words(find_node(root, finding.also, 'value'))}"
         if place.through is not None:
@@ -99,6 +115,9 @@ class Document:
         if hint == QUOTE_IT:
             hint = _quoted(self.source_of(place.span))
         return self._problem(finding.code, message, place.span, hint, finding.case)
+
+    def _keeps_spelling(self, number: Span) -> bool:
+        return keeps_spelling(_bare(self.source_of(number)), as_json=self.format != "yaml")
 
     def _words(self, place: Place) -> str:
         return f"line {place.span.line + self.first_line - 1}, column {place.span.column}"
@@ -108,6 +127,7 @@ class Document:
     ) -> Problem:
         span = self._inside(span)
         excerpt = self._excerpt(span)
+        message, hint = abridge(message), abridge(hint) if hint else hint
         if self.first_line > 1:
             offset = self.first_line - 1
             span = Span(span.line + offset, span.column, span.end_line + offset, span.end_column)
@@ -134,10 +154,15 @@ class Document:
 
 def _quoted(source: str) -> str:
     """The hint to write a value in quotes, without the anchor or tag that may stand before it."""
-    value = source.rsplit(maxsplit=1)[-1] if source[:1] in ("&", "!") else source
+    value = _bare(source)
     if value[:1] == "*" or not 0 < len(value) < 80:
         return "write it in quotes"
     return f'write it in quotes: "{value}"'
+
+
+def _bare(source: str) -> str:
+    """A value as it is written, without the anchor or tag that may stand before it."""
+    return source.rsplit(maxsplit=1)[-1] if source[:1] in ("&", "!") else source
 
 
 def parse_document(source: str | bytes, format: Format, path: str) -> Document:
@@ -150,12 +175,14 @@ def parse_document(source: str | bytes, format: Format, path: str) -> Document:
         if format == "yaml":
             from evalcase.read.yaml import parse_yaml
 
-            value, faults = parse_yaml(source)
+            value, faults, doubts = parse_yaml(source)
         else:
             from evalcase.read.json import JsonReader
 
             text = source if isinstance(source, str) else source.decode()
-            value, faults = JsonReader(one_line=format == "jsonl").read(text)
+            value, faults, doubts = JsonReader(one_line=format == "jsonl").read(text)
     except FatalFaultError as error:
         return Document(path, source, format, None, [error.fault], readable=False)
-    return Document(path, source, format, value, faults)
+    document = Document(path, source, format, value, faults)
+    document.doubts = doubts
+    return document

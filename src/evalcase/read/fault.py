@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from evalcase.model.problem import Span
 
-MAX_DEPTH = 100
-"""How deep values may be nested, in any format."""
+MIND_DEPTH = 94
+"""From here on the canonical form may be deeper than that: it spells out what was left away."""
 
 
 class Fault(NamedTuple):

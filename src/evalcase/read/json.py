@@ -8,15 +8,18 @@ from json import JSONDecodeError, JSONDecoder
 from math import inf
 from typing import Any
 
-from evalcase.model.json_value import JSON, depth
+from evalcase.model.finding import NO_DOUBTS, Doubts
+from evalcase.model.json_value import JSON, MAX_DEPTH, depth
 from evalcase.model.problem import Span
-from evalcase.read.fault import MAX_DEPTH, FatalFaultError, Fault
+from evalcase.read.fault import MIND_DEPTH, FatalFaultError, Fault
 from evalcase.read.json_places import json_faults, nesting_fault
 from evalcase.read.lines import Lines
 from evalcase.read.scalars import MAX_DIGITS, NotJsonScalarError, decimal
 
 _SPACE = " \t\n\r"
 _INFINITE = (inf, -inf)
+_FEW_DIGITS = 16
+"""With the point. So many are kept by every number."""
 
 
 class JsonReader:
@@ -27,6 +30,7 @@ class JsonReader:
         suspicious: list[str] = []
         self._suspicious = suspicious
         """What the hooks saw in the text being read; the second reading finds the places."""
+        self.is_respelt = False
 
         def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             result = dict(pairs)
@@ -39,6 +43,8 @@ class JsonReader:
             number = float(text)
             if number in _INFINITE:
                 suspicious.append(text)
+            elif (text[-1] == "0" or len(text) > _FEW_DIGITS) and repr(number) != text:
+                self.is_respelt = True
             return number
 
         def constant(text: str) -> float:
@@ -60,11 +66,11 @@ class JsonReader:
         usual_limit = sys.get_int_max_str_digits() == MAX_DIGITS
         self._scan = _scanner(hooks) if usual_limit else self._careful_scan
 
-    def read(self, text: str, harmless: bool = False) -> tuple[JSON, Sequence[Fault]]:
+    def read(self, text: str, harmless: bool = False) -> tuple[JSON, Sequence[Fault], Doubts]:
         """Read one value. Faults that leave the rest readable are returned, others raised.
 
-        A text is `harmless` if the caller knows that it has no more than 100 brackets and no
-        `\\u`: then it is neither too deep nor has half of a surrogate pair.
+        A text is `harmless` if the caller knows that it has few brackets, no more than
+        `MIND_DEPTH`, and no `\\u`: then it is not deep and has no half of a surrogate pair.
         """
         try:
             value, end = self._scan(text, 0)
@@ -73,14 +79,17 @@ class JsonReader:
         if end < len(text) and text[end:].strip(_SPACE):
             rest = end + len(text[end:]) - len(text[end:].lstrip(_SPACE))
             raise self._syntax(text, rest, "there is more after the end of the value")
-        if harmless and not self._suspicious:
-            return value, ()
-        if depth(value, MAX_DEPTH) > MAX_DEPTH:
+        if harmless and not self._suspicious and not self.is_respelt:
+            return value, (), NO_DOUBTS
+        reached = depth(value, MAX_DEPTH)
+        if reached > MAX_DEPTH:
             raise FatalFaultError(nesting_fault(text, MAX_DEPTH, self._one_line))
+        doubts = Doubts(reached > MIND_DEPTH, self.is_respelt)
+        self.is_respelt = False
         if self._suspicious or "\\ud" in text or "\\uD" in text:
             self._suspicious.clear()
-            return value, json_faults(text, self._one_line)
-        return value, ()
+            return value, json_faults(text, self._one_line), doubts
+        return value, (), doubts
 
     def _scan_again(self, text: str) -> tuple[Any, int]:
         """Read a text that is not as simple as most: with space before it, or a fault in it."""
@@ -99,6 +108,9 @@ class JsonReader:
             # Newer Pythons point at the comma, and older ones at what comes after it.
             position += 1 + len(text[position + 1 :]) - len(text[position + 1 :].lstrip(_SPACE))
         position = min(position, len(text))
+        before = text[:position].rstrip(_SPACE)
+        if text[position : position + 1] in ("]", "}") and before.endswith(","):
+            position, complaint = len(before) - 1, "comma too many"
         end = position + (text[position : position + 1] not in ("", "\n", "\r"))
         span = Lines(text, self._one_line).span(position, end)
         return FatalFaultError(_syntax_fault(text, position, complaint, span))
@@ -124,6 +136,7 @@ def _syntax_fault(text: str, position: int, complaint: str, span: Span) -> Fault
 
 
 _IN_PLAIN_WORDS = (
+    ("comma too many", "this comma has nothing after it"),
     ("property name", "a key is missing here"),
     ("trailing comma", "a key is missing here"),
     ("':' delimiter", "a `:` is missing here"),
@@ -137,6 +150,8 @@ _IN_PLAIN_WORDS = (
 
 def _hint(text: str, position: int, here: str) -> str | None:
     before = text[:position].rstrip(_SPACE)[-1:]
+    if here == "," and text[position + 1 :].lstrip(_SPACE)[:1] in ("]", "}"):
+        return "remove it"
     if here == "'":
         return 'strings are written in double quotes: "…"'
     if text.startswith(("//", "/*", "#"), position):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import IO, TypeAlias
 
+from evalcase.model.finding import Doubts
 from evalcase.model.json_value import JSON
-from evalcase.model.problem import Problem, Span
+from evalcase.model.problem import Excerpt, Problem, Span
 from evalcase.read.document import Document
-from evalcase.read.fault import MAX_DEPTH, FatalFaultError, Fault
+from evalcase.read.fault import MIND_DEPTH, FatalFaultError, Fault
 from evalcase.read.json import JsonReader
 from evalcase.read.source import BOM, UTF_16_MARKS, undecodable
 from evalcase.system.files import read_bytes
@@ -18,22 +19,22 @@ _SPACE = ord(" ")
 _BLOCK_BYTES = 1 << 18
 
 
-Line: TypeAlias = tuple[int, str, JSON, Sequence[Fault]]
-"""A line that could be read: its number, its text, its value and the faults in it.
+Line: TypeAlias = tuple[int, str, JSON, Sequence[Fault], Doubts]
+"""A line that could be read: its number, its text, its value, the faults in it, and doubts.
 
 A plain tuple, because there is one for each of a million cases.
 """
 
 
 def document_of(line: Line, path: str) -> Document:
-    number, text, value, faults = line
+    number, text, value, faults, _ = line
     return Document(path, text.rstrip("\r"), "jsonl", value, faults, True, number)
 
 
 def read_lines(file: IO[bytes], path: str) -> Iterator[Line | Problem]:
     """The lines of a file in order; a problem in place of each that can't be read."""
     read = JsonReader(one_line=True).read
-    number = 0
+    number = seen = 0
     for data in _split(file):
         number += 1
         if len(data) > MAX_LINE_BYTES:
@@ -42,19 +43,42 @@ def read_lines(file: IO[bytes], path: str) -> Iterator[Line | Problem]:
             return
         if not data or (data[0] <= _SPACE and not data.strip(b" \t\r")):
             continue
+        seen += 1
         text = ""
         try:
             text = data.decode()
             brackets = data.count(b"[") + data.count(b"{")
-            value, faults = read(text, brackets <= MAX_DEPTH and b"\\u" not in data)
-            yield number, text, value, faults
+            value, faults, doubts = read(text, brackets <= MIND_DEPTH and b"\\u" not in data)
+            yield number, text, value, faults, doubts
         except UnicodeDecodeError:
             yield undecodable(data, path, number)
             if number == 1 and data[:2] in UTF_16_MARKS:
                 return
         except FatalFaultError as error:
+            if seen == 1 and (problem := _whole_json(file, data, path, number)) is not None:
+                yield problem
+                return
             line = Document(path, text.rstrip("\r"), "jsonl", None, [error.fault], False, number)
             yield from line.problems
+
+
+def _whole_json(file: IO[bytes], first: bytes, path: str, number: int) -> Problem | None:
+    """What is wrong with a file whose first line is the beginning of JSON over several lines."""
+    if first.strip()[:1] not in (b"[", b"{") or first.strip()[-1:] not in (b"[", b"{", b","):
+        return None
+    position = file.tell()
+    file.seek(0)
+    data = read_bytes(file, MAX_LINE_BYTES)
+    file.seek(position)
+    try:
+        JsonReader().read(data.removeprefix(BOM).decode())
+    except (FatalFaultError, UnicodeDecodeError):
+        if first.strip() not in (b"[", b"{", b"[{"):
+            return None
+    span = Span(number, 1, number, len(first.decode().rstrip()) + 1)
+    message = "this is JSON over several lines, and each line of a .jsonl file is one case"
+    hint = "give the file a name that ends in .json, or write each case on a line of its own"
+    return Problem("syntax", message, path, span, hint, excerpt=Excerpt(first.decode().rstrip()))
 
 
 def _split(file: IO[bytes]) -> Iterator[bytes]:

@@ -13,7 +13,10 @@ _HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
-_WORDS: dict[str, bool | None] = {
+USUAL_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,6})(\.(?:0|[0-9]{0,7}[1-9]))?")
+"""A number as nearly all are written: it has few digits, and is written as it will be."""
+
+WORDS: dict[str, bool | None] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": True, "True": True, "TRUE": True,
     "false": False, "False": False, "FALSE": False,
@@ -29,8 +32,8 @@ class NotJsonScalarError(ValueError):
 
 def read_plain(text: str) -> str | int | float | bool | None:
     """The value of a plain scalar. Raise NotJsonError for what JSON can't hold."""
-    if text in _WORDS:
-        return _WORDS[text]
+    if text in WORDS:
+        return WORDS[text]
     if _INTEGER.fullmatch(text):
         return decimal(text)
     if _FLOAT.fullmatch(text):
@@ -42,6 +45,26 @@ def read_plain(text: str) -> str | int | float | bool | None:
     if _NOT_FINITE.fullmatch(text):
         raise NotJsonScalarError(f"`{text}` can't be written as JSON")
     return text
+
+
+def keeps_spelling(text: str, as_json: bool = False) -> bool:
+    """Whether a plain scalar is no number, or one that is written as it will be.
+
+    JSON comes from programs, which have their own ways with exponents: there it is enough that no
+    digit is lost.
+    """
+    try:
+        value = read_plain(text)
+    except NotJsonScalarError:
+        return True
+    if type(value) not in (int, float) or repr(value) == text:
+        return True
+    if not as_json:
+        return False
+    from decimal import Decimal
+
+    has_zeros = "." in text and text.endswith("0") and not text.endswith(".0")
+    return not has_zeros and Decimal(text) == Decimal(repr(value))
 
 
 def decimal(text: str) -> int:

@@ -21,11 +21,13 @@ from yaml.events import (
     StreamEndEvent,
 )
 
-from evalcase.model.json_value import JSON
+from evalcase.model.finding import NO_DOUBTS, Doubts
+from evalcase.model.json_value import JSON, MAX_DEPTH
 from evalcase.read import scalars
-from evalcase.read.fault import MAX_DEPTH, FatalFaultError, Fault
+from evalcase.read.fault import MIND_DEPTH, FatalFaultError, Fault
 from evalcase.read.yaml_aliases import DROPPED, MERGE, AliasReader
-from evalcase.read.yaml_faults import explain_error, misread_question_marks
+from evalcase.read.yaml_faults import explain_error
+from evalcase.read.yaml_lost_text import find_lost_text
 from evalcase.read.yaml_source import Prepared, prepare_source
 
 _KEYS_ONLY: Any = object()
@@ -35,11 +37,17 @@ _TAG_PREFIX = "tag:yaml.org,2002:"
 _SCALAR_TAGS = frozenset({"str", "int", "float", "bool", "null"})
 
 
-def parse_yaml(source: str | bytes) -> tuple[JSON, Sequence[Fault]]:
+_LETTERS = frozenset("nNtTfF")
+"""With one of them a word may start that is no text, and no number."""
+
+
+def parse_yaml(source: str | bytes) -> tuple[JSON, Sequence[Fault], Doubts]:
     """Read one document. Faults that leave the rest readable are returned, others raised."""
     try:
         builder = _Builder(prepare_source(source))
-        return builder.build(), builder.faults + misread_question_marks(builder.data)
+        value = builder.build()
+        faults = builder.faults + find_lost_text(builder.data)
+        return value, faults, builder.doubts()
     except (YAMLError, UnicodeEncodeError) as error:
         text = source if isinstance(source, str) else source.decode()
         raise FatalFaultError(explain_error(error, text)) from None
@@ -49,6 +57,12 @@ class _Builder(AliasReader):
     def __init__(self, prepared: Prepared) -> None:
         super().__init__(prepared.data)
         self.next_event = prepared.events(CParser(prepared.data))
+        self.is_deep = self.is_respelt = False
+
+    def doubts(self) -> Doubts:
+        if self.is_deep or self.is_respelt:
+            return Doubts(self.is_deep, self.is_respelt)
+        return NO_DOUBTS
 
     def build(self) -> JSON:
         next_event = self.next_event
@@ -97,8 +111,8 @@ class _Builder(AliasReader):
                 value = {} if kind is MappingStartEvent else []
                 if event.anchor is not None or event.tag is not None:
                     self.marked_collection(event, value)
-                if len(stack) >= MAX_DEPTH:
-                    raise self.too_deep(event)
+                if len(stack) >= MIND_DEPTH:
+                    self.mind_depth(len(stack), event)
                 if mapping is None:
                     items.append(value)  # type: ignore[union-attr]
                 elif key is None:
@@ -136,8 +150,17 @@ class _Builder(AliasReader):
     # Scalars
 
     def plain(self, text: str, event: Any) -> Any:
+        if text in scalars.WORDS:
+            return scalars.WORDS[text]
+        if text[0] in _LETTERS:
+            return text
+        usual = scalars.USUAL_NUMBER.fullmatch(text)
+        if usual is not None:
+            return int(text) if usual.lastindex is None else float(text)
         try:
-            return scalars.read_plain(text)
+            value = scalars.read_plain(text)
+            self.is_respelt = self.is_respelt or type(value) is not str
+            return value
         except scalars.NotJsonScalarError as error:
             self.fault("not-json-value", str(error), event, "write it in quotes to keep it as text")
             return 0
@@ -176,6 +199,11 @@ class _Builder(AliasReader):
             "remove it; quotes make text, and nothing else needs a tag",
         )
         return None
+
+    def mind_depth(self, depth: int, event: Any) -> None:
+        if depth >= MAX_DEPTH:
+            raise self.too_deep(event)
+        self.is_deep = True
 
     # Keys
 

@@ -6,9 +6,9 @@ import re
 from functools import cached_property
 from typing import Any
 
-from evalcase.model.json_value import fresh
+from evalcase.model.json_value import MAX_DEPTH, fresh
 from evalcase.model.nearest import nearest
-from evalcase.read.fault import MAX_DEPTH, FatalFaultError, Fault
+from evalcase.read.fault import FatalFaultError, Fault
 from evalcase.read.yaml_faults import span_of
 
 MIN_ALIAS_BUDGET = 1_000_000
@@ -41,8 +41,8 @@ class AliasReader:
 
     @cached_property
     def has_odd_anchors(self) -> bool:
-        """Whether something looks like an anchor with a `:` in its name, which libyaml cuts off."""
-        return re.search(rb"&[0-9A-Za-z_-]+:", self.data) is not None
+        """Whether something looks like an anchor whose name libyaml cuts off at a character."""
+        return re.search(rb"&[0-9A-Za-z_-]+[" + _CUTTING.encode() + rb"]", self.data) is not None
 
     def fault(self, code: str, message: str, event: Any, hint: str | None = None) -> None:
         self.faults.append(Fault(code, message, span_of(event), hint))
@@ -58,8 +58,10 @@ class AliasReader:
         if not self.has_odd_anchors:
             return
         at = self.text.find("&" + name, event.start_mark.index) + 1 + len(name)
-        if self.text[at : at + 1] == ":":
-            raise self.fatal("syntax", "the name of an anchor can't hold a `:`", event)
+        char = self.text[at : at + 1]
+        if char and char in _CUTTING:
+            message = f"the name of an anchor can't hold a {_quoted(char)} here"
+            raise self.fatal("syntax", message, event, _OTHER_NAME)
 
     def look_up(self, event: Any) -> tuple[Any, str | None]:
         if event.anchor not in self.anchors:
@@ -131,6 +133,15 @@ class AliasReader:
             for key, item in source.items():
                 result.setdefault(key, item)
         return result
+
+
+_CUTTING = ":?%@`"
+"""Ends the name of an anchor for libyaml, and is part of it in YAML 1.2."""
+_OTHER_NAME = "give it another name; text that starts with `&` must be in quotes"
+
+
+def _quoted(char: str) -> str:
+    return f"`{char}`" if char != "`" else "backtick"
 
 
 def _weigh(value: Any, limit: int) -> tuple[int, int, int]:

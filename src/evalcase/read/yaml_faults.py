@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import yaml
 from yaml.error import MarkedYAMLError
 
 from evalcase.model.problem import Span
 from evalcase.read.fault import Fault
 from evalcase.read.lines import span_at
+from evalcase.read.yaml_neighbours import explain_neighbours
 
 _NOT_ALLOWED = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SURROGATE_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 
 _SHOWS_LATER = (
     "unexpected end of stream",
+    "unexpected document indicator",
     "did not find expected ','",
     "while scanning a simple key",
 )
@@ -38,7 +39,10 @@ _IN_PLAIN_WORDS: tuple[tuple[str, str, str | None], ...] = (
         "a key needs a `:` after it",
         "a line of text inside a mapping must be indented under its key, or be in quotes",
     ),
-    ("while scanning a quoted scalar", "this quote is never closed", None),
+    ("unexpected document indicator", "this quote is never closed", None),
+    ("unexpected end of stream", "this quote is never closed", None),
+    ("hexdecimal number", "the hexadecimal digits of this escape are missing",
+     "write a backslash as `\\\\`, or use single quotes"),
     ("did not find expected key", "this doesn't fit the mapping it stands in",
      "is the indentation the same as that of the key above, and every quote closed?"),
     ("did not find expected '-' indicator", "this doesn't fit the list it stands in",
@@ -47,6 +51,27 @@ _IN_PLAIN_WORDS: tuple[tuple[str, str, str | None], ...] = (
     ("did not find expected ',' or '}'", "this mapping is never closed, or lacks a comma", None),
     ("unknown escape character", "this escape doesn't exist in a double-quoted string",
      "write a backslash as `\\\\`, or use single quotes"),
+    ("mapping keys are not allowed", "a `? ` is not expected here",
+     "text that starts with `? ` must be in quotes"),
+    ("block sequence entries are not allowed", "a list can't start here",
+     "it starts on a line of its own; text that starts with `- ` must be in quotes"),
+    ("expected <document start>", "there is more after the end of the value",
+     "is the indentation that of the first line, and every quote closed?"),
+    ("expected node content", "a value is missing here",
+     "text that starts with a bracket, a brace or a comma must be in quotes"),
+    ("indentation indicator equal to 0", "the indentation of a text is 1 to 9 spaces", None),
+    ("did not find expected comment or line break",
+     "only a comment may stand on the rest of this line", None),
+    ("undefined tag handle", "this tag has a prefix that nothing defines",
+     "text that starts with `!` must be in quotes"),
+    ("while scanning a tag", "a `!` starts a tag, and this is none",
+     "text that starts with `!` must be in quotes"),
+    ("while parsing a tag", "a `!` starts a tag, and this is none",
+     "text that starts with `!` must be in quotes"),
+    ("directive", "a `%` at the start of a line is a directive, and this is none that is known",
+     "leave it out; text that starts with `%` must be in quotes"),
+    ("incompatible YAML document", "this says that it is YAML of a version that isn't known",
+     "leave the directive out"),
     ("while scanning an alias", "a `*` starts an alias, which needs a name",
      "text that starts with `*` must be in quotes"),
     ("while scanning an anchor", "a `&` starts an anchor, which needs a name",
@@ -71,7 +96,10 @@ def explain_error(error: Exception, text: str) -> Fault:
     if "Unicode character escape" in complaint:
         return _bad_escape(text, text.rfind("\\", 0, mark.index + 1))
     if text[mark.index : mark.index + 1] == "\t":
-        return Fault("syntax", "a tab can't stand here", span, "indent with spaces")
+        return Fault("syntax", "a tab can't stand here", span, _hint_for_tab(error, text, mark))
+    fault = explain_neighbours(complaint, text, mark)
+    if fault is not None:
+        return fault
     for needle, message, hint in _IN_PLAIN_WORDS:
         if needle in complaint:
             return Fault("syntax", message, span, hint)
@@ -80,22 +108,24 @@ def explain_error(error: Exception, text: str) -> Fault:
     )
 
 
-_QUESTION_MARK = re.compile(r"\?(?<=[\s,\[{]\?)[^\s,\[\]{}]")
-_QUESTION_MARK_BYTES = re.compile(rb"\?(?<=[\s,\[{]\?)[^\s,\[\]{}]")
+def _hint_for_tab(error: MarkedYAMLError, text: str, mark: Any) -> str:
+    """Where the first character of a block of text is a tab, its indentation must be said."""
+    if "block scalar" not in (error.context or "") or not mark.column or not error.context_mark:
+        return "indent with spaces"
+    start: Any = error.context_mark
+    header = text[start.index - start.column : start.index]
+    deep = mark.column - _indentation(header)
+    sign = text[start.index]
+    if not 0 < deep < 10:
+        return "indent with spaces"
+    return f"if the text itself starts with the tab, say how far it is indented: `{sign}{deep}`"
 
 
-def misread_question_marks(data: bytes) -> list[Fault]:
-    """Keys in flow mappings whose leading `?` libyaml takes for syntax, as in `{?key: 1}`."""
-    if not _QUESTION_MARK_BYTES.search(data):
-        return []
-    text = data.decode()
-    suspects = {found.start() + 1 for found in _QUESTION_MARK.finditer(text)}
-    hint = 'write such a key in quotes: "?…"'
-    return [
-        Fault("syntax", "a `?` before a key would be lost here", span_of(event), hint)
-        for event in yaml.parse(text, Loader=yaml.CSafeLoader)
-        if event.start_mark.index in suspects and isinstance(event, yaml.NodeEvent)
-    ]
+def _indentation(header: str) -> int:
+    """The column of the key, or of the dash, that a block of text stands under."""
+    dashes = re.match(r"[ ]*(?:- +)*", header)
+    column = dashes.end() if dashes else 0
+    return column if header[column:].strip() else max(header.rstrip().rfind("-"), 0)
 
 
 def _bad_escape(text: str, index: int) -> Fault:

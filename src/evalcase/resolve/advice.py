@@ -50,6 +50,17 @@ def advise(data: dict[str, Any], path: KeyPath, written: Written, findings: Find
         _advise_comparison(expected, written, None in compares, "skip" in data, findings)
 
 
+def check_weights(data: Mapping[str, Any], path: KeyPath, findings: Findings) -> None:
+    """Object to a threshold for a mean that there can't be, since no grader counts in it."""
+    graders = data["graders"]
+    if any(each.get("weight", 1) for each in graders) or "criteria" in data or "rubrics" in data:
+        return
+    compares = {each for grader in graders for each in _compares_expected(grader, findings)}
+    if "expected_output" not in data or True in compares:
+        message = "the weights of its graders are all 0, so there is no mean to reach a threshold"
+        findings.add("bad-value", path, message, "leave `weight` out, or `threshold`")
+
+
 def _compares_expected(grader: Mapping[str, Any], findings: Findings) -> Iterator[bool | None]:
     """Whether it, and each inside of it, takes the place of the built-in comparison; None where
     only its code says so."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from evalcase.model.case import Case
-from evalcase.model.finding import QUOTE_IT, KeyPath
+from evalcase.model.finding import NO_DOUBTS, QUOTE_IT, KeyPath
 from evalcase.model.json_value import kind
-from evalcase.resolve.advice import Written, advise
+from evalcase.resolve.advice import Written, advise, check_weights
+from evalcase.resolve.doubts import look_into
 from evalcase.resolve.fields import CASE_FIELDS, CASE_ORDER
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
@@ -30,11 +31,11 @@ def resolve_case(
     """The case that `raw` stands for; None, with findings, where it has errors."""
     if type(raw) is not dict:
         findings.case = None
-        findings.add("wrong-type", path, f"a case is a mapping, not {kind(raw)}")
+        findings.add("wrong-type", path, f"a case is a mapping, not {kind(raw)}", _hint(raw, path))
         return None
     errors = findings.errors
     id = raw.get("id")
-    findings.case = id = id if type(id) is str and id else None
+    findings.case = id = id if type(id) is str and id and not id.isspace() else None
     # Most cases are written with primary names only, and need no second dict; and most of them
     # with no more than three, which spares a look at the others.
     values, where = raw, NOWHERE_ELSE
@@ -66,13 +67,25 @@ def resolve_case(
         _read_the_rest(values, where, path, data, findings)
     if shared is not NOTHING_SHARED and messages is not None:
         shared.add_to(data, own_graders_only=values.get("suite_graders") is False)
+    if findings.doubts is not NO_DOUBTS:
+        look_into(data, values.get("expected_output"), path, expected_at, findings)
     if findings.errors > errors:
         return None
+    if "threshold" in data and data.get("graders"):
+        check_weights(data, path, findings)
     as_written = values.get("expected_output")
     if type(as_written) is not str:
         # Text is compared as it stands, and nothing more is to be said of it.
         advise(data, path, Written(as_written, expected_at), findings)
     return Case(data)
+
+
+def _hint(raw: Any, path: KeyPath) -> str | None:
+    """What to write where something stands that is no case."""
+    if type(raw) is list and not path:
+        return "each line of a .jsonl file is one case; a list of cases stands in a .json file"
+    name = raw.partition(":")[0] if type(raw) is str else ""
+    return f"a key needs a space after its `:`: write `{name}: …`" if name in _FIELDS else None
 
 
 _INPUT = ("input",)
@@ -90,8 +103,9 @@ def _make_id(
         findings.case = id
         findings.name_case(id, path)
         return id  # type: ignore[no-any-return]
-    if id == "":
-        findings.add("bad-value", (*path, "id"), "the id is empty", "leave it out, or fill it")
+    if type(id) is str:
+        what = "blank" if id else "empty"
+        findings.add("bad-value", (*path, "id"), f"the id is {what}", "leave it out, or fill it")
     else:
         hint = QUOTE_IT if type(id) in (int, float, bool) else None
         findings.add("wrong-type", (*path, "id"), f"an id is a string, not {kind(id)}", hint)

@@ -5,11 +5,12 @@ It is also where a reader asks about what no file says: which graders there are,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalcase.model.codes import CODES
-from evalcase.model.finding import At, Finding, KeyPath, Unfit
+from evalcase.model.finding import NO_DOUBTS, At, Finding, KeyPath, Unfit
+from evalcase.model.nearest import hint_at
 
 if TYPE_CHECKING:
     from evalcase.model.grader_options import DeclaredGrader
@@ -30,6 +31,8 @@ class Findings:
         self.found: list[Finding] = []
         self.files: list[FileReference] = []
         self.errors = 0
+        self.doubts = NO_DOUBTS
+        """About the text that is resolved."""
         self.case: str | None = None
         """The id of the case that is being looked at, as soon as it is known."""
 
@@ -52,7 +55,7 @@ class Findings:
 
     def suggested(self, name: str, path: KeyPath) -> bool:
         """Whether a wrong field below `path` was just said to be meant as `name`."""
-        hint = f"did you mean `{name}`?"
+        hint = hint_at(name)
         for finding in reversed(self.found):
             if finding.path[:-1] != path:
                 return False
@@ -74,6 +77,10 @@ class Findings:
             if files[index].path[:length] != path:
                 break
             files[index] = files[index]._replace(case=case)
+
+    def leave_out(self, codes: Container[str]) -> None:
+        """Forget findings of some kinds, which don't count as errors."""
+        self.found = [each for each in self.found if each.code not in codes]
 
     def replace_hint(self, code: str, hint: str) -> None:
         """Give all findings of one kind a hint that fits better."""

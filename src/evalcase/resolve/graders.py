@@ -190,7 +190,9 @@ def _report_nameless(path: KeyPath, findings: Findings) -> None:
 
 def _hint_for_options(item: Mapping[str, Any], findings: Findings) -> str:
     name = item.get("name")
-    if type(name) is str and findings.declared(name) is not None:
-        return f"did you mean {{type: {name}, …}}? `name` is what results call it"
     names = [each for each in item if each not in SHARED_NAMES]
-    return f"write {{type: {names[0] if names else 'name'}, value: …}} with the options beside them"
+    kinds = [each for each in names if findings.declared(each) is not None]
+    if type(name) is str and name and (findings.declared(name) is not None or not kinds):
+        return f"did you mean {{type: {name:.40}, …}}? `name` is what results call it"
+    named = (*kinds, *names, "name")[0]
+    return f"write {{type: {named:.40}, value: …}} with the options beside them"

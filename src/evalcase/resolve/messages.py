@@ -8,7 +8,7 @@ from evalcase.model.finding import QUOTE_IT, KeyPath
 from evalcase.model.json_value import kind
 from evalcase.model.message import ROLES, is_lone_part, is_message, is_part, part_text
 from evalcase.resolve.findings import Findings
-from evalcase.text.suggest import ROLES_ELSEWHERE, suggest
+from evalcase.text.suggest import ROLES_ELSEWHERE, describe_foreign_letter, suggest
 
 _ROLES = frozenset(ROLES)
 _CONTENT_TYPES = frozenset({"text", "file", "image"})
@@ -107,7 +107,10 @@ def _report_odd_item(item: Any, path: KeyPath, mixed: bool, findings: Findings) 
     elif type(item) is dict:
         role = item.get("role")
         what = "a mapping that is no message"
-        hint = (_suggest_role(role) if type(role) is str else None) or hint
+        if type(role) is str:
+            hint = _suggest_role(role) or hint
+        elif len(item) == 1 and not _ROLES.isdisjoint(item):
+            hint = f"write {{role: {next(iter(item))}, content: …}}"
     if mixed:
         findings.add("mixed-messages", path, f"this list holds messages, and this is {what}", hint)
     else:
@@ -127,8 +130,9 @@ def _report_role(role: Any, path: KeyPath, findings: Findings) -> None:
     if type(role) is not str:
         findings.add("unknown-role", path, f"a role is a string, not {kind(role)}", _ROLE_LIST)
         return
-    message = f"`{role}` is not a role"
-    findings.add("unknown-role", path, message, _suggest_role(role) or _ROLE_LIST)
+    message = f"`{role}` is not a role{describe_foreign_letter(role)}"
+    hint = _suggest_role(role) or f"{_ROLE_LIST}; {_as_data(path)}"
+    findings.add("unknown-role", path, message, hint)
 
 
 def _suggest_role(role: str) -> str | None:
@@ -143,13 +147,16 @@ def _report_empty(item: dict[str, Any], path: KeyPath, findings: Findings) -> No
     guesses = (suggest(key, known, elsewhere={}) for key in item if key != "role")
     hint = next(filter(None, guesses), None)
     if hint is None:
-        role = _usual_role(path)
-        hint = (
-            "add `content`; or, if this mapping is data and not a message, write it as the "
-            f"content of one: {{role: {role}, content: {{role: …}}}}"
-        )
+        hint = f"add `content`; {_as_data(path)}"
     message = "this message has neither `content` nor `tool_calls`"
     findings.add("empty-message", path, message, hint)
+
+
+def _as_data(path: KeyPath) -> str:
+    return (
+        "or, if this mapping is data and not a message, write it as the content of one: "
+        f"{{role: {_usual_role(path)}, content: {{role: …}}}}"
+    )
 
 
 def _check_tool_calls(calls: Any, path: KeyPath, findings: Findings) -> None:

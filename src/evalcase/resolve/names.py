@@ -18,7 +18,7 @@ from evalcase.resolve.fields import (
     SUITE_FIELDS,
 )
 from evalcase.resolve.findings import Findings
-from evalcase.text.suggest import suggest
+from evalcase.text.suggest import describe_foreign_letter, suggest
 
 
 class Vocabulary(NamedTuple):
@@ -59,7 +59,7 @@ def settle(raw: dict[str, Any], base: KeyPath, vocabulary: Vocabulary, findings:
             if value is not None:
                 named.values[name] = value
         elif name not in aliases and name != EXECUTION:
-            _check_foreign(name, base, vocabulary, findings)
+            _check_foreign(name, value, base, vocabulary, findings)
     for name in raw:
         if name in aliases:
             _settle_alias(raw, name, aliases[name], base, named, findings)
@@ -72,10 +72,18 @@ def settle(raw: dict[str, Any], base: KeyPath, vocabulary: Vocabulary, findings:
     return named
 
 
-def _check_foreign(name: str, base: KeyPath, vocabulary: Vocabulary, findings: Findings) -> None:
+def _check_foreign(
+    name: str, value: Any, base: KeyPath, vocabulary: Vocabulary, findings: Findings
+) -> None:
     if name.startswith(PRIVATE_PREFIX):
         return
     path = (*base, name)
+    if name and name[0].isspace():
+        message = (
+            f"the character U+{ord(name[0]):04X} before this name looks like a space, and is none"
+        )
+        findings.add("unknown-field", path, message, "indent with plain spaces", "key")
+        return
     if name in RESERVED:
         message = f"`{name}` is reserved for a later version and doesn't work yet"
         findings.add("reserved-field", path, message, at="key")
@@ -88,10 +96,23 @@ def _check_foreign(name: str, base: KeyPath, vocabulary: Vocabulary, findings: F
             hint = "a case holds no cases; a file with `cases` is a suite"
         elif name in SUITE_FIELDS or name in SUITE_ALIASES:
             hint = hint or "it belongs to the suite, beside `cases`"
-    hint = hint or f"a field of your own starts with `{PRIVATE_PREFIX}`, and is ignored"
-    findings.add(
-        "unknown-field", path, f"`{name}` is not a field of {vocabulary.what}", hint, "key"
-    )
+    hint = _hint_in_milliseconds(name, value) or hint or _ELSEWHERE
+    message = f"`{name}` is not a field of {vocabulary.what}{describe_foreign_letter(name)}"
+    findings.add("unknown-field", path, message, hint, "key")
+
+
+_ELSEWHERE = (
+    "what graders and results are to see stands in `metadata`; "
+    f"a field that starts with `{PRIVATE_PREFIX}` is ignored"
+)
+
+
+def _hint_in_milliseconds(name: str, value: Any) -> str | None:
+    if name not in ("timeout_ms", "timeoutMs"):
+        return None
+    if type(value) not in (int, float) or value <= 0:
+        return "write `timeout_s`, in seconds"
+    return f"write `timeout_s: {value / 1000:g}`: it counts seconds, and not milliseconds"
 
 
 @lru_cache(1000)
@@ -116,7 +137,9 @@ def _settle_alias(
         return
     message = f"`{name}` is now called `{primary}`"
     hint = "`evalcase migrate` renames it"
-    if primary in raw:
+    if primary in named.values:
+        hint = f"remove it: it is null, and `{primary}` is there"
+    elif primary in raw:
         hint = f"remove the `{primary}` beside it, which is null, and rename it"
     findings.add("deprecated-name", path, message, hint, "key")
     if raw[name] is not None:

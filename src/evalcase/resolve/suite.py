@@ -99,9 +99,10 @@ def _suite_shape(value: dict[str, Any], name: str, findings: Findings) -> _Shape
     if cases is None:
         at = next((container for container in CASE_CONTAINERS if container in value), None)
         message = "the suite has no `cases`" if at is None else f"`{at}` is empty"
-        findings.add("no-cases", () if at is None else (at,), message, "add `cases:` and a list")
+        cure = "add `cases:` and a list" if at is None else "write cases below it, each after `- `"
+        findings.add("no-cases", () if at is None else (at,), message, cure)
     elif type(cases) is not list:
-        hint = "put `- ` before each case" if type(cases) is dict else None
+        hint = _hint_for_mapping(cases) if type(cases) is dict else None
         findings.add(
             "wrong-type", path, f"`{path[-1]}` is a list of cases, not {kind(cases)}", hint
         )
@@ -110,6 +111,15 @@ def _suite_shape(value: dict[str, Any], name: str, findings: Findings) -> _Shape
     else:
         return _Shape(about, cases, path)
     return None
+
+
+def _hint_for_mapping(cases: dict[str, Any]) -> str:
+    """What to do with a mapping where a list belongs: it is one case, or has cases by their ids."""
+    if not cases or not all(
+        type(case) is dict and _looks_like_case(case) for case in cases.values()
+    ):
+        return "put `- ` before each case"
+    return f"write a list: `- id: {next(iter(cases)):.40}`, and the other fields below it"
 
 
 def _name_first_places(shape: _Shape, cases: list[Case | None], findings: Findings) -> None:

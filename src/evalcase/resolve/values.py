@@ -30,8 +30,23 @@ def read_name(value: Any, path: KeyPath, findings: Findings) -> str | None:
     return read_text(value, path, findings)
 
 
+def read_criteria(value: Any, path: KeyPath, findings: Findings) -> str | None:
+    if type(value) is list:
+        message = f"`{path[-1]}` is a string, not a list"
+        findings.add("wrong-type", path, message, "single points are called `rubrics`")
+        return None
+    return read_name(value, path, findings)
+
+
 def read_tags(value: Any, path: KeyPath, findings: Findings) -> list[str] | None:
-    return _read_texts(value, path, findings)
+    tags = _read_texts(value, path, findings)
+    if tags is None or len(set(tags)) == len(tags):
+        return tags
+    once: list[str] = list(dict.fromkeys(tags))
+    index = next((at for at, tag in enumerate(once) if tag != tags[at]), len(once))
+    message = f"the tag `{tags[index]}` stands here a second time"
+    findings.add("duplicate-tag", (*path, index), message, "keep each tag once")
+    return once
 
 
 def read_targets(value: Any, path: KeyPath, findings: Findings) -> list[str] | None:
@@ -79,8 +94,16 @@ def read_mapping(value: Any, path: KeyPath, findings: Findings) -> dict[str, Any
     return None
 
 
+NOT_SKIPPED = ("no", "No", "NO", "n", "N", "off", "Off", "OFF", "false", "False", "FALSE", "0")
+"""Texts that can't be a reason: who writes them means `false`, as older YAML would have it."""
+
+
 def read_skip(value: Any, path: KeyPath, findings: Findings) -> str | bool | None:
     if value is False:
+        return None
+    if value in NOT_SKIPPED:
+        message = f"`{value}` is text here, and no reason to skip a case"
+        findings.add("bad-value", path, message, "write `false`")
         return None
     if value is True or (type(value) is str and value):
         return value
@@ -98,23 +121,57 @@ def read_flag(value: Any, path: KeyPath, findings: Findings) -> bool | None:
 
 def read_share(value: Any, path: KeyPath, findings: Findings) -> float | None:
     if type(value) not in (int, float):
-        findings.add("wrong-type", path, f"`{path[-1]}` is a number, not {kind(value)}")
+        hint = _share_for(value) if type(value) is str else None
+        findings.add("wrong-type", path, f"`{path[-1]}` is a number, not {kind(value)}", hint)
     elif not 0 <= value <= 1:
-        findings.add("bad-value", path, f"`{path[-1]}` lies between 0 and 1")
+        hint = _share_for(f"{value}%") if 1 < value <= 100 else None
+        findings.add("bad-value", path, f"`{path[-1]}` lies between 0 and 1", hint)
     else:
         return value  # type: ignore[no-any-return]
     return None
 
 
+def _share_for(written: str) -> str | None:
+    """The hint for a share that is written as a percentage, or as text."""
+    number = _number_in(written.strip().removesuffix("%").strip())
+    if number is None:
+        return None
+    number = round(number / 100, 6) if "%" in written else number
+    return f"write {number:g}" if 0 <= number <= 1 else None
+
+
+def _number_in(text: str) -> float | None:
+    try:
+        return float(text) if len(text) < 20 and text.isascii() else None
+    except ValueError:
+        return None
+
+
+_SECONDS = {"ms": 0.001, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600}
+
+
+def _seconds_for(written: str) -> str | None:
+    """The hint for a time that is written with its unit, or as text."""
+    text = written.strip()
+    digits = text.rstrip("abcdefghijklmnopqrstuvwxyz ")
+    number, unit = _number_in(digits), text[len(digits) :].strip() or "s"
+    if number is None or number <= 0 or unit not in _SECONDS:
+        return None
+    return f"write seconds without a unit: {number * _SECONDS[unit]:g}"
+
+
 def read_seconds(value: Any, path: KeyPath, findings: Findings) -> float | None:
     if type(value) not in (int, float):
-        hint = "write seconds without a unit: 30"
+        hint = (_seconds_for(value) if type(value) is str else None) or _NO_UNIT
         findings.add("wrong-type", path, f"`{path[-1]}` is a number, not {kind(value)}", hint)
     elif value <= 0:
         findings.add("bad-value", path, f"`{path[-1]}` is more than 0")
     else:
         return value  # type: ignore[no-any-return]
     return None
+
+
+_NO_UNIT = "write seconds without a unit: 30"
 
 
 def read_repeat(value: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:
@@ -167,7 +224,7 @@ READERS: dict[str, tuple[str, Reader]] = {
     "metadata": ("metadata", read_mapping),
     "skip": ("skip", read_skip),
     "conversation_id": ("conversation_id", read_text),
-    "criteria": ("criteria", read_name),
+    "criteria": ("criteria", read_criteria),
     "rubrics": ("rubrics", read_rubrics),
     "graders": ("graders", read_graders),
     "suite_graders": ("suite_graders", read_flag),

@@ -13,7 +13,7 @@ from evalcase.model.case import Case
 from evalcase.model.problem import Problem, in_order
 from evalcase.model.suite import Suite
 from evalcase.plugins.known import Installed
-from evalcase.read.discover import format_of, is_sidecar, nothing_there, suite_name
+from evalcase.read.discover import discover, format_of, is_sidecar, nothing_there, suite_name
 from evalcase.read.document import Format, parse_document
 from evalcase.read.source import (
     STDIN,
@@ -71,6 +71,18 @@ def load_file(
         return Loaded(path, None, [unreadable(path, error)], 0, is_read=False)
 
 
+def load_each(
+    paths: Iterable[str], stdin_format: Format = "yaml", keep: bool = True,
+    known: Known | None = None,
+) -> Iterator[Loaded]:  # fmt: skip
+    """Read the suites that some paths stand for, one after the other; folders are searched."""
+    for path in discover(paths):
+        if isinstance(path, Problem):
+            yield Loaded(path.path, None, [path], 0, is_read=False)
+        else:
+            yield load_file(path, stdin_format, keep, known)
+
+
 def load_text(text: str, format: Format, path: str = TEXT, known: Known | None = None) -> Loaded:
     """Read a suite from text, as if it stood at its path, by default in the current folder."""
     try:
@@ -106,15 +118,17 @@ def _load_document(path: str, source: bytes, format: Format, known: Known) -> Lo
         if not document.readable:
             return Loaded(path, None, document.problems, 0)
         findings = Findings(known)
+        findings.doubts = document.doubts
         fields, cases = resolve_suite(document.value, suite_name(path), findings, consume=True)
         if findings.files:
             findings.check_files(attachments_in(folder_of(path)).find)
         if document.faults:
             # What is missing may be missing because of the faults.
-            findings.found = [each for each in findings.found if each.code not in ADVICE]
+            findings.leave_out(ADVICE)
         if is_sidecar(path):
             findings.replace_hint("no-cases", "name the .jsonl file that these fields belong to")
-        problems = in_order(document.problems + document.place(findings.found))
+        problems = document.problems + document.lints + document.place(findings.found)
+        problems = in_order(problems)
         valid = [case for case in cases if case is not None]
         return _loaded(path, fields, valid, problems, len(cases))
 

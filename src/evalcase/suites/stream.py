@@ -23,6 +23,7 @@ from evalcase.read.source import (
     read_source,
     unreadable,
 )
+from evalcase.resolve.advice import ADVICE
 from evalcase.resolve.case import resolve_case
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
@@ -73,7 +74,7 @@ class CaseStream:
                     yield line
                     yield None
                     continue
-                _, _, value, faults = line
+                _, _, value, faults, findings.doubts = line
                 case = resolve_case(value, (), findings, ids, shared)
                 if faults or findings.found or findings.files:
                     yield from self._problems(line, findings)
@@ -86,6 +87,8 @@ class CaseStream:
     def _problems(self, line: Line, findings: Findings) -> list[Problem]:
         findings.check_files(self._attachments.find)
         document = document_of(line, self.path)
+        if document.faults:
+            findings.leave_out(ADVICE)
         problems = in_order(document.problems + document.place(findings.found))
         return [self._with_first_line(problem) for problem in problems]
 
@@ -108,7 +111,7 @@ class CaseStream:
         ids, findings = Ids(), Findings()
         for line in read_lines(self.file, self.path):
             if isinstance(line, tuple):
-                number, _, value, _ = line
+                number, _, value, *_ = line
                 resolve_case(value, (), findings, ids, self.shared)
                 first.setdefault(findings.case or "", number)
                 findings = Findings()

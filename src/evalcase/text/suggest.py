@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from evalcase.model.nearest import ALIKE, nearest, nearest_meaning, plain_name
+from evalcase.model.nearest import hint_at, nearest, nearest_meaning, plain_name
 
 _FIELDS_ELSEWHERE = {
     "prompt": "input", "question": "input", "query": "input", "messages": "input",
@@ -15,7 +15,8 @@ _FIELDS_ELSEWHERE = {
     "grader": "graders",
     "provider": "target", "providers": "targets", "model": "target", "name": "id",
     "rubric": "rubrics", "tag": "tags", "timeout": "timeout_s", "repeats": "repeat",
-    "epochs": "repeat", "samples": "cases", "data": "cases",
+    "epochs": "repeat", "samples": "cases", "data": "cases", "meta": "metadata",
+    "desc": "description",
 }  # fmt: skip
 """What other tools call the fields of a case or a suite."""
 
@@ -26,12 +27,8 @@ ROLES_ELSEWHERE = {
 """What other tools call the roles of a message."""
 
 _FIELDS_ALIKE = 0.7
-
-
-def did_you_mean(name: str, known: Iterable[str], alike: float = ALIKE) -> str | None:
-    """A hint that names the nearest of some names; None if none is near."""
-    close = nearest(name, known, alike)
-    return None if close is None else f"did you mean `{close}`?"
+_SHORT = 5
+_SHORT_ALIKE = 0.8
 
 
 def suggest(
@@ -51,5 +48,25 @@ def suggest(
     if written not in meant and foreign.get(written) in known:
         close: str | None = foreign[written]
     else:
-        close = nearest_meaning(name, meant, _FIELDS_ALIKE)
-    return None if close is None else f"did you mean `{close}`?"
+        likely = {each: primary for each, primary in meant.items() if _may_be(written, each)}
+        close = nearest_meaning(name, likely, _FIELDS_ALIKE)
+    return hint_at(close)
+
+
+def describe_foreign_letter(name: str) -> str:
+    """What a name has that our names never have, and that may look just like it; else nothing."""
+    odd = next((char for char in name if not char.isascii()), None)
+    if odd is None:
+        return ""
+    from unicodedata import name as name_of
+
+    return f": it has U+{ord(odd):04X}, {name_of(odd, 'a character without a name').lower()}"
+
+
+def _may_be(name: str, known: str) -> bool:
+    """Whether one name is about as long as another; short ones are alike by chance, so they have
+    to begin alike, too, or to be nearly the same."""
+    if abs(len(name) - len(known)) > max(2, len(known) // 4):
+        return False
+    is_short = len(known) <= _SHORT and name[:1] != known[:1]
+    return not is_short or nearest(name, [known], _SHORT_ALIKE) is not None

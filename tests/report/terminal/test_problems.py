@@ -75,12 +75,13 @@ def test_a_report_streams_and_counts_what_was_checked_meanwhile() -> None:
 
     def check() -> Iterator[Problem]:
         yield RENAMED
-        checked.files, checked.cases = 1, 5
+        yield MISSPELT  # of another file, so that the first is complete
+        checked.files, checked.cases = 2, 5
 
     lines = as_text(check(), checked)
     assert next(lines).startswith("evals/old.eval.yaml:12:1: warning")
     assert checked.files == 0
-    assert list(lines)[-1] == "no errors, 1 warning: 5 cases in 1 file"
+    assert list(lines)[-1] == "1 error, 1 warning in 2 files"
 
 
 def test_user_data_in_messages_paths_and_hints_is_harmless() -> None:
@@ -120,3 +121,20 @@ def test_prose_is_broken_at_words_where_a_width_is_given() -> None:
 def test_colours_stay_on_their_rows() -> None:
     for line in problem_lines(RENAMED, width=30, style=ANSI):
         assert line.count("\x1b[0m") * 2 == line.count("\x1b[")
+
+
+def test_problems_that_say_the_same_are_folded() -> None:
+    many = [replace(RENAMED, span=Span(line, 1, line, 15)) for line in range(1, 101)]
+    other = replace(RENAMED, path="evals/other.eval.yaml")
+    text = "\n".join(as_text([*many, MISSPELT, other], Checked(files=3, cases=12)))
+    assert text.count("`input_messages` is now `input`") == 4
+    assert text.count("\n    = and 97 more like this, the last in line 100\n") == 1
+    assert text.count("`expcted_output` isn't a field") == 1
+    assert text.endswith("1 error, 101 warnings in 3 files")
+
+
+def test_as_many_as_are_shown_are_not_folded() -> None:
+    three = [replace(RENAMED, span=Span(line, 1, line, 15)) for line in range(1, 4)]
+    text = "\n".join(as_text(three, Checked(files=1, cases=3)))
+    assert text.count("`input_messages` is now `input`") == 3
+    assert "more like this" not in text

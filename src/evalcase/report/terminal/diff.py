@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from evalcase.report.terminal.style import Style, paint
+
 
 def unified_diff(before: bytes, after: bytes, path: str) -> Iterator[bytes]:
     """The lines of a diff that `patch` and `git apply` take, byte for byte."""
@@ -17,6 +19,13 @@ def unified_diff(before: bytes, after: bytes, path: str) -> Iterator[bytes]:
     old, new = b"a/" + name + end, b"b/" + name + end
     for line in diff_bytes(diff, _lines(before), _lines(after), old, new, lineterm=b"\n"):
         yield line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
+
+
+def paint_diff(line: str, style: Style) -> str:
+    """A line of a diff in its colour: what comes, what goes, where it stands, and its file."""
+    if line.startswith(("+++", "---")):
+        return paint(line, style.place)
+    return paint(line, {"+": style.good, "-": style.error, "@": style.hint}.get(line[:1], ""))
 
 
 def _lines(data: bytes) -> list[bytes]:

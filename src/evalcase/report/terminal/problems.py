@@ -1,9 +1,10 @@
-"""Problems in, lines for people out, one problem at a time so that long checks show progress."""
+"""Problems in, lines for people out, one file at a time so that long checks show progress."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 
 from evalcase.model.codes import Severity
 from evalcase.model.problem import Problem
@@ -31,11 +32,45 @@ def as_text(
     Prose is broken at `width`, or not at all: programs read a line of it as one problem.
     """
     counts: Counter[Severity] = Counter()
-    for problem in problems:
-        counts[problem.severity] += 1
-        yield from problem_lines(problem, style=style, width=width)
-        yield ""
+    for _, of_file in groupby(problems, key=lambda problem: problem.path):
+        found = list(of_file)
+        counts.update(problem.severity for problem in found)
+        for lines in fold(found, style=style, width=width):
+            yield from lines
+            yield ""
     yield summary_line(counts, checked, style=style)
+
+
+SHOWN = 3
+"""How many problems of a kind are shown for each file; programs are given all of them."""
+
+
+def fold(
+    problems: Iterable[Problem], *, style: Style = PLAIN, width: int | None = None
+) -> Iterator[list[str]]:
+    """The lines of each problem. Of those of a file that say the same only the first are shown, the
+    last of them with how many more there are."""
+    problems = list(problems)
+    of_kind = Counter(map(_kind, problems))
+    last = {_kind(problem): problem for problem in problems}
+    shown: Counter[tuple[str, str, str]] = Counter()
+    for problem in problems:
+        kind = _kind(problem)
+        shown[kind] += 1
+        if shown[kind] <= SHOWN:
+            more = of_kind[kind] - SHOWN if shown[kind] == SHOWN else 0
+            lines = list(problem_lines(problem, style=style, width=width))
+            yield [*lines, _more_line(more, last[kind], problem, style)] if more > 0 else lines
+
+
+def _kind(problem: Problem) -> tuple[str, str, str]:
+    return problem.path, problem.code, problem.message
+
+
+def _more_line(count: int, last: Problem, shown: Problem, style: Style) -> str:
+    until = f", the last in line {last.line}" if last.line is not None else ""
+    lead = f"{' ' * margin(shown.span)}{paint('=', style.gutter)} "
+    return lead + paint(f"and {count:,} more like this{until}", style.hint)
 
 
 def problem_lines(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evalcase.resolve.schema.words import Schema, optional, ref
+from evalcase.resolve.values import NOT_SKIPPED
 
 
 def case_fields() -> dict[str, Schema]:
@@ -11,6 +12,7 @@ def case_fields() -> dict[str, Schema]:
             "string",
             "A name that is unique in the suite. Without it, one is made from the input.",
             minLength=1,
+            pattern=r"\S",
         ),
         "input": ref(
             "input",
@@ -27,6 +29,8 @@ def case_fields() -> dict[str, Schema]:
             "description": "A reason to leave the case out, or `true`.",
             "type": ["boolean", "string", "null"],
             "minLength": 1,
+            "if": {"enum": list(NOT_SKIPPED)},
+            "then": {"type": ["boolean", "null"]},
         },
         "conversation_id": optional("string", "The conversation that the case is part of."),
         "criteria": optional(

@@ -1,0 +1,130 @@
+"""A hint helps: it says what to write, and never leads to something that was not meant."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from evalcase.read.document import Format
+from evalcase.suites.load import load_text
+from tests.spec.found import only_problem, problems_of
+
+HINTS = [
+    # A field that nobody knows, and what else it might be.
+    ("mode: fast", "unknown-field", "`metadata`"),
+    ("retries: 3", "unknown-field", "`metadata`"),
+    ("date: today", "unknown-field", "`metadata`"),
+    ("args: [a]", "unknown-field", "`metadata`"),
+    ("images: [a]", "unknown-field", "`metadata`"),
+    ("tgas: [a]", "unknown-field", "did you mean `tags`?"),
+    ("descripton: a", "unknown-field", "did you mean `description`?"),
+    ("meta: {a: 1}", "unknown-field", "did you mean `metadata`?"),
+    ("timeout_ms: 30000", "unknown-field", "write `timeout_s: 30`: it counts seconds, and not"),
+    ("timeout_ms: soon", "unknown-field", "write `timeout_s`, in seconds"),
+    # Values with their unit, or in another one.
+    ("threshold: 80%", "wrong-type", "write 0.8"),
+    ("threshold: 80", "bad-value", "write 0.8"),
+    ("threshold: '0.75'", "wrong-type", "write 0.75"),
+    ("repeat: {times: 5, pass_rate: 66.5%}", "wrong-type", "write 0.665"),
+    ("timeout_s: 30s", "wrong-type", "write seconds without a unit: 30"),
+    ("timeout_s: 500 ms", "wrong-type", "write seconds without a unit: 0.5"),
+    ("timeout_s: 2min", "wrong-type", "write seconds without a unit: 120"),
+    ("timeout_s: soon", "wrong-type", "write seconds without a unit: 30"),
+    ("criteria: [Is polite., Is short.]", "wrong-type", "single points are called `rubrics`"),
+    # Graders.
+    ("graders: [{name: contains, value: x}]", "bad-grader", "did you mean {type: contains, …}?"),
+    ("graders: [{name: nosuch, text: x}]", "bad-grader", "did you mean {type: nosuch, …}?"),
+    ("graders: [{python: 'a:b', name: c}]", "bad-grader", "write {type: python, value: …}"),
+]
+
+
+@pytest.mark.parametrize(("field", "code", "hint"), HINTS, ids=lambda value: str(value)[:30])
+def test_a_hint_says_what_to_write(field: str, code: str, hint: str) -> None:
+    problem = only_problem(f"input: q\nexpected_output: x\n{field}\n")
+    assert problem.code == code
+    assert (problem.hint or "").startswith(hint) or hint in (problem.hint or "")
+
+
+@pytest.mark.parametrize("threshold", ["800", "-5", "many", "1e9%", "'80 %%'"])
+def test_a_number_that_is_no_percentage_gets_no_number_as_a_hint(threshold: str) -> None:
+    assert only_problem(f"input: q\nexpected_output: x\nthreshold: {threshold}\n").hint is None
+
+
+def test_a_role_as_a_key_is_written_as_a_message() -> None:
+    first, second = problems_of("input:\n  - user: hi\n  - assistant: ho\n")
+    assert first.hint == "write {role: user, content: …}"
+    assert second.hint == "write {role: assistant, content: …}"
+
+
+def test_an_unknown_role_may_be_data() -> None:
+    problem = only_problem("input: q\nexpected_output: {role: manager, content: Ana}\n")
+    assert problem.code == "unknown-role"
+    assert "write it as the content of one: {role: assistant, content: {role: …}}" in (
+        problem.hint or ""
+    )
+
+
+def test_an_old_name_that_is_null_is_what_is_removed() -> None:
+    problem = only_problem("cases: [{input: x, expected_output: x}]\ntests:\n")
+    assert problem.hint == "remove it: it is null, and `cases` is there"
+
+
+def test_cases_by_their_ids_become_a_list() -> None:
+    problem = only_problem("cases:\n  first: {input: x}\n  second: {input: y}\n")
+    assert problem.hint == "write a list: `- id: first`, and the other fields below it"
+    problem = only_problem("cases:\n  input: x\n  expected_output: y\n")
+    assert problem.hint == "put `- ` before each case"
+
+
+def test_an_empty_list_of_cases_says_what_belongs_there() -> None:
+    assert only_problem("cases:\n").hint == "write cases below it, each after `- `"
+
+
+def test_advice_is_left_out_after_a_fault_in_every_format() -> None:
+    text = '{"input": "q", "id": "a", "id": "b"}'
+    formats: tuple[Format, ...] = ("yaml", "json", "jsonl")
+    for format in formats:
+        codes = [problem.code for problem in load_text(text, format).problems]
+        assert codes == ["duplicate-key"], format
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "input: [{role: %s, content: x}]\n",
+        "input: q\n%s: 1\n",
+        "- {id: %s, input: q}\n- {id: %s, input: r}\n",
+        "input: q\ngraders: [%s]\n",
+        "input: q\nmetadata: {%s: 1, %s: 2}\n",
+        "input: {role: user, content: {type: file, path: %s}}\n",
+    ],
+)
+def test_a_message_quotes_no_more_than_the_beginning(text: str) -> None:
+    for problem in problems_of(text.replace("%s", "long" * 20_000)):
+        assert len(problem.message) < 250
+        assert len(problem.hint or "") < 350
+
+
+def test_a_letter_of_another_alphabet_is_named() -> None:
+    """It looks the same, so the hint alone would only puzzle."""
+    problem = only_problem("in\u0440ut: q\nexpected_output: x\n")
+    assert problem.hint == "did you mean `input`?"
+    assert "U+0440, cyrillic small letter er" in problem.message
+
+
+def test_a_space_that_is_none_is_named() -> None:
+    problem = only_problem("input: q\n\u00a0id: a\n")
+    assert (problem.code, problem.line, problem.column) == ("unknown-field", 2, 1)
+    assert "U+00A0" in problem.message
+    assert problem.hint == "indent with plain spaces"
+
+
+@pytest.mark.parametrize(("levels", "told"), [(95, False), (96, True), (98, True)])
+def test_a_canonical_form_that_is_too_deep_is_told(levels: int, told: bool) -> None:
+    text = f"input: q\nexpected_output: {'[' * levels}1{']' * levels}\n"
+    found = load_text(text, "yaml")
+    assert [problem.code for problem in found.problems] == ["nearly-too-deep"] * told
+    assert found.suite is not None
+    again = load_text(json.dumps(found.suite.to_dict()), "json")
+    assert (again.suite is None) == told
