@@ -211,8 +211,8 @@ def test_a_person_labels_blind_and_goes_on_later(project: Project) -> None:
     for hidden in ("SECRET-VERDICT", "met", "score", "passed", "failed"):
         assert hidden not in first
     labels = read_labels(path)
-    assert [(label.passed, label.by, label.drawn) for label in labels] == [
-        (True, "ada", "by_verdict"), (False, "ada", "by_verdict")
+    assert [(label.passed, label.by, label.drawn_from) for label in labels] == [
+        (True, "ada", 0.5), (False, "ada", 0.5)
     ]  # fmt: skip
     second = label_with(project, b"p", CTRL_C)
     assert "answer 1 of 38" in second

@@ -21,7 +21,7 @@ def test_what_was_appended_is_read_again(tmp_path: Path) -> None:
     path = str(tmp_path / "labels.jsonl")
     labels = [
         Label(**ONE),
-        Label(**{**ONE, "passed": False}, repeat=2, criterion="polite", drawn="by_verdict"),
+        Label(**{**ONE, "passed": False}, repeat=2, criterion="polite", drawn_from=0.25),
     ]
     for label in labels:
         LabelFile(path).append(label)
@@ -57,7 +57,7 @@ def test_a_label_is_synced_before_the_next_is_asked_for(tmp_path: Path) -> None:
         (json.dumps({**ONE, "passed": "yes"}), "`passed`"),
         (json.dumps({**ONE, "answer": "x"}), "`answer` is not known"),
         (json.dumps({"suite": "s"}), "is missing"),
-        (json.dumps({**ONE, "drawn": "by me"}), "`drawn`"),
+        (json.dumps({**ONE, "drawn_from": "x"}), "`drawn_from`"),
         ("x" * 1_100_000, "too long"),
     ],
 )

@@ -13,7 +13,7 @@ from evalcase.model.trial import TrialKey
 from evalcase.record.judged import Judge
 from evalcase.record.kept import KeptRun
 from evalcase.record.labels import LabelFile, read_labels
-from evalcase.report.calibration.draw import draw_answers
+from evalcase.report.calibration.draw import draw_answers, shares_of
 from evalcase.report.calibration.match import first_of_each
 from evalcase.report.calibration.question import question_lines
 
@@ -34,6 +34,7 @@ class Labelling:
         self._by = by
         self._file = LabelFile(path)
         self._written = 0
+        self._shares = {True: 1.0, False: 1.0}
 
     def ask(self) -> int:
         """Ask until nothing is left or the person has enough; the exit code."""
@@ -68,6 +69,7 @@ class Labelling:
         drawn = draw_answers(answers, self._criterion, self._kept.run.id)
         if not drawn:
             raise ConfigError(self._nothing())
+        self._shares = shares_of(drawn, self._criterion)
         return [judged for judged in drawn if judged.answer not in done]
 
     def _nothing(self) -> str:
@@ -108,11 +110,11 @@ class Labelling:
             yield from question_lines(case, result, grader, self._criterion, width, style)
 
     def _save(self, judged: Judged, *, passed: bool) -> None:
-        name = judged.answer
+        name, verdict = judged.answer, bool(judged.verdict_on(self._criterion))
         self._file.append(
             Label(
                 name.suite, name.case, name.target, name.hash, passed, self._by,
-                repeat=judged.repeat, criterion=self._criterion, drawn="by_verdict",
+                repeat=judged.repeat, criterion=self._criterion, drawn_from=self._shares[verdict],
             )
         )  # fmt: skip
         self._written += 1

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from evalcase.model.quick_dataclass import dataclass
-
-Drawing = Literal["any", "by_verdict"]
 
 
 class AnswerName(NamedTuple):
@@ -35,9 +33,10 @@ class Label:
     """The trial in which they saw it. The same answer in another one has the same label."""
     criterion: str | None = None
     """Where it is about one criterion only, its id."""
-    drawn: Drawing = "any"
-    """`by_verdict` if as many answers were chosen of those that the judge passed as of those that
-    it failed: then they are no fair sample of the run, and have to be weighed."""
+    drawn_from: float | None = None
+    """Where as many answers were drawn of those that a judge passed as of those that it failed, the
+    share of the run that is of the same kind: such labels are no fair sample, and have to be
+    weighed. It doesn't say which kind, since who labels must not know."""
     note: str = ""
     """Whatever the person wants to remember."""
 

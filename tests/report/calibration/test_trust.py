@@ -26,7 +26,7 @@ def test_the_figures_of_a_good_judge() -> None:
 
 def test_answers_drawn_by_verdict_are_weighed() -> None:
     """As many fails as passes were labelled, but the run has 780 passes in 1,000."""
-    trust = of_table((72, 6, 40, 70), more=(702, 110), drawn="by_verdict").trust
+    trust = of_table((72, 6, 40, 70), more=(702, 110), by_verdict=True).trust
     assert (trust.passed, trust.judged) == (780, 1000)
     assert trust.true_share is not None
     assert trust.true_share.value == pytest.approx(0.8)

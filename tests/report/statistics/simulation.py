@@ -6,11 +6,11 @@ from __future__ import annotations
 from random import Random
 from typing import NamedTuple
 
-from evalcase.report.statistics.by_verdict import Weighed
 from evalcase.report.statistics.confusion import Confusion, count_pairs
 from evalcase.report.statistics.estimate import Estimate
 from evalcase.report.statistics.kappa import cohen_kappa
 from evalcase.report.statistics.prevalence import estimate_true_share
+from evalcase.report.statistics.strata import Strata, Stratum
 from evalcase.report.statistics.wilson import estimate_share
 
 
@@ -58,7 +58,7 @@ def _estimates(setting: Setting, random: Random) -> dict[str, Estimate | None]:
     run = [_answer(setting, random) for _ in range(setting.judged)]
     passed = sum(judge for judge, _ in run)
     if setting.by_verdict:
-        return _weighed(Weighed(_drawn(run, setting.labelled), passed, len(run)))
+        return _weighed(Strata(_drawn(run, setting.labelled), len(run)))
     # Labels of answers beside the run: the formulas hold for those.
     table = count_pairs(_answer(setting, random) for _ in range(setting.labelled))
     return _plain(table, passed, len(run))
@@ -70,20 +70,22 @@ def _answer(setting: Setting, random: Random) -> tuple[bool, bool]:
     return people == right, people
 
 
-def _drawn(run: list[tuple[bool, bool]], labelled: int) -> Confusion:
+def _drawn(run: list[tuple[bool, bool]], labelled: int) -> list[Stratum]:
     passes = [pair for pair in run if pair[0]]
     fails = [pair for pair in run if not pair[0]]
-    few = min(len(passes), len(fails), labelled // 2)
-    more = labelled - few
-    return count_pairs([*passes[: more if few == len(fails) else labelled // 2],
-                        *fails[: more if few == len(passes) else labelled // 2]])  # fmt: skip
+    rarer = min(len(passes), len(fails), labelled // 2)
+    return [
+        Stratum(len(kind) / len(run), count_pairs(kind[: max(rarer, labelled - rarer)]))
+        if len(kind) > rarer else Stratum(len(kind) / len(run), count_pairs(kind))
+        for kind in (passes, fails)
+    ]  # fmt: skip
 
 
-def _weighed(weighed: Weighed) -> dict[str, Estimate | None]:
+def _weighed(weighed: Strata) -> dict[str, Estimate | None]:
     kappa = weighed.kappa()
     return {
         "kappa": kappa.interval if kappa is not None else None,
-        "share": weighed.estimate_share(), "agreement": weighed.estimate_agreement(),
+        "share": weighed.estimate_people(), "agreement": weighed.estimate_agreement(),
         "true passes": weighed.estimate_true_passes(),
         "true fails": weighed.estimate_true_fails(),
     }  # fmt: skip

@@ -3,7 +3,7 @@ nobody can tell which is which, and the same order whenever one goes on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import zip_longest
 
@@ -19,6 +19,12 @@ def draw_answers(answers: Iterable[Judged], criterion: str | None, seed: str) ->
             kinds[verdict].append((_lot(seed, *judged.answer), judged))
     passes, fails = (sorted(kind, key=lambda each: each[0]) for kind in kinds.values())
     return list(_mixed(passes, fails))
+
+
+def shares_of(drawn: Sequence[Judged], criterion: str | None) -> dict[bool, float]:
+    """The share of each kind."""
+    passed = round(sum(each.verdict_on(criterion) is True for each in drawn) / len(drawn), 4)
+    return {True: passed, False: round(1 - passed, 4)}
 
 
 def _mixed(

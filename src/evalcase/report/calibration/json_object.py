@@ -29,7 +29,7 @@ def _section_object(section: Section, min_kappa: float | None) -> dict[str, JSON
             "used": matched.labels, "answers": table.total, "refused": matched.refused,
             "elsewhere": matched.elsewhere, "undecided": matched.undecided,
             "without_verdict": matched.without_verdict, "by": list(matched.raters),
-            "drawn": "by_verdict" if matched.by_verdict else "any",
+            "weighed": matched.is_weighed,
         },
         "confusion": dict(table._asdict()),
         "agreement": _estimate(trust.agreement),

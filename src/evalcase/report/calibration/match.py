@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 from evalcase.model.label import AnswerName, Judged, Label
 from evalcase.model.quick_dataclass import dataclass, field
@@ -15,13 +16,22 @@ Ratings = dict[AnswerName, dict[str, Label]]
 """For each answer, the label of each person."""
 
 
+class Pair(NamedTuple):
+    """An answer that both judged."""
+
+    judged: Judged
+    judge: bool
+    people: bool
+    drawn_from: float | None
+    """The share of the run from which it was drawn; None where nobody chose."""
+
+
 @dataclass(slots=True)
 class Matched:
     """The labels on whole answers, or on one criterion, beside what the judge said of the same."""
 
     criterion: str | None
-    pairs: list[tuple[Judged, bool]] = field(default_factory=list)
-    """What the judge said, and what people say."""
+    pairs: list[Pair] = field(default_factory=list)
     labels: int = 0
     """How many labels those rest on."""
     refused: int = 0
@@ -32,9 +42,12 @@ class Matched:
     """Answers on which as many people say one thing as the other."""
     without_verdict: int = 0
     """Labelled answers on which the judge gave no verdict."""
-    by_verdict: bool = False
-    """Whether answers were chosen for labelling by what the judge said of them."""
     raters: tuple[str, ...] = ()
+
+    @property
+    def is_weighed(self) -> bool:
+        """Whether some answers were chosen for labelling by what a judge said of them."""
+        return any(pair.drawn_from is not None for pair in self.pairs)
 
 
 def first_of_each(said: Iterable[Judged]) -> dict[AnswerName, Judged]:
@@ -71,15 +84,16 @@ def match_labels(
 
 def _add(matched: Matched, judged: Judged, labels: Sequence[Label]) -> None:
     passed = sum(label.passed for label in labels)
-    if judged.verdict_on(matched.criterion) is None:
+    verdict = judged.verdict_on(matched.criterion)
+    if verdict is None:
         matched.without_verdict += 1
     elif 2 * passed == len(labels):
         matched.undecided += 1
     else:
-        matched.pairs.append((judged, 2 * passed > len(labels)))
+        shares = [label.drawn_from for label in labels if label.drawn_from is not None]
+        share = shares[0] if shares else None
+        matched.pairs.append(Pair(judged, verdict, 2 * passed > len(labels), share))
         matched.labels += len(labels)
-        drawn = any(label.drawn == "by_verdict" for label in labels)
-        matched.by_verdict = matched.by_verdict or drawn
 
 
 @dataclass(frozen=True, slots=True)

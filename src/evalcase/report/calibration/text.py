@@ -104,9 +104,9 @@ def _figure_lines(trust: Trust, matched: Matched, width: int, style: Style) -> I
     else:
         refused = f"not said: {trust.true_share_refused}"
         yield from _hung(f"{'true pass rate':{_FIGURE}}{'–':>6}  ", refused, width)
-    if matched.by_verdict:
-        told = "Passes and fails of the judge were labelled evenly: figures are weighed"
-        yield from wrap(f"({told} by their shares in the run.)", width)
+    if matched.is_weighed:
+        told = "As many fails as passes of the judge were labelled: figures are weighed by"
+        yield from wrap(f"({told} their shares in the run.)", width)
 
 
 def _figure(name: str, estimate: Estimate | None, beside: str = "") -> str:

@@ -10,13 +10,14 @@ from math import log
 from typing import NamedTuple
 
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.report.calibration.drawing import part_by_drawing
 from evalcase.report.calibration.match import Matched
-from evalcase.report.statistics.by_verdict import Weighed
 from evalcase.report.statistics.confusion import Confusion, count_pairs
 from evalcase.report.statistics.estimate import Estimate
 from evalcase.report.statistics.kappa import Kappa, cohen_kappa
 from evalcase.report.statistics.means import estimate_difference
 from evalcase.report.statistics.prevalence import estimate_true_share, estimate_youden
+from evalcase.report.statistics.strata import Strata
 from evalcase.report.statistics.wilson import estimate_share
 
 FEWEST = 10
@@ -73,10 +74,9 @@ class Trust:
 
 def measure_trust(matched: Matched, run: tuple[int, int]) -> Trust:
     """`run` has how many answers the judge passes, and how many it gave a verdict on."""
-    pairs = [(bool(each.verdict_on(matched.criterion)), people) for each, people in matched.pairs]
-    table = count_pairs(pairs)
-    is_weighed = matched.by_verdict and table.judge_passed > 0 and table.judge_failed > 0
-    figures = _weigh(Weighed(table, *run)) if is_weighed else _count(table)
+    table = count_pairs((pair.judge, pair.people) for pair in matched.pairs)
+    strata = Strata(part_by_drawing(matched.pairs), run[1]) if matched.is_weighed else None
+    figures = _count(table) if strata is None else _weigh(strata)
     youden = None
     if figures.true_passes is not None and figures.true_fails is not None:
         youden = estimate_youden(figures.true_passes, figures.true_fails)
@@ -87,7 +87,7 @@ def measure_trust(matched: Matched, run: tuple[int, int]) -> Trust:
     return Trust(
         table, *run, figures.agreement, figures.true_passes, figures.true_fails, figures.people,
         youden, figures.kappa.value if figures.kappa is not None else None, interval, too_few,
-        None if doubt else _true_share(table, run, is_weighed), doubt, _compare_lengths(matched),
+        None if doubt else _true_share(table, run, strata), doubt, _compare_lengths(matched),
     )  # fmt: skip
 
 
@@ -100,10 +100,10 @@ def _count(table: Confusion) -> _Figures:
     )  # fmt: skip
 
 
-def _weigh(weighed: Weighed) -> _Figures:
+def _weigh(strata: Strata) -> _Figures:
     return _Figures(
-        weighed.estimate_agreement(), weighed.estimate_true_passes(),
-        weighed.estimate_true_fails(), weighed.kappa(), weighed.share,
+        strata.estimate_agreement(), strata.estimate_true_passes(),
+        strata.estimate_true_fails(), strata.kappa(), strata.people,
     )  # fmt: skip
 
 
@@ -123,12 +123,12 @@ def _doubt(youden: Estimate | None) -> str:
     return "" if youden.low > 0 else "the judge is not clearly better than a coin"
 
 
-def _true_share(table: Confusion, run: tuple[int, int], is_weighed: bool) -> Estimate | None:
+def _true_share(table: Confusion, run: tuple[int, int], strata: Strata | None) -> Estimate | None:
     if table.total == run[1]:
         # People have seen all there is, and no judge is needed to tell.
         return estimate_share(table.people_passed, table.total)
-    if is_weighed:
-        return Weighed(table, *run).estimate_share()
+    if strata is not None:
+        return strata.estimate_people()
     true_passes = table.true_passes, table.people_passed
     return estimate_true_share(run, true_passes, (table.true_fails, table.people_failed))
 
@@ -136,7 +136,7 @@ def _true_share(table: Confusion, run: tuple[int, int], is_weighed: bool) -> Est
 def _compare_lengths(matched: Matched) -> Estimate | None:
     passes: list[float] = []
     fails: list[float] = []
-    for judged, people in matched.pairs:
-        if judged.verdict_on(matched.criterion) != people:
-            (fails if people else passes).append(log(1 + judged.length))
+    for pair in matched.pairs:
+        if pair.judge != pair.people:
+            (fails if pair.people else passes).append(log(1 + pair.judged.length))
     return estimate_difference(passes, fails)
