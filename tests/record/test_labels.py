@@ -58,6 +58,7 @@ def test_a_label_is_synced_before_the_next_is_asked_for(tmp_path: Path) -> None:
         (json.dumps({**ONE, "answer": "x"}), "`answer` is not known"),
         (json.dumps({"suite": "s"}), "is missing"),
         (json.dumps({**ONE, "drawn_from": "x"}), "`drawn_from`"),
+        (json.dumps({**ONE, "drawn_from": 0}), "`drawn_from` must be a share"),
         ("x" * 1_100_000, "too long"),
     ],
 )

@@ -40,7 +40,10 @@ def _read_label(line: bytes, where: str) -> Label:
     if len(line) > _LONGEST:
         raise ConfigError(f"{where}: this line is too long for a label")
     try:
-        return decode(Label, parse_object(line))
+        label = decode(Label, parse_object(line))
+        if label.drawn_from is not None and not 0 < label.drawn_from <= 1:
+            raise ValueError("`drawn_from` must be a share of more than 0, and at most 1")
+        return label
     except ValueError as error:
         raise ConfigError(f"{where}: this is no label: {error}") from error
 

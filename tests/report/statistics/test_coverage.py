@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.report.statistics.simulation import Setting, cover
+from benchmarks.simulation import Setting, cover
 
 TIMES = 400
 LOWEST = 0.90

@@ -65,9 +65,7 @@ def test_another_judge_is_measured_by_labels_that_were_drawn_for_the_first() -> 
         passes = [each for each in run if each[0]]
         fails = [each for each in run if not each[0]]
         kinds = [
-            Stratum(
-                len(kind) / 400, count_pairs((second, people) for _, second, people in kind[:40])
-            )
+            Stratum(len(kind) / 400, count_pairs(each[1:] for each in kind[:40]))
             for kind in (passes, fails)
         ]
         found = Strata(kinds, 400).estimate_true_passes()
@@ -75,9 +73,7 @@ def test_another_judge_is_measured_by_labels_that_were_drawn_for_the_first() -> 
         truth = 0.75 * 0.85 + 0.25 * 0.6
         assert found is not None
         held += found.low <= truth <= found.high
-        whole = Confusion(
-            *(sum(cells) for cells in zip(*(kind.table for kind in kinds), strict=True))
-        )
+        whole = count_pairs(each[1:] for each in [*passes[:40], *fails[:40]])
         plain = estimate_share(whole.true_passes, whole.people_passed)
         assert plain is not None
         by_table += plain.low <= truth <= plain.high
