@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmarks.coverage import coverage_figures
 from benchmarks.figures import HEADER, Figure, save, show
+from benchmarks.graders import grader_figures
 from benchmarks.grading import grading_figures
 from benchmarks.growth import growth_figures
 from benchmarks.installed import installed_figures
@@ -31,6 +32,7 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "streaming": streaming_figures,
     "running": running_figures,
     "grading": grading_figures,
+    "graders": grader_figures,
     "loopback": loopback_figures,
     "many": many_figures,
     "million": million_figures,
