@@ -17,7 +17,7 @@ from evalcase.errors import SuiteError
 from evalcase.model.case import Case
 from evalcase.model.problem import Problem, in_order
 from evalcase.model.suite import Suite
-from evalcase.read.discover import discover, format_of
+from evalcase.read.discover import format_of
 from evalcase.read.document import Format
 from evalcase.suites.check import Project, check_config_text, check_project, check_text_as
 from evalcase.suites.load import Loaded, has_errors, load_case, load_file, load_text
@@ -113,17 +113,6 @@ def check_text(
 def _project(root: str | os.PathLike[str] | None) -> Project:
     folder = os.getcwd()
     return Project(folder if root is None else os.fspath(root), seen_from=folder)
-
-
-def load_each(
-    paths: Iterable[str], stdin_format: Format = "yaml", keep: bool = True
-) -> Iterator[Loaded]:
-    """Read the suites that some paths stand for, one after the other; folders are searched."""
-    for path in discover(paths):
-        if isinstance(path, Problem):
-            yield Loaded(path.path, None, [path], 0, is_read=False)
-        else:
-            yield load_file(path, stdin_format, keep)
 
 
 def _valid(loaded: Loaded) -> Suite:

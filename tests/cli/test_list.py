@@ -72,10 +72,14 @@ def test_the_folder_for_records(project: Project) -> None:
     assert run not in project.run("list").out
 
 
-def test_a_bad_configuration_exits_2(project: Project) -> None:
-    project.configure("runs_dir = 1")
-    done = project.run("list")
-    assert (done.code, "runs_dir" in done.err) == (2, True)
+def test_a_bad_configuration_keeps_nobody_from_a_list_or_a_report(project: Project) -> None:
+    project.suite(case("a"))
+    project.run("run", "--quiet")
+    project.configure("target = ")
+    for command in ("list", "report"):
+        done = project.run(command)
+        assert (done.code, project.runs()[0].name in done.out) == (0, True)
+        assert done.err == "the configuration has errors, which `evalcase check` shows\n"
 
 
 def test_the_newest_twenty_unless_more_are_asked_for(project: Project) -> None:

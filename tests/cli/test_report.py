@@ -372,8 +372,8 @@ def test_filters_choose_cases_by_verdict_and_target(project: Project) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--case", "totl"], "has no case `totl`; the nearest is `total`"),
-        (["--target", "agnt"], "has no target `agnt`; the nearest is `agent`"),
+        (["--case", "totl"], "has no case `totl`; did you mean `total`?"),
+        (["--target", "agnt"], "has no target `agnt`; did you mean `agent`?"),
         (["--case", "total", "--target", "other"], "case `total` was not run at `other`"),
     ],
 )
@@ -385,6 +385,20 @@ def test_a_filter_that_matches_nothing_is_an_error_that_names_the_nearest(
     done = project.run("report", "--format", form, "-o", "out", *options)
     assert (done.code, said in done.err) == (2, True), done
     assert not (project.path / "out").exists()
+
+
+def test_cases_are_chosen_by_globs_as_for_a_run(project: Project) -> None:
+    project.suite(case("sum-1"), case("sum-2", "say no"), case("total"))
+    project.run("run", "--quiet")
+    lines = project.run("report", "--case", "sum-*").out.splitlines()
+    assert [line for line in lines if line.startswith("s.eval.yaml")] == [
+        "s.eval.yaml: sum-1",
+        "s.eval.yaml: sum-2",
+    ]
+    rows = project.run("report", "--case", "sum-*", "--format", "jsonl").out.splitlines()
+    assert {json.loads(row)["case"] for row in rows} == {"sum-1", "sum-2"}
+    done = project.run("report", "--case", "zzz*")
+    assert (done.code, "did you mean" in done.err) == (2, False)
 
 
 def test_what_is_not_there_is_said_in_words_or_by_an_empty_file(project: Project) -> None:
@@ -423,7 +437,7 @@ def test_a_run_that_was_killed_before_its_first_result(project: Project) -> None
     project.run("run", "--quiet")
     (project.runs()[0] / "journal.jsonl").unlink()
     done = project.run("report")
-    assert (done.code, "nothing ran" in done.out) == (0, True)
+    assert (done.code, "1 not run" in done.out) == (0, True)
     assert project.run("report", "--format", "jsonl").out == ""
     assert json.loads(project.run("report", "--format", "json").out)["cases"] == []
 
@@ -532,3 +546,43 @@ def test_resume_finds_runs_by_the_same_names(project: Project) -> None:
     assert len(project.calls()) == 1
     done = project.run("resume", "nonsense")
     assert (done.code, "the nearest is" in done.err) == (2, True)
+
+
+def test_an_earlier_grading_is_of_the_answers_that_there_were_then(project: Project) -> None:
+    project.suite(case("b"), case("a", "say old"))
+    project.run("run", "--quiet")
+    edited = {**case("b"), "expected_output": "other"}
+    project.suite(edited, case("a", "say new"))
+    project.run("resume", "latest", "--quiet")
+    newest = trials(project.run("report", "latest@2", "--format", "jsonl"))
+    first = trials(project.run("report", "latest@1", "--format", "jsonl"))
+    assert {row["case"]: row["answer"][0]["content"] for row in newest} == {"a": "new", "b": "ok"}
+    assert {row["case"]: row["answer"][0]["content"] for row in first} == {"a": "old", "b": "ok"}
+    assert {row["case"]: row["verdict"] for row in first} == {"a": "failed", "b": "passed"}
+
+
+def test_a_grading_that_was_ended_before_its_first_row_leaves_its_number_taken(
+    project: Project,
+) -> None:
+    project.suite(case("a"))
+    project.run("run", "--quiet")
+    for expected, number in (("x", 2), ("y", 3)):
+        project.suite({**case("a"), "expected_output": expected})
+        project.run("resume", "latest", "--quiet")
+        journal = project.runs()[0] / "journal.jsonl"
+        lines = journal.read_bytes().splitlines(keepends=True)
+        begun = [at for at, line in enumerate(lines) if b'"type":"grading"' in line]
+        assert b'"number":%d,' % number in lines[begun[-1]]
+        journal.write_bytes(b"".join(lines[: begun[-1] + 1]))
+
+
+@pytest.mark.parametrize("form", ["text", "json", "jsonl"])
+def test_a_report_is_the_same_after_its_suites_and_configuration_are_gone(
+    project: Project, form: str
+) -> None:
+    project.suite(case("a"), case("b", "say no"), case("c", "raise x"), case("d", repeat=2))
+    project.run("run", "--quiet")
+    before = project.run("report", "--format", form)
+    (project.path / "s.eval.yaml").unlink()
+    (project.path / "agent.py").unlink()
+    assert project.run("report", "--format", form) == before

@@ -493,3 +493,17 @@ def test_after_the_cap_a_higher_one_is_suggested_and_nothing_is_said_of_other_su
     assert "no longer part" not in again.err + again.out
     assert f"next     evalcase resume {name} --max-cost 4\n" in again.out
     assert project.run("resume", name, "--max-cost", "9", "--quiet").code == 0
+
+
+def test_a_stranger_s_run_makes_no_exit_code_better(project: Project, tmp_path: Path) -> None:
+    """It is dated later than one's own, and all of it passed."""
+    project.suite(case("a"))
+    theirs = {"XDG_STATE_HOME": str(tmp_path / "theirs")}
+    project.run("run", "--json", env=theirs)
+    planted = project.runs()[0].rename(project.runs()[0].with_name("20991231-000000-abcdef"))
+    project.suite(case("a", "say no"))
+    assert project.run("run", "--json").code == 1
+    done = project.run("resume")
+    assert (done.code, str(planted) in done.err) == (2, True)
+    own = next(run.name for run in project.runs() if run != planted)
+    assert project.run("resume", own, "--json").code == 1

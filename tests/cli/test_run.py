@@ -793,3 +793,25 @@ thrown = count()
 def dice(question):
     return "ok" if next(thrown) < 2 else "no"
 """
+
+
+def test_what_a_stopped_run_lacks_is_counted(project: Project) -> None:
+    project.suite(*cases(5, "cost 1"))
+    done = project.run("run", "--max-cost", "2", "--concurrency", "1")
+    assert "2 passed, 3 not run, pass rate 100.0%" in done.out
+    name = project.runs()[0].name
+    assert f"incomplete, 2 of 5 trials: evalcase resume {name} --max-cost 4\n" in (
+        project.run("list").out
+    )
+    assert "3 not run" in project.run("report").out
+    assert "not run" not in project.run("report", "--target", "agent").out
+    done = project.run("resume", name, "--max-cost", "9", "--json")
+    assert (done.json["not_run"], done.json["passed"]) == (0, 5)
+
+
+def test_fail_fast_within_a_repeated_case_says_what_is_next(project: Project) -> None:
+    project.suite(case("a", "say no", repeat=3), *cases(2))
+    done = project.run("run", "--fail-fast", "--concurrency", "1")
+    assert done.code == 1
+    assert "1 unfinished, 2 not run" in done.out
+    assert f"next     evalcase report {project.runs()[0].name}\n" in done.out

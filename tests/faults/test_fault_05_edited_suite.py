@@ -69,7 +69,7 @@ def test_fault_05_an_expectation_that_changed_is_graded_again_and_no_target_is_a
     project.suite(case("a", threshold=0.5), {**case("b"), "expected_output": "no"}, case("c"))
     done = project.run("resume")
     assert (done.code, project.calls()) == (1, ["c"])
-    assert "graded again, and no target is asked" in done.err
+    assert "those that are there are graded again" in done.err
     assert project.verdicts() == {"a": "passed", "b": "failed", "c": "passed"}
 
 
@@ -229,3 +229,29 @@ def test_fault_05_the_code_of_a_grader_behind_another_module_counts(project: Pro
     assert project.run("run", "--quiet").code == 0
     (project.path / "impl.py").write_text("def fine(text):\n    return False\n")
     assert project.run("resume", "latest").code == 1
+
+
+def test_fault_05_a_module_that_a_grader_imports_is_graded_by_anew(project: Project) -> None:
+    (project.path / "helper.py").write_text("def ok(text):\n    return True\n")
+    (project.path / "checks.py").write_text(
+        "from helper import ok\n\ndef good(text):\n    return ok(text)\n"
+    )
+    project.suite(case("a"), graders=["python:checks:good"])
+    assert project.run("run", "--quiet").code == 0
+    project.forget_calls()
+    (project.path / "helper.py").write_text("def ok(text):\n    return 'it is bad'\n")
+    done = project.run("resume", "latest", "--json")
+    assert (done.code, done.counts(), project.calls()) == (1, {"failed": 1}, [])
+
+
+def test_fault_05_nobody_says_that_no_target_is_asked_when_one_is(project: Project) -> None:
+    grader = "def grade(text):\n    raise ValueError\n"
+    (project.path / "checks.py").write_text(grader)
+    project.suite(case("a", "once"), case("b"), graders=["python:checks:grade"])
+    assert project.run("run", "--quiet").code == 3
+    project.forget_calls()
+    (project.path / "calls").write_text("a\n")
+    (project.path / "checks.py").write_text(grader.replace("raise ValueError", "return True"))
+    done = project.run("resume", "latest", "--retry-errored")
+    assert (done.code, project.calls()) == (0, ["a", "a"])
+    assert "no target" not in done.err

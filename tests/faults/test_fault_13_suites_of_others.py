@@ -85,6 +85,11 @@ def by_linked_journal(at: Scene) -> str:
     return "replay:run"
 
 
+def linked(at: Scene, name: str) -> str:
+    (at.here / "linked.json").symlink_to(at.outside / name)
+    return "linked.json"
+
+
 def as_it_is(name: str) -> str:
     return name
 
@@ -154,6 +159,20 @@ WAYS: dict[str, Make] = {
     "file of a sidecar": attached(
         lambda _: {"type": "file", "path": "../outside/any.yaml"}, "sidecar"
     ),
+    "schema of a grader": lambda at: write(
+        at, graders=[{"type": "json_schema", "file": "../outside/any.yaml"}]
+    ),
+    "schema of a grader, absolute": lambda at: write(
+        at, graders=[{"type": "json_schema", "file": f"{at.outside}/any.yaml"}]
+    ),
+    "schema of a grader, a link": lambda at: write(
+        at, graders=[{"type": "json_schema", "file": linked(at, "any.yaml")}]
+    ),
+    "code of a grader": lambda at: write(at, graders=["python:../outside/trap.py:grade"]),
+    "code of a target": with_target(lambda _: "python:../outside/trap.py:answer", target=as_it_is),
+    "files of variables": lambda at: write(
+        at, cases=[{**CASE, "var_files": {"text": "../outside/any.yaml"}}]
+    ),
     "suite": link("s.eval.yaml", "any.yaml"),
     "suite that is valid": link("s.eval.yaml", "theirs.eval.yaml"),
     "suite of JSON": link("s.eval.json", "any.yaml"),
@@ -179,6 +198,7 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
     (outside / "answers.jsonl").write_text(json.dumps({"case": "a", "answer": CANARY}) + "\n")
     (outside / "any.yaml").write_text(f"[tool.evalcase\npassword: {CANARY}: 3\n")
     (outside / "theirs.eval.yaml").write_text(f"tests: [{{input: {CANARY}, outcome: x}}]\n")
+    (outside / "trap.py").write_text("def grade(answer):\n    return True\n\n\nanswer = grade\n")
     (outside / "evalcase.toml").write_text(f'target = "{CANARY}"\n')
     yield Scene(here, outside)
     shutil.rmtree(outside)

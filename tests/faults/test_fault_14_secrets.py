@@ -235,6 +235,18 @@ def test_fault_14_an_answer_without_its_secret_is_not_graded_again_but_asked_for
     check(project, done)
 
 
+def test_fault_14_an_answer_without_its_secret_gets_no_other_verdict(project: Project) -> None:
+    project.configure(SETTINGS)
+    leaks = {"type": "contains", "value": SECRET, "not": True}
+    project.suite(case("one", f"say {SECRET}", graders=[leaks]), case("two", "say ok"))
+    assert run(project, "run").code == 1
+    for arguments in (("--recorded",), ("--grader", "contains: TOKEN"), ()):
+        done = run(project, "grade", "latest", *arguments)
+        check(project, done)
+        assert (done.code, project.verdicts()["one"]) == (3, "errored")
+        assert "the answer was recorded without a secret that was in it" in done.out
+
+
 def test_fault_14_an_answer_without_its_secret_is_not_replayed(project: Project) -> None:
     project.configure(SETTINGS)
     project.suite(case("one", f"say {SECRET}", expected_output="***TOKEN***"))

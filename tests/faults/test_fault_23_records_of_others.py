@@ -198,3 +198,25 @@ def test_fault_23_a_run_that_is_a_link_to_a_folder_is_a_run(
     run.symlink_to(tmp_path / "elsewhere")
     assert project.run("resume", "--json", "--trust").counts() == {"passed": 3}
     assert project.calls() == ["c2"]
+
+
+CASES: dict[str, dict[str, Any]] = {
+    "another id": {"id": "other"},
+    "no repeats": {"repeat": {"times": 0}},
+    "an odd rate": {"repeat": {"times": 2, "pass_rate": None}},
+    "a grader without a type": {"graders": [{}]},
+    "a grader that is none": {"graders": [{"type": "all", "value": [5]}]},
+    "an option of the wrong type": {"graders": [{"type": "contains", "value": "x", "weight": "a"}]},
+}
+
+
+@pytest.mark.parametrize("fields", CASES.values(), ids=CASES)
+def test_fault_23_a_recorded_case_of_the_wrong_shape_grades_nothing(
+    project: Project, run: Path, fields: dict[str, Any]
+) -> None:
+    data = {"id": "c0", "input": [{"role": "user", "content": "say ok"}], **fields}
+    with (run / "journal.jsonl").open("ab") as file:
+        file.write(encode_row({"type": "case", "suite": "s.eval.yaml", "case": "c0", "data": data}))
+    done = project.run("grade", run.name, "--recorded", "--trust")
+    assert (done.code, "journal.jsonl" in done.err) == (3, True), done
+    check_text(done)

@@ -97,7 +97,14 @@ USES: dict[str, list[str]] = {
     "resume by its folder": ["resume", "FOLDER"],
     "resume without code": ["resume", "latest", "--no-exec", "--json"],
     "resume what errored": ["resume", "latest", "--retry-errored"],
+    "grade": ["grade", "latest"],
+    "grade by what it holds": ["grade", "RUN", "--recorded", "--no-exec"],
 }
+OWN_GRADERS: dict[str, list[str]] = {
+    "grade by a grader of one's own": ["grade", "RUN", "--recorded", "--grader", "contains: o"],
+    "grade by a suite of one's own": ["grade", "RUN", "--suite", "s.eval.yaml"],
+}
+"""What is used of the record are its answers, so nobody has to trust it."""
 
 TRAP = "import pathlib\npathlib.Path('pwned').touch()\n\ndef answer(question):\n    return 'ok'\n"
 SERVED = """
@@ -204,6 +211,8 @@ def test_fault_23_a_record_whose_answers_are_used_names_nothing_else(
     with watching(scene.outside) as witness:
         done = scene.command("run", "--target", f"replay:{scene.run}", "--case", "c0", "--json")
         scene.command("run", "--failed-of", scene.run.name, "--target", "echo", "--quiet")
+        for command in OWN_GRADERS.values():
+            scene.command(*arguments(scene, command))
     assert (touched(scene, witness), done.counts()) == ([], {"passed": 1})
 
 
@@ -283,13 +292,15 @@ def test_fault_23_what_recorded_cases_and_answers_name_is_only_shown(
     journal.write_bytes(b"".join(map(encode_row, mean_rows(scene))) + journal.read_bytes())
     replay = ["run", "--target", f"replay:{scene.run}", "--case", "c0", "--quiet"]
     uses = [[*command, "--trust"] if trusted else command for command in USES.values()]
-    for command in (*LOOKS.values(), *uses, replay):
+    for command in (*LOOKS.values(), *OWN_GRADERS.values(), *uses, replay):
+        if trusted and "--recorded" in command and "--grader" not in command:
+            continue  # what it holds is then what was trusted
         with watching(scene.outside) as witness:
             scene.command(*arguments(scene, command))
         assert touched(scene, witness) == [], command
 
 
-def test_fault_23_a_run_of_one_s_own_with_a_stranger_s_journal_asks_only_one_s_own_agent(
+def test_fault_23_a_run_of_one_s_own_with_a_stranger_s_journal_runs_only_one_s_own_code(
     scene: Scene,
 ) -> None:
     scene.project.suite(case("c0"), case("c1"))
@@ -298,5 +309,36 @@ def test_fault_23_a_run_of_one_s_own_with_a_stranger_s_journal_asks_only_one_s_o
     (own,) = [run for run in scene.project.runs() if run != scene.run]
     (own / "journal.jsonl").write_bytes(b"".join(map(encode_row, mean_rows(scene))))
     with watching(scene.outside) as witness:
+        scene.command("grade", own.name, "--recorded")
         scene.command("resume", own.name)
     assert (touched(scene, witness), scene.project.calls()) == ([], ["c0", "c1"])
+
+
+def test_fault_23_a_recorded_case_names_no_code_that_grades(scene: Scene) -> None:
+    """The seal is of what was asked for. Who can write to the journal adds any case to it."""
+    scene.project.run("run", "--quiet", "--concurrency", "1")
+    (own,) = [run for run in scene.project.runs() if run != scene.run]
+    graders = [
+        {"type": "python:trap:answer"},
+        {"type": "all", "value": [{"type": "script", "value": ["touch", "pwned"]}]},
+        {"type": "judge", "value": "right", "target": "command:touch pwned"},
+        {"type": "judge", "value": "ok", "panel": ["echo", "echo", "command:touch pwned"]},
+        {"type": "contains", "value": "harmless"},
+    ]
+    data = {"id": "c0", "input": [{"role": "user", "content": "say ok"}], "graders": graders}
+    case = {"type": "case", "suite": "s.eval.yaml", "case": "c0", "data": data}
+    with (own / "journal.jsonl").open("ab") as file:
+        file.write(encode_row(case))
+    with watching(scene.outside) as witness:
+        done = scene.command("grade", own.name, "--recorded")
+    assert (touched(scene, witness), done.code) == ([], 2)
+    assert done.err.splitlines()[1:] == [
+        '  grader    {"type":"python:trap:answer"}',
+        '  grader    {"type":"all","value":[{"type":"script","value":["touch","pwned"]}]}',
+        '  grader    {"type":"judge","value":"right","target":"command:touch pwned"}',
+        '  grader    {"type":"judge","value":"ok","panel":["echo","echo","command:touch pwned"]}',
+        "nothing of that was done; if you trust the record, say --trust",
+    ]
+    with watching(scene.outside) as witness:
+        scene.project.run("grade", own.name, "--recorded", "--trust")
+    assert touched(scene, witness) != []

@@ -8,15 +8,19 @@ from typing import Any, ClassVar
 
 import pytest
 
-from evalcase.grade.apply import grade_answer, needs_expected
+from evalcase.grade.apply import Graded, grade_answer, needs_expected
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.graders.python import PythonGrader
 from evalcase.model.answer import Answer
 from evalcase.model.codec import decode, encode
 from evalcase.model.grade import Grade, Score
 from evalcase.model.grader import Context, Grader, GraderKind, NamedGrader
+from evalcase.model.json_value import JSON
+from evalcase.model.message import Message
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
 from evalcase.system.guests import Guests
+from evalcase.system.queue_time import queueing
 from tests.graders.expectation import answer_of, context_of
 
 HERE = "tests.graders.functions"
@@ -271,3 +275,32 @@ def test_a_grade_is_json_all_through() -> None:
     _, grades = asyncio.run(apply(graders, answer_of("no"), expected_output={"a": 1}))
     for each in grades:
         assert decode(Grade, json.loads(json.dumps(encode(each)))) == each
+
+
+def test_a_time_limit_does_not_count_what_a_question_waits_for_its_turn() -> None:
+    async def busy(target: str, messages: Sequence[Message], schema: JSON) -> Answer:
+        del target, messages, schema
+        with queueing():
+            await asyncio.sleep(0.05)
+        return Answer.of_text("yes")
+
+    async def ask(context: Context) -> Score:
+        answers = [context.ask("judge", ()), context.ask("judge", ())]
+        return Score(float([each.text for each in await asyncio.gather(*answers)] == ["yes"] * 2))
+
+    async def go() -> Graded:
+        async with Guests() as guests:
+            context = replace(context_of(answer_of("4")), asker=busy)
+            return await grade_answer(context, [NamedGrader("asks", Asks(ask))], guests, 0.01)
+
+    assert asyncio.run(go()).verdict == "passed"
+
+
+@dataclass(frozen=True)
+class Asks(Grader):
+    kind: ClassVar[GraderKind] = GraderKind("asks", "Asks.")
+
+    function: Any
+
+    def grade(self, context: Context) -> Any:
+        return self.function(context)

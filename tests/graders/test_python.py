@@ -118,8 +118,8 @@ def test_a_function_may_return_text_that_says_what_is_wrong() -> None:
     ("value", "said"),
     [
         (None, "returned nothing"),
-        ("", "returned a str"),
-        (" \n", "returned a str"),
+        ("", "returned an empty text"),
+        (" \n", "returned an empty text"),
         (Grade("g", 1.0, True, ""), "returned a Grade"),
         (1.5, "returned 1.5"),
         (-1, "returned -1"),
@@ -129,7 +129,7 @@ def test_a_function_may_return_text_that_says_what_is_wrong() -> None:
         ((0.5, 1), "returned int as the reason"),
         ((None, "x"), "returned neither a score"),
         ({}, "returned neither a score"),
-        ({"score": "high"}, "returned a str"),
+        ({"score": "high"}, "returned 'high' as the score"),
         ({"pass": True}, "returned a mapping with the key 'pass'"),
         ({"passed": 1}, "returned 1 as `passed`"),
         ({"passed": True, "details": 3}, "returned int as the details"),
@@ -245,6 +245,9 @@ def test_arguments_that_evalcase_gives_itself_are_found_by_check() -> None:
 
 
 def test_a_function_that_is_given_what_is_expected_compares_with_it() -> None:
-    assert PythonGrader(f"{HERE}:compares").compares_expected()
-    assert not PythonGrader(f"{HERE}:is_short").compares_expected()
+    for name, compares in (("compares", True), ("is_short", False)):
+        grader = PythonGrader(f"{HERE}:{name}")
+        assert not grader.compares_expected(), "it is not imported to be asked"
+        grader.load(NOWHERE)
+        assert grader.compares_expected() is compares
     assert FunctionGrader(functions.compares).compares_expected()

@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 from evalcase.model.option import options_of
 from evalcase.plugins.registry import find_target_kind, names
 from evalcase.plugins.schemas import config_schema
+from evalcase.plugins.target_names import target_faults
 from evalcase.project.config import Config
 
 ROOT = Path(__file__).parent.parent.parent
@@ -64,3 +65,20 @@ def test_names_the_alternatives() -> None:
 def test_a_target_without_a_kind_lacks_nothing_else() -> None:
     (error,) = validator().iter_errors({"targets": {"bot": {"model": "x"}}})
     assert error.message == "'kind' is a required property"
+
+
+@pytest.mark.parametrize(
+    ("options", "is_right"),
+    [
+        ({"command": "x"}, False),
+        ({"command": "x", "shell": False}, False),
+        ({"command": "x", "shell": True}, True),
+        ({"command": ["x"]}, True),
+        ({"command": ["x"], "shell": True}, False),
+        ({"command_template": "x {OUTPUT_FILE}"}, True),
+    ],
+)
+def test_a_text_is_for_a_shell_and_a_list_is_not(options: dict[str, Any], is_right: bool) -> None:
+    table = {"kind": "command", **options}
+    assert validator().is_valid({"targets": {"bot": table}}) is is_right
+    assert (not [*target_faults(find_target_kind("command"), table)]) is is_right

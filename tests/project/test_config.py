@@ -154,7 +154,8 @@ def test_a_file_that_is_none(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pyproject.toml")
     assert load(tmp_path, "").path == str(tmp_path / "evalcase.toml")
     (tmp_path / "evalcase.toml").unlink()
-    assert load_config(str(tmp_path)).path is None
+    with pytest.raises(ConfigError, match="it is not a regular file"):
+        load_config(str(tmp_path))
 
 
 def test_a_byte_order_mark(tmp_path: Path) -> None:
@@ -169,3 +170,26 @@ def test_where_runs_are_kept_is_seen_from_the_project(tmp_path: Path) -> None:
     assert runs_folder(None, config) == str(tmp_path / "kept")
     assert runs_folder("typed", config) == str(Path("typed").absolute())
     assert runs_folder(None, Config("/p")) == "/p/.evalcase/runs"
+
+
+@pytest.mark.parametrize("name", ["evalcase.toml", "pyproject.toml"])
+@pytest.mark.parametrize(
+    ("to", "said"),
+    [
+        ("nowhere.toml", "there is no such file"),
+        ("/dev/zero", "it lies outside the project"),
+        ("folder", "it is not a regular file"),
+        ("../outside.toml", "it lies outside the project"),
+    ],
+)
+def test_a_configuration_that_can_t_be_read_is_never_passed_over(
+    tmp_path: Path, name: str, to: str, said: str
+) -> None:
+    root = tmp_path / "project"
+    (root / "folder").mkdir(parents=True)
+    (tmp_path / "outside.toml").write_text("password: hunter2\n")
+    (root / name).symlink_to(to)
+    with pytest.raises(ConfigError) as caught:
+        load_config(str(root))
+    assert said in str(caught.value)
+    assert "hunter2" not in str(caught.value)

@@ -121,6 +121,11 @@ def test_a_case_is_looked_through_and_marked() -> None:
     assert written(plain) is plain
 
 
+def test_graders_that_were_typed_are_looked_through() -> None:
+    grading = {"type": "grading", "number": 2, "graders": [f"contains: {SECRET}"]}
+    assert written(grading) == {**grading, "graders": ["contains: ***KEY***"]}
+
+
 def test_why_a_run_ended_is_looked_through() -> None:
     ended = {"type": "end", "status": "stopped", "notice": f"it said {SECRET}"}
     assert written(ended) == {**ended, "notice": "it said ***KEY***"}

@@ -20,7 +20,7 @@ def test_a_result_is_explained_as_in_the_summary() -> None:
 def test_without_a_case_the_rest_is_said() -> None:
     failed = broken("lamp", "timeout", "no answer within 120 s", {})
     assert explain(failed) == (
-        "errored evals/shop.eval.yaml: lamp (agent)\n  timeout: no answer within 120 s"
+        "errored evals/shop.eval.yaml: lamp (agent)\n  no answer within 120 s"
     )
 
 

@@ -19,6 +19,7 @@ from evalcase.run.gate import Asked, Gate, Patience
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
 from evalcase.system.guests import Guests
+from evalcase.system.queue_time import QueueTime
 from evalcase.testing import HANGS, ScriptedTarget
 from tests.targets.questions import question
 
@@ -319,3 +320,24 @@ def test_a_grader_hears_of_a_target_that_cannot_answer() -> None:
         asyncio.run(go("it"))
     with pytest.raises(ConfigError, match="no target `other`"):
         asyncio.run(go("other"))
+
+
+def test_a_grader_that_waits_for_its_turn_is_not_at_work() -> None:
+    target = ScriptedTarget([HANGS, OK])
+
+    async def go() -> float:
+        queue = QueueTime()
+        gate = gate_of(target, Limits(1), Patient())
+        other = asyncio.create_task(gate.ask("it", question()))
+        with queue.counting():
+            asked = asyncio.create_task(
+                gate.ask_for_grader("it", question().messages, None, question())
+            )
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert queue.seconds() > 0
+        other.cancel()
+        await asked
+        return queue.seconds()
+
+    assert asyncio.run(go()) > 0

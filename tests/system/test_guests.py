@@ -235,7 +235,11 @@ def test_a_guest_may_be_a_host_at_once() -> None:
 def test_several_are_waited_for_together_each_by_its_own_limit() -> None:
     async def several() -> list[Stay]:
         async with Guests(0.02) as guests:
-            calls = [(never_listen(), 0.01), (later(), LIMIT_S), (at_once(), LIMIT_S)]
+            calls = [
+                (never_listen(), 0.01, None),
+                (later(), LIMIT_S, None),
+                (at_once(), LIMIT_S, None),
+            ]
             return await guests.run_all(calls, "x")
 
     stays = asyncio.run(several())
@@ -263,7 +267,9 @@ def test_who_is_cancelled_while_he_waits_tells_his_guests() -> None:
     async def main() -> None:
         async with Guests() as guests:
             await cancel(guests.run(guest("a"), LIMIT_S, "x"))
-            await cancel(guests.run_all([(guest("b"), LIMIT_S), (guest("c"), LIMIT_S)], "x"))
+            await cancel(
+                guests.run_all([(guest("b"), LIMIT_S, None), (guest("c"), LIMIT_S, None)], "x")
+            )
             await guests.settle()
             assert told == ["a", "b", "c"]
 

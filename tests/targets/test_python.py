@@ -305,7 +305,12 @@ def test_cancelling_reaches_an_async_function(make: Make) -> None:
         ("", "agent.sub:answer", "there is no module `agent.sub`"),
         ("def answr(p): pass", "agent:answer", "has no `answer`: did you mean `answr`?"),
         ("answer = 3", "agent:answer", "can't be called"),
-        ("def answer(a, b): pass", "agent:answer", "can't be asked a question"),
+        ("def answer(a, b): pass", "agent:answer", "question: there is nothing to give to `b`;"),
+        (
+            "class Agent:\n    def __init__(self, model): pass\n    def answer(self, q): return q",
+            "agent:Agent",
+            "it can't be made: missing a required argument: 'model'; `arguments` of",
+        ),
         ("import nowhere_at_all", "agent:answer", "No module named 'nowhere_at_all'"),
         ("x = 1\n1 / 0", "agent:answer", "division by zero ({file}:2)"),
         ("x = (", "agent:answer", "({file}:1)"),

@@ -144,8 +144,12 @@ def test_a_run_is_replayed_and_its_last_result_counts(tmp_path: Path) -> None:
         result("one", "t", whole),
         end='{"type":"result","case":"tw',
     )
-    target = target_of(ReplayTarget, path=folder)
+    told: list[str] = []
+    target = target_of(ReplayTarget, path=folder, warn=told.append)
     again, missing = asyncio.run(answer_all(target, [question(), question(id="two")]))
+    assert [text.partition("journal.jsonl")[2] for text in told] == [
+        ":5: this line is cut short, and left out"
+    ]
     earlier = Earlier(cost_usd=0.5)
     paid = replace(whole, cost_usd=0.0, cached=True, earlier=earlier)
     assert again == paid, "it was paid for in that run"

@@ -232,3 +232,23 @@ def test_the_password_of_a_proxy_is_a_secret(name: str, password: str) -> None:
 def test_a_proxy_without_a_password_has_no_secret() -> None:
     scrubber = Scrubber({"HTTP_PROXY": "http://proxy.invalid:3128"})
     assert not scrubber.look().values
+
+
+def test_a_variable_may_have_another_value_for_each_call() -> None:
+    environment: dict[str, str] = {}
+    said: list[str] = []
+    scrubber = Scrubber(environment, ["KEY"], said.append)
+    for number in range(150):
+        environment["KEY"] = f"token-of-call-{number:03}"
+        assert scrubber.text(f"it was {environment['KEY']}.") == "it was ***KEY***."
+    assert scrubber.text("token-of-call-140") == "***KEY***"
+    assert len(scrubber.look().values) <= 100
+    assert said == ["secrets have changed often: the last 50 are looked for"]
+
+
+def test_a_very_long_secret_is_found_whole_by_its_lines_and_in_pieces() -> None:
+    lines = [f"{number:04}{'MIIBVwIBADANBgkqhkiG' * 3}" for number in range(1500)]
+    scrubber = knowing(K="\n".join(lines))
+    assert scrubber.data(f"all of {chr(10).join(lines)} it") == "all of ***K*** it"
+    assert scrubber.data(f"one: {lines[7]}") == "one: ***K***"
+    assert scrubber.text(f"the last: {lines[-1][:20]}…") == "the last: ***K***…"

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from evalcase.model.nearest import nearest, nearest_meaning
-from evalcase.text.suggest import did_you_mean, suggest
+from evalcase.model.nearest import did_you_mean, nearest, nearest_meaning
+from evalcase.text.suggest import suggest
 
 
 def test_the_nearest_name_is_the_one_that_is_most_alike() -> None:

@@ -67,7 +67,7 @@ def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str, gradings: i
         _why_incomplete(evaluated), next_one,
         f"evalcase report {name_run(evaluated.run, place)} --format jsonl",
         f"{number} of {gradings}" if gradings > 1 else "", origin_of(evaluated.run) or "",
-        say_mixed(evaluated.mixed),
+        evaluated.not_run, say_mixed(evaluated.mixed),
     )  # fmt: skip
 
 
@@ -112,7 +112,8 @@ def suggest_next(evaluated: Evaluated, name: str, failed: TrialKey | None = None
     if failed is not None:
         return f"evalcase report {name} --case {shlex.quote(failed.case)}"
     cases = evaluated.totals.cases
-    return f"evalcase report {name}" if cases.failed or cases.ungraded or evaluated.lost else ""
+    is_bad = cases.failed or cases.ungraded or evaluated.failed_fast or evaluated.lost
+    return f"evalcase report {name}" if is_bad else ""
 
 
 def _raised_cap(evaluated: Evaluated) -> str:
@@ -128,6 +129,7 @@ def summary_object(evaluated: Evaluated) -> dict[str, object]:
         "run": evaluated.run.id, "path": os.path.abspath(evaluated.run.path),
         "status": evaluated.status,
         **asdict(totals.cases), "pass_rate": totals.pass_rate, "unfinished": totals.unfinished,
+        "not_run": evaluated.not_run,
         "trials": asdict(totals.trials),
         "cost_usd": totals.cost_usd, "grading_usd": totals.grading_usd,
         "cached": totals.cached,

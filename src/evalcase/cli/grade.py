@@ -13,15 +13,16 @@ from evalcase.cli.explained import explained
 from evalcase.cli.resume import go_back, read_request
 from evalcase.cli.running import Manner, execute
 from evalcase.cli.streams import take_streams
-from evalcase.cli.trust import refuse_stranger, trust_option
+from evalcase.cli.trust import refuse_graders, refuse_stranger, trust_option
 from evalcase.cli.watching import make_view
-from evalcase.errors import ConfigError, SuiteError
+from evalcase.errors import ConfigError, RecordError, SuiteError
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.grading import By, Nobody, cases_by_id, cases_by_name, require_cases
 from evalcase.evaluation.plan import Given, Plan, prepare
 from evalcase.model.case import Case
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_dataclass import replace
+from evalcase.model.result import Result
 from evalcase.model.suite import Suite
 from evalcase.plugins.graders import defaults_of, make_grader
 from evalcase.project.config import load_config
@@ -93,11 +94,16 @@ def command(
         no_exec=no_exec or request.no_exec, fail_fast=False, cache=None,
     )  # fmt: skip
     with KeptRun(chosen, grading) as kept:
+        held = _recorded_suites(kept) if recorded else None
+        if held is not None and not graders and not trust:
+            code = refuse_graders(chosen, (case for _, case in held), config)
+            if code is not None:
+                return code
         if not recorded and not suites:
             go_back(chosen, config)
             _require_paths(request.paths)
         given = Given(
-            _recorded_suites(kept) if recorded else None, Nobody(),
+            held, Nobody(),
             [make_grader(spec, defaults_of(config)) for spec in _read_graders(graders)],
             bool(graders),
         )  # fmt: skip
@@ -154,10 +160,25 @@ def _recorded_suites(kept: KeptRun) -> SomeSuites:
         if id not in known:
             case = kept.find_case(suite, id)
             if case is not None:
+                _check_graders(case, kept)
                 known[id] = case
     return HeldSuites(
         Suite(suite, {"name": suite}, tuple(known.values())) for suite, known in cases.items()
     )
+
+
+def _check_graders(case: Case, kept: KeptRun) -> None:
+    """Raise RecordError if a record names graders in a way in which evalcase never wrote them."""
+    from evalcase.suites.made import read_fields
+
+    if "graders" in case.data:
+        try:
+            read_fields({"input": "?", "graders": case.data["graders"]})
+        except SuiteError as error:
+            problem = error.problems[0].message
+            raise RecordError(
+                f"{kept.run.journal}: case `{case.id}` can't be graded by its graders: {problem}"
+            ) from None
 
 
 def _count_answers(kept: KeptRun) -> dict[str, int]:
@@ -182,11 +203,17 @@ def _graded_by(
         by = By(
             lambda suite, id: by_names.get((suite, id)), {**about, "suites": plan.suites.hashes()}
         )
-    require_cases(kept, by.find, lambda result, case: _asks_same(result.key.suite, case, kept))
+    require_cases(kept, by.find, lambda result, case: _asks_same(result, case, kept))
     return by
 
 
-def _asks_same(suite: str, case: Case, kept: KeptRun) -> bool:
-    """Whether a case asks what was asked; files that it names aside, which may be gone."""
-    before = kept.find_case(suite, case.id)
-    return before is None or hash_question(before) == hash_question(case)
+def _asks_same(result: Result, case: Case, kept: KeptRun) -> bool:
+    """Whether a case asks what was asked; files that it names aside, which may be gone.
+
+    The hash is of the case as it was, the record has it without its secrets.
+    """
+    asked = hash_question(case)
+    if result.question_hash == asked:
+        return True
+    before = kept.find_case(result.key.suite, case.id)
+    return before is None or hash_question(before) == asked

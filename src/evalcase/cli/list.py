@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 import click
 
 from evalcase.cli import run_flags
-from evalcase.cli.conclusion import say_mixed, summary_object
+from evalcase.cli.conclusion import say_mixed, suggest_next, summary_object
 from evalcase.cli.explained import explained
+from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.terminal import columns_of, seen_from, style_for
 from evalcase.errors import RecordError
-from evalcase.project.config import load_config
 from evalcase.project.options import runs_folder
 from evalcase.record.evaluated import read_evaluated
 from evalcase.record.find import ListedRun, list_runs
@@ -43,7 +43,7 @@ def command(limit: int | None, as_json: bool, runs_dir: str | None) -> int:
     evalcase report ID                   see one of them again
     evalcase resume ID                   go on with one that is marked incomplete
     """
-    config = load_config(os.getcwd(), os.getcwd())
+    config = look_for_runs(os.getcwd())
     folder = runs_folder(runs_dir, config)
     runs = list_runs(folder)
     if as_json:
@@ -114,7 +114,8 @@ def _remark(listed: ListedRun, kept: KeptRun) -> str:
     if listed.status != "completed":
         done, planned = kept.totals.trials.total, kept.planned
         of = f"{done:,} trials" if planned is None else f"{done:,} of {planned:,} trials"
-        said.append(f"incomplete, {of}: evalcase resume {listed.id}")
+        hint = suggest_next(read_evaluated(kept), listed.id)
+        said.append(f"incomplete, {of}{': ' if hint else ''}{hint}")
     return "; ".join(said)
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from itertools import chain, islice
 
 import click
@@ -13,12 +14,12 @@ import click
 from evalcase.cli import run_flags
 from evalcase.cli.conclusion import RecordPlace, conclusion_lines, summary_object
 from evalcase.cli.explained import explained
+from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.errors import ConfigError
-from evalcase.model.nearest import nearest
+from evalcase.model.nearest import did_you_mean
 from evalcase.model.quick_dataclass import asdict, dataclass, replace
 from evalcase.model.result import Result
-from evalcase.project.config import load_config
 from evalcase.project.options import runs_folder
 from evalcase.record.evaluated import Evaluated, read_evaluated
 from evalcase.record.find import find_run
@@ -46,10 +47,18 @@ class Wanted:
     verdicts: tuple[str, ...] = ()
     """Of cases."""
 
+    def includes(self, case: str) -> bool:
+        """Whether a case is meant: by its id, or by a glob as `run --case` takes it."""
+        return self.case in (None, case) or fnmatchcase(case, self.case or "")
+
 
 @click.command("report")
 @click.argument("run", default="latest")
-@click.option("--case", metavar="ID", help="Only this case, with all that the record has of it.")
+@click.option(
+    "--case",
+    metavar="GLOB",
+    help="Only cases whose id matches, each in full.",
+)
 @click.option(
     "--verdict", "verdicts", multiple=True, type=click.Choice([*VERDICTS, UNFINISHED]),
     help="Only cases with this verdict. Repeatable.",
@@ -78,7 +87,7 @@ def command(
 
     Nothing but the record is read: its suites may be gone, and it may come from somebody else.
     """
-    config = load_config(os.getcwd(), os.getcwd())
+    config = look_for_runs(os.getcwd())
     found = find_run(run, runs_folder(runs_dir, config))
     wanted = Wanted(case, target, verdicts)
     with KeptRun(*found) as kept:
@@ -120,7 +129,7 @@ def _one_case(kept: KeptRun, wanted: Wanted, width: int, style: Style) -> Iterat
     before = None
     for result in results:
         suite, case, _, _ = result.key
-        if before is None or before.suite != suite:
+        if before is None or before[:2] != (suite, case):
             if before is not None:
                 yield ""
             yield from case_lines(suite, case, kept.find_case(suite, case), width, style)
@@ -172,7 +181,7 @@ def _evaluated(kept: KeptRun, wanted: Wanted, statistics: Statistics | None = No
         tally.add(result)
         if statistics is not None:
             statistics.add(result)
-    return evaluated if is_all else replace(evaluated, totals=tally.totals())
+    return evaluated if is_all else replace(evaluated, totals=tally.totals(), not_run=0)
 
 
 def _results(kept: KeptRun, wanted: Wanted) -> Iterator[Result]:
@@ -185,7 +194,7 @@ def _results(kept: KeptRun, wanted: Wanted) -> Iterator[Result]:
         if len(cases) < _MOST_KNOWN:
             cases[key.case] = True
         targets[key.target] = True
-        if wanted.case not in (None, key.case) or wanted.target not in (None, key.target):
+        if not wanted.includes(key.case) or wanted.target not in (None, key.target):
             continue
         count += 1
         if not wanted.verdicts or (kept.outcome(result).verdict or UNFINISHED) in wanted.verdicts:
@@ -196,8 +205,7 @@ def _results(kept: KeptRun, wanted: Wanted) -> Iterator[Result]:
 
 def _missing(kept: KeptRun, wanted: Wanted, cases: list[str], targets: list[str]) -> str:
     for noun, name, known in (("case", wanted.case, cases), ("target", wanted.target, targets)):
-        if name is not None and name not in known:
-            close = nearest(name, known, 0.0)
-            hint = f"; the nearest is `{close}`" if close is not None else ""
-            return f"run {kept.run.id} has no {noun} `{name}`{hint}"
+        if name is not None and not any(fnmatchcase(each, name) for each in known):
+            hint = did_you_mean(name, known)
+            return f"run {kept.run.id} has no {noun} `{name}`{f'; {hint}' if hint else ''}"
     return f"case `{wanted.case}` was not run at `{wanted.target}` in run {kept.run.id}"

@@ -24,7 +24,7 @@ from evalcase.model.result import Verdict
 from evalcase.project.config import Config, load_config
 from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.evaluated import read_evaluated
-from evalcase.record.find import find_run, newest_run, newest_unfinished
+from evalcase.record.find import find_run, list_runs, newest_run, newest_unfinished
 from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
 from evalcase.record.refusal import was_refused_since
@@ -79,11 +79,12 @@ def command(
         chosen = newest_unfinished(folder, errored=retry_errored)
     else:
         chosen = _find(run, folder)
+    stranger = None if trust else _find_stranger(chosen, folder, config, is_named=run is not None)
+    if stranger is not None:
+        return refuse_stranger(stranger, read_request(stranger), this_world().state)
     if chosen is None:
         return _show_newest(folder, RecordPlace(os.getcwd(), config), manner)
-    request, state = read_request(chosen), this_world().state
-    if not trust and not is_own(chosen, state, config.root):
-        return refuse_stranger(chosen, request, state)
+    request = read_request(chosen)
     if max_errors is not None:
         request = replace(request, max_errors=max_errors)
     if fail_under is not None:
@@ -113,6 +114,19 @@ def _find(name: str, folder: str) -> Run:
     if grading is not None:
         raise ConfigError(f"a run is gone on with, and not one of its gradings: say `{run.id}`")
     return run
+
+
+def _find_stranger(
+    chosen: Run | None, folder: str, config: Config, *, is_named: bool
+) -> Run | None:
+    """A run of somebody else's that would be gone on with. Where none is named, the newest has a
+    say in the exit code, and a stranger's could make it better."""
+    newest = [] if is_named else [listed.run for listed in list_runs(folder)[:1]]
+    state = this_world().state
+    for run in (*newest, chosen):
+        if run is not None and not is_own(run, state, config.root):
+            return run
+    return None
 
 
 def _show_newest(folder: str, place: RecordPlace, manner: Manner) -> int:

@@ -13,14 +13,13 @@ from evalcase.cli.terminal import prose_width, stdin_format, style_for
 from evalcase.model.case import Case
 from evalcase.model.nearest import nearest
 from evalcase.model.problem import Problem
-from evalcase.pipeline import load_each
 from evalcase.read.discover import format_of
 from evalcase.read.document import Format
 from evalcase.read.source import STDIN
 from evalcase.report.files.canonical import json_line, yaml_documents
 from evalcase.report.files.problems import json_text
 from evalcase.report.terminal.problems import fold
-from evalcase.suites.load import Loaded
+from evalcase.suites.load import Loaded, load_each
 from evalcase.suites.stream import stream_cases
 from evalcase.text.visible import visible
 from evalcase.text.yaml_writer import write_yaml

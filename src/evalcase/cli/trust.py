@@ -6,15 +6,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import click
 
+from evalcase.model.case import Case
+from evalcase.model.json_value import JSON
+from evalcase.plugins.graders import defaults_of, make_grader, runs_code
+from evalcase.project.config import Config
 from evalcase.project.options import RunOptions
 from evalcase.record.folder import Run
 from evalcase.system.user_key import read_key
+from evalcase.text.quick_json import compact_encoder
 from evalcase.text.visible import visible
 
+_to_json = compact_encoder()
 _MOST_SHOWN, _LONGEST = 20, 300
 
 trust_option = click.option(
@@ -33,12 +39,34 @@ def refuse_stranger(run: Run, request: RunOptions, state: str | None) -> int:
         sys.stderr.write(f"{why}\n")
     sys.stderr.write("to go on with it would use:\n")
     for what, values in _named(run, request):
-        for value in values[:_MOST_SHOWN]:
-            sys.stderr.write(f"  {what:<9} {_shown(value)}\n")
-        if len(values) > _MOST_SHOWN:
-            sys.stderr.write(f"  {what:<9} and {len(values) - _MOST_SHOWN:,} more, see run.json\n")
+        _list_named(what, values)
     sys.stderr.write("nothing of that was done; if you trust it, say --trust\n")
     return 2
+
+
+def refuse_graders(run: Run, cases: Iterable[Case], config: Config) -> int | None:
+    """Say which graders of recorded cases would run code, or ask whom the configuration doesn't
+    name, each on its line; None if none would.
+
+    A seal is of what was asked for, and not of what came: anybody can add a case to a journal.
+    """
+    specs = {_to_json(spec): spec for case in cases for spec in case.data.get("graders", ())}
+    found = [text for text, spec in specs.items() if _goes_beyond(spec, config)]
+    if not found:
+        return None
+    sys.stderr.write(
+        f"evalcase: cases in {visible(run.path)} name graders that would run code, or ask whom the "
+        "configuration does not name:\n"
+    )
+    _list_named("grader", found)
+    sys.stderr.write("nothing of that was done; if you trust the record, say --trust\n")
+    return 2
+
+
+def _goes_beyond(spec: Mapping[str, JSON], config: Config) -> bool:
+    named = make_grader(spec, defaults_of(config))
+    known = {*config.targets, *([config.judge.target] if config.judge is not None else [])}
+    return runs_code(named) or not known.issuperset(named.grader.asks())
 
 
 def why_unsealed(run: Run, state: str | None) -> str:
@@ -53,6 +81,13 @@ def why_unsealed(run: Run, state: str | None) -> str:
         path, why = visible(os.path.join(state, "key")), error.strerror or error
         return f"evalcase can't know your runs again: {path} can't be used: {why}"
     return ""
+
+
+def _list_named(what: str, values: Sequence[str]) -> None:
+    for value in values[:_MOST_SHOWN]:
+        sys.stderr.write(f"  {what:<9} {_shown(value)}\n")
+    if len(values) > _MOST_SHOWN:
+        sys.stderr.write(f"  {what:<9} and {len(values) - _MOST_SHOWN:,} more\n")
 
 
 def _named(run: Run, request: RunOptions) -> Iterator[tuple[str, Sequence[str]]]:

@@ -22,7 +22,7 @@ from evalcase.plugins.cache import AnswerStore
 from evalcase.plugins.targets import bounds_of
 from evalcase.record.commit import JournalFailure
 from evalcase.record.ending import End, Status, end_row, read_end
-from evalcase.record.evaluated import Evaluated
+from evalcase.record.evaluated import Evaluated, count_not_run
 from evalcase.record.folder import Run, create_run
 from evalcase.record.index import Index, read_totals
 from evalcase.record.journal import Journal, open_journal
@@ -136,10 +136,10 @@ class Evaluation:
             raise self._broken
         if failed:
             end = End("failed", str(failed[0]), duration_s=end.duration_s)
-        totals = work.totals() if not failed else None
+        totals = (work.totals() if not failed else None) or read_totals(run.journal)
         return Evaluated(
-            run, end.status, totals or read_totals(run.journal), end.notice, end.failed_fast,
-            end.cap_usd, end.duration_s, mixed=work.mixed(), lost=end.lost,
+            run, end.status, totals, end.notice, end.failed_fast, end.cap_usd, end.duration_s,
+            mixed=work.mixed(), not_run=count_not_run(run, end.status, totals), lost=end.lost,
         )  # fmt: skip
 
     def _end(self, status: Status, notice: str | None) -> End:

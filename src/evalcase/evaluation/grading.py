@@ -13,7 +13,10 @@ from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.trials import Trials
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
+from evalcase.model.failure import Failure
+from evalcase.model.grade import Grade
 from evalcase.model.question import Question
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
 from evalcase.model.target import Target
 from evalcase.model.totals import Totals
@@ -95,11 +98,19 @@ class Grading:
     async def _grade(self, trial: Trial) -> Result:
         known = self._under_way.pop(trial.key)
         if known.answer is not None and known.answer.scrubbed:
-            self._plan.warn(
-                f"the answer to case {trial.case.id} was recorded without a secret that was in it, "
-                "and is graded as it stands"
-            )
+            return self._refuse(trial, known)
         return await self._trials.regrade(trial, known, self._number)
+
+    def _refuse(self, trial: Trial, known: Result) -> Result:
+        """An answer that lost a secret is not what was answered: no verdict on it could be
+        trusted, least of all that of a grader which looks for leaks."""
+        why = "the answer was recorded without a secret that was in it: run the case again"
+        broken = Grade("record", None, False, why, failure=Failure("grader", why))
+        return replace(
+            known, verdict="errored", grades=(broken,), grading=self._number,
+            grading_hash=self._trials.hash_grading(trial.case),
+            repeats=trial.repeats, pass_rate=trial.case.pass_rate,
+        )  # fmt: skip
 
 
 class NotAsked(Target):

@@ -75,8 +75,11 @@ class Work:
         known = self._regrading.get(trial.key) if self._regrading else None
         if known is not None:
             return self._regrade(trial, known)
+        return self._ask(trial)
+
+    def _ask(self, trial: Trial) -> Awaitable[Result]:
         if self._changed and not trial.case.skip:
-            self._note_change(self._plan.scrubber.text(trial.target))
+            self._note_change(trial.target)
         return self._trials.run(trial)
 
     def _note_change(self, target: str) -> None:
@@ -105,7 +108,7 @@ class Work:
         )
         del self._regrading[trial.key]
         self._session.replaced = True
-        return await self._trials.run(trial)
+        return await self._ask(trial)
 
     def keep(self, trial: Trial, result: Result) -> Awaitable[None]:
         """Keep what came of a trial."""
@@ -186,7 +189,7 @@ class Work:
             return
         self._grading = self._index.gradings + 1
         self._plan.tell(
-            "what answers are graded by was changed: graded again, and no target is asked"
+            "what answers are graded by was changed: those that are there are graded again"
         )
         self._session.note(
             {

@@ -85,7 +85,10 @@ async def _grade_each(
             grades.append(None)
             waiting[number] = begun
     if waiting:
-        calls = [(begun.outcome, begun.limit_s) for begun in waiting.values()]
+        calls = [
+            (begun.outcome, begun.limit_s, begun.asking.queue if begun.asking else None)
+            for begun in waiting.values()
+        ]
         stays = await guests.run_all(calls, context.case.id)
         for (number, begun), stay in zip(waiting.items(), stays, strict=True):
             grades[number] = begun.grade(stay)

@@ -12,6 +12,7 @@ from evalcase.model.grader import Asker
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import replace
+from evalcase.system.queue_time import QueueTime
 
 
 class Asking:
@@ -21,12 +22,15 @@ class Asking:
         self._asker = asker
         self._answers: list[Answer] = []
         self._seconds = 0.0
+        self.queue = QueueTime()
+        """How long its questions waited for their turn."""
 
     async def ask(self, target: str, messages: Sequence[Message], schema: JSON) -> Answer:
         clock = asyncio.get_running_loop().time
         began = clock()
         try:
-            answer = await self._asker(target, messages, schema)
+            with self.queue.counting():
+                answer = await self._asker(target, messages, schema)
         finally:
             self._seconds += clock() - began
         self._answers.append(answer)

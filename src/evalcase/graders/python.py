@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import lru_cache, partial
+from hashlib import sha256
 from inspect import Parameter, isawaitable, iscoroutinefunction, signature, unwrap
 from types import MappingProxyType
 from typing import ClassVar, NamedTuple
@@ -23,6 +25,8 @@ from evalcase.model.shape_names import Reference
 from evalcase.model.target import Surroundings
 from evalcase.system.digests import digest_file
 from evalcase.system.imports import import_object
+from evalcase.system.project_root import project_root
+from evalcase.system.sources import trace_sources
 from evalcase.system.threads import Threads
 
 
@@ -83,7 +87,7 @@ class FunctionGrader(Grader):
         return _call(self._function, context)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PythonGrader(Grader):
     """The same for a function that is named, and imported before the first answer."""
 
@@ -103,6 +107,9 @@ class PythonGrader(Grader):
         default={}, example={"least": 3}, elsewhere=("args", "kwargs", "config", "params"),
     )  # fmt: skip
 
+    takes_expected: bool = False
+    """Whether it compares with what is expected; nobody knows before it is imported."""
+
     def conflicts(self) -> Iterator[OptionFault]:
         for name in self.arguments:
             if name in GIVEN or not name.isidentifier():
@@ -111,10 +118,11 @@ class PythonGrader(Grader):
 
     def load(self, surroundings: Surroundings) -> None:
         """Import the function now. Raise ConfigError if there is none that can be called."""
-        _manner(self._find(surroundings.root), tuple(self.arguments))
+        manner = _manner(self._find(surroundings.root), tuple(self.arguments))
+        self.takes_expected = manner.takes_expected
 
     def compares_expected(self) -> bool:
-        return _manner(self._find(), tuple(self.arguments)).takes_expected
+        return self.takes_expected
 
     def fingerprint(self) -> str:
         # Where a function is from is another file than the one that is named, if it is re-exported.
@@ -159,10 +167,14 @@ def _module_of(function: Callable[..., object]) -> str:
 
 
 def _fingerprint(module: str) -> str:
-    """A hash of the file that a module is from: where that changes, a grade may change. A notebook
-    and a module written in C are from none."""
+    """A hash of the file that a module is from, and of those of its project that it imports: where
+    one changes, a grade may change. A notebook and a module written in C are from none."""
     path: str | None = getattr(sys.modules.get(module), "__file__", None)
-    return "" if path is None else digest_file(path)
+    if path is None:
+        return ""
+    sources = trace_sources([path], project_root(os.path.dirname(path)))
+    # What is installed is no part of a project, and stands for itself.
+    return sha256(repr(sources).encode()).hexdigest() if sources else digest_file(path)
 
 
 _THREADS = Threads("evalcase-grader")

@@ -54,8 +54,13 @@ def _score(score: object, passed: bool | None, reason: str, details: dict[str, o
         return Score(float(score), reason or said, details, score if passed is None else passed)
     if isinstance(score, int | float | Real) and 0 <= float(score) <= 1:
         return Score(float(score), reason, details, passed)
-    shown = repr(score) if isinstance(score, Real) else f"a {type(score).__name__}"
-    raise _unclear("returned nothing" if score is None else f"returned {shown}")
+    raise _unclear("returned nothing" if score is None else f"returned {_shown(score)}")
+
+
+def _shown(score: object) -> str:
+    if isinstance(score, str):
+        return "an empty text" if not score.strip() else f"{score!r:.60} as the score"
+    return repr(score) if isinstance(score, Real) else f"a {type(score).__name__}"
 
 
 def _unclear(what: str) -> EvalcaseError:

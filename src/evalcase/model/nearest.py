@@ -1,4 +1,4 @@
-"""The known name that a wrong one was probably meant to be."""
+"""The known name that a wrong one was probably meant to be, and the hint that names it."""
 
 from __future__ import annotations
 
@@ -28,3 +28,13 @@ def nearest_meaning(name: str, meant: Mapping[str, str], alike: float = ALIKE) -
         return meant[plain]
     close = nearest(plain, meant, alike)
     return None if close is None else meant[close]
+
+
+def hint_at(close: str | None) -> str | None:
+    """The hint that names what was probably meant; None if nothing is near."""
+    return None if close is None else f"did you mean `{close}`?"
+
+
+def did_you_mean(name: str, known: Iterable[str], alike: float = ALIKE) -> str | None:
+    """A hint that names the nearest of some names; None if none is near."""
+    return hint_at(nearest(name, known, alike))

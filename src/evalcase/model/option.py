@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeVar, dataclass_transform, overload
 
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
-from evalcase.model.nearest import nearest_meaning
+from evalcase.model.nearest import hint_at, nearest_meaning
 from evalcase.model.quick_dataclass import (
     MISSING,
     dataclass,
@@ -141,6 +141,16 @@ def faults_of(
             yield fault._replace(path=(*path, *fault.path))
 
 
+def held_faults(made: object) -> Iterator[OptionFault]:
+    """What is wrong with the options of a dataclass that was made without being asked."""
+    declared: type = type(made)
+    names = _field_names(declared)
+    for name, each in options_of(declared).items():
+        value = getattr(made, names[name])
+        if value is not None:
+            yield from each.shape.faults(value, (name,))
+
+
 def made_of(declared: type, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of that type
     """The dataclass of values that have no faults. Null means that nobody says."""
     return declared(**fields_of(declared, values))
@@ -205,10 +215,8 @@ def _or_null(schema: dict[str, JSON]) -> dict[str, JSON]:
 def _unknown(name: str, known: Mapping[str, Option], what: str, path: KeyPath) -> OptionFault:
     meant = {other: each.name for each in known.values() for other in each.elsewhere}
     meant |= {each: each for each in known}
-    close = nearest_meaning(name, meant)
-    if close is not None:
-        hint = f"did you mean `{close}`?"
-    else:
+    hint = hint_at(nearest_meaning(name, meant))
+    if hint is None:
         hint = f"it has {', '.join(f'`{each}`' for each in known)}" if known else "it has none"
     message = f"{what} has no option `{name}`"
     return OptionFault((*path, name), message, hint, at="key", code="unknown-option")

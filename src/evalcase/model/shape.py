@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from evalcase.model.either import either
 from evalcase.model.finding import At, KeyPath
 from evalcase.model.json_value import JSON, kind
-from evalcase.model.nearest import nearest
+from evalcase.model.nearest import did_you_mean
 from evalcase.model.quick_dataclass import dataclass
 
 
@@ -172,8 +172,7 @@ class Choice(Plain):
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if value not in self.choices:
-            close = nearest(value.lower(), self.choices) if isinstance(value, str) else None
-            hint = None if close is None else f"did you mean `{close}`?"
+            hint = did_you_mean(value.lower(), self.choices) if isinstance(value, str) else None
             yield mismatch(self, value, path, hint, "bad-value")
 
     def schema(self) -> dict[str, JSON]:

@@ -51,6 +51,8 @@ class TargetKind:
     """How `kind:value` is read where it gives more than one option. It raises ConfigError."""
     runs_code: bool = False
     """Whether it starts a process or imports code, which --no-exec forbids."""
+    rules: tuple[dict[str, JSON], ...] = ()
+    """What its options say of each other, as JSON Schema for editors; `check` asks `conflicts`."""
     carries_address: Callable[[str], bool] = _has_scheme
     """Whether a value says where to connect to, which no suite may."""
 

@@ -165,10 +165,13 @@ def defaults_of(config: Config) -> Defaults:
 
 
 def _forbid_code(named: NamedGrader) -> None:
-    if named.grader.kind.runs_code:
+    if runs_code(named):
         raise ConfigError(f"grader `{named.name}` would run code (--no-exec)")
-    for each in named.grader.inner():
-        _forbid_code(each)
+
+
+def runs_code(named: NamedGrader) -> bool:
+    """Whether a grader, or one inside of it, would start a process or import code."""
+    return named.grader.kind.runs_code or any(map(runs_code, named.grader.inner()))
 
 
 def make_grader(spec: Mapping[str, JSON], defaults: Defaults = _NO_DEFAULTS) -> NamedGrader:

@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from evalcase.errors import ConfigError
+from evalcase.model.nearest import did_you_mean
 from evalcase.model.target import TargetKind
-from evalcase.text.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

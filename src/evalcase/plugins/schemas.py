@@ -81,7 +81,8 @@ def _options(kind: TargetKind) -> Schema:
     properties = properties_of(options)
     properties["kind"] = {"description": kind.about}
     needed: list[JSON] = [name for name, each in options.items() if each.needed]
-    return {**only_these(properties), "required": needed}
+    rules: Schema = {"allOf": list(kind.rules)} if kind.rules else {}
+    return {**only_these(properties), "required": needed, **rules}
 
 
 def _offered(kinds: list[TargetKind]) -> Schema:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from evalcase.errors import ConfigError
 from evalcase.model.finding import Finding, KeyPath, Unfit
 from evalcase.model.json_value import JSON
+from evalcase.model.nearest import did_you_mean
 from evalcase.model.option import faults_of
 from evalcase.model.shape import OptionFault
 from evalcase.model.target import TargetKind
@@ -15,7 +16,6 @@ from evalcase.plugins.registry import find_target_kind, is_known, names
 from evalcase.project.config import Config
 from evalcase.system.project_root import leads_inside
 from evalcase.text.plain_json import NotJsonError, copy_json
-from evalcase.text.suggest import did_you_mean
 
 _CONFIGURE_IT = "add [targets.NAME] to evalcase.toml, and name that here"
 

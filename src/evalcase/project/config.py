@@ -120,7 +120,7 @@ def read_config(start: str, seen_from: str | None = None) -> Config:
     root = project_root(os.path.realpath(start))
     for name in TABLES:
         path = os.path.join(root, name)
-        if os.path.isfile(path):
+        if os.path.lexists(path):
             config = _read_file(root, path, _shown(path, root, seen_from))
             if config is not None:
                 return config

@@ -21,7 +21,7 @@ def holds_config(root: str) -> bool:
     """Whether a project may have a configuration."""
     for name in TABLES:
         path = os.path.join(root, name)
-        if os.path.isfile(path):
+        if os.path.lexists(path):
             try:
                 if has_settings(name, read_file(path, MOST_BYTES, inside=root)):
                     return True

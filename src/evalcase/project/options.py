@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from math import inf
 from typing import Any, TypedDict
 
 from evalcase.errors import ConfigError
 from evalcase.model.codec import decode, encode
+from evalcase.model.option import held_faults, option, options_of
 from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.result import Result
+from evalcase.model.shape import Number
 from evalcase.project.config import Config
 from evalcase.run.limits import Limits
 from evalcase.run.selection import FailedOf, Selection, Shard
+
+
+def _as_configured(name: str) -> Any:  # noqa: ANN401 - a field of its own type
+    """What the configuration says, too: it is declared there. None leaves it to that."""
+    declared = options_of(Config)[name]
+    return option(declared.shape, declared.about, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,38 +30,29 @@ class RunOptions:
     paths: tuple[str, ...] = (".",)
     targets: tuple[str, ...] = ()
     selection: Selection = field(default_factory=Selection)
-    repeat: int | None = None
-    concurrency: int | None = None
-    timeout_s: float | None = None
-    retries: int | None = None
+    repeat: int | None = option(Number(1, whole=True), "Trials of each case.", default=None)
+    concurrency: int | None = _as_configured("concurrency")
+    timeout_s: float | None = _as_configured("timeout_s")
+    retries: int | None = _as_configured("retries")
     retry_timeouts: bool = False
-    max_cost_usd: float | None = None
+    max_cost_usd: float | None = option(
+        Number(0), "No more trials are started once this is spent.", default=None
+    )
     fail_fast: bool = False
     no_exec: bool = False
     cache: bool | None = None
     env_file: str | None = None
-    max_errors: int = 0
-    """Trials that may error before the exit code says so."""
-    fail_under: float | None = None
-    """The pass rate that is enough."""
+    max_errors: int = option(
+        Number(0, whole=True), "Trials that may error before the exit code says so.", default=0
+    )
+    fail_under: float | None = option(Number(0), "The pass rate that is enough.", default=None)
 
     def __post_init__(self) -> None:
-        chosen = self.selection
-        numbers: dict[str, tuple[float | None, float]] = {
-            "repeat": (self.repeat, 1), "concurrency": (self.concurrency, 1),
-            "retries": (self.retries, 0), "timeout_s": (self.timeout_s, 0.001),
-            "max_cost_usd": (self.max_cost_usd, 0.0), "limit": (chosen.limit, 1),
-            "sample": (chosen.sample, 1), "max_errors": (self.max_errors, 0),
-            "fail_under": (self.fail_under, 0.0),
-        }  # fmt: skip
-        for name, (value, least) in numbers.items():
-            wanted = int if type(least) is int else int | float
-            if value is not None and (isinstance(value, bool) or not isinstance(value, wanted)):
-                raise ConfigError(f"`{name}` is a number of {least:g} or more, not {value!r:.40}")
-            if value is not None and not least <= value < inf:
-                raise ConfigError(f"`{name}` is {least:g} or more, not {value}")
-        if chosen.shard is not None and not 1 <= chosen.shard.number <= chosen.shard.of:
-            raise ConfigError(f"`shard` is a part of several, such as 2/5, not {chosen.shard}")
+        for fault in (*held_faults(self), *held_faults(self.selection)):
+            raise ConfigError(fault.message)
+        shard = self.selection.shard
+        if shard is not None and not 1 <= shard.number <= shard.of:
+            raise ConfigError(f"`shard` is a part of several, such as 2/5, not {shard}")
 
     def limits(self, config: Config, per_target: dict[str, int]) -> Limits:
         bounds = {name: each.get("concurrency") for name, each in config.targets.items()}

@@ -45,7 +45,7 @@ class CaseShelf:
         if self._file is None:
             self._file = open_lines(self._path)
         data = read_line_at(self._path, self._file, found[0]).get("data")
-        if not isinstance(data, dict) or not _is_case(data):
+        if not isinstance(data, dict) or data.get("id") != case or not _is_case(data):
             raise damaged(self._path, line_number(self._file, found[0]), "is no case")
         return Case(data)
 
@@ -91,12 +91,17 @@ def _number(line: bytes) -> int:
 def _is_case(data: dict[str, Any]) -> bool:
     fits = all(isinstance(data[name], kind) for name, kind in _TYPES.items() if name in data)
     return (
-        fits and "id" in data
+        fits and _is_repeat(data.get("repeat", {}))
         and _are_messages(data.get("input"))
         and _are_messages(data.get("expected_output", []))
         and all(isinstance(each, dict) for each in data.get("rubrics", ()))
         and all(isinstance(each, dict) for each in data.get("graders", ()))
     )  # fmt: skip
+
+
+def _is_repeat(value: dict[str, Any]) -> bool:
+    times, rate = value.get("times", 1), value.get("pass_rate", 1.0)
+    return type(times) is int and times > 0 and type(rate) in (int, float) and 0 <= rate <= 1
 
 
 def _are_messages(value: object) -> bool:

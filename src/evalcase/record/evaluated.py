@@ -9,7 +9,7 @@ from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.result import Result
 from evalcase.model.totals import Totals
 from evalcase.record.ending import Status
-from evalcase.record.folder import Run
+from evalcase.record.folder import Run, planned_cases
 from evalcase.record.kept import KeptRun
 
 
@@ -34,6 +34,8 @@ class Evaluated:
     mixed: tuple[str, ...] = ()
     """The targets that were changed while it went on, and of which there are answers from before
     and after."""
+    not_run: int = 0
+    """How many cases have no trial with a result: the run was ended before."""
     lost: int = 0
     """How many cases can't be run any more, because the suites no longer have them."""
 
@@ -75,5 +77,12 @@ def read_evaluated(kept: KeptRun) -> Evaluated:
     end = kept.end
     return Evaluated(
         kept.run, end.status, kept.totals, end.notice, end.failed_fast, end.cap_usd,
-        end.duration_s, kept.grading, kept.mixed, end.lost,
+        end.duration_s, kept.grading, kept.mixed,
+        count_not_run(kept.run, end.status, kept.totals), end.lost,
     )  # fmt: skip
+
+
+def count_not_run(run: Run, status: Status, totals: Totals) -> int:
+    """How many cases of those that were planned are in no count; none where a run is complete."""
+    planned = planned_cases(run) if status != "completed" else None
+    return max(0, (planned or 0) - totals.cases.total - totals.unfinished)

@@ -19,7 +19,7 @@ from evalcase.model.target import TargetVersion
 from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
 from evalcase.record.lines import JournalLines
-from evalcase.record.outline import REGRADED, VERDICTS, Changed, Outline, read_outlines
+from evalcase.record.outline import REGRADED, VERDICTS, Begun, Changed, Outline, read_outlines
 from evalcase.record.table import Table, mark_of
 from evalcase.record.tally import Tally
 
@@ -76,6 +76,7 @@ class Index:
         self.gradings = 1
         """How many gradings there are."""
         self._upto = upto
+        self._is_past = False
         self.versions: dict[str, TargetVersion] = {}
         """What targets were changed to, where they were: the last of it."""
         self._askers: dict[tuple[str, TargetVersion | None], int] = {}
@@ -115,7 +116,13 @@ class Index:
     def read(self, lines: JournalLines) -> None:
         """Take in all lines of a journal."""
         for at, outline in read_outlines(lines):
-            if isinstance(outline, Changed):
+            if isinstance(outline, Begun):
+                self.gradings = max(self.gradings, outline.grading)
+                if self._upto is not None and outline.grading > self._upto:
+                    self._is_past = True
+            elif self._is_past:
+                continue  # what was answered or graded later is not what was there then
+            elif isinstance(outline, Changed):
                 self.versions[outline.target] = outline.version
             else:
                 self.add(outline, at)

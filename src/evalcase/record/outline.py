@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import fsum
 from typing import Any, NamedTuple, get_args
 
@@ -14,7 +14,7 @@ from evalcase.record.lines import JournalLines, damaged
 from evalcase.text.journal_row import decode_row
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-RESULT, REGRADED, CHANGED = "result", "regraded", "target"
+RESULT, REGRADED, CHANGED, GRADING = "result", "regraded", "target", "grading"
 _SKIPPED = b'{"type":"case",'
 _MOST_USD = 1e15
 _TYPES = [str, str, str, int]
@@ -44,6 +44,13 @@ class Changed(NamedTuple):
     version: TargetVersion
 
 
+class Begun(NamedTuple):
+    """That answers are graded again from here on."""
+
+    grading: int
+    """Which grading of them it is."""
+
+
 class Placed(NamedTuple):
     """A row, and where it stands."""
 
@@ -54,18 +61,18 @@ class Placed(NamedTuple):
     row: dict[str, Any]
 
 
-def read_outlines(lines: JournalLines) -> Iterator[tuple[int, Outline | Changed]]:
-    """Every row that counts trials, or says who answers them, with the byte at which it begins."""
+def read_outlines(lines: JournalLines) -> Iterator[tuple[int, Outline | Changed | Begun]]:
+    """Every row that counts trials, or says who answers or which grading they are of; with the
+    byte at which it begins."""
     for line, at, row in read_result_rows(lines):
         try:
-            yield at, _changed(row) if row["type"] == CHANGED else outline_of(row)
+            yield at, _READERS[row["type"]](row)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise damaged(lines.path, line, f"is no result: {error!r}") from error
 
 
 def read_result_rows(lines: JournalLines) -> Iterator[Placed]:
-    """Every row of a result, a regrading or a changed target. Cases, the most of a journal, are
-    not even parsed."""
+    """Every row that `read_outlines` reads. Cases, the most of a journal, are not even parsed."""
     at = 0
     for line in lines:
         begins, at = at, lines.size
@@ -75,7 +82,7 @@ def read_result_rows(lines: JournalLines) -> Iterator[Placed]:
             row = decode_row(line)
         except ValueError as error:
             raise damaged(lines.path, lines.count, f"is no row of a journal: {error}") from error
-        if row.get("type") in (RESULT, REGRADED, CHANGED):
+        if row.get("type") in _READERS:
             yield Placed(lines.count, begins, row)
 
 
@@ -124,3 +131,11 @@ def _share(value: object) -> float:
     if type(value) not in (int, float) or not 0 <= value <= 1:  # type: ignore[operator]
         raise ValueError("pass_rate is no share")
     return float(value)  # type: ignore[arg-type]
+
+
+_READERS: dict[object, Callable[[dict[str, Any]], Outline | Changed | Begun]] = {
+    RESULT: outline_of,
+    REGRADED: outline_of,
+    CHANGED: _changed,
+    GRADING: lambda row: Begun(_count(row, "number")),
+}

@@ -127,6 +127,7 @@ _PARTS: dict[str, dict[str, Part]] = {
         "retried": _each(_scrub_failure),
     },
     "regraded": _GRADED,
+    "grading": {"graders": lambda graders, known: known.data(graders)},
     "end": {"notice": lambda notice, known: known.told_text(notice)},
 }
 """What is looked through, by the type of the row."""

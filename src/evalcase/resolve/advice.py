@@ -44,10 +44,34 @@ def advise(data: dict[str, Any], path: KeyPath, written: Written, findings: Find
             message = "this case has nothing to grade, so it can never pass"
             hint = "add `expected_output`, `criteria`, `rubrics` or `graders`"
             findings.add("nothing-to-grade", path, message, hint)
+        elif "skip" not in data:
+            _advise_reference(graders, path, findings)
         return
     compares = {each for grader in graders for each in _compares_expected(grader, findings)}
     if True not in compares:
         _advise_comparison(expected, written, None in compares, "skip" in data, findings)
+
+
+def _advise_reference(
+    graders: Sequence[Mapping[str, Any]], path: KeyPath, findings: Findings
+) -> None:
+    """A grader that compares with `expected_output` has nothing to compare where there is none."""
+    for each in graders:
+        if True in _compares_expected(each, findings):
+            what = f"the grader `{each['type']}` compares with `expected_output`, which is absent"
+            findings.add("nothing-to-grade", path, what, "add `expected_output`")
+            return
+
+
+def check_weights(data: Mapping[str, Any], path: KeyPath, findings: Findings) -> None:
+    """Object to a threshold for a mean that there can't be, since no grader counts in it."""
+    graders = data["graders"]
+    if any(each.get("weight", 1) for each in graders) or "criteria" in data or "rubrics" in data:
+        return
+    compares = {each for grader in graders for each in _compares_expected(grader, findings)}
+    if "expected_output" not in data or True in compares:
+        message = "the weights of its graders are all 0, so there is no mean to reach a threshold"
+        findings.add("bad-value", path, message, "leave `weight` out, or `threshold`")
 
 
 def _compares_expected(grader: Mapping[str, Any], findings: Findings) -> Iterator[bool | None]:

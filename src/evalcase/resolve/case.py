@@ -7,7 +7,7 @@ from typing import Any
 from evalcase.model.case import Case
 from evalcase.model.finding import NO_DOUBTS, QUOTE_IT, KeyPath
 from evalcase.model.json_value import kind
-from evalcase.resolve.advice import Written, advise
+from evalcase.resolve.advice import Written, advise, check_weights
 from evalcase.resolve.doubts import look_into
 from evalcase.resolve.fields import CASE_FIELDS, CASE_ORDER
 from evalcase.resolve.findings import Findings
@@ -71,6 +71,8 @@ def resolve_case(
         look_into(data, values.get("expected_output"), path, expected_at, findings)
     if findings.errors > errors:
         return None
+    if "threshold" in data and data.get("graders"):
+        check_weights(data, path, findings)
     as_written = values.get("expected_output")
     if type(as_written) is not str:
         # Text is compared as it stands, and nothing more is to be said of it.

@@ -23,6 +23,7 @@ from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
 from evalcase.run.retry import wait_before_retry
 from evalcase.system.guests import Guests
+from evalcase.system.queue_time import queueing
 from evalcase.text.crash import failure_of
 
 CACHE_VERSION = 2
@@ -192,10 +193,12 @@ class _Steadfast:
     """Waits as long as it takes, also while no more trials are begun."""
 
     async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
+        with queueing():
+            await asyncio.sleep(seconds)
 
     async def turn(self, pace: Pace) -> float:
-        return await pace.begin()
+        with queueing():
+            return await pace.begin()
 
 
 def _failure(error: BaseException) -> Failure:

@@ -14,7 +14,9 @@ from heapq import nsmallest
 from typing import NamedTuple
 
 from evalcase.model.case import Case
+from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import Number
 
 Pair = tuple[str, Case]
 """The path of a suite, and one of its cases."""
@@ -49,9 +51,13 @@ class Selection:
     """Cases by suite and id, beside those that a glob finds."""
     tags: tuple[str, ...] = ()
     shard: Shard | None = None
-    sample: int | None = None
+    sample: int | None = option(
+        Number(1, whole=True), "So many cases, drawn by the seed.", default=None
+    )
     seed: int = 0
-    limit: int | None = None
+    limit: int | None = option(
+        Number(1, whole=True), "At most so many cases, from the beginning.", default=None
+    )
     failed_of: FailedOf | None = None
 
 

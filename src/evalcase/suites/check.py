@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from evalcase.model.problem import Problem
 from evalcase.plugins.known import InProject
 from evalcase.project.config_file import holds_config
-from evalcase.read.discover import discover
 from evalcase.read.document import Format
-from evalcase.suites.load import Loaded, load_file, load_text
+from evalcase.suites.load import Loaded, load_each, load_text
 from evalcase.system.project_root import project_root
 
 if TYPE_CHECKING:
@@ -48,11 +47,7 @@ def check_project(
     problems = project.config_problems()
     if problems:
         yield Loaded(problems[0].path, None, problems, 0)
-    for path in discover(paths):
-        if isinstance(path, Problem):
-            yield Loaded(path.path, None, [path], 0, is_read=False)
-        else:
-            yield load_file(path, stdin_format, keep=False, known=project.known)
+    yield from load_each(paths, stdin_format, keep=False, known=project.known)
 
 
 def check_text_as(text: str, path: str, format: Format, project: Project) -> list[Problem]:

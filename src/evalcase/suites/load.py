@@ -14,7 +14,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.problem import Problem, in_order
 from evalcase.model.suite import Suite
 from evalcase.plugins.known import Installed
-from evalcase.read.discover import format_of, is_sidecar, nothing_there, suite_name
+from evalcase.read.discover import discover, format_of, is_sidecar, nothing_there, suite_name
 from evalcase.read.document import Format, parse_document
 from evalcase.read.source import (
     STDIN,
@@ -72,6 +72,18 @@ def load_file(
         return Loaded(path, None, [unreadable(path, error)], 0, is_read=False)
 
 
+def load_each(
+    paths: Iterable[str], stdin_format: Format = "yaml", keep: bool = True,
+    known: Known | None = None,
+) -> Iterator[Loaded]:  # fmt: skip
+    """Read the suites that some paths stand for, one after the other; folders are searched."""
+    for path in discover(paths):
+        if isinstance(path, Problem):
+            yield Loaded(path.path, None, [path], 0, is_read=False)
+        else:
+            yield load_file(path, stdin_format, keep, known)
+
+
 def load_text(text: str, format: Format, path: str = TEXT, known: Known | None = None) -> Loaded:
     """Read a suite from text, as if it stood at its path, by default in the current folder."""
     try:
@@ -93,7 +105,7 @@ def load_case(text: str) -> tuple[Case | None, list[Problem]]:
         return None, document.problems
     findings = Findings(Installed())
     case = resolve_case(document.value, (), findings, Ids(), vocabulary=LONE_CASE)
-    findings.check_files(attachments_in(os.getcwd()).find)
+    findings.check_files(attachments_in(os.getcwd()))
     return case, document.problems + document.place(findings.found)
 
 
@@ -112,7 +124,7 @@ def _load_document(path: str, source: bytes, format: Format, known: Known) -> Lo
         if findings.found:
             _name_foreign(findings, document.value, cases)
         if findings.files:
-            findings.check_files(attachments_in(folder_of(path)).find)
+            findings.check_files(attachments_in(folder_of(path)))
         if document.faults:
             # What is missing may be missing because of the faults.
             findings.leave_out(ADVICE)

@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from evalcase.system.eager import Starter
+from evalcase.system.queue_time import QueueTime
 from evalcase.system.timer import Timer
 
 GRACE_S = 2.5
@@ -34,11 +35,18 @@ class Stay(NamedTuple):
 class _Guest:
     """One call that is awaited."""
 
-    __slots__ = ("guests", "is_told", "limit_s", "started", "stay", "task", "waiter", "when")
+    __slots__ = (
+        "extension", "granted_s", "guests", "is_told", "limit_s", "queue", "started", "stay",
+        "task", "waiter", "when",
+    )  # fmt: skip
 
-    def __init__(self, guests: Guests, limit_s: float) -> None:
+    def __init__(self, guests: Guests, limit_s: float, queue: QueueTime | None) -> None:
         self.guests = guests
         self.limit_s = limit_s
+        self.queue = queue
+        self.granted_s = 0.0
+        """What was added to its limit, since it stood in a queue."""
+        self.extension: asyncio.TimerHandle | None = None
         self.started = perf_counter()
         self.when = 0.0
         self.is_told = False
@@ -55,7 +63,8 @@ class _Guest:
 
     def leave(self, value: object, error: BaseException | None) -> None:
         took_s = perf_counter() - self.started
-        self.stay = Stay(value, error, self.is_told or took_s > self.limit_s, took_s)
+        allowed_s = self.limit_s if self.queue is None else self.limit_s + self.queue.seconds()
+        self.stay = Stay(value, error, self.is_told or took_s > allowed_s, took_s)
         if self.waiter is not None and not self.waiter.done():
             self.waiter.set_result(None)
 
@@ -67,9 +76,13 @@ class _Guest:
     def ring(self) -> None:
         """Its time is over; the second time, also that to leave."""
         assert self.task is not None
+        queued_s = self.queue.seconds() - self.granted_s if self.queue is not None else 0.0
         if self.is_told:
             self.leave(None, None)
             self.guests.give_up(self.task)
+        elif queued_s > 0:
+            self.granted_s += queued_s
+            self.extension = asyncio.get_running_loop().call_later(queued_s, self.ring)
         else:
             self.is_told = True
             self.guests.timer.add(self, self.guests.grace_s)
@@ -98,15 +111,19 @@ class Guests:
         return guest.take_stay()
 
     async def run_all(
-        self, calls: Iterable[tuple[Awaitable[object], float]], name: str
+        self, calls: Iterable[tuple[Awaitable[object], float, QueueTime | None]], name: str
     ) -> list[Stay]:
-        """The same for several at once, each with its limit, in their order."""
-        guests = [self._receive(awaitable, limit_s, name) for awaitable, limit_s in calls]
+        """The same for several at once, each with its limit, in their order. What one of them
+        spends in a queue doesn't count, where that is measured."""
+        guests = [self._receive(each, limit_s, name, queue) for each, limit_s, queue in calls]
         await self._wait(guests)
         return [guest.take_stay() for guest in guests]
 
-    def _receive(self, awaitable: Awaitable[object], limit_s: float, name: str) -> _Guest:
-        guest = _Guest(self, limit_s)
+    def _receive(
+        self, awaitable: Awaitable[object], limit_s: float, name: str,
+        queue: QueueTime | None = None,
+    ) -> _Guest:  # fmt: skip
+        guest = _Guest(self, limit_s, queue)
         guest.task = self._starter.start(guest.live(awaitable), name)
         if guest.task is not None:
             guest.waiter = self._loop.create_future()
@@ -123,6 +140,8 @@ class Guests:
             for guest in guests:
                 if guest.waiter is not None:
                     self.timer.remove(guest, self.grace_s if guest.is_told else guest.limit_s)
+                if guest.extension is not None:
+                    guest.extension.cancel()
                 if guest.stay is None and guest.task is not None:
                     _tell(guest.task, self._leaving)
 

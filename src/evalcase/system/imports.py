@@ -13,7 +13,7 @@ from traceback import extract_tb
 from types import ModuleType
 
 from evalcase.errors import ConfigError
-from evalcase.model.nearest import nearest
+from evalcase.model.nearest import did_you_mean
 from evalcase.model.shape_names import Reference
 from evalcase.system import file_modules
 from evalcase.system.file_modules import import_file, names_file, object_to_file
@@ -65,8 +65,7 @@ def _import(module_name: str, wanted: str, root: str) -> ModuleType:
 
 def _no_module(missing: str) -> str:
     folder = sys.path[0] or os.curdir
-    close = nearest(missing, _modules_in(folder))
-    hint = f"did you mean `{close}`?" if close else f"it is looked for in {folder} first"
+    hint = did_you_mean(missing, _modules_in(folder)) or f"it is looked for in {folder} first"
     return f"there is no module `{missing}`; {hint}"
 
 
@@ -100,9 +99,8 @@ def _is_machinery(filename: str) -> bool:
 
 
 def _missing(found: object, attribute: str, wanted: str) -> str:
-    close = nearest(attribute, [each for each in dir(found) if not each.startswith("_")])
-    hint = f": did you mean `{close}`?" if close else ""
+    hint = did_you_mean(attribute, [each for each in dir(found) if not each.startswith("_")])
     file = getattr(found, "__file__", None)
     where = f" ({file})" if file else ""
     shown = getattr(found, "__name__", type(found).__name__)
-    return f"{wanted}: `{shown}`{where} has no `{attribute}`{hint}"
+    return f"{wanted}: `{shown}`{where} has no `{attribute}`{f': {hint}' if hint else ''}"

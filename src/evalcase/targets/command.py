@@ -22,7 +22,7 @@ from evalcase.system.processes.process import Process
 from evalcase.targets.asking.fingerprint import describe_asked, program_files, program_sources
 from evalcase.targets.asking.shown import describe_hidden
 from evalcase.targets.process.input import CommandInput, prepare_input
-from evalcase.targets.process.options import CommandOptions
+from evalcase.targets.process.options import COMMAND_RULES, CommandOptions
 from evalcase.targets.process.program import Program, resolve_program
 from evalcase.targets.process.worker import Workers
 from evalcase.targets.reading.outputs import read_output
@@ -43,7 +43,7 @@ class CommandTarget(Target):
 
     kind: ClassVar[TargetKind] = TargetKind(
         "command", "Runs a program.", CommandOptions,
-        value="command", split_value=_split_words, runs_code=True,
+        value="command", split_value=_split_words, runs_code=True, rules=COMMAND_RULES,
     )  # fmt: skip
 
     def __init__(self, options: CommandOptions, surroundings: Surroundings) -> None:

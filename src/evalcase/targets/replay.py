@@ -77,6 +77,9 @@ class ReplayTarget(Target):
             self._index.read(self._file, self._options.target)
         except OSError as error:
             raise ConfigError(f"replay target: {path} can't be read: {error.strerror}") from None
+        if self._index.torn is not None:
+            place = f"{path}:{self._index.torn}"
+            self._surroundings.warn(f"replay target: {place}: this line is cut short, and left out")
 
     async def answer(self, question: Question) -> Answer:
         assert self._file is not None, "open() comes first"

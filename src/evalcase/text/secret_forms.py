@@ -7,6 +7,7 @@ import json
 import re
 from binascii import b2a_base64
 from collections.abc import Iterator
+from itertools import islice
 
 SHORTEST = 8
 """Shorter values are found by chance, and protect nothing."""
@@ -34,10 +35,16 @@ _VOCABULARY = tuple(
     description conversation_id criteria threshold timeout_s tool_calls function arguments
     regraded errored ungraded completed interrupted incomplete failed_fast assistant developer
     exception connection protocol traceback exit_code request_id attempts messages suite_graders
+    asked_as asking_s judge-unparseable judge-truncated judge-refused judge-unsure judge-split
     """.split()
 )
 """The longer words of the record: without them a row could not be read again."""
 
+_MOST_IN_FORMS = 500
+"""Of longer values, such as certificates, pieces are looked for as they stand."""
+
+_MOST_LINES = 100
+_TELLING = re.compile("[A-Za-z].*[0-9]|[0-9].*[A-Za-z]", re.DOTALL)
 _TOKEN = re.compile(rf"[A-Za-z0-9_-]{{{_LONG},}}")
 _HEX_ESCAPE = re.compile(r"\\u[0-9a-f]{4}")
 _URL_ESCAPE = re.compile("%[0-9A-F]{2}")
@@ -60,7 +67,7 @@ def forms_of(value: str) -> Iterator[str]:
     yield from _in_url(data)
     yield from _in_base64(data)
     yield from _in_hex(data)
-    yield from _lines_of(value)
+    yield from islice(_lines_of(value), _MOST_LINES)
 
 
 def pieces_of(value: str) -> Iterator[str]:
@@ -70,12 +77,17 @@ def pieces_of(value: str) -> Iterator[str]:
     """
     if len(value) < _LONG:
         return
-    data = value.encode("utf-8", "surrogatepass")
     tokens = [] if len(value.split()) > 1 else _TOKEN.findall(value)
-    for form in (*tokens, *_in_base64(data), *_in_hex(data)):
-        yield from _windows(form)
-    for form in dict.fromkeys(forms_of(value)):
-        yield from filter(_is_telling, _windows(form))
+    tokens += [line for line in _lines_of(value) if len(line.split()) == 1]
+    forms = [value]
+    if len(value) <= _MOST_IN_FORMS:
+        data = value.encode("utf-8", "surrogatepass")
+        tokens += dict.fromkeys((*_in_base64(data), *_in_hex(data)))
+        forms += {*forms_of(value)}.difference(tokens)
+    for token in tokens:
+        yield from _windows(token)
+    for form in forms:
+        yield from filter(_TELLING.search, _windows(form))
 
 
 def numbers_of(value: str) -> Iterator[int | float]:
@@ -150,7 +162,3 @@ def in_json(value: str, *, ascii_only: bool = False) -> str:
 
 def _windows(text: str) -> Iterator[str]:
     return (text[at : at + PIECE] for at in range(len(text) - PIECE + 1))
-
-
-def _is_telling(piece: str) -> bool:
-    return any(map(str.isalpha, piece)) and any(map(str.isdigit, piece))

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import is_
 
 from evalcase.model.json_value import JSON
-from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.text.secret_forms import PIECE, SHORTEST, forms_of, in_json, numbers_of, pieces_of
 
 _EDGE = 10_000
@@ -17,25 +16,43 @@ _EDGE = 10_000
 _SHORT, _MOST_PLAIN = 100, 1000
 
 
-@dataclass(frozen=True, slots=True)
 class Known:
     """What is looked for, by now: each with the name that takes its place."""
 
-    values: dict[str, str] = field(default_factory=dict)
-    """Every value that was ever seen."""
-    names: dict[str, str] = field(default_factory=dict)
-    """Every form of them."""
-    in_json: tuple[str, ...] = ()
-    pattern: re.Pattern[str] | None = None
-    pieces: dict[str, str] = field(default_factory=dict)
-    numbers: dict[int | float, str] = field(default_factory=dict)
-    plain: set[str] = field(default_factory=set)
-    """Texts that were looked at, and have no piece in them."""
+    def __init__(
+        self,
+        values: Mapping[str, str],
+        names: Mapping[str, str],
+        in_json: tuple[str, ...],
+        pieces: Mapping[str, str],
+        numbers: Mapping[int | float, str],
+    ) -> None:
+        self.values = values
+        self.pieces = pieces
+        self._names = names
+        """Every form of a value."""
+        self._in_json = in_json
+        self._numbers = numbers
+        self._plain: set[str] = set()
+        """Texts that were looked at, and have no piece in them."""
+
+    def with_value(self, value: str, name: str) -> Known:
+        """The same, and one value more."""
+        numbers = list(numbers_of(value))
+        forms = [form for form in forms_of(value) if len(form) >= SHORTEST or form == value]
+        forms += map(repr, numbers)
+        return Known(
+            {**self.values, value: name},
+            {**dict.fromkeys(forms, name), **self._names},
+            (*self._in_json, *_shortest(map(in_json, forms))),
+            {**dict.fromkeys(pieces_of(value), name), **self.pieces},
+            {**dict.fromkeys(numbers, name), **self._numbers},
+        )
 
     def finds(self, text: str) -> bool:
         """Whether some string or number in this JSON text may hold a secret. Most rows end here:
         looking for each form in turn is faster than one pattern that knows them all."""
-        for form in self.in_json:  # noqa: SIM110 - any() takes twice as long
+        for form in self._in_json:  # noqa: SIM110 - any() takes twice as long
             if form in text:
                 return True
         return False
@@ -52,11 +69,12 @@ class Known:
 
     def data_text(self, text: str) -> str:
         """A text without secrets."""
-        if self.pattern is None or not any(form in text for form in self.names):
+        found = [form for form in self._names if form in text]
+        if not found:
             return text
         parts: list[str] = []
         done = 0
-        for start, end, name in self._spans(text):
+        for start, end, name in self._spans(text, found):
             parts += text[done:start], f"***{name}***"
             done = end
         return "".join([*parts, text[done:]])
@@ -72,13 +90,13 @@ class Known:
     def has_piece(self, text: str) -> bool:
         """Whether a text holds a piece of a secret. Short ones are looked at once: most trials have
         the same reason."""
-        if text in self.plain:
+        if text in self._plain:
             return False
         for at in range(len(text) - PIECE + 1):
             if text[at : at + PIECE] in self.pieces:
                 return True
-        if len(text) <= _SHORT and len(self.plain) < _MOST_PLAIN:
-            self.plain.add(text)
+        if len(text) <= _SHORT and len(self._plain) < _MOST_PLAIN:
+            self._plain.add(text)
         return False
 
     def _scrub(self, value: JSON, scrub_text: Callable[[str], str]) -> JSON:
@@ -106,22 +124,24 @@ class Known:
         return value if is_same else copy
 
     def _scrub_number(self, value: float) -> JSON:
-        name = self.numbers.get(value)
+        name = self._numbers.get(value)
         if name is not None:
             return f"***{name}***"
         text = repr(value)
         clean = self.data_text(text)
         return value if clean == text else clean
 
-    def _spans(self, text: str) -> Iterator[tuple[int, int, str]]:
+    def _spans(self, text: str, forms: list[str]) -> Iterator[tuple[int, int, str]]:
         """Where secrets are, and their names. Those that overlap are one."""
-        assert self.pattern is not None
+        longest_first = sorted(forms, key=len, reverse=True)
+        # Looking ahead, so that of two secrets that overlap neither hides the other.
+        pattern = re.compile(f"(?=({'|'.join(map(re.escape, longest_first))}))")
         start, end, name = 0, 0, ""
-        for match in self.pattern.finditer(text):
+        for match in pattern.finditer(text):
             if match.start() >= end:
                 if end:
                     yield start, end, name
-                start, name = match.start(), self.names[match[1]]
+                start, name = match.start(), self._names[match[1]]
             end = max(end, match.end(1))
         yield start, end, name
 
@@ -142,24 +162,8 @@ class Known:
         return "".join([*parts, text[done:]])
 
 
-def know(values: dict[str, str]) -> Known:
-    """What finds some values, each given with its name."""
-    names: dict[str, str] = {}
-    pieces: dict[str, str] = {}
-    numbers: dict[int | float, str] = {}
-    for value, name in values.items():
-        for form in forms_of(value):
-            if len(form) >= SHORTEST or form == value:
-                names.setdefault(form, name)
-        for piece in pieces_of(value):
-            pieces.setdefault(piece, name)
-        for number in numbers_of(value):
-            numbers.setdefault(number, name)
-            names.setdefault(repr(number), name)
-    longest_first = sorted(names, key=len, reverse=True)
-    # Looking ahead, so that of two secrets that overlap neither hides the other.
-    pattern = re.compile(f"(?=({'|'.join(map(re.escape, longest_first))}))") if names else None
-    return Known(values, names, _shortest(map(in_json, names)), pattern, pieces, numbers)
+NOTHING = Known({}, {}, (), {}, {})
+"""Before any value is known."""
 
 
 def _free(key: str, taken: Mapping[str, JSON]) -> str:

@@ -10,15 +10,19 @@ from __future__ import annotations
 import re
 from binascii import b2a_base64
 from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
 from typing import NamedTuple
 
 from evalcase.model.json_value import JSON
 from evalcase.text.secret_forms import is_common
-from evalcase.text.secret_search import Known, know
+from evalcase.text.secret_search import NOTHING, Known
 
 _PROXIES = tuple(f"{scheme}_proxy" for scheme in ("http", "https", "all"))
 _PROXY_NAMES = (*_PROXIES, *map(str.upper, _PROXIES))
 _USER = re.compile(r"(?:[A-Za-z0-9]+://)?([^/?#\s]+)@")
+
+_MOST_VALUES = 100
+"""An agent may have another token for each call: to look for all of them would take ever longer."""
 
 
 class Scrubber:
@@ -39,7 +43,7 @@ class Scrubber:
         self._seen: dict[str, str | None] = {}
         """What the variables had when they were last looked at; of proxies, those that are set."""
         self._count = -1
-        self._known = Known()
+        self._known = NOTHING
         self._warned: set[str] = set()
 
     def watch(self, names: Iterable[str]) -> None:
@@ -89,21 +93,27 @@ class Scrubber:
         self._seen, self._count = {**seen, **proxies}, count
 
     def _learn(self, secrets: Iterable[_Secret]) -> None:
-        values = dict(self._known.values)
-        common = set()
+        known, common = self._known, set()
         for name, value, is_sure in secrets:
-            if is_sure or not is_common(value):
-                values.setdefault(value, name)
-            elif value and name not in _PROXY_NAMES:
-                common.add(name)
-        if values != self._known.values:
-            self._known = know(values)
-        for name in sorted(common - self._warned):
-            self._warned.add(name)
-            self._warn(
+            if not is_sure and is_common(value):
+                common.add(name if value else "")
+            elif value not in known.values:
+                known = known.with_value(value, name)
+        if len(known.values) > _MOST_VALUES:
+            newest = list(known.values.items())[-_MOST_VALUES // 2 :]
+            known = reduce(lambda some, pair: some.with_value(*pair), newest, NOTHING)
+            self._warn_once(f"secrets have changed often: the last {len(newest)} are looked for")
+        self._known = known
+        for name in sorted(common.difference(_PROXY_NAMES, [""])):
+            self._warn_once(
                 f"the value of {name} is too short or too common to be told from other text: "
                 "it is not kept out of what is written"
             )
+
+    def _warn_once(self, text: str) -> None:
+        if text not in self._warned:
+            self._warned.add(text)
+            self._warn(text)
 
 
 class _Secret(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from evalcase.model.nearest import ALIKE, nearest, nearest_meaning, plain_name
+from evalcase.model.nearest import hint_at, nearest, nearest_meaning, plain_name
 
 _FIELDS_ELSEWHERE = {
     "prompt": "input", "question": "input", "query": "input", "messages": "input",
@@ -31,12 +31,6 @@ _SHORT = 5
 _SHORT_ALIKE = 0.8
 
 
-def did_you_mean(name: str, known: Iterable[str], alike: float = ALIKE) -> str | None:
-    """A hint that names the nearest of some names; None if none is near."""
-    close = nearest(name, known, alike)
-    return None if close is None else f"did you mean `{close}`?"
-
-
 def suggest(
     name: str, known: Iterable[str], aliases: dict[str, str] | None = None,
     elsewhere: dict[str, str] | None = None,
@@ -56,7 +50,7 @@ def suggest(
     else:
         likely = {each: primary for each, primary in meant.items() if _may_be(written, each)}
         close = nearest_meaning(name, likely, _FIELDS_ALIKE)
-    return None if close is None else f"did you mean `{close}`?"
+    return hint_at(close)
 
 
 def describe_foreign_letter(name: str) -> str:

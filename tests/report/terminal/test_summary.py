@@ -134,3 +134,13 @@ def test_memory_does_not_grow_with_what_passed() -> None:
 
     peak(10)
     assert peak(20_000) < peak(1_000) + 50_000
+
+
+@pytest.mark.parametrize(
+    ("seconds", "named"), [([0.5], False), ([0.05, 0.04], False), ([0.5, 0.04], True)]
+)
+def test_the_slowest_are_named_where_that_is_news(seconds: list[float], named: bool) -> None:
+    results = [result(f"c{at}", "passed", duration_s=each) for at, each in enumerate(seconds)]
+    lines = summary(results, 80, PLAIN)
+    assert any(line.startswith("slowest  c0 0.50 s") for line in lines) is named
+    assert any(line.startswith("slowest") for line in lines) is named

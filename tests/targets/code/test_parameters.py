@@ -184,7 +184,9 @@ def test_a_function_of_which_nothing_is_known_is_given_the_content() -> None:
 
 @pytest.mark.parametrize("parameters", ["", "a, b", "a, b, messages", "k=1", "**options", "k=1, /"])
 def test_what_can_not_be_asked_is_an_error(parameters: str) -> None:
-    with pytest.raises(ConfigError, match="can't be asked a question; it takes one parameter for"):
+    with pytest.raises(
+        ConfigError, match=r"can't be asked a question.*; it takes one parameter for"
+    ):
         bind_function(define(f"def f({parameters}): pass"), "agent:f")
 
 

@@ -9,7 +9,7 @@ from evalcase.graders.compare.matcher_options import FieldMap, Matcher
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.message import ToolCall
-from evalcase.model.nearest import nearest_meaning
+from evalcase.model.nearest import hint_at, nearest_meaning
 from evalcase.model.option import ANYTHING, only_these, option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, OptionFault
@@ -74,8 +74,7 @@ def _faults_of_call(call: JSON, path: KeyPath, what: str) -> Iterator[OptionFaul
         return
     for key in call:
         if key not in _KEYS:
-            close = nearest_meaning(key, _MEANT)
-            hint = f"did you mean `{close}`?" if close else f"it has {', '.join(_KEYS)}"
+            hint = hint_at(nearest_meaning(key, _MEANT)) or f"it has {', '.join(_KEYS)}"
             yield OptionFault((*path, key), f"{what} has no `{key}`", hint, "key", "unknown-option")
     function = call.get("function")
     name = call.get("tool", function.get("name") if isinstance(function, dict) else None)

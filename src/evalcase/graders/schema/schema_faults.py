@@ -8,10 +8,10 @@ from evalcase.graders.schema.keywords import ELSEWHERE, KNOWN, NAMED, ONE, PLAIN
 from evalcase.graders.schema.references import RemoteError, find_schema
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON, kind
-from evalcase.model.nearest import nearest
+from evalcase.model.nearest import did_you_mean
 from evalcase.model.shape import OptionFault
 
-EXTRA = "the extra `schema` knows it: pip install 'evalcase[schema]'"
+EXTRA = "the extra `schema` of evalcase knows it: install jsonschema-rs"
 
 
 def schema_faults(schema: JSON, path: KeyPath, root: JSON) -> Iterator[OptionFault]:
@@ -71,9 +71,10 @@ def _faults_of_reference(value: JSON, where: KeyPath, root: JSON) -> Iterator[Op
 def _unknown(keyword: str, where: KeyPath) -> OptionFault:
     if keyword in ELSEWHERE:
         hint = EXTRA
+    elif keyword in ("file", "path", "value", "weight", "threshold"):
+        hint = "a mapping is the schema; options stand beside it: {type: json_schema, …}"
     else:
-        close = nearest(keyword, KNOWN)
-        hint = f"did you mean `{close}`?" if close else "JSON Schema 2020-12 has no such keyword"
+        hint = did_you_mean(keyword, KNOWN) or "JSON Schema 2020-12 has no such keyword"
     what = f"the keyword `{keyword:.60}` of the schema is not known"
     return OptionFault(where, what, hint, at="key", code="unknown-option")
 

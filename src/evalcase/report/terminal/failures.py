@@ -190,9 +190,8 @@ def reason_lines(text: str, width: int, most: int = _REASON_ROWS) -> list[str]:
 
 def failure_lines(failure: Failure, attempts: int, style: Style, width: int) -> Iterator[str]:
     """Why there is no answer."""
-    kind = "" if failure.kind in ("exception", "stopped") else f"{failure.kind}: "
     after = f" (after {attempts} attempts)" if attempts > 1 else ""
-    yield from reason_lines(f"{kind}{failure.message}{after}", width)
+    yield from reason_lines(f"{failure.message}{after}", width)
     yield from evidence_lines(failure.details, style, width, failure.message)
 
 

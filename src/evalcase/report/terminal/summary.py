@@ -27,7 +27,8 @@ from evalcase.text.visible import visible
 
 _LABEL = 9
 _NARROW = 60
-_SLOW_S = 0.01
+_SLOW_S = 0.1
+"""A case that is quicker is no news; nor is the slowest of one."""
 
 FindCase = Callable[[str, str], Case | None]
 """Finds a case by its suite and id."""
@@ -52,6 +53,8 @@ class Ending:
     """Which of several gradings this is."""
     origin: str = ""
     """The run whose cases that did not pass these are."""
+    not_run: int = 0
+    """How many cases were not begun."""
     mixed: str = ""
     """What is mixed in it, that should not be: versions of a target."""
 
@@ -98,6 +101,8 @@ def verdict_lines(ending: Ending, width: int, style: Style) -> Iterator[str]:
     parts = _counted(totals.cases, style)
     if totals.unfinished:
         parts.append((f"{totals.unfinished:,} {UNFINISHED}", style.warning))
+    if ending.not_run:
+        parts.append((f"{ending.not_run:,} not run", style.warning))
     parts = parts or [("nothing ran", style.warning)]
     if totals.pass_rate is not None:
         parts.append((f"pass rate {percent(totals.pass_rate)}", style.place))
@@ -154,7 +159,7 @@ def _facts(
         yield from _fact("trials", said, width, style)
     yield from _repeats(statistics, several, width, style)
     slow = [each for each in statistics.slowest if each.duration_s >= _SLOW_S]
-    if slow:
+    if slow and totals.cases.total > 1:
         said_slow = [f"{_called(each.name, several)} {each.duration_s:.2f} s" for each in slow]
         yield from _fact("slowest", said_slow, width, style)
     if statistics.input_tokens or statistics.output_tokens:

@@ -33,8 +33,22 @@ async def make_object(found: Any, arguments: Mapping[str, Any] | None, name: str
         return found
     if not callable(found):
         raise ConfigError(f"python target: `{name}` takes no `arguments`: it is no class")
+    _check_arguments(found, arguments or {}, name)
     made = found(**(arguments or {}))
     return await made if inspect.isawaitable(made) else made
+
+
+def _check_arguments(found: Callable[..., Any], arguments: Mapping[str, Any], name: str) -> None:
+    """Raise ConfigError if a class or a factory can't be called with these."""
+    try:
+        signature = inspect.signature(found)
+    except (TypeError, ValueError):
+        return  # written in C: it says so itself
+    try:
+        signature.bind(**arguments)
+    except TypeError as error:
+        hint = "`arguments` of [targets.NAME] in evalcase.toml are its keyword arguments"
+        raise ConfigError(f"python target `{name}`: it can't be made: {error}; {hint}") from None
 
 
 async def enter_object(found: Any) -> Entered:  # noqa: ANN401 - an object of the user's

@@ -87,9 +87,22 @@ def bind_function(function: Callable[..., Any], name: str) -> BoundFunction:
     slots = _slots(function, name)
     roles = [slot.role for slot in slots]
     if roles.count("content") > 1 or not any(role != "default" for role in roles):
+        said = f"python target `{name}`: it can't be asked a question{_odd_one(function, name)}"
         hint = f"it takes one parameter for what the user said last, and {_NAMES} by their names"
-        raise ConfigError(f"python target `{name}`: it can't be asked a question; {hint}")
+        raise ConfigError(f"{said}; {hint}")
     return BoundFunction(function, is_async(function), tuple(slots))
+
+
+def _odd_one(function: Callable[..., Any], name: str) -> str:
+    """The parameter for which there is nothing left to give, in words."""
+    wanted = [
+        each.name
+        for each in inspect.signature(function).parameters.values()
+        if each.default is each.empty
+        and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
+        and _role(each, function, name) == "content"
+    ]
+    return f": there is nothing to give to `{wanted[1]}`" if len(wanted) > 1 else ""
 
 
 def bind_target(answer: Callable[..., Any]) -> BoundFunction:

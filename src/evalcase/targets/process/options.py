@@ -37,6 +37,20 @@ AGENTV_NAMES = (
 _LINE = "a shell line is one text, with shell = true"
 
 
+def _if_command_is(type: str, shell: dict[str, JSON]) -> dict[str, JSON]:
+    return {
+        "if": {"properties": {"command": {"type": type}}, "required": ["command"]},
+        "then": shell,
+    }
+
+
+COMMAND_RULES = (
+    _if_command_is("string", {"properties": {"shell": {"const": True}}, "required": ["shell"]}),
+    _if_command_is("array", {"properties": {"shell": {"const": False}}}),
+)
+"""That a text is for a shell, and a list is not, for editors."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Variables(MapOf):
     """Variables for a process, by name."""

@@ -29,6 +29,8 @@ class AnswerIndex:
         self._offsets: dict[tuple[str | None, int], dict[str, int]] = {}
         """By suite and repeat, then by case: all but the case is shared by many answers."""
         self._targets: set[str] = set()
+        self.torn: int | None = None
+        """The last line of a journal, if it is cut short, and so left out."""
 
     def read(self, file: BinaryIO, target: str | None) -> None:
         """Take in every answer of a target. Raise ConfigError for a line that makes no sense."""
@@ -67,6 +69,7 @@ class AnswerIndex:
             fault = fault_in(line) if self.is_journal else None
             if fault is not None:
                 if len(line) <= MAX_LINE and not line.endswith(b"\n"):
+                    self.torn = number
                     return
                 self._refuse(f"the record is damaged: this line {fault}", number)
             if len(line) > MAX_LINE:
