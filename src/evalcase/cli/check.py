@@ -29,8 +29,13 @@ from evalcase.suites.load import Loaded
     "sarif for code scanning.",
 )
 @click.option("--strict", is_flag=True, help="Warnings count as errors.")
+@click.option(
+    "--fix", is_flag=True, help="Do what hints say where that is one exact edit; show what is left."
+)
 @stdin_format
-def command(paths: tuple[str, ...], output: str, strict: bool, stdin_format: Format) -> int:
+def command(
+    paths: tuple[str, ...], output: str, strict: bool, fix: bool, stdin_format: Format
+) -> int:
     """Check eval files and point at every mistake, by line and column.
 
     PATHS are files (.yaml, .yml, .json, .jsonl), folders to search for *.eval.yaml and the
@@ -39,6 +44,7 @@ def command(paths: tuple[str, ...], output: str, strict: bool, stdin_format: For
     \b
     evalcase check                             everything below this folder
     evalcase check evals/math.eval.yaml        one file
+    evalcase check --fix                       mend what can be mended by one exact edit
     evalcase check --format github             in a workflow: comments on the lines
     cat x.jsonl | evalcase check - --stdin-format jsonl
 
@@ -46,6 +52,11 @@ def command(paths: tuple[str, ...], output: str, strict: bool, stdin_format: For
     """
     tally = _Tally()
     project = Project(os.getcwd(), seen_from=os.getcwd())
+    if fix:
+        from evalcase.cli.fixing import fix_files
+
+        talk = sys.stdout if output == "text" else sys.stderr
+        fix_files(paths or (".",), project.known, talk)
     files = tally.watch(check_project(paths or (".",), project, stdin_format))
     _print(files, output, tally)
     return 2 if tally.errors or (strict and tally.warnings) else 0
