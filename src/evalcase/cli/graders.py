@@ -6,9 +6,8 @@ import sys
 
 import click
 
-from evalcase.cli.terminal import columns_of, style_for
+from evalcase.cli.terminal import columns_of, style_for, write_prose
 from evalcase.errors import ConfigError
-from evalcase.text.visible import visible
 
 
 @click.command("graders")
@@ -36,7 +35,7 @@ def command(name: str | None) -> int:
         else:
             lines = explain_grader(declared_grader(find_class("graders", name)), width, style)
     except ConfigError as error:
-        sys.stderr.write(f"evalcase: {visible(str(error))}\n")
+        write_prose(f"evalcase: {error}", sys.stderr)
         return 2
     for line in lines:
         sys.stdout.write(line + "\n")

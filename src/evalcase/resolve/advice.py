@@ -9,7 +9,6 @@ from evalcase.model.finding import At, KeyPath
 from evalcase.model.message import is_message, part_text
 from evalcase.resolve.fields import PRIVATE_PREFIX
 from evalcase.resolve.findings import Findings
-from evalcase.text.answer_value import is_comparable, text_parts
 
 ADVICE = ("nothing-to-grade", "not-compared")
 
@@ -91,6 +90,8 @@ def _advise_comparison(
 ) -> None:  # fmt: skip
     """Say what the built-in comparison makes of an expected output, if that may surprise; with
     `has_code`, a function or a program may compare it, too."""
+    from evalcase.text.answer_value import is_comparable  # few cases need what it brings along
+
     last = _last_content(expected)
     has_calls = any(each["role"] == "assistant" and "tool_calls" in each for each in expected)
     if not has_calls and (last is None or not is_comparable(expected[last]["content"])):
@@ -118,6 +119,8 @@ def _last_content(expected: Sequence[Mapping[str, Any]]) -> int | None:
 
 def _left_out(message: Mapping[str, Any], is_last: bool) -> Iterator[tuple[KeyPath, str]]:
     """The parts of an expected message that are not compared, each with why."""
+    from evalcase.text.answer_value import text_parts
+
     content = message.get("content")
     if message["role"] != "assistant":
         yield (), f"messages of the role `{message['role']}` are context and are not compared"
