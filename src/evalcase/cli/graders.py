@@ -19,12 +19,17 @@ def command(name: str | None) -> int:
     \b
     evalcase graders             every grader, and when it passes
     evalcase graders fields      its options, and an example
+    evalcase graders faithful    a ready rubric of a judge, as it stands
     """
+    from evalcase.graders.judging.ready import NAMES, rubric_text
     from evalcase.model.grader_options import declared_grader
     from evalcase.plugins.registry import find_class
     from evalcase.plugins.schemas import declared_graders
     from evalcase.report.terminal.grader_list import explain_grader, grader_lines
 
+    if name in NAMES:
+        sys.stdout.write(rubric_text(name))
+        return 0
     width, style = columns_of(sys.stdout), style_for(sys.stdout)
     try:
         if name is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from typing import Any, ClassVar, TypeVar
 
@@ -164,9 +165,14 @@ class JudgeGrader(Grader):
         votes, details = await self._ask_votes(
             context, given, schema_for(criteria), lambda text: read_reply(text, criteria)
         )
-        decided = decide(
-            criteria, [vote.said for vote in votes if vote.said], len(votes), self.unsure
-        )
+        said = [vote.said for vote in votes if vote.said]
+        for kept, vote in zip(details["votes"], votes, strict=True):
+            if len(votes) > 1 and vote.said is not None:
+                kept["criteria"] = [
+                    {"id": each.id, **vote.said[each.key]._asdict()} for each in criteria
+                ]
+        with _keeping(details):
+            decided = decide(criteria, said, len(votes), self.unsure)
         missed = any(each.criterion.required and each.score < 1.0 for each in decided)
         told = {**details, "criteria": [each.to_dict() for each in decided]}
         return Score(round(weigh(decided), 9), explain(decided), told, False if missed else None)
@@ -179,10 +185,14 @@ class JudgeGrader(Grader):
 
         votes, details = await self._ask_votes(context, given, claims_schema(), read_claims)
         claims = [Claims(vote.said, self.unsure) for vote in votes if vote.said is not None]
+        for kept, vote in zip(details["votes"], votes, strict=True):
+            if len(votes) > 1 and vote.said is not None:
+                kept["claims"] = [each._asdict() for each in vote.said]
         if 2 * len(claims) <= len(votes):
             raise GraderError("judge-split", "fewer than half of the votes could be read", details)
-        # Each vote finds claims of its own, so there is no majority: the middle one counts.
-        middle = sorted(claims, key=lambda each: each.share)[len(claims) // 2]
+        with _keeping(details):
+            # Each vote finds claims of its own, so there is no majority: the middle one counts.
+            middle = sorted(claims, key=lambda each: each.share)[len(claims) // 2]
         return Score(middle.share, middle.reason, {**details, "claims": middle.to_list()})
 
     async def _ask_votes(
@@ -212,6 +222,15 @@ class JudgeGrader(Grader):
         if failed is not None and all(vote.failure is not None for vote in votes):
             raise GraderError(failed.kind, str(failed), {**failed.details, **details})
         return votes, details
+
+
+@contextmanager
+def _keeping(details: Mapping[str, Any]) -> Iterator[None]:
+    """Whoever finds no verdict in votes also says what they were."""
+    try:
+        yield
+    except GraderError as error:
+        raise GraderError(error.kind, str(error), {**error.details, **details}) from None
 
 
 def _item(rubric: object) -> Mapping[str, Any]:
