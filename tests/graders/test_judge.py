@@ -119,8 +119,9 @@ def test_verdicts_come_to_a_score(
         ({**ONE, "votes": 3}, [reply("met"), TargetError("x"), TargetError("y")],
          "judge-split", "1 × met, 2 without a verdict"),
         ({**ONE, "not": True}, [reply("cannot_tell")], "judge-unsure", ""),
-        ({"rubric": "correct"}, [], "grader", "needs an `expected_output`"),
+        ({"rubric": "correct"}, [], "grader", "needs an `expected_output` for its rubric"),
         ({"rubric": "faithful"}, [], "grader", "needs a context"),
+        ({}, [], "grader", "needs `criteria` or `rubrics`"),
     ],
 )  # fmt: skip
 def test_without_a_clear_verdict_it_is_errored(

@@ -16,7 +16,7 @@ from evalcase.errors import GraderError
 from evalcase.graders.judging.asking import Vote, ask_vote
 from evalcase.graders.judging.claims import Claims, closing_for_claims, describe_claims
 from evalcase.graders.judging.criterion import Criterion, criteria_of_case, number_criteria
-from evalcase.graders.judging.material import find_chunks, show_blocks
+from evalcase.graders.judging.material import find_chunks, has_context, show_blocks
 from evalcase.graders.judging.options import RubricItem, rubric_faults
 from evalcase.graders.judging.prompt import (
     PROTOCOL,
@@ -29,6 +29,7 @@ from evalcase.graders.judging.ready import NAMES, Rubric, read_rubric
 from evalcase.graders.judging.reply import claims_schema, read_claims, read_reply, schema_for
 from evalcase.graders.judging.template import TemplateText
 from evalcase.graders.judging.votes import decide, explain, mean_precision, weigh
+from evalcase.model.case import Case
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
@@ -110,6 +111,20 @@ class JudgeGrader(Grader):
     def judges_case(self) -> bool:
         return self.reads_case
 
+    def missing_in(self, case: Case) -> str | None:
+        return self._missing_in(case, has_context=has_context(case, self.context))
+
+    def _missing_in(self, case: Case, *, has_context: bool) -> str | None:
+        if self.reads_case:
+            return None if case.needs_judge else "`criteria` or `rubrics`"
+        needs = read_rubric(self.rubric).needs if self.rubric is not None else ()
+        if "expected_output" in needs and not case.expects_output:
+            return f"an `expected_output` for its rubric `{self.rubric}`"
+        if "context" in needs and not has_context:
+            where = f"at `{self.context or 'metadata.context'}` or of tools (`context: tools`)"
+            return f"a context for its rubric `{self.rubric}`, {where}"
+        return None
+
     def asks(self) -> tuple[str, ...]:
         return self.panel or ((self.target,) if self.target is not None else ())
 
@@ -125,8 +140,7 @@ class JudgeGrader(Grader):
             return Score(0.0, "the answer is empty, so the judge was not asked", passed=False)
         rubric = read_rubric(self.rubric) if self.rubric is not None else None
         chunks = find_chunks(context, self.context)
-        if rubric is not None:
-            _check_needs(rubric, context, chunks)
+        self._check_needs(context, chunks)
         blocks = show_blocks(context, chunks)
         if rubric is not None and rubric.claims is not None:
             return await self._grade_claims(context, blocks, rubric.claims)
@@ -135,6 +149,12 @@ class JudgeGrader(Grader):
         if rubric is not None and rubric.chunks is not None:
             return mean_precision(score)
         return score
+
+    def _check_needs(self, context: Context, chunks: Sequence[str]) -> None:
+        """Raise GraderError if something is missing. A context may also come from tools."""
+        missing = self._missing_in(context.case, has_context=bool(chunks))
+        if missing is not None:
+            raise GraderError("grader", f"it needs {missing}, and there is none")
 
     def _criteria(
         self, context: Context, rubric: Rubric | None, chunks: int
@@ -238,11 +258,3 @@ def _item(rubric: object) -> Mapping[str, Any]:
         return {"text": rubric}
     assert isinstance(rubric, RubricItem)
     return rubric.to_dict()
-
-
-def _check_needs(rubric: Rubric, context: Context, chunks: Sequence[str]) -> None:
-    if "expected_output" in rubric.needs and not context.case.expects_output:
-        raise GraderError("grader", f"the rubric `{rubric.name}` needs an `expected_output`")
-    if "context" in rubric.needs and not chunks:
-        where = "`metadata.context`, or outputs of tools"
-        raise GraderError("grader", f"the rubric `{rubric.name}` needs a context: {where}")
