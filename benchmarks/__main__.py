@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.figures import HEADER, Figure, save, show
+from benchmarks.graders import grader_figures
 from benchmarks.grading import grading_figures
 from benchmarks.growth import growth_figures
 from benchmarks.installed import installed_figures
@@ -30,6 +31,7 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "streaming": streaming_figures,
     "running": running_figures,
     "grading": grading_figures,
+    "graders": grader_figures,
     "loopback": loopback_figures,
     "many": many_figures,
     "million": million_figures,

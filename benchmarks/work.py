@@ -95,6 +95,13 @@ def grade_async(project: Path) -> Job:
     return grading_job(project, "is_sum_async")
 
 
+def grade_with(path: Path) -> Job:
+    """Grade an answer with the grader of a file."""
+    from benchmarks.graders import grader_job
+
+    return grader_job(path)
+
+
 JOBS: dict[str, Callable[[Path], Job]] = {
     job.__name__: job
     for job in (
@@ -107,6 +114,7 @@ JOBS: dict[str, Callable[[Path], Job]] = {
         load_peer,
         grade_plain,
         grade_async,
+        grade_with,
     )
 }
 

@@ -35,6 +35,13 @@ def test_options_within_options_are_shown(project: Project) -> None:
     assert "options within `tools`\n  arguments " in project.run("graders", "trajectory").out
 
 
+def test_a_ready_rubric_is_printed_as_it_stands(project: Project) -> None:
+    from evalcase.graders.judging.ready import NAMES, rubric_text
+
+    for name in NAMES:
+        assert project.run("graders", name).out == rubric_text(name)
+
+
 def test_a_name_that_nobody_knows_is_an_error_with_the_nearest(tmp_path: Path) -> None:
     done = run_in_process(["graders", "filds"], cwd=tmp_path, env={})
     assert (done.code, done.stdout) == (2, b"")

@@ -97,7 +97,7 @@ def test_ctrl_c_lets_finish_and_leaves_a_clean_screen(project: Project, gate: Ga
     assert lines == [
         "Ctrl-C: finishing what is running; once more to stop now",
         "",
-        "2 passed, pass rate 100.0%, 0.1 s",
+        "2 passed, 4 not run, pass rate 100.0%, 0.1 s",
         "record   .evalcase/runs/RUN",
         "stopped  interrupted, with 2 of 6 trials finished and kept",
         "next     evalcase resume RUN",
@@ -117,7 +117,7 @@ def test_ctrl_c_twice_leaves_a_clean_screen(project: Project, gate: Gate) -> Non
         "Ctrl-C: finishing what is running; once more to stop now",
         "stopping now",
         "",
-        "nothing ran, 0.1 s",
+        "6 not run, 0.1 s",
         "record   .evalcase/runs/RUN",
         "stopped  interrupted, with 0 of 6 trials finished and kept",
         "next     evalcase resume RUN",

@@ -85,9 +85,9 @@ def by_linked_journal(at: Scene) -> str:
     return "replay:run"
 
 
-def linked(at: Scene, name: str) -> str:
-    (at.here / "linked.json").symlink_to(at.outside / name)
-    return "linked.json"
+def linked(at: Scene, to: str, name: str = "linked.json") -> str:
+    (at.here / name).symlink_to(at.outside / to)
+    return name
 
 
 def as_it_is(name: str) -> str:
@@ -168,8 +168,19 @@ WAYS: dict[str, Make] = {
     "schema of a grader, a link": lambda at: write(
         at, graders=[{"type": "json_schema", "file": linked(at, "any.yaml")}]
     ),
-    "code of a grader": lambda at: write(at, graders=["python:../outside/trap.py:grade"]),
-    "code of a target": with_target(lambda _: "python:../outside/trap.py:answer", target=as_it_is),
+    "code of a grader": lambda at: write(at, graders=["python:./../outside/trap.py:grade"]),
+    "code of a grader that isn't there": lambda at: write(
+        at, graders=["python:./../outside/tarp.py:grade"]
+    ),
+    "code of a grader, a link": lambda at: write(
+        at, graders=[f"python:./{linked(at, 'trap.py', 'code.py')}:grade"]
+    ),
+    "code of a target": with_target(
+        lambda _: "python:./../outside/trap.py:answer", target=as_it_is
+    ),
+    "code of a target, a link": with_target(
+        lambda at: f"python:./{linked(at, 'trap.py', 'code.py')}:answer", target=as_it_is
+    ),
     "files of variables": lambda at: write(
         at, cases=[{**CASE, "var_files": {"text": "../outside/any.yaml"}}]
     ),

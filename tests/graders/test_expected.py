@@ -296,10 +296,10 @@ def test_the_details_have_the_calls_side_by_side() -> None:
         "calls": [
             {"expected": 'search(from="OSL", to="LIS")', "got": whole, "made": True,
              "beyond": len(whole) - len(", n=1)")},
+            {"expected": None, "got": "log()", "made": True},
             {"expected": 'book(flight="TP 751")', "got": book, "made": False,
              "beyond": len(book) - len(", seats=2)")},
             {"expected": "pay(amount=129)", "got": None, "made": False, "note": "not made"},
-            {"expected": None, "got": "log()", "made": True},
         ]
     }  # fmt: skip
 
@@ -308,6 +308,16 @@ def test_the_details_say_which_call_was_made_out_of_order() -> None:
     rows = compare([calls(SEARCH, BOOK)], calls(BOOK, SEARCH)).details["calls"]
     noted = [row.get("note") for row in rows]
     assert "made out of order, as call 2" in noted or "made out of order, as call 1" in noted
+
+
+def test_no_side_is_put_into_another_order() -> None:
+    other = {"tool": "search", "input": {"from": "LIS"}}
+    rows = compare([calls(SEARCH, BOOK)], calls(BOOK, other)).details["calls"]
+    assert [row["got"] for row in rows if row["got"]] == [
+        'book(flight="TP 751")',
+        'search(from="LIS")',
+    ]
+    assert rows[0]["note"] == "made otherwise, as call 2"
 
 
 def test_very_many_calls_have_details_of_bounded_size() -> None:

@@ -65,3 +65,32 @@ def test_an_edit_of_the_file_is_an_edit_of_the_grading(tmp_path: Path) -> None:
         named.grader.load(surroundings(tmp_path))
         prints.append(named.grader.fingerprint())
     assert prints[0] != prints[1]
+
+
+def test_check_finds_a_file_that_is_not_there_at_its_place(tmp_path: Path) -> None:
+    folder = tmp_path / "evals"
+    write(tmp_path / "evalcase.toml", "")
+    write(tmp_path / "schemas" / "a.json", {})
+    write(
+        folder / "a.eval.yaml",
+        """cases:
+  - input: hi
+    graders:
+      - {type: json_schema, file: schemas/a.json}
+      - {type: json_schema, file: schemas/b.json}
+      - all: [{type: json_schema, file: ../outside.json}]
+""",
+    )
+    found = evalcase.check(folder / "a.eval.yaml")
+    assert [(problem.code, problem.span and problem.span.line) for problem in found] == [
+        ("missing-file", 5),
+        ("file-outside-project", 6),
+    ]
+
+
+def test_a_grader_without_anything_to_compare_with_is_warned_of() -> None:
+    for grader in ("json_equals", "trajectory", {"similarity": {"threshold": 0.5}}, "expected"):
+        text = json.dumps({"input": "hi", "graders": [grader]})
+        (problem,) = evalcase.check_text(text, "a.eval.json")
+        assert (problem.code, problem.severity) == ("nothing-to-grade", "warning")
+        assert problem.message.endswith("compares with `expected_output`, which is absent")

@@ -245,6 +245,9 @@ def test_arguments_that_evalcase_gives_itself_are_found_by_check() -> None:
 
 
 def test_a_function_that_is_given_what_is_expected_compares_with_it() -> None:
-    assert PythonGrader(f"{HERE}:compares").compares_expected()
-    assert not PythonGrader(f"{HERE}:is_short").compares_expected()
+    for name, compares in (("compares", True), ("is_short", False)):
+        grader = PythonGrader(f"{HERE}:{name}")
+        assert not grader.compares_expected(), "it is not imported to be asked"
+        grader.load(NOWHERE)
+        assert grader.compares_expected() is compares
     assert FunctionGrader(functions.compares).compares_expected()

@@ -33,6 +33,13 @@ def test_what_passed_or_was_skipped_can_be_looked_at_too() -> None:
     assert explain(skipped).splitlines()[1:] == ["  not today"]
 
 
+def test_an_expectation_without_a_word_of_the_assistant_is_not_called_empty() -> None:
+    expected = [{"role": "user", "content": "A"}]
+    case = evalcase.Case(id="a", input="x", expected_output=expected)
+    ungraded = result("a", "ungraded", answer=said("x"))
+    assert "  expected  (nothing of the assistant)" in explain(ungraded, case).splitlines()
+
+
 def test_it_fits_the_width_that_is_asked_for() -> None:
     failed = result("letter", "failed", sides("a " * 300, "b " * 300))
     assert max(map(len, explain(failed, find_case("", "letter"), width=50).splitlines())) <= 50

@@ -350,15 +350,23 @@ def test_all_four_spellings_of_a_grader_mean_the_same() -> None:
         assert found == [found[0]] * 3
 
 
-@pytest.mark.parametrize("name", ["equals", "json_schema"])
-def test_grader_whose_argument_is_a_mapping_takes_it_as_such(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("equals", "weight"),
+        ("json_equals", "weight"),
+        ("fields", "weight"),
+        ("json_schema", "title"),
+    ],
+)
+def test_grader_whose_argument_is_a_mapping_takes_it_as_such(name: str, key: str) -> None:
     """For these a mapping is what to compare with; options need the long form."""
     found = fields_of(
-        f"graders: [{{{name}: {{weight: 2}}}}, {{type: {name}, value: {{a: 1}}, weight: 3}}]"
+        f"graders: [{{{name}: {{{key}: x}}}}, {{type: {name}, value: {{{key}: y}}, weight: 3}}]"
     )
     assert found["graders"] == [
-        {"type": name, "value": {"weight": 2}},
-        {"type": name, "value": {"a": 1}, "weight": 3},
+        {"type": name, "value": {key: "x"}},
+        {"type": name, "value": {key: "y"}, "weight": 3},
     ]
 
 

@@ -282,11 +282,8 @@ def test_check_looks_at_the_files_of_expected_output_and_of_the_suite(project: P
         "- input: ho\n"
         "  expected_output: [{type: file, path: gone-3}]\n"
     )
-    assert [(each.code, each.line) for each in check(path)] == [
-        ("missing-file", 1),
-        ("missing-file", 4),
-        ("missing-file", 6),
-    ]
+    missing = [each.line for each in check(path) if each.code == "missing-file"]
+    assert missing == [1, 4, 6]
 
 
 def test_check_looks_at_the_files_of_the_fields_beside_jsonl(project: Path) -> None:

@@ -80,7 +80,7 @@ def app() -> None:
     evalcase schema > FILE      let the editor complete and underline
     evalcase migrate FILE       bring old names up to date
 
-    Only run and resume execute anything; the others never import your code or open a
+    Only run, resume and grade execute anything; the others never import your code or open a
     connection. Exit codes: 0 all well, 1 not all passed or a gate is not met, 2 an invalid file,
     configuration or usage, 3 trials errored or a run is not complete, 130 interrupted.
     """

@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import ParamSpec
 
-from evalcase.cli.terminal import prose_width, style_for
+from evalcase.cli.terminal import prose_width, style_for, write_prose
 from evalcase.errors import ConfigError, EvalcaseError, RecordError, SuiteError, TargetError
 from evalcase.model.problem import Problem
-from evalcase.text.visible import visible
 
 Arguments = ParamSpec("Arguments")
 
@@ -35,12 +34,9 @@ def explained(action: Callable[Arguments, int]) -> Callable[Arguments, int]:
 
 
 def _say(error: EvalcaseError) -> None:
-    from evalcase.report.terminal.hanging import hang
-
     several = error.messages if isinstance(error, ConfigError) else ()
     for text in several or (str(error),):
-        for row in hang(f"evalcase: {visible(text)}", prose_width(sys.stderr), indent=2):
-            sys.stderr.write(row + "\n")
+        write_prose(f"evalcase: {text}", sys.stderr)
 
 
 def _complain(problems: Sequence[Problem]) -> int:

@@ -6,9 +6,8 @@ import sys
 
 import click
 
-from evalcase.cli.terminal import columns_of, style_for
+from evalcase.cli.terminal import columns_of, style_for, write_prose
 from evalcase.errors import ConfigError
-from evalcase.text.visible import visible
 
 
 @click.command("graders")
@@ -19,7 +18,7 @@ def command(name: str | None) -> int:
     \b
     evalcase graders             every grader, and when it passes
     evalcase graders fields      its options, and an example
-    evalcase graders faithful    a ready rubric of a judge, as it stands
+    evalcase graders faithful    a ready rubric of the judge, to read and to copy
     """
     from evalcase.graders.judging.ready import NAMES, rubric_text
     from evalcase.model.grader_options import declared_grader
@@ -27,17 +26,16 @@ def command(name: str | None) -> int:
     from evalcase.plugins.schemas import declared_graders
     from evalcase.report.terminal.grader_list import explain_grader, grader_lines
 
-    if name in NAMES:
-        sys.stdout.write(rubric_text(name))
-        return 0
     width, style = columns_of(sys.stdout), style_for(sys.stdout)
     try:
-        if name is None:
+        if name in NAMES:
+            lines = iter(rubric_text(name).rstrip("\n").split("\n"))
+        elif name is None:
             lines = grader_lines(declared_graders(), width, style)
         else:
             lines = explain_grader(declared_grader(find_class("graders", name)), width, style)
     except ConfigError as error:
-        sys.stderr.write(f"evalcase: {visible(str(error))}\n")
+        write_prose(f"evalcase: {error}", sys.stderr)
         return 2
     for line in lines:
         sys.stdout.write(line + "\n")

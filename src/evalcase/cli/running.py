@@ -20,7 +20,7 @@ from evalcase.cli.conclusion import (
 )
 from evalcase.cli.exit_codes import exit_code
 from evalcase.cli.streams import Streams, discard
-from evalcase.cli.terminal import columns_of, style_for
+from evalcase.cli.terminal import columns_of, style_for, write_prose
 from evalcase.cli.trust import why_unsealed
 from evalcase.cli.watching import shown
 from evalcase.evaluation.conduct import Evaluation
@@ -97,7 +97,7 @@ def _warn_unsealed(run: Run, state: str | None) -> None:
     """Say what it takes to go on with a run that can't be told from a stranger's."""
     why = why_unsealed(run, state)
     if why:
-        sys.stderr.write(f"{why}; so `evalcase resume` needs --trust\n")
+        write_prose(f"{why}; so `evalcase resume` needs --trust", sys.stderr)
 
 
 def print_conclusion(

@@ -9,6 +9,7 @@ from typing import Any, TextIO
 import click
 
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
+from evalcase.text.visible import visible
 
 stdin_format: Callable[[Any], Any] = click.option(
     "--stdin-format",
@@ -45,6 +46,13 @@ def prose_width(stream: TextIO) -> int | None:
     """Where prose is broken: at the edge of a terminal; nowhere in a file or a pipe, whose reader
     takes a line for one problem."""
     return columns_of(stream) if stream.isatty() else None
+
+
+def write_prose(text: str, stream: TextIO) -> None:
+    """Write a sentence that may hold anybody's text; on a terminal it is broken between words."""
+    from evalcase.report.terminal.hanging import hang
+
+    stream.writelines(row + "\n" for row in hang(visible(text), prose_width(stream), indent=2))
 
 
 def seen_from(folder: str, path: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import click
 
+from evalcase.cli.terminal import write_prose
 from evalcase.model.case import Case
 from evalcase.model.json_value import JSON
 from evalcase.plugins.graders import defaults_of, make_grader, runs_code
@@ -30,13 +31,11 @@ trust_option = click.option(
 
 def refuse_stranger(run: Run, request: RunOptions, state: str | None) -> int:
     """Say what a record names, each thing on its line, and that nothing of it is used."""
-    sys.stderr.write(
-        f"evalcase: {visible(run.path)} was not made by you on this machine and in this folder, "
-        "or was changed since\n"
-    )
+    where = "by you on this machine and in this folder, or was changed since"
+    write_prose(f"evalcase: {run.path} was not made {where}", sys.stderr)
     why = why_unsealed(run, state)
     if why:
-        sys.stderr.write(f"{why}\n")
+        write_prose(why, sys.stderr)
     sys.stderr.write("to go on with it would use:\n")
     for what, values in _named(run, request):
         _list_named(what, values)

@@ -161,8 +161,13 @@ def _reasons(grades: Sequence[Grade]) -> str:
 
 
 def _details(grades: Sequence[Grade]) -> dict[str, object]:
-    told = [
-        {"grader": each.grader, "score": each.score, "passed": each.passed, "reason": each.reason}
-        for each in grades
-    ]
-    return {"grades": told}
+    """What each of those inside says, with its own details: a tree, as deep as they are nested."""
+    return {"grades": [_told(each) for each in grades]}
+
+
+def _told(grade: Grade) -> dict[str, object]:
+    told: dict[str, object] = {
+        "grader": grade.grader, "score": grade.score, "passed": grade.passed,
+        "reason": grade.reason,
+    }  # fmt: skip
+    return {**told, "details": grade.details} if grade.details else told

@@ -87,7 +87,7 @@ class FunctionGrader(Grader):
         return _call(self._function, context)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PythonGrader(Grader):
     """The same for a function that is named, and imported before the first answer."""
 
@@ -107,6 +107,9 @@ class PythonGrader(Grader):
         default={}, example={"least": 3}, elsewhere=("args", "kwargs", "config", "params"),
     )  # fmt: skip
 
+    takes_expected: bool = False
+    """Whether it compares with what is expected; nobody knows before it is imported."""
+
     def conflicts(self) -> Iterator[OptionFault]:
         for name in self.arguments:
             if name in GIVEN or not name.isidentifier():
@@ -115,10 +118,11 @@ class PythonGrader(Grader):
 
     def load(self, surroundings: Surroundings) -> None:
         """Import the function now. Raise ConfigError if there is none that can be called."""
-        _manner(self._find(surroundings.root), tuple(self.arguments))
+        manner = _manner(self._find(surroundings.root), tuple(self.arguments))
+        self.takes_expected = manner.takes_expected
 
     def compares_expected(self) -> bool:
-        return _manner(self._find(), tuple(self.arguments)).takes_expected
+        return self.takes_expected
 
     def fingerprint(self) -> str:
         # Where a function is from is another file than the one that is named, if it is re-exported.

@@ -12,7 +12,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.option import Option, faults_of, made_of, option, options_of
 from evalcase.model.quick_dataclass import MISSING, dataclass, replace
 from evalcase.model.shape import Flag, ListOf, Number, OptionFault, Shape, Text
-from evalcase.model.shape_names import GraderList, PathText, Reference, TargetName
+from evalcase.model.shape_names import FileName, GraderList, PathText, Reference, TargetName
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,8 @@ class DeclaredGrader(NamedTuple):
     """The options that hold other graders."""
     targets: tuple[str, ...]
     """The options that name targets, which the grader asks."""
+    files: tuple[str, ...]
+    """The options that name a file of the project."""
     in_name: str | None
     """The option that a name with a colon gives, as in `python:module:function`."""
 
@@ -103,7 +105,8 @@ def declared_grader(made_by: type[Grader]) -> DeclaredGrader:
     argument = own.get(kind.argument or "")
     is_named = argument is not None and isinstance(argument.shape, Reference)
     in_name = kind.argument if is_named else None
-    return DeclaredGrader(kind, made_by, shared, lists, targets, in_name)
+    files = tuple(name for name, each in own.items() if isinstance(each.shape, FileName))
+    return DeclaredGrader(kind, made_by, shared, lists, targets, files, in_name)
 
 
 def _names_targets(shape: Shape) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 JSON: TypeAlias = "None | bool | int | float | str | list[JSON] | dict[str, JSON]"
@@ -73,13 +72,17 @@ def depth(value: JSON, limit: int) -> int:
     """How many containers are nested in one another, counted no further than `limit` + 1."""
     reached, level = 0, [value]
     while reached <= limit:
-        containers = [each for each in level if isinstance(each, dict | list)]
-        if not containers:
+        inner: list[JSON] = []
+        has_containers = False
+        for each in level:
+            if isinstance(each, list):
+                has_containers = True
+                inner += each
+            elif isinstance(each, dict):
+                has_containers = True
+                inner += each.values()
+        if not has_containers:
             break
         reached += 1
-        level = [item for each in containers for item in _children(each)]
+        level = inner
     return reached
-
-
-def _children(value: dict[str, JSON] | list[JSON]) -> Iterable[JSON]:
-    return value.values() if isinstance(value, dict) else value

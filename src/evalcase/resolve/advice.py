@@ -10,7 +10,6 @@ from evalcase.model.finding import At, KeyPath
 from evalcase.model.message import is_message, part_text
 from evalcase.resolve.fields import PRIVATE_PREFIX
 from evalcase.resolve.findings import Findings
-from evalcase.text.answer_value import is_comparable, text_parts
 
 ADVICE = ("nothing-to-grade", "not-compared")
 
@@ -45,10 +44,23 @@ def advise(data: dict[str, Any], path: KeyPath, written: Written, findings: Find
             message = "this case has nothing to grade, so it can never pass"
             hint = "add `expected_output`, `criteria`, `rubrics` or `graders`"
             findings.add("nothing-to-grade", path, message, hint)
+        elif "skip" not in data:
+            _advise_reference(graders, path, findings)
         return
     compares = {each for grader in graders for each in _compares_expected(grader, findings)}
     if True not in compares:
         _advise_comparison(expected, written, None in compares, "skip" in data, findings)
+
+
+def _advise_reference(
+    graders: Sequence[Mapping[str, Any]], path: KeyPath, findings: Findings
+) -> None:
+    """A grader that compares with `expected_output` has nothing to compare where there is none."""
+    for each in graders:
+        if True in _compares_expected(each, findings):
+            what = f"the grader `{each['type']}` compares with `expected_output`, which is absent"
+            findings.add("nothing-to-grade", path, what, "add `expected_output`")
+            return
 
 
 def check_weights(data: Mapping[str, Any], path: KeyPath, findings: Findings) -> None:
@@ -95,6 +107,8 @@ def _advise_comparison(
 ) -> None:  # fmt: skip
     """Say what the built-in comparison makes of an expected output, if that may surprise; with
     `has_code`, a function or a program may compare it, too."""
+    from evalcase.text.answer_value import is_comparable  # few cases need what it brings along
+
     last = _last_content(expected)
     has_calls = any(each["role"] == "assistant" and "tool_calls" in each for each in expected)
     if not has_calls and (last is None or not is_comparable(expected[last]["content"])):
@@ -122,6 +136,8 @@ def _last_content(expected: Sequence[Mapping[str, Any]]) -> int | None:
 
 def _left_out(message: Mapping[str, Any], is_last: bool) -> Iterator[tuple[KeyPath, str]]:
     """The parts of an expected message that are not compared, each with why."""
+    from evalcase.text.answer_value import text_parts
+
     content = message.get("content")
     if message["role"] != "assistant":
         yield (), f"messages of the role `{message['role']}` are context and are not compared"

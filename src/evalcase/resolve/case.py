@@ -74,8 +74,13 @@ def resolve_case(
     if "threshold" in data and data.get("graders"):
         check_weights(data, path, findings)
     as_written = values.get("expected_output")
-    if type(as_written) is not str:
-        # Text is compared as it stands, and nothing more is to be said of it.
+    is_plain = type(as_written) is str or (
+        expected is not None
+        and type(as_written) is dict
+        and expected[0].get("content") is as_written
+    )
+    if not is_plain:
+        # Text and data are compared as they stand: there is nothing to be said of them.
         advise(data, path, Written(as_written, expected_at), findings)
     case = Case(data)
     if data.get("graders") and "skip" not in data:

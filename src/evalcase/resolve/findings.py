@@ -5,7 +5,7 @@ It is also where a reader asks about what no file says: which graders there are,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Container
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalcase.model.codes import CODES
@@ -15,14 +15,17 @@ from evalcase.model.nearest import hint_at
 if TYPE_CHECKING:
     from evalcase.model.grader_options import DeclaredGrader
     from evalcase.model.known import Known, What
+    from evalcase.system.attachments import Attachments
 
 
 class FileReference(NamedTuple):
-    """A file that a content part names: to be looked for by whoever may touch the disk."""
+    """A file that a case names: to be looked for by whoever may touch the disk."""
 
     name: str
     path: KeyPath
     case: str | None = None
+    from_root: bool = False
+    """Whether it is named from the root of the project, and not from the folder of the suite."""
 
 
 class Findings:
@@ -63,8 +66,8 @@ class Findings:
                 return True
         return False
 
-    def add_file(self, name: str, path: KeyPath) -> None:
-        self.files.append(FileReference(name, path, self.case))
+    def add_file(self, name: str, path: KeyPath, *, from_root: bool = False) -> None:
+        self.files.append(FileReference(name, path, self.case, from_root))
 
     def name_case(self, case: str, path: KeyPath) -> None:
         """Name the case of what was found below its path before its id was made."""
@@ -88,9 +91,10 @@ class Findings:
             each._replace(hint=hint) if each.code == code else each for each in self.found
         ]
 
-    def check_files(self, find: Callable[[str], str | Unfit]) -> None:
-        """Note the files that `find` doesn't find."""
+    def check_files(self, attachments: Attachments) -> None:
+        """Note the files that are not found."""
         for reference in self.files:
+            find = attachments.find_from_root if reference.from_root else attachments.find
             found = find(reference.name)
             if isinstance(found, Unfit):
                 self.case = reference.case

@@ -59,6 +59,10 @@ def _read_grader(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
     else:
         written = _with_inner(written, declared, findings)
         _mention_targets(written, declared, findings)
+        for name in declared.files:
+            if type(written.options.get(name)) is str:
+                place = _place((name,), written)
+                findings.add_file(written.options[name], place, from_root=True)
         for fault in declared.faults(written.options):
             _report_fault(fault, written, declared, findings)
     return {"type": written.name, **written.options} if findings.errors == before else None

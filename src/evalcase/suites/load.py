@@ -104,7 +104,7 @@ def load_case(text: str) -> tuple[Case | None, list[Problem]]:
         return None, document.problems
     findings = Findings(Installed())
     case = resolve_case(document.value, (), findings, Ids(), vocabulary=LONE_CASE)
-    findings.check_files(attachments_in(os.getcwd()).find)
+    findings.check_files(attachments_in(os.getcwd()))
     return case, document.problems + document.place(findings.found)
 
 
@@ -121,7 +121,7 @@ def _load_document(path: str, source: bytes, format: Format, known: Known) -> Lo
         findings.doubts = document.doubts
         fields, cases = resolve_suite(document.value, suite_name(path), findings, consume=True)
         if findings.files:
-            findings.check_files(attachments_in(folder_of(path)).find)
+            findings.check_files(attachments_in(folder_of(path)))
         if document.faults:
             # What is missing may be missing because of the faults.
             findings.leave_out(ADVICE)

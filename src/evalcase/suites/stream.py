@@ -85,7 +85,7 @@ class CaseStream:
             yield Problem("no-cases", "the file has no cases", self.path, Span(1, 1, 1, 1))
 
     def _problems(self, line: Line, findings: Findings) -> list[Problem]:
-        findings.check_files(self._attachments.find)
+        findings.check_files(self._attachments)
         document = document_of(line, self.path)
         if document.faults:
             findings.leave_out(ADVICE)
@@ -139,7 +139,7 @@ def _read_sidecar(path: str, known: Known) -> Sidecar:
         return Sidecar(nothing, [error.problem])
     findings = Findings(known)
     about = resolve_sidecar(document.value, name, findings) if document.readable else nothing
-    findings.check_files(attachments_in(folder_of(path)).find)
+    findings.check_files(attachments_in(folder_of(path)))
     return Sidecar(about, in_order(document.problems + document.place(findings.found)))
 
 

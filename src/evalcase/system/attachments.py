@@ -42,6 +42,10 @@ class Attachments:
             return _outside(name)
         return Unfit("missing-file", f"there is no file `{_shown(name)}`", _hint(name))
 
+    def find_from_root(self, name: str) -> str | Unfit:
+        """The same for a file that is named from the root of the project, wherever the suite is."""
+        return Attachments(self.root, self.root).find(name)
+
     def find_all(self, messages: Iterable[Mapping[str, Any]]) -> dict[str, str] | Unfit:
         """Every file that messages refer to: its real path by the name as it was written."""
         found = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import inf
 
 from evalcase.graders.compare.call_match import Call, Match
 from evalcase.model.json_value import JSON
@@ -35,26 +36,69 @@ def align_calls(
 def _rows(
     expected: Sequence[Call], got: Sequence[Call], matches: Sequence[Match], allow_extra: bool
 ) -> Iterator[Row]:
-    held = {match.number for match in matches}
-    extra = iter([at for at in range(len(got)) if at not in held])
+    """Neither side is ever put into another order: where the calls that were made came in another
+    one, the rows follow the answer."""
+    made = [match.number for match in matches if match.is_made and match.number is not None]
+    if made != sorted(made):
+        yield from _rows_by_answer(expected, got, matches, allow_extra)
+        return
+    kept = _keep_in_order(matches)
+    extra = iter([at for at in range(len(got)) if at not in kept.values()])
     following = next(extra, None)
-    for call, match in zip(expected, matches, strict=True):
-        while match.is_made and following is not None and following < (match.number or 0):
+    for number, (call, match) in enumerate(zip(expected, matches, strict=True)):
+        at = kept.get(number)
+        while at is not None and following is not None and following < at:
             yield _extra(got[following], allow_extra)
             following = next(extra, None)
-        if match.number is not None:
-            yield _both(call, got[match.number], match.is_made)
+        if at is not None:
+            yield _both(call, got[at], match.is_made)
         else:
-            yield {"expected": _cut(call.whole()), "got": None, "made": False,
-                   "note": _note(got, match)}  # fmt: skip
+            yield _lacking(call, got, match)
     while following is not None:
         yield _extra(got[following], allow_extra)
         following = next(extra, None)
 
 
+def _rows_by_answer(
+    expected: Sequence[Call], got: Sequence[Call], matches: Sequence[Match], allow_extra: bool
+) -> Iterator[Row]:
+    held = {match.number: number for number, match in enumerate(matches)}
+    for at, call in enumerate(got):
+        number = held.get(at)
+        if number is None:
+            yield _extra(call, allow_extra)
+        else:
+            yield _both(expected[number], call, matches[number].is_made)
+    for call, match in zip(expected, matches, strict=True):
+        if match.number is None:
+            yield _lacking(call, got, match)
+
+
+def _keep_in_order(matches: Sequence[Match]) -> dict[int, int]:
+    """What stands in one row: all that was made, and near misses that came between the same."""
+    kept: dict[int, int] = {}
+    bounds: list[float] = []
+    bound = inf
+    for match in reversed(matches):
+        bounds.append(bound)
+        bound = match.number if match.is_made and match.number is not None else bound
+    last = -1
+    for number, (match, bound) in enumerate(zip(matches, reversed(bounds), strict=True)):
+        at = match.number
+        if at is not None and (match.is_made or last < at < bound):
+            kept[number] = last = at
+    return kept
+
+
+def _lacking(call: Call, got: Sequence[Call], match: Match) -> Row:
+    return {"expected": _cut(call.whole()), "got": None, "made": False, "note": _note(got, match)}
+
+
 def _note(got: Sequence[Call], match: Match) -> str:
     if match.elsewhere is not None:
         return f"made out of order, as call {match.elsewhere + 1}"
+    if match.number is not None:
+        return f"made otherwise, as call {match.number + 1}"
     return "not made" if got else "no tool calls"
 
 

@@ -71,6 +71,8 @@ def _faults_of_reference(value: JSON, where: KeyPath, root: JSON) -> Iterator[Op
 def _unknown(keyword: str, where: KeyPath) -> OptionFault:
     if keyword in ELSEWHERE:
         hint = EXTRA
+    elif keyword in ("file", "path", "value", "weight", "threshold"):
+        hint = "a mapping is the schema; options stand beside it: {type: json_schema, …}"
     else:
         hint = did_you_mean(keyword, KNOWN) or "JSON Schema 2020-12 has no such keyword"
     what = f"the keyword `{keyword:.60}` of the schema is not known"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evalcase.model.answer import Usage
 from evalcase.model.case import Case
+from evalcase.model.codec import decode
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.json_value import JSON
@@ -24,6 +25,7 @@ from evalcase.report.terminal.said import labelled
 from evalcase.report.terminal.style import Style, paint
 from evalcase.text.readable import as_json, call_lines, content_text
 from evalcase.text.visible import visible
+from evalcase.text.yaml_writer import write_yaml
 
 _INDENT = 2
 _SIDES = ("expected", "got", "where", "note", "calls")
@@ -54,7 +56,7 @@ def _facts(case: Case) -> Iterator[tuple[str, str]]:
         yield "criteria", case.criteria
     for name in ("rubrics", "graders"):
         if case.data.get(name):
-            yield name, "\n".join(map(as_json, case.data[name]))
+            yield name, "".join(write_yaml(case.data[name])).strip("\n")
     for name in ("threshold", "metadata", "tags"):
         if case.data.get(name) not in (None, [], {}):
             yield name, as_json(case.data[name])
@@ -160,10 +162,23 @@ def _grade_lines(grade: Grade, result: Result, width: int, style: Style) -> Iter
     called = result.answer is not None and any("tool_calls" in m for m in result.answer.messages)
     nothing = "(no text)" if called else "(empty)"
     yield from _indented(comparison_lines(grade, nothing, style, width - _INDENT, _MOST_ROWS))
+    inner = _inner_grades(grade)
+    for each in inner:
+        yield from _indented(_grade_lines(each, result, width - _INDENT, style))
     drawn = _SIDES if grade.passed else (*_SIDES, "fields")
+    drawn = (*drawn, "grades") if inner else drawn
     others = {key: value for key, value in grade.details.items() if key not in drawn}
     if others:
         yield from _indented(labelled("details", as_json(others, indent=2), width - _INDENT, style))
+
+
+def _inner_grades(grade: Grade) -> list[Grade]:
+    """The grades that a grader made of graders was given by those inside of it."""
+    listed = grade.details.get("grades")
+    try:
+        return [decode(Grade, each) for each in listed] if isinstance(listed, list) else []
+    except ValueError:
+        return []  # somebody else's detail of that name
 
 
 def _failure_lines(label: str, failure: Failure, width: int, style: Style) -> Iterator[str]:

@@ -115,7 +115,8 @@ def _unsaid(
     if not compared and not called and case is not None and case.expects_output:
         text, calls, _ = said_in(case.expected_output)
         wanted = "\n".join([*([text] if text else []), *calls])
-        yield from labelled("expected", wanted or "(empty)", width, style, _TEXT_ROWS)
+        nothing = "(nothing of the assistant)" if text is None else "(empty)"
+        yield from labelled("expected", wanted or nothing, width, style, _TEXT_ROWS)
     if said is None:
         return
     if not compared and (said.text is not None or not said.calls):

@@ -20,6 +20,9 @@ _BEFORE, _AFTER = 40, 60
 """Characters that are kept of what is equal before and after a difference within a line."""
 
 
+_WORTH_CUTTING = 40
+
+
 class Line(NamedTuple):
     """A line of one side, and which part of it differs from the other side."""
 
@@ -126,7 +129,8 @@ def _pair_call(expected: str, got: str, row: Mapping[str, JSON]) -> Pair:
     compared = got[:beyond] if type(beyond) is int and 0 < beyond < len(got) else got
     whole = expected if compared is got else expected.removesuffix(")")
     start, left_end, right_end = _find_span(whole, compared)
-    return _excerpt(expected, start, left_end), _excerpt(got, start, right_end)
+    name = min(start, expected.find("(") + 1)
+    return _excerpt(expected, start, left_end, name), _excerpt(got, start, right_end, name)
 
 
 def _text_in(row: Mapping[str, JSON], name: str) -> str | None:
@@ -187,13 +191,15 @@ def _in_word(char: str) -> bool:
     return char in "_.-" or (char.isalnum() and char < "\u2e80")
 
 
-def _excerpt(text: str, start: int, end: int) -> Line:
+def _excerpt(text: str, start: int, end: int, kept: int = 0) -> Line:
+    """A line cut to what is around its difference; the first `kept` characters always stay. What
+    is left out is longer than what says so."""
     skipped = start - _BEFORE
-    if skipped > 20:
-        lead = f"({skipped:,} characters) …"
+    if skipped - kept > _WORTH_CUTTING:
+        lead = f"{text[:kept]}({skipped - kept:,} characters) …"
         text = lead + text[skipped:]
         start, end = start - skipped + len(lead), end - skipped + len(lead)
     left_out = len(text) - end - _AFTER
-    if left_out > 20:
+    if left_out > _WORTH_CUTTING:
         text = f"{text[: end + _AFTER]}… ({left_out:,} characters)"
     return Line(text, start, end)
