@@ -2,9 +2,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from evalcase.graders.judging.ready import NAMES, rubric_text
 from evalcase.plugins.registry import names
 from tests.cli.in_process import run_in_process
 from tests.run.project import Project
@@ -46,9 +43,3 @@ def test_a_name_that_nobody_knows_is_an_error_with_the_nearest(tmp_path: Path) -
     done = run_in_process(["graders", "filds"], cwd=tmp_path, env={})
     assert (done.code, done.stdout) == (2, b"")
     assert done.stderr == b"evalcase: there is no grader kind `filds`: did you mean `fields`?\n"
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_ready_rubric_is_printed_as_it_stands(project: Project, name: str) -> None:
-    done = project.run("graders", name)
-    assert (done.code, done.out) == (0, rubric_text(name))
