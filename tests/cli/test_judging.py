@@ -20,6 +20,14 @@ def judge(messages):
     }
     return json.dumps(said)
 '''
+SHOWN = """\
+    `c2` not met: It goes on.; (1·1 + 3·0) ÷ 4 (scored 0.25, and 1 passes)
+    met       kind: Is kind.
+              It says please.
+    not met   c2: Is short. (weight 3)
+              It goes on.
+    judge     judge
+"""
 TABLE = """
 [targets.judge]
 kind = "python"
@@ -48,4 +56,16 @@ def test_a_judged_case_is_shown_criterion_by_criterion(judged: Project) -> None:
     judged.suite({"id": "a", "input": "hi", "rubrics": rubrics})
     judged.run("run")
     out = judged.run("report", "--case", "a").out
-    assert "not met" in out
+    assert out.partition("by judge\n")[2] == SHOWN
+
+
+def test_votes_and_what_could_not_be_read_are_shown(judged: Project) -> None:
+    judged.configure(f"{CONFIG}{TABLE}votes = 3\n")
+    unknown = {"type": "judge", "value": "Nobody knows."}
+    judged.suite({"id": "a", "input": "hi", "rubrics": ["Is kind."], "graders": ["judge", unknown]})
+    judged.run("run")
+    out = judged.run("report", "--case", "a").out
+    assert "met       c1: Is kind. (3 × met)\n" in out
+    assert out.count("c1 met: It says please.\n") == 3
+    assert out.count("judge     judge, asked three times, the judge's reply can't be read") == 3
+    assert "{'judge'" not in out
