@@ -586,3 +586,30 @@ def test_a_report_is_the_same_after_its_suites_and_configuration_are_gone(
     (project.path / "s.eval.yaml").unlink()
     (project.path / "agent.py").unlink()
     assert project.run("report", "--format", form) == before
+
+
+def test_cases_come_in_the_order_of_their_suites_whatever_order_they_finished_in(
+    project: Project,
+) -> None:
+    project.suite(case("z", "once"), case("b", "say no"), name="a")
+    project.suite(case("a", "say no"), name="b")
+    project.run("run", "--quiet")
+    project.run("resume", "latest", "--retry-errored", "--quiet")
+    out = project.run("report").out
+    assert out.index("a.eval.yaml: b") < out.index("b.eval.yaml: a")
+    rows = trials(project.run("report", "--format", "jsonl"))
+    assert [row["case"] for row in rows] == ["z", "b", "a"]
+    told = json.loads(project.run("report", "--format", "json").out)
+    assert [each["case"] for each in told["cases"]] == ["z", "b", "a"]
+
+
+def test_suites_are_named_as_seen_from_where_one_is(project: Project) -> None:
+    (project.path / "evals").mkdir()
+    suite = project.suite(case("a", "say no"), case("b", "once"))
+    suite.rename(project.path / "evals" / "s.eval.yaml")
+    assert "failed s.eval.yaml: a" in project.run("run", below="evals").out
+    assert "failed evals/s.eval.yaml: a" in project.run("report").out
+    assert "failed s.eval.yaml: a" in project.run("report", below="evals").out
+    assert project.run("report", "--case", "a").out.startswith("evals/s.eval.yaml: a\n")
+    assert "  evals/s.eval.yaml  " in project.run("list").out
+    assert "failed evals/s.eval.yaml: a" in project.run("resume", "--retry-errored").out

@@ -8,7 +8,8 @@ import pytest
 
 from evalcase.errors import EvalcaseError
 from evalcase.system.patterns import searchers
-from evalcase.system.patterns.searchers import Search, Span, end_searchers, find_elsewhere
+from evalcase.system.patterns.search import Search, Span
+from evalcase.system.patterns.searchers import end_searchers, find_elsewhere
 from evalcase.system.patterns.searches import Searches, settle
 from evalcase.text.pattern_cost import worst_steps
 from tests.run.project import Project, case

@@ -94,3 +94,8 @@ def test_a_grader_without_anything_to_compare_with_is_warned_of() -> None:
         (problem,) = evalcase.check_text(text, "a.eval.json")
         assert (problem.code, problem.severity) == ("nothing-to-grade", "warning")
         assert problem.message.endswith("compares with `expected_output`, which is absent")
+
+
+def test_a_file_stands_in_place_of_the_schema() -> None:
+    with pytest.raises(ConfigError, match="`file` stands in place of `value`, and not beside it"):
+        make_grader({"type": "json_schema", "value": {}, "file": "a.json"})

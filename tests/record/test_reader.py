@@ -16,7 +16,7 @@ from evalcase.model.codec import encode
 from evalcase.model.failure import Failure
 from evalcase.model.totals import Counts
 from evalcase.record import lines
-from evalcase.record.index import read_index, read_totals
+from evalcase.record.index import Index, read_index, read_totals
 from evalcase.record.journal import open_journal
 from evalcase.record.lines import JournalLines
 from evalcase.record.reader import read_results
@@ -246,7 +246,8 @@ def test_little_is_kept_in_memory_for_each_trial(tmp_path: Path) -> None:
     try:
         read_totals(path)
         assert tracemalloc.get_traced_memory()[1] / 5_000 < 200
-        index = read_index(path)
+        index = Index()
+        index.read(JournalLines(path))
         assert len(index) == 5_000
         assert tracemalloc.get_traced_memory()[0] / 5_000 < 100
     finally:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import TargetError
-from evalcase.system.processes import tree
+from evalcase.system.processes import guard, tree
 from evalcase.targets.command import CommandTarget
 from tests.targets.bell import RING, Bell, is_there
 from tests.targets.questions import LIMIT_S, question, target_of
@@ -272,3 +273,56 @@ os.read(is_up, 1)
                 os.waitpid(pid, 0)  # noqa: ASYNC222 - it is over at once
 
     asyncio.run(run())
+
+
+def start_alone(mark: str = "") -> subprocess.Popen[bytes]:
+    """An innocent process in a session of its own."""
+    return subprocess.Popen(
+        ["sleep", "600"], start_new_session=True, env={tree.TOKEN: mark} if mark else {}
+    )
+
+
+@pytest.mark.parametrize("since", [None, 1])
+def test_a_number_that_is_another_process_by_now_is_left_alone(since: int | None) -> None:
+    innocent = start_alone()
+    try:
+        assert tree.end_family(innocent.pid, tree.new_token(), since) == {}
+        assert innocent.poll() is None
+    finally:
+        innocent.kill()
+        innocent.wait()
+
+
+def test_a_family_is_not_another_that_has_its_number() -> None:
+    token = tree.new_token()
+    innocent = start_alone(tree.new_token())
+    try:
+        born = guard.born(innocent.pid)
+        assert tree.end_family(innocent.pid, token, born) == {}
+        assert innocent.poll() is None
+    finally:
+        innocent.kill()
+        innocent.wait()
+
+
+def test_a_process_is_signalled_only_if_it_is_the_one_that_was_seen() -> None:
+    innocent = start_alone()
+    try:
+        born = guard.born(innocent.pid)
+        assert born is not None
+        guard.send({innocent.pid: born - 1}, signal.SIGKILL)
+        assert innocent.poll() is None
+        guard.send({innocent.pid: born}, signal.SIGKILL)
+        assert innocent.wait() == -signal.SIGKILL
+    finally:
+        innocent.kill()
+        innocent.wait()
+
+
+def test_what_others_wait_for_is_not_taken_from_them() -> None:
+    """A number that was to be waited for is that of another child by now."""
+    innocent = subprocess.Popen(["true"])
+    os.waitid(os.P_PID, innocent.pid, os.WEXITED | os.WNOWAIT)
+    late = {innocent.pid: 1}
+    assert tree.reap(late)
+    assert (late, innocent.wait()) == ({}, 0)

@@ -88,12 +88,14 @@ def app() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run the command; the exit code is what it returns."""
-    sys.stdout, sys.stderr = _writable(sys.stdout), _writable(sys.stderr)
+    out = sys.stdout = _writable(sys.stdout)
+    sys.stderr = _writable(sys.stderr)
     try:
         # Not through click's own `main`, which would make a broken pipe an exit code of 1.
         with app.make_context("evalcase", arguments) as context:
             result = app.invoke(context)
-        sys.stdout.flush()
+        if not out.closed:
+            out.flush()
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:

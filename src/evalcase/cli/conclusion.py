@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
+from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import seen_from
 from evalcase.model.quick_dataclass import asdict
 from evalcase.model.result import Result
@@ -67,7 +68,8 @@ def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str, gradings: i
         _why_incomplete(evaluated), next_one,
         f"evalcase report {name_run(evaluated.run, place)} --format jsonl",
         f"{number} of {gradings}" if gradings > 1 else "", origin_of(evaluated.run) or "",
-        evaluated.not_run, say_mixed(evaluated.mixed),
+        evaluated.not_run, see_suites(evaluated.run, place.config.root, place.cwd),
+        say_mixed(evaluated.mixed),
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from evalcase.cli import run_flags
 from evalcase.cli.explained import explained
 from evalcase.cli.resume import go_back, read_request
 from evalcase.cli.running import Manner, execute
-from evalcase.cli.streams import take_streams
+from evalcase.cli.streams import same_streams, take_streams
 from evalcase.cli.trust import refuse_graders, refuse_stranger, trust_option
 from evalcase.cli.watching import make_view
 from evalcase.errors import ConfigError, RecordError, SuiteError
@@ -112,7 +112,8 @@ def command(
         if paths:
             request = replace(request, paths=paths, selection=Selection())
         view = make_view(manner.streams, quiet=manner.quiet or manner.as_json)
-        plan = prepare(request, config, this_world(), view.warn, given)
+        with same_streams():
+            plan = prepare(request, config, this_world(), view.warn, given)
         by = _graded_by(plan, kept, recorded=recorded, by_id=bool(suites), graders=graders)
         plan = replace(plan, trials=_count_answers(kept))
         evaluation = Evaluation(plan, view, by)

@@ -13,6 +13,7 @@ from evalcase.cli import run_flags
 from evalcase.cli.conclusion import say_mixed, suggest_next, summary_object
 from evalcase.cli.explained import explained
 from evalcase.cli.runs_place import look_for_runs
+from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import columns_of, seen_from, style_for
 from evalcase.errors import RecordError
 from evalcase.project.options import runs_folder
@@ -49,18 +50,18 @@ def command(limit: int | None, as_json: bool, runs_dir: str | None) -> int:
     if as_json:
         _print_objects(runs[:limit])
     elif runs:
-        _print_table(runs, limit or _MOST_RUNS)
+        _print_table(runs, limit or _MOST_RUNS, config.root)
     else:
         place = visible(seen_from(os.getcwd(), folder))
         sys.stdout.write(f"no runs yet in {place}; `evalcase run` makes one\n")
     return 0
 
 
-def _print_table(runs: list[ListedRun], limit: int) -> None:
+def _print_table(runs: list[ListedRun], limit: int, root: str) -> None:
     now = datetime.now(UTC)
     # A program that reads this gets one line for each run, however long.
     width = columns_of(sys.stdout) if sys.stdout.isatty() else sys.maxsize
-    entries = [_entry(each, now) for each in runs[:limit]]
+    entries = [_entry(each, now, root) for each in runs[:limit]]
     for line in list_lines(entries, width, style_for(sys.stdout)):
         sys.stdout.write(line + "\n")
     more = len(runs) - limit
@@ -90,7 +91,7 @@ def _object(listed: ListedRun) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _entry(listed: ListedRun, now: datetime) -> Entry:
+def _entry(listed: ListedRun, now: datetime, root: str) -> Entry:
     if listed.run is None:
         return Entry(listed.id, remark=f"damaged: {listed.problem}")
     about, age, kept = listed.run.about, _age(listed.run.created_at, now), KeptRun(listed.run)
@@ -98,8 +99,9 @@ def _entry(listed: ListedRun, now: datetime) -> Entry:
         remark = _remark(listed, kept)
     except RecordError as error:
         return Entry(listed.id, age, remark=f"damaged: {error}")
+    suites = tuple(map(see_suites(listed.run, root, os.getcwd()), _names(about.get("suites"))))
     return Entry(
-        listed.id, age, _names(about.get("suites")), _names(about.get("targets")), kept.totals,
+        listed.id, age, suites, _names(about.get("targets")), kept.totals,
         remark,
     )  # fmt: skip
 

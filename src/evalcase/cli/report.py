@@ -15,6 +15,7 @@ from evalcase.cli import run_flags
 from evalcase.cli.conclusion import RecordPlace, conclusion_lines, summary_object
 from evalcase.cli.explained import explained
 from evalcase.cli.runs_place import look_for_runs
+from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.errors import ConfigError
 from evalcase.model.nearest import did_you_mean
@@ -113,7 +114,7 @@ def _write(lines: Iterator[str], path: str) -> None:
 def _text(kept: KeptRun, wanted: Wanted, place: RecordPlace, style: Style) -> Iterator[str]:
     width = columns_of(sys.stdout)
     if wanted.case is not None:
-        yield from _one_case(kept, wanted, width, style)
+        yield from _one_case(kept, wanted, place, width, style)
         return
     shown = [None if each == UNFINISHED else each for each in wanted.verdicts]
     statistics = Statistics(shown or TROUBLED)  # type: ignore[arg-type]
@@ -123,8 +124,11 @@ def _text(kept: KeptRun, wanted: Wanted, place: RecordPlace, style: Style) -> It
     )
 
 
-def _one_case(kept: KeptRun, wanted: Wanted, width: int, style: Style) -> Iterator[str]:
+def _one_case(
+    kept: KeptRun, wanted: Wanted, place: RecordPlace, width: int, style: Style
+) -> Iterator[str]:
     """One case in full; or several, where suites have the same id."""
+    see_suite = see_suites(kept.run, place.config.root, place.cwd)
     results = sorted(_results(kept, wanted), key=lambda result: result.key)
     before = None
     for result in results:
@@ -132,7 +136,8 @@ def _one_case(kept: KeptRun, wanted: Wanted, width: int, style: Style) -> Iterat
         if before is None or before[:2] != (suite, case):
             if before is not None:
                 yield ""
-            yield from case_lines(suite, case, kept.find_case(suite, case), width, style)
+            known = kept.find_case(suite, case)
+            yield from case_lines(see_suite(suite), case, known, width, style)
         is_first = before is None or before[:3] != result.key[:3]
         yield from trial_lines(result, kept.outcome(result), width, style, is_first=is_first)
         before = result.key

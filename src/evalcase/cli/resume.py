@@ -13,7 +13,7 @@ from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.exit_codes import exit_code, first_code
 from evalcase.cli.explained import explained
 from evalcase.cli.running import Manner, execute, print_conclusion
-from evalcase.cli.streams import take_streams
+from evalcase.cli.streams import same_streams, take_streams
 from evalcase.cli.trust import refuse_stranger, trust_option
 from evalcase.cli.watching import make_view
 from evalcase.errors import ConfigError, RecordError
@@ -100,7 +100,8 @@ def command(
     go_back(chosen, config)
     view = make_view(manner.streams, quiet=manner.quiet or manner.as_json)
     config = replace(config, target=default)
-    plan = prepare(request, config, this_world(), view.warn, tell=view.tell)
+    with same_streams():
+        plan = prepare(request, config, this_world(), view.warn, tell=view.tell)
     evaluation = Evaluation(plan, view)
     view.expect(plan.trials)
     go = partial(evaluation.carry_out, folder, chosen, again)

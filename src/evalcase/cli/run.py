@@ -13,7 +13,7 @@ from evalcase.cli import run_flags
 from evalcase.cli.explained import explained
 from evalcase.cli.run_flags import finite
 from evalcase.cli.running import Manner, execute
-from evalcase.cli.streams import take_streams
+from evalcase.cli.streams import same_streams, take_streams
 from evalcase.cli.watching import make_view
 from evalcase.errors import ConfigError, SuiteError, TargetError
 from evalcase.evaluation.conduct import Evaluation
@@ -138,7 +138,8 @@ def _run(given: dict[str, object]) -> int:
         if (origin := selection["failed_of"]) is not None:
             selection["failed_of"] = find_failed(str(origin), folder, config.root)
         chosen = RunOptions(selection=Selection(**selection), **given)  # type: ignore[arg-type]
-        plan = prepare(chosen, config, world, view.warn, tell=view.tell)
+        with same_streams():
+            plan = prepare(chosen, config, world, view.warn, tell=view.tell)
         view.expect(plan.trials)
         if dry_run:
             manner.print(_say_what_would_run(plan, manner.as_json))

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from io import FileIO, TextIOWrapper
 from typing import BinaryIO, NamedTuple, TextIO, cast
 
@@ -50,6 +51,16 @@ def take_streams() -> Streams:
     os.dup2(2, 1)
     sys.stdout, sys.stderr = _lend(_writer(1)), _lend(_writer(2))
     return kept
+
+
+@contextmanager
+def same_streams() -> Iterator[None]:
+    """Undo what others put in the place of standard output and error."""
+    before = sys.stdout, sys.stderr
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
 
 
 def discard(stream: TextIO) -> None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TextIO, cast
 
-from evalcase.cli.streams import Streams
+from evalcase.cli.streams import Streams, same_streams
 from evalcase.cli.terminal import columns_of, is_live, style_for
 from evalcase.report.terminal.live import LiveView
 from evalcase.report.terminal.quiet import QuietView
@@ -62,7 +62,8 @@ def shown(view: RunView) -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, tidy_up) if live else None
     view.begin()
     try:
-        yield
+        with same_streams():
+            yield
     finally:
         if isinstance(stderr, StderrProxy):
             stderr.finish()

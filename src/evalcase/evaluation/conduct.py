@@ -36,6 +36,7 @@ from evalcase.run.limits import Limits
 from evalcase.run.opening import CLOSE_S, OpenTargets
 from evalcase.run.schedule import Engine, Watcher
 from evalcase.system.guests import Guests
+from evalcase.system.loop_watch import LoopWatch
 
 
 class Evaluation:
@@ -77,7 +78,8 @@ class Evaluation:
                     sealer=make_sealer(world.state, plan.config.root, world.entropy),
                 )  # fmt: skip
             try:
-                return await self._record(run, targets, again)
+                with LoopWatch(plan.warn):
+                    return await self._record(run, targets, again)
             finally:
                 await self._guests.settle()
                 await self._close_graders()

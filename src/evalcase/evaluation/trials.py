@@ -73,7 +73,7 @@ class Trials:
             asked.attempts, started, round(asked.duration_s, 6),
             asked.retried,
             hash_grading(case, self._plan.graders.prints_of(graders)),
-            repeats=trial.repeats, pass_rate=case.pass_rate,
+            repeats=trial.repeats, pass_rate=case.pass_rate, number=trial.number,
         )  # fmt: skip
 
     async def regrade(self, trial: Trial, known: Result, grading: int) -> Result:
@@ -86,6 +86,7 @@ class Trials:
             known.key, known.question_hash, graded.verdict, known.answer, graded.grades, None,
             known.attempts, known.started_at, known.duration_s, known.retried,
             self.hash_grading(trial.case), grading, trial.repeats, trial.case.pass_rate,
+            trial.number,
         )  # fmt: skip
 
     def _grade(
@@ -119,7 +120,7 @@ class Trials:
         reason = trial.case.skip if isinstance(trial.case.skip, str) else "skipped"
         return Result(
             trial.key, self.hash_question(trial), "skipped", None, (), Failure("stopped", reason),
-            0, started, 0.0, grading_hash=self.hash_grading(trial.case),
+            0, started, 0.0, grading_hash=self.hash_grading(trial.case), number=trial.number,
         )  # fmt: skip
 
     def _look_at_cost(self, trial: Trial, answer: Answer) -> None:

@@ -6,6 +6,10 @@ import json
 
 from evalcase.errors import EvalcaseError
 from evalcase.model.grade import Score
+from evalcase.text.plain_json import copy_json
+from evalcase.text.strict_json import may_be_deep
+
+_DEEP = 50
 
 
 def check_score(outcome: object) -> Score:
@@ -34,6 +38,8 @@ def _check_details(details: object) -> None:
     if not isinstance(details, dict):
         raise EvalcaseError(f"returned a {type(details).__name__} as the details")
     try:
-        json.dumps(details, allow_nan=False)
+        # The exact look takes longer, and only few are so deep that it is needed.
+        if may_be_deep(json.dumps(details, allow_nan=False), _DEEP):
+            copy_json(details)
     except (TypeError, ValueError, RecursionError) as error:
         raise EvalcaseError(f"returned details that are not JSON: {error}") from None

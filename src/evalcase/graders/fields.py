@@ -15,8 +15,7 @@ from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.system.patterns.searchers import end_searchers
-from evalcase.system.patterns.searches import Searches, settle
+from evalcase.system.patterns.searches import Searches, end_searches, settle
 from evalcase.text.json_path import JsonPath
 
 _NAMED = 5
@@ -60,7 +59,7 @@ class FieldsGrader(Grader):
         return settle(lambda searches: self._judge(value, searches))
 
     async def close(self) -> None:
-        end_searchers()
+        end_searches()
 
     def _judge(self, value: JSON, searches: Searches) -> Score:
         fields = [

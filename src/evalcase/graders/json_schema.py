@@ -24,8 +24,7 @@ from evalcase.model.shape_names import FileName
 from evalcase.model.target import Surroundings
 from evalcase.system.digests import digest_file
 from evalcase.system.files import read_file
-from evalcase.system.patterns.searchers import end_searchers
-from evalcase.system.patterns.searches import Searches, settle
+from evalcase.system.patterns.searches import Searches, end_searches, settle
 from evalcase.text.strict_json import BadJsonError, parse_json
 
 _LARGEST_FILE = 10_000_000
@@ -100,7 +99,7 @@ class JsonSchemaGrader(Grader):
         return settle(lambda searches: _validate(schema, value, searches))
 
     async def close(self) -> None:
-        end_searchers()
+        end_searches()
 
 
 def _read_schema(name: str, path: str, root: str) -> JSON:

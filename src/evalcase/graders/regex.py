@@ -15,8 +15,8 @@ from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Flag, Number
 from evalcase.model.shape_pattern import Pattern
-from evalcase.system.patterns.searchers import Search, end_searchers
-from evalcase.system.patterns.searches import LIMIT_S, Searches, settle
+from evalcase.system.patterns.search import Search
+from evalcase.system.patterns.searches import LIMIT_S, Searches, end_searches, settle
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,4 +56,4 @@ class RegexGrader(TextGrader):
         return settle(judge, self.timeout_s)
 
     async def close(self) -> None:
-        end_searchers()
+        end_searches()

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from evalcase.errors import ConfigError, GraderError
 from evalcase.graders.script_protocol.given import describe_trial
@@ -19,12 +19,14 @@ from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Anything, Choice, ListOf, MapOf, Number, OptionFault, Text
 from evalcase.model.target import Surroundings
 from evalcase.system.digests import digest_file
-from evalcase.system.processes import tree
-from evalcase.system.processes.line_workers import LineWorkers
-from evalcase.system.processes.process import Process
 from evalcase.system.project_root import leads_inside
 from evalcase.text.strict_json import BadJsonError, parse_json
 
+if TYPE_CHECKING:
+    from evalcase.system.processes.line_workers import LineWorkers
+    from evalcase.system.processes.process import Process
+
+# What starts processes is slow to import, and `check` starts none: it is imported where it is used.
 _MOST_BYTES = 10_000_000
 _SHOWN = 200
 
@@ -84,12 +86,16 @@ class ScriptGrader(Grader):
 
     async def grade(self, context: Context) -> Score:
         if not self.has_adopted:
+            from evalcase.system.processes import tree
+
             self.has_adopted = True
             tree.adopt_orphans()
         given = describe_trial(context, self.config)
         if self.mode == "once":
             return await self._run(given)
         if self.workers is None:
+            from evalcase.system.processes.line_workers import LineWorkers
+
             self.workers = LineWorkers(self._make, _object_to)
         return read_reply(await self.workers.exchange(given))
 
@@ -100,6 +106,8 @@ class ScriptGrader(Grader):
         finally:
             self.workers = None
             if self.has_adopted:
+                from evalcase.system.processes import tree
+
                 self.has_adopted = False
                 tree.disown_orphans()
 
@@ -120,6 +128,8 @@ class ScriptGrader(Grader):
                 raise _odd(process, f"the reply {error}", stdout.data) from None
 
     def _make(self) -> Process:
+        from evalcase.system.processes.process import Process
+
         place = self._place()
         argv = list(self.value)
         if self.memory_mb is not None and os.name == "posix":

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from functools import cache
 from threading import Event
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from evalcase.graders.compare.excerpt import cap, count
 from evalcase.graders.compare.reference import NOTHING, expected_text
@@ -15,12 +16,20 @@ from evalcase.model.grader import Context, GraderKind
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Text
-from evalcase.system.threads import Threads
 from evalcase.text.edit_distance import edit_distance
+
+if TYPE_CHECKING:
+    from evalcase.system.threads import Threads
 
 _QUICK = 4_000_000
 """How many pairs of characters take a few milliseconds; with more, the work is done in a thread."""
-_THREADS = Threads("evalcase-similarity")
+
+
+@cache
+def _threads() -> Threads:
+    from evalcase.system.threads import Threads  # slow to import, and `check` needs none
+
+    return Threads("evalcase-similarity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +60,7 @@ class SimilarityGrader(TextGrader):
     async def _grade_elsewhere(self, left: str, right: str) -> Score:
         given_up = Event()
         try:
-            distance = await _THREADS.call(edit_distance, left, right, given_up.is_set)
+            distance = await _threads().call(edit_distance, left, right, given_up.is_set)
         except BaseException:
             given_up.set()
             raise

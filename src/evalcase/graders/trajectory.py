@@ -23,8 +23,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.option import Record, option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, MapOf, OptionFault
-from evalcase.system.patterns.searchers import end_searchers
-from evalcase.system.patterns.searches import Searches, settle
+from evalcase.system.patterns.searches import Searches, end_searches, settle
 
 _NO_CALLS = Score(None, "there is nothing to compare: `expected_output` has no tool calls")
 _NAMED = 5
@@ -42,7 +41,10 @@ class TrajectoryGrader(Grader):
         example=[{"tool": "search", "input": {"q": "Peru"}}], elsewhere=("expected", "calls"),
     )  # fmt: skip
     order: str = option(
-        Choice(("exact", "in_order", "any_order")),
+        Choice(
+            ("exact", "in_order", "any_order"),
+            (("strict", "exact"), ("ordered", "in_order"), ("unordered", "any_order")),
+        ),
         "Whether each is at its place, they come in their order, or in any.",
         default="in_order", elsewhere=("mode",),
     )  # fmt: skip
@@ -88,7 +90,7 @@ class TrajectoryGrader(Grader):
         return settle(lambda searches: self._judge(expected, made, searches))
 
     async def close(self) -> None:
-        end_searchers()
+        end_searches()
 
     def _expected(self, context: Context) -> Sequence[Call] | Score:
         if self.value is not None:

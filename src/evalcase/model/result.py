@@ -41,6 +41,8 @@ class Result:
     """How many trials there are of the case at this target."""
     pass_rate: float = 1.0
     """The share of them that must pass."""
+    number: int = 0
+    """The place of the case among those of the run, from 0."""
 
     @property
     def score(self) -> float | None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from evalcase.model.either import either
 from evalcase.model.finding import At, KeyPath
 from evalcase.model.json_value import JSON, kind
-from evalcase.model.nearest import did_you_mean
+from evalcase.model.nearest import hint_at, nearest_meaning
 from evalcase.model.quick_dataclass import dataclass
 
 
@@ -162,9 +162,10 @@ _LARGEST = 1.7976931348623157e308
 
 @dataclass(frozen=True, slots=True)
 class Choice(Plain):
-    """One of some words."""
+    """One of some words. `elsewhere` are words that others have for the same, for suggestions."""
 
     choices: tuple[str, ...]
+    elsewhere: tuple[tuple[str, str], ...] = ()
 
     @property
     def words(self) -> str:
@@ -172,7 +173,10 @@ class Choice(Plain):
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if value not in self.choices:
-            hint = did_you_mean(value.lower(), self.choices) if isinstance(value, str) else None
+            hint = None
+            if isinstance(value, str):
+                meant = {**dict(self.elsewhere), **{each: each for each in self.choices}}
+                hint = hint_at(nearest_meaning(value.lower(), meant))
             yield mismatch(self, value, path, hint, "bad-value")
 
     def schema(self) -> dict[str, JSON]:
@@ -282,7 +286,9 @@ class OneOf:
             elif len(nearest_shapes) == 1:
                 yield from nearest_shapes[0]
             else:
-                yield mismatch(self, value, path)
+                hints = [faults[0].hint for faults in found if faults[0].hint]
+                hint = hints[0] if hints and hints[0].startswith("did you mean") else None
+                yield mismatch(self, value, path, hint)
 
     def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
         fits = (shape for shape in self.shapes if not any(shape.faults(value, ("",))))

@@ -50,13 +50,12 @@ class Evaluated:
 
     @property
     def results(self) -> Iterator[Result]:
-        """Every result, read from the record, in the order in which the trials finished."""
+        """Every result, read from the record, in the order of the cases."""
         return KeptRun(self.run, self.grading).results()
 
     @property
     def cases(self) -> Iterator[CaseVerdict]:
-        """Every case at every target with its verdict, read from the record, in the order in which
-        their last trials finished."""
+        """Every case at every target with its verdict, read from the record, in their order."""
         return KeptRun(self.run, self.grading).cases()
 
     @property

@@ -24,8 +24,10 @@ from evalcase.record.table import Table, mark_of
 from evalcase.record.tally import Tally
 
 _NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
-_PLACE, _GROUP = 2, 4
-"""The columns of a result that say where its row begins, and which case it is a trial of."""
+_PLACE, _GROUP, _ANSWERED, _NUMBER = 2, 4, 10, 11
+"""The columns of a result that say where its row begins, which case at which target it is a trial
+of, whether it has an answer, and the place of the case among all."""
+_MOST_ASKERS = 0xFFFF
 _VERDICT, _ASKER = 4, 10
 """The numbers of a row, its mark first, that say what came of it and who was asked."""
 
@@ -71,8 +73,8 @@ _Regrading = tuple[int, int, int, float, float, int]
 class Index:
     """The trials of a journal, each by its last answer and the last grading of that."""
 
-    def __init__(self, upto: int | None = None) -> None:
-        """With `upto`, later gradings are left out."""
+    def __init__(self, upto: int | None = None, *, in_order: bool = False) -> None:
+        """With `upto`, later gradings are left out; `in_order`, the order of cases is known."""
         self.gradings = 1
         """How many gradings there are."""
         self._upto = upto
@@ -82,8 +84,9 @@ class Index:
         self._askers: dict[tuple[str, TargetVersion | None], int] = {}
         """Each version of each target, by a number."""
         # question, grading, place, verdict, group, repeats, pass rate, cost, of grading, asker,
-        # cached
-        self._results = Table("QQQBQIdddIb")
+        # cached, number
+        self._results = Table("QQQBQIdddHb" + "I" * in_order)
+        self._in_order = in_order
         # grading, place, verdict, pass rate, cost of grading, repeats
         self._regraded = Table("QQBddI")
         self._spent = array("d")
@@ -107,10 +110,12 @@ class Index:
         self._repeats = self._repeats or outline.repeats > 1
         cost = nan if outline.cost_usd is None else outline.cost_usd
         target = outline.key.target
-        asker = self._askers.setdefault((target, self.versions.get(target)), len(self._askers))
+        version = target, self.versions.get(target)
+        asker = min(self._askers.setdefault(version, len(self._askers)), _MOST_ASKERS)
         self._results.add(
             mark, mark_of(outline.question_hash), grading, at, verdict, mark_of(outline.key[:3]),
             outline.repeats, rate, cost, paid, asker, outline.answered + outline.cached,
+            *[outline.number] * self._in_order,
         )  # fmt: skip
 
     def read(self, lines: JournalLines) -> None:
@@ -134,7 +139,7 @@ class Index:
         if found is None:
             return None
         question, grading, at, verdict, _, repeats, rate = found[:7]
-        answered = found[-1] > 0
+        answered = found[_ANSWERED] > 0
         again = self._last_grading(mark, at)
         if again is None:
             return FinishedTrial(
@@ -169,8 +174,10 @@ class Index:
         return len(self._results)
 
     def places(self) -> Iterator[tuple[int, int]]:
-        """Where the answer and the grading of every trial are, in the order of the answers."""
-        for mark, _, _, at, *_ in self._results.in_order_of(_PLACE):
+        """Where the answer and the grading of every trial are: in the order of the cases, and of a
+        case in that of the answers."""
+        columns = (_NUMBER, _PLACE) if self._in_order else (_PLACE,)
+        for mark, _, _, at, *_ in self._results.in_order_of(*columns):
             again = self._last_grading(mark, at)
             yield at, at if again is None else again[1]
 
@@ -206,7 +213,7 @@ class Index:
         return tally
 
     def _counted(self, row: tuple[Any, ...]) -> Counted:
-        mark, _, _, at, verdict, group, repeats, rate, cost, paid, _, answered = row
+        mark, _, _, at, verdict, group, repeats, rate, cost, paid, _, answered = row[:12]
         own = (0, at, verdict, rate, paid, repeats)
         _, said_at, verdict, rate, paid, repeats = self._last_grading(mark, at) or own
         return Counted(group, VERDICTS[verdict], repeats, rate, cost, paid, answered, said_at)
@@ -225,7 +232,7 @@ def _or_none(value: float) -> float | None:
 
 def read_index(path: str, upto: int | None = None) -> Index:
     """The index of a journal; with `upto`, as it was after that many gradings."""
-    index = Index(upto)
+    index = Index(upto, in_order=True)
     index.read(JournalLines(path))
     return index
 

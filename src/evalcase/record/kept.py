@@ -53,7 +53,7 @@ class KeptRun:
         return self._index.tally().totals()
 
     def results(self) -> Iterator[Result]:
-        """Every result that counts, in the order of the journal. All of a case say the same of how
+        """Every result that counts, in the order of the cases. All of a case say the same of how
         often it is repeated, also where that was changed in between."""
         if not len(self._index):
             return

@@ -35,6 +35,7 @@ class Outline(NamedTuple):
     cached: bool
     cost_usd: float | None
     grading_usd: float | None
+    number: int
 
 
 class Changed(NamedTuple):
@@ -104,6 +105,7 @@ def outline_of(row: dict[str, Any]) -> Outline:
         answer is not None and answer.get("cached") is True,
         _money(answer.get("cost_usd")) if answer is not None else None,
         fsum(known) if known else None,
+        _count(row, "number", 0),
     )  # fmt: skip
 
 
@@ -120,9 +122,9 @@ def _money(value: object) -> float | None:
     return value  # type: ignore[return-value]
 
 
-def _count(row: dict[str, Any], name: str) -> int:
-    value = row.get(name, 1)
-    if type(value) is not int or not 1 <= value < 1 << 31:
+def _count(row: dict[str, Any], name: str, least: int = 1) -> int:
+    value = row.get(name, least)
+    if type(value) is not int or not least <= value < 1 << 31:
         raise ValueError(f"{name} is no count")
     return value
 

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def read_results(path: str, upto: int | None = None) -> Iterator[Result]:
-    """Every result that counts, in the order of the journal: where a trial was run again, its
+    """Every result that counts, in the order of the cases: where a trial was run again, its
     last one, and where an answer was graded again, its last grading, none after `upto`."""
     return read_results_of(path, read_index(path, upto))
 

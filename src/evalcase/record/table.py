@@ -58,9 +58,11 @@ class Table:
         """All rows, each with its mark before its numbers."""
         return zip(self._marks, *self._columns, strict=True)
 
-    def in_order_of(self, column: int) -> Iterator[tuple[Any, ...]]:
-        """All rows, by the numbers of a column."""
-        order = array("I", sorted(range(len(self._marks)), key=self._columns[column].__getitem__))
+    def in_order_of(self, *columns: int) -> Iterator[tuple[Any, ...]]:
+        """All rows, by the numbers of a column; where they are the same, by those of the next."""
+        order = array("I", range(len(self._marks)))
+        for column in reversed(columns):
+            order = array("I", sorted(order, key=self._columns[column].__getitem__))
         return ((self._marks[at], *[each[at] for each in self._columns]) for at in order)
 
     def _slot(self, mark: int) -> int:

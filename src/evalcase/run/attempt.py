@@ -9,6 +9,7 @@ from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.question import Question
 from evalcase.model.target import Target
+from evalcase.run.checked import check_answer
 from evalcase.system.guests import Guests
 
 
@@ -34,7 +35,7 @@ async def attempt(target: Target, question: Question, limit_s: float, guests: Gu
     if stay.error is not None:
         return Attempted(None, _told(stay.error), stay.took_s)
     try:
-        return Attempted(_checked(stay.value), None, stay.took_s)
+        return Attempted(check_answer(stay.value), None, stay.took_s)
     except TargetError as error:
         return Attempted(None, error, stay.took_s)
 
@@ -42,14 +43,6 @@ async def attempt(target: Target, question: Question, limit_s: float, guests: Gu
 async def _ask(target: Target, question: Question) -> object:
     """The call itself is the target's, too: it may raise before there is anything to wait for."""
     return await target.answer(question)
-
-
-def _checked(answer: object) -> Answer:
-    """An answer: a target of the user's own may have returned anything."""
-    if isinstance(answer, Answer):
-        return answer
-    what = f"the target returned {type(answer).__name__}, and not an Answer"
-    raise TargetError(what, kind="protocol")
 
 
 def _told(error: BaseException) -> BaseException:

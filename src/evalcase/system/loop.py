@@ -99,6 +99,7 @@ def _interruptible(task: OwnTask[Any]) -> Iterator[None]:
 
 
 def _close(loop: asyncio.AbstractEventLoop) -> None:
+    loop.set_exception_handler(_handle)  # it may be another's by now
     try:
         _end_rest(loop)
     finally:

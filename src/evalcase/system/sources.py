@@ -32,6 +32,7 @@ def trace_sources(paths: Iterable[str], root: str) -> dict[str, str]:
     root = os.path.realpath(root)
     waiting = [os.path.realpath(path) for path in paths]
     found: dict[str, str] = {}
+    modules = _Modules()
     while waiting and len(found) < _MOST_FILES:
         path = waiting.pop()
         name = os.path.relpath(path, root)
@@ -42,40 +43,67 @@ def trace_sources(paths: Iterable[str], root: str) -> dict[str, str]:
         except OSError:
             continue
         found[name] = sha256(text).hexdigest()
-        waiting += _imported(text, path, root)
+        waiting += _imported(text, path, root, modules)
     return dict(sorted(found.items()))
 
 
-def _imported(text: bytes, path: str, root: str) -> Iterator[str]:
+def _imported(text: bytes, path: str, root: str, modules: _Modules) -> Iterator[str]:
     """The files that come with a file: its packages, and what its imports may mean."""
     folder = os.path.dirname(path)
     packages = list(_packages_of(folder))
     yield from (os.path.join(package, _PACKAGE) for package in packages)
     # A program finds what lies beside it, a module what lies beside its outermost package.
     above = os.path.dirname(packages[-1]) if packages else folder
-    bases = dict.fromkeys([folder, above, root])
+    bases = list(dict.fromkeys([folder, above, root]))
     for found in _IMPORT.finditer(text.replace(b"\\\n", b" ")):
         module, names = found["module"], found["names"]
         if module is None:
             for name in _NAME.findall(found["modules"]):
-                yield from _files_of(name.decode(errors="replace"), bases)
+                yield from modules.find(name.decode(errors="replace"), bases)
             continue
         within = module.lstrip(b".")
         dots = len(module) - len(within)
         for name in _NAME.findall(_COMMENT.sub(b"", names)):
             inner = b".".join(filter(None, [within, name])).decode(errors="replace")
-            yield from _files_of(inner, [_up(folder, dots - 1)] if dots else bases)
+            yield from modules.find(inner, [_up(folder, dots - 1)] if dots else bases)
 
 
-def _files_of(module: str, bases: Iterable[str]) -> Iterator[str]:
-    """A module and the packages around it, wherever they are. Its last name may be no module."""
-    for base in bases:
-        at = base
-        for part in filter(None, module.split(".")):
-            at = os.path.join(at, part)
-            for path in (f"{at}.py", os.path.join(at, _PACKAGE)):
-                if os.path.isfile(path):
-                    yield os.path.realpath(path)
+class _Modules:
+    """Finds the files of modules. Each folder is looked into once: most imports are of others."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, frozenset[str]] = {}
+        self._told: set[str] = set()
+
+    def find(self, module: str, bases: Iterable[str]) -> Iterator[str]:
+        """A module and the packages around it, wherever they are, unless they were given before.
+        Its last name may be none of a module."""
+        for base in bases:
+            at = base
+            for part in filter(None, module.split(".")):
+                entries = self._look_into(at)
+                if f"{part}.py" in entries:
+                    yield from self._first_time(os.path.join(at, f"{part}.py"))
+                if part not in entries:
+                    break
+                at = os.path.join(at, part)
+                if _PACKAGE in self._look_into(at):
+                    yield from self._first_time(os.path.join(at, _PACKAGE))
+
+    def _first_time(self, path: str) -> Iterator[str]:
+        if path not in self._told:
+            self._told.add(path)
+            yield os.path.realpath(path)
+
+    def _look_into(self, folder: str) -> frozenset[str]:
+        known = self._entries.get(folder)
+        if known is None:
+            try:
+                known = frozenset(os.listdir(folder))
+            except OSError:  # it is none
+                known = frozenset()
+            self._entries[folder] = known
+        return known
 
 
 def _packages_of(folder: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from evalcase.graders.compare.excerpt import quote
 from evalcase.graders.compare.lenient_json import are_within, is_number
 from evalcase.graders.compare.matcher_options import Bounds, Matcher
 from evalcase.model.json_value import JSON, kind, same
-from evalcase.system.patterns.searchers import Search
+from evalcase.system.patterns.search import Search
 from evalcase.system.patterns.searches import Searches
 from evalcase.text.json_path import Found, JsonPath, MissingError
 

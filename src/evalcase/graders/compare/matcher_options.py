@@ -33,6 +33,11 @@ from evalcase.model.shape_names import PathText
 from evalcase.model.shape_pattern import Pattern
 
 TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
+_TYPE = Choice(TYPES, (
+    ("str", "string"), ("text", "string"), ("int", "integer"), ("float", "number"),
+    ("bool", "boolean"), ("list", "array"), ("dict", "object"), ("mapping", "object"),
+    ("none", "null"),
+))  # fmt: skip
 _ANY_TEXT = Text(empty=True)
 
 
@@ -98,7 +103,7 @@ class MatcherOptions:
         Text("a date in quotes"), "The date or time that its text says.", default=None
     )
     type: str | tuple[str, ...] | None = option(
-        OneOf((Choice(TYPES), ListOf(Choice(TYPES), "a list of types"))),
+        OneOf((_TYPE, ListOf(_TYPE, "a list of types"))),
         "The type of JSON that it has, or several.", default=None,
     )  # fmt: skip
     exists: bool | None = option(Flag(), "Whether there is such a field.", default=None)
@@ -158,8 +163,9 @@ class FieldShape:
         sound = True
         for fault in faults_of(MatcherOptions, value, f"the matcher of `{path[-1]}`", path):
             sound = False
+            is_meant = fault.hint is not None and fault.hint.startswith("did you mean")
             is_data = fault.code == "unknown-option" and value.keys().isdisjoint(CHECKS)
-            yield fault._replace(hint=_AS_DATA) if is_data else fault
+            yield fault._replace(hint=_AS_DATA) if is_data and not is_meant else fault
         if sound:
             yield from _conflicts(value, path)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from evalcase.graders.schema.formats import FORMATS
-from evalcase.model.json_value import JSON
+from evalcase.model.json_value import JSON, kind
 from evalcase.model.shape_pattern import object_to_pattern
 
 TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")
@@ -42,7 +42,7 @@ Check = Callable[[JSON], Iterator[Fault]]
 def _wrong(is_right: Callable[[JSON], bool], words: str) -> Check:
     def check(value: JSON) -> Iterator[Fault]:
         if not is_right(value):
-            yield Fault((), f"is {words}")
+            yield Fault((), f"is {words}, not {kind(value)}")
 
     return check
 

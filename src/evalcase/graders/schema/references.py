@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import unquote
-
 from evalcase.model.json_value import JSON
 from evalcase.model.path_steps import path_steps
 
@@ -22,6 +20,8 @@ def find_schema(reference: str, root: JSON) -> JSON:
         return root
     if not fragment.startswith("/"):
         return _find_anchor(fragment, root)
+    from urllib.parse import unquote  # slow to import, and seldom needed
+
     value = root
     for step in path_steps(unquote(fragment)):
         if isinstance(value, dict):

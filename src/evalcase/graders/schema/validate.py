@@ -11,7 +11,7 @@ from evalcase.graders.compare.json_difference import Difference, step_text
 from evalcase.graders.schema.references import find_schema
 from evalcase.graders.schema.rules import RULES
 from evalcase.model.json_value import JSON
-from evalcase.system.patterns.searchers import Search
+from evalcase.system.patterns.search import Search
 from evalcase.system.patterns.searches import Searches
 
 _DEEPEST = 300

@@ -115,8 +115,8 @@ class Statistics:
         return Decided(outcome, result)
 
     def shown(self, verdict: Verdict | None) -> list[Shown]:
-        """The cases of a verdict, as many as are shown."""
-        return self._shown.get(verdict, [])
+        """The cases of a verdict, as many as are shown, in the order of their suites."""
+        return sorted(self._shown.get(verdict, []), key=lambda each: each.result.number)
 
     def finish(self) -> None:
         """No result follows: what is undecided stays so."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from evalcase.model.case import Case
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.totals import Counts, Totals
 from evalcase.report.terminal.cells import cut, measure, wrap
 from evalcase.report.terminal.failures import (
@@ -55,6 +55,8 @@ class Ending:
     """The run whose cases that did not pass these are."""
     not_run: int = 0
     """How many cases were not begun."""
+    see_suite: Callable[[str], str] = str
+    """How a person here writes the path of a suite."""
     mixed: str = ""
     """What is mixed in it, that should not be: versions of a target."""
 
@@ -67,7 +69,7 @@ def summary_lines(
     statistics.finish()
     for verdict in (*TROUBLED, "passed", "skipped"):
         for shown in statistics.shown(verdict):
-            yield from _case_lines(shown, find_case, several, width, style)
+            yield from _case_lines(shown, find_case, ending.see_suite, several, width, style)
         if more := statistics.more[verdict]:
             words = f"and {more:,} more {verdict or UNFINISHED}"
             yield f"{paint(words, colour_of(verdict, style))}: {visible(ending.report)}"
@@ -81,11 +83,13 @@ def summary_lines(
 
 
 def _case_lines(
-    shown: Shown, find_case: FindCase, several: bool, width: int, style: Style
-) -> Iterator[str]:
+    shown: Shown, find_case: FindCase, see_suite: Callable[[str], str], several: bool, width: int,
+    style: Style,
+) -> Iterator[str]:  # fmt: skip
     """A case that is shown in full: its name, what was asked, expected and said."""
     result = shown.result
-    yield from name_lines(result, shown.outcome, style, width, name_target=several)
+    here = replace(result, key=result.key._replace(suite=see_suite(result.key.suite)))
+    yield from name_lines(here, shown.outcome, style, width, name_target=several)
     case = find_case(result.key.suite, result.key.case)
     yield from detail_lines(result, shown.said, case, style, width)
     if shown.same:

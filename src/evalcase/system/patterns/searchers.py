@@ -9,28 +9,13 @@ import sys
 from functools import cache
 from subprocess import DEVNULL, PIPE, Popen
 from threading import Lock
-from typing import NamedTuple
 
 from evalcase.errors import EvalcaseError
+from evalcase.system.patterns.search import Search, Span
 from evalcase.system.threads import Threads
 
 _PROGRAM = os.path.join(os.path.dirname(__file__), "program.py")
 _MOST_IDLE = 4
-
-
-class Search(NamedTuple):
-    """What is looked for, and where."""
-
-    pattern: str
-    text: str
-    full: bool = False
-    """Whether all of the text has to match."""
-    flags: int = 0
-
-
-class Span(NamedTuple):
-    start: int
-    end: int
 
 
 class _Searcher:

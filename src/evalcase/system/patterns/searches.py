@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from typing import TypeVar
 
-from evalcase.system.patterns.searchers import Search, Span, find_elsewhere
+from evalcase.system.patterns.search import Search, Span
 from evalcase.text.pattern_cost import worst_steps
 
 LIMIT_S = 2.0
@@ -65,9 +65,20 @@ def settle(judge: Callable[[Searches], T], limit_s: float = LIMIT_S) -> T | Awai
 
 
 async def _settle_later(judge: Callable[[Searches], T], searches: Searches, limit_s: float) -> T:
+    from evalcase.system.patterns.searchers import find_elsewhere  # slow to import, seldom needed
+
     while searches.unknown:
         for search in dict.fromkeys(searches.unknown):
             searches.known[search] = await find_elsewhere(search, limit_s)
         searches.unknown.clear()
         outcome = judge(searches)
     return outcome
+
+
+def end_searches() -> None:
+    """End the processes that searched, if there are any."""
+    import sys
+
+    known = sys.modules.get("evalcase.system.patterns.searchers")
+    if known is not None:
+        known.end_searchers()

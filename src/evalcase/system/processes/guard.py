@@ -8,9 +8,11 @@ run as a program with nothing but the standard library. Where it can't be starte
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -68,51 +70,79 @@ def wait_and_kill(mark: bytes) -> None:
     """Wait for the end of standard input. Then stop every process there is to be found, until
     there are no more, and kill them all: else they could grow faster than they are found."""
     sys.stdin.buffer.read()
-    family: set[int] = set()
+    family: dict[int, int] = {}
     quiet = 0
     for _ in range(_ROUNDS):
-        found = find(mark) - family
-        _signal(found, signal.SIGSTOP)
+        found = {pid: born for pid, born in find(mark).items() if family.get(pid) != born}
+        send(found, signal.SIGSTOP)
         family |= found
         quiet = 0 if found else quiet + 1
         if quiet == 2:
             break
-    _signal(family, signal.SIGKILL)
+    send(family, signal.SIGKILL)
 
 
-def find(mark: bytes) -> set[int]:
-    """Every process with the mark, and every descendant of one."""
-    parents: dict[int, int] = {}
+def find(mark: bytes) -> dict[int, int]:
+    """Every process with the mark, and every descendant of one, with when they were born."""
+    every: dict[int, tuple[int, int]] = {}
     found: set[int] = set()
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
-                parents[int(name)] = _parent(name)
+                every[int(name)] = look_at(name)
                 if _has_mark(name, mark):
                     found.add(int(name))
             except OSError:
                 continue  # it has just ended, or is of another user
-    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+    while more := {pid for pid, (parent, _) in every.items() if parent in found} - found:
         found |= more
-    return found - {os.getpid()}
+    return {pid: every[pid][1] for pid in found if pid != os.getpid()}
 
 
-def _parent(name: str) -> int:
-    with open(f"/proc/{name}/stat", "rb") as file:
-        return int(file.read().rpartition(b")")[2].split()[1])
+def look_at(pid: int | str) -> tuple[int, int]:
+    """The parent of a process, and when it was born: a number may be another's by and by, and
+    only both together name a process. Raise OSError if there is none."""
+    with open(f"/proc/{pid}/stat", "rb") as file:
+        fields = file.read().rpartition(b")")[2].split()
+    return int(fields[1]), int(fields[19])
+
+
+def born(pid: int) -> int | None:
+    """When a process was born, by a clock of the kernel's; None if there is none."""
+    try:
+        return look_at(pid)[1]
+    except OSError:
+        return None
+
+
+def send(processes: dict[int, int], number: int) -> None:
+    """Signal processes; one whose number is another's by now is left alone. It is held while it is
+    looked at, so that it can't become another's in between."""
+    for pid, when in processes.items():
+        try:
+            held = os.pidfd_open(pid)
+        except OSError as error:
+            # Gone already; or a kernel that can't: then there is a moment between look and signal.
+            if error.errno == errno.ENOSYS and born(pid) == when:
+                _kill(pid, number)
+            continue
+        try:
+            if born(pid) == when:
+                signal.pidfd_send_signal(held, number)
+        except OSError:
+            continue  # gone in this moment, or of another user
+        finally:
+            os.close(held)
+
+
+def _kill(pid: int, number: int) -> None:
+    with suppress(OSError):
+        os.kill(pid, number)
 
 
 def _has_mark(name: str, mark: bytes) -> bool:
     with open(f"/proc/{name}/environ", "rb") as file:
         return any(variable.startswith(mark) for variable in file.read().split(b"\0"))
-
-
-def _signal(pids: set[int], number: int) -> None:
-    for pid in pids:
-        try:
-            os.kill(pid, number)
-        except OSError:
-            continue  # gone already
 
 
 if __name__ == "__main__":

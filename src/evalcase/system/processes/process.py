@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 
 from evalcase.errors import TargetError
-from evalcase.system.processes import tree
+from evalcase.system.processes import guard, tree
 from evalcase.system.processes.pipes import TAIL_BYTES, Output, Pipes
 from evalcase.text.complaint import find_complaint
 
@@ -31,7 +31,8 @@ class Process:
         self._env = {**env, tree.TOKEN: self._token}
         self._pipes = Pipes(most_bytes)
         self._transport: asyncio.SubprocessTransport | None = None
-        self._killed: set[int] = set()
+        self._born: int | None = None
+        self._killed: dict[int, int] = {}
 
     async def start(self, with_stdin: bool) -> None:
         try:
@@ -41,6 +42,7 @@ class Process:
                 stdin=PIPE if with_stdin else DEVNULL, stdout=PIPE, stderr=PIPE,
                 start_new_session=True,
             )  # fmt: skip
+            self._born = guard.born(self._transport.get_pid() or 0)
         except (OSError, ValueError) as error:
             raise TargetError(self._not_started(error), kind="exit") from None
         except BaseException:
@@ -147,7 +149,8 @@ class Process:
 
     def _end_family(self) -> None:
         assert self._transport is not None
-        self._killed |= tree.end_family(self._transport.get_pid() or 0, self._token)
+        pid = self._transport.get_pid() or 0
+        self._killed |= tree.end_family(pid, self._token, self._born)
 
     def _stdin(self) -> asyncio.WriteTransport | None:
         assert self._transport is not None

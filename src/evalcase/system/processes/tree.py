@@ -19,18 +19,21 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from itertools import count
+from typing import NamedTuple
 
 from evalcase.system.processes import guard
 
 TOKEN = "EVALCASE_PROCESS"  # noqa: S105 - the name of a variable, and no secret
+_MARK = f"{TOKEN}=".encode()
 _ROUNDS = 100
 _PR_SET_CHILD_SUBREAPER = 36
 _numbers = count(1)
 _family = ""
 _openers = 0
-_late: set[int] = set()
+_late: dict[int, int] = {}
 """Processes that were killed and whose end could not be waited for."""
 
 
@@ -74,44 +77,46 @@ def _set_subreaper(value: int) -> None:
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, value, 0, 0, 0)
 
 
-def end_family(root: int, token: str) -> set[int]:
+def end_family(root: int, token: str, since: int | None = None) -> dict[int, int]:
     """Kill a process with all its descendants, at once, and return them for `reap`.
 
-    `root` may be gone already, or be 0; whoever has started it waits for its end.
+    `root` may be gone already, or be 0; whoever has started it waits for its end. `since` is when
+    it was born: its number may be another's by now, and that one is left alone.
     """
     if sys.platform != "linux":
         _kill_group(root)
-        return set()
-    family: set[int] = set()
+        return {}
+    family: dict[int, int] = {}
     quiet = 0
     for _ in range(_ROUNDS):
-        found = _find_family(root, token) - family
-        _signal(found, signal.SIGSTOP)
+        found = _find_family(_Family(root, since, f"{TOKEN}={token}".encode()))
+        found = {pid: born for pid, born in found.items() if family.get(pid) != born}
+        guard.send(found, signal.SIGSTOP)
         family |= found
         # The kernel's list may miss one while another ends: it takes two looks to be sure.
         quiet = 0 if found else quiet + 1
         if quiet == 2:
             break
-    _signal(family, signal.SIGKILL)
-    return family - {root}
+    guard.send(family, signal.SIGKILL)
+    family.pop(root, None)
+    return family
 
 
-def reap(pids: set[int]) -> bool:
-    """Take out of `pids` those that have ended, so that none stays a zombie. True if all have."""
-    for pid in list(pids):
-        try:
-            ended, _ = os.waitpid(pid, os.WNOHANG)
-        except ChildProcessError:
-            # Its parent has not died yet; or that parent has seen its end.
-            ended = pid if not os.path.exists(f"/proc/{pid}") else 0
-        if ended:
-            pids.discard(pid)
-    return not pids
+def reap(processes: dict[int, int]) -> bool:
+    """Take out those that have ended, so that none stays a zombie. True if all have."""
+    for pid, born in list(processes.items()):
+        if guard.born(pid) != born:
+            del processes[pid]  # its parent has seen its end
+            continue
+        with suppress(ChildProcessError):  # its parent has not died yet
+            if os.waitpid(pid, os.WNOHANG)[0]:
+                del processes[pid]
+    return not processes
 
 
-def reap_later(pids: set[int]) -> None:
+def reap_later(processes: dict[int, int]) -> None:
     """Remember those that take longer to end than anybody can wait."""
-    _late.update(pids)
+    _late.update(processes)
     reap(_late)
 
 
@@ -124,35 +129,57 @@ def _kill_group(root: int) -> None:
         return  # gone already; or Windows, where the process itself is killed by its owner
 
 
-def _signal(pids: Iterable[int], number: int) -> None:
-    for pid in pids:
+class _Family(NamedTuple):
+    """How its members are known."""
+
+    root: int
+    since: int | None
+    mark: bytes
+
+    def has(self, pid: int) -> bool:
+        """Whether a process carries the mark; or is of the session, unless it has another's."""
+        marks = _marks_of(pid)
+        return self.mark in marks if marks else self._has_in_session(pid)
+
+    def _has_in_session(self, pid: int) -> bool:
         try:
-            os.kill(pid, number)
+            return os.getsid(pid) == self.root and self._is_root_ours()
         except OSError:
-            continue  # gone already, or of another user
+            return False
+
+    def _is_root_ours(self) -> bool:
+        """Whether the number of the root is still its own; or nobody's, which a session keeps."""
+        return self.root != 0 and guard.born(self.root) in (None, self.since)
 
 
-def _find_family(root: int, token: str) -> set[int]:
-    family: set[int] = set()
-    mark = f"{TOKEN}={token}".encode()
-    todo = [pid for pid in {root, *children(os.getpid())} if pid and _has_mark(pid, mark, root)]
-    while todo:
-        pid = todo.pop()
-        if pid not in family:
-            family.add(pid)
-            todo += children(pid)
-    return family
-
-
-def _has_mark(pid: int, mark: bytes, root: int) -> bool:
-    """Whether a process is of the family: by its session, or by its environment."""
+def _marks_of(pid: int) -> list[bytes]:
+    """The marks in the environment of a process; none where it has cleared them, or has ended."""
     try:
-        if os.getsid(pid) == root:
-            return True
         with open(f"/proc/{pid}/environ", "rb") as file:
-            return mark in file.read().split(b"\0")
+            return [each for each in file.read().split(b"\0") if each.startswith(_MARK)]
     except OSError:
-        return False
+        return []
+
+
+def _find_family(family: _Family) -> dict[int, int]:
+    """Its members, with when they were born: read before anything else that is known of them."""
+    found: dict[int, int] = {}
+    below: list[tuple[int, int]] = []
+    for pid in {family.root, *children(os.getpid())} - {0}:
+        born = guard.born(pid)
+        if born is not None and family.has(pid):
+            found[pid] = born
+            below += [(child, pid) for child in children(pid)]
+    while below:
+        pid, parent = below.pop()
+        try:
+            told, born = guard.look_at(pid)
+        except OSError:
+            continue
+        if pid not in found and told == parent:
+            found[pid] = born
+            below += [(child, pid) for child in children(pid)]
+    return found
 
 
 def children(parent: int) -> Iterator[int]:

@@ -1,0 +1,88 @@
+"""Whether what a target returned is an answer that can be graded and recorded: Python lets an
+Answer of the user's own making hold anything."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from evalcase.errors import TargetError
+from evalcase.model.answer import Answer, Usage
+from evalcase.model.codec import decode, encode
+from evalcase.model.message import ROLES, Message
+from evalcase.text.plain_json import NotJsonError, copy_json
+
+
+def check_answer(answer: object) -> Answer:
+    """The answer. Raise TargetError, in words that say what is wrong with it."""
+    if not isinstance(answer, Answer):
+        what = f"the target returned {type(answer).__name__}, and not an Answer"
+        raise TargetError(what, kind="protocol")
+    fault = _fault_of(answer)
+    if fault is not None:
+        raise TargetError(f"the target returned an Answer whose {fault}", kind="protocol")
+    return answer
+
+
+def _fault_of(answer: Answer) -> str | None:
+    messages: object = answer.messages
+    if type(messages) is not tuple:
+        return f"`messages` is {type(messages).__name__}, and not a tuple of Message"
+    for message in messages:
+        fault = _fault_of_message(message)
+        if fault is not None:
+            return fault
+    usage: object = answer.usage
+    if usage is not None and not _counts(usage):
+        return "`usage` is not a Usage of whole numbers"
+    cost: object = answer.cost_usd
+    if cost is not None and not _is_amount(cost):
+        return f"`cost_usd` is {cost!r:.60}, and not a number from 0 on"
+    return _fault_of_rest(answer)
+
+
+def _fault_of_rest(answer: Answer) -> str | None:
+    """Whether the record could be read again with all the rest of it."""
+    if answer == Answer(answer.messages, answer.usage, answer.cost_usd):
+        return None
+    try:
+        decode(Answer, encode(answer))
+    except (ValueError, TypeError, AttributeError) as error:
+        return f"fields can't be recorded: {error}"
+    return None
+
+
+def _fault_of_message(message: object) -> str | None:
+    if type(message) is not Message:
+        return f"`messages` holds {type(message).__name__}, and not Message"
+    if len(message) == 2 and type(message.content) is str and message.get("role") == "assistant":
+        return None  # nearly all are
+    if message.get("role") not in ROLES:
+        return f"`messages` has the role {message.get('role')!r:.60}"
+    calls = message.get("tool_calls")
+    if calls is not None and not (isinstance(calls, list) and all(map(_is_call, calls))):
+        return "`tool_calls` is not a list of calls, each with the name of a tool"
+    try:
+        copy_json(message)
+    except (NotJsonError, RecursionError) as error:
+        return f"`messages` is not JSON: {error}"
+    return None
+
+
+def _is_call(call: object) -> bool:
+    if not isinstance(call, dict):
+        return False
+    if "tool" in call:
+        return isinstance(call["tool"], str)
+    function = call.get("function")
+    return isinstance(function, dict) and isinstance(function.get("name"), str)
+
+
+def _counts(usage: object) -> bool:
+    if not isinstance(usage, Usage):
+        return False
+    counts: tuple[object, ...] = (usage.input_tokens, usage.output_tokens, usage.cached_tokens)
+    return all(count is None or (type(count) is int and count >= 0) for count in counts)
+
+
+def _is_amount(cost: object) -> bool:
+    return type(cost) in (int, float) and isfinite(cost) and cost >= 0  # type: ignore[arg-type,operator]

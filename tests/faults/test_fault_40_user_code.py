@@ -1,0 +1,249 @@
+"""Code of users that does what it should not: see `misbehaviour` for the table. Each cell is a case
+of a run beside others that are well, and costs its own trial and nothing else."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+import evalcase
+from evalcase.record.reader import read_results
+from tests.faults.misbehaviour import (
+    GRADERS,
+    PLACES,
+    RETURNED_BY_TARGETS,
+    SPOILT,
+    START,
+    TABLE,
+    TARGETS,
+    Cell,
+    cells,
+)
+from tests.run.project import Project, case
+
+CANCEL_ALL = """
+for task in asyncio.all_tasks():
+    task.cancel()
+await asyncio.sleep(0)
+return RIGHT
+"""
+
+
+def write(project: Project, several: Sequence[Cell]) -> None:
+    """A module with the code of some cells, and a suite with a case for each."""
+    source = START + "\n\n".join(cell.source for cell in several)
+    (project.path / "odd.py").write_text(source, encoding="utf-8")
+    project.suite(*map(case_of, several), case("well"))
+
+
+def case_of(cell: Cell) -> dict[str, Any]:
+    name = f"python:odd:{cell.name}"
+    if cell.place in GRADERS:
+        return case(cell.name, graders=["expected", {"type": name, "timeout_s": cell.kind.limit_s}])
+    return case(cell.name, target=name, timeout_s=cell.kind.limit_s)
+
+
+def check(project: Project, several: Sequence[Cell]) -> None:
+    """The record can be read, has every trial, and says of each what it must."""
+    results = {
+        result.key.case: result
+        for result in read_results(str(project.runs()[-1] / "journal.jsonl"))
+    }
+    assert len(results) == len(several) + 1
+    assert results["well"].verdict == "passed"
+    wrong = []
+    for cell in several:
+        result = results[cell.name]
+        broken = [grade.failure for grade in result.grades if grade.failure is not None]
+        said = str(result.failure or broken or "")
+        if result.verdict != cell.kind.verdict or cell.kind.word not in said:
+            wrong.append((cell.name, result.verdict, said))
+    assert wrong == []
+
+
+def code_of(several: Sequence[Cell]) -> int:
+    """The exit code that tells the truth of some cells and one that is well."""
+    verdicts = {cell.kind.verdict for cell in several}
+    return 3 if "errored" in verdicts else 1 if "failed" in verdicts else 0
+
+
+def test_fault_40_the_table_is_large() -> None:
+    every = [cell for several in TABLE.values() for cell in several]
+    assert len({cell.name for cell in every}) == len(every) >= 150
+    assert {cell.place for cell in every} == set(PLACES)
+
+
+@pytest.mark.parametrize("group", TABLE)
+def test_fault_40_each_costs_its_own_trial_and_nothing_else(project: Project, group: str) -> None:
+    several = TABLE[group]
+    write(project, several)
+    done = project.run("run", "--json", "--concurrency", str(len(several) + 1))
+    check(project, several)
+    assert done.code == code_of(several) == 3
+    assert done.json["status"] == "completed"
+
+
+def test_fault_40_one_after_the_other_too(project: Project) -> None:
+    several = [*TABLE["raised"], *TABLE["returned"], *TABLE["graded"]]
+    write(project, several)
+    done = project.run("run", "--json", "--concurrency", "1")
+    check(project, several)
+    assert done.code == 3
+
+
+@pytest.mark.parametrize("name", SPOILT)
+def test_fault_40_what_spoils_the_process_spoils_no_result(
+    project: Project, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(sys, "exit", sys.exit)  # as it is now, after the test too
+    several = list(cells({name: SPOILT[name]}, PLACES))
+    write(project, several)
+    done = project.run("run", "--json")
+    check(project, several)
+    assert (done.code, done.counts()) == (0, {"passed": len(several) + 1})
+    project.run("resume", "latest", "--json")
+    assert len(project.rows()) == len(several) + 1, "nothing was changed, and nothing asked again"
+
+
+@pytest.mark.parametrize("place", ["async_function", "async_grader"])
+def test_fault_40_cancelling_every_task_does_not_end_the_run(project: Project, place: str) -> None:
+    source = PLACES[place].define("cancel_all", CANCEL_ALL)
+    (project.path / "odd.py").write_text(START + source)
+    name = "python:odd:cancel_all"
+    odd = {"graders": [name]} if place in GRADERS else {"target": name}
+    project.suite(*[case(f"odd{number}", **odd) for number in range(3)], case("well"))
+    done = project.run("run", "--json", "--concurrency", "1")
+    assert (done.code, done.counts()) == (3, {"passed": 1, "errored": 3})
+
+
+# Beside trials: imports, set-up and tear-down.
+
+STEPS = {
+    "import": "RAISE\ndef answer(question):\n    return 'ok'\n",
+    "factory": "def answer():\n    RAISE\n",
+    "async_factory": "async def answer():\n    RAISE\n",
+    "init": "class answer:\n    def __init__(self):\n        RAISE\n",
+    "open": "class answer:\n    def open(self):\n        RAISE\n    def answer(self, q): ...\n",
+    "aenter": "class answer:\n    async def __aenter__(self):\n        RAISE\n"
+    "    async def __aexit__(self, *_): ...\n    def answer(self, q): ...\n",
+    "close": "class answer:\n    def close(self):\n        RAISE\n"
+    "    def answer(self, q): return 'ok'\n",
+    "async_close": "class answer:\n    async def close(self):\n        RAISE\n"
+    "    def answer(self, q): return 'ok'\n",
+    "aexit": "class answer:\n    async def __aenter__(self): ...\n"
+    "    async def __aexit__(self, *_):\n        RAISE\n    def answer(self, q): return 'ok'\n",
+}
+RAISES = {
+    "error": "raise ValueError('no')",
+    "exit": "sys.exit(0)",
+    "generator_exit": "raise GeneratorExit",
+    "cancelled": "raise asyncio.CancelledError",
+    "outcome": "raise OutcomeError('x')",
+    "interrupt": "raise KeyboardInterrupt",
+}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_fault_40_what_set_up_and_tear_down_raise_never_makes_a_run_green(
+    project: Project, step: str
+) -> None:
+    project.suite(case("fails", expected_output="something else"))
+    for name, raised in RAISES.items():
+        (project.path / f"{name}.py").write_text(START + STEPS[step].replace("RAISE", raised))
+        done = project.run("run", "--json", "--target", f"python:{name}:answer")
+        if step in ("close", "async_close", "aexit"):
+            assert (done.code, done.counts()) == (1, {"failed": 1}), name
+            assert "tear-down failed" in done.err, (name, done)
+        else:
+            assert done.code == (130 if name == "interrupt" else 2), (name, done)
+            assert done.out == ""
+
+
+@pytest.mark.parametrize("raised", RAISES)
+def test_fault_40_a_grader_that_can_not_be_imported_is_told_before_anything_runs(
+    project: Project, raised: str
+) -> None:
+    (project.path / "odd.py").write_text(START + RAISES[raised])
+    project.suite(case("one", graders=["python:odd:grade"]))
+    done = project.run("run", "--json")
+    assert (done.code, done.out) == (130 if raised == "interrupt" else 2, "")
+    assert project.calls() == []
+
+
+# The same from Python.
+
+
+def load(several: Sequence[Cell]) -> dict[str, Any]:
+    """The code of some cells, as a program has it."""
+    module: dict[str, Any] = {"__name__": "odd"}
+    exec(START + "\n\n".join(cell.source for cell in several), module)
+    return module
+
+
+def limited(several: Sequence[Cell]) -> dict[float, list[Cell]]:
+    """Cells by their time limits."""
+    return {
+        limit_s: [cell for cell in several if cell.kind.limit_s == limit_s]
+        for limit_s in {cell.kind.limit_s for cell in several}
+    }
+
+
+@pytest.mark.parametrize("group", ["raised", "awaited", "blocking", "returned"])
+def test_fault_40_targets_given_to_evaluate_cost_their_own_trials(
+    project: Project, group: str
+) -> None:
+    several = [cell for cell in TABLE[group] if cell.place in TARGETS and cell.place != "Target"]
+    if group == "returned":
+        several = list(cells(RETURNED_BY_TARGETS, ["Target"]))
+    for limit_s, some in limited(several).items():
+        module = load(some)
+        suite = evalcase.loads(json.dumps({"timeout_s": limit_s, "cases": [case("one")]}))
+        made = [
+            module[each.name]() if each.place == "Target" else module[each.name] for each in some
+        ]
+        evaluated = evalcase.evaluate(
+            suite, made, root=project.path, concurrency=len(made), on_warning=lambda _: None
+        )
+        found = {
+            result.key.target.rpartition(":")[2].rstrip("_"): result for result in evaluated.results
+        }
+        assert (evaluated.status, len(found)) == ("completed", len(some))
+        for cell in some:
+            result = found[cell.name]
+            assert result.verdict == cell.kind.verdict, cell.name
+            assert cell.kind.word in str(result.failure), cell.name
+
+
+@pytest.mark.parametrize("group", ["raised", "awaited", "blocking", "graded"])
+def test_fault_40_graders_given_to_evaluate_cost_their_own_trials(
+    project: Project, group: str
+) -> None:
+    for limit_s, some in limited([each for each in TABLE[group] if each.place in GRADERS]).items():
+        module = load(some)
+        project.configure(f"grader_timeout_s = {limit_s}\n")
+        suite = evalcase.loads(json.dumps({"cases": [case("one")]}))
+        evaluated = evalcase.evaluate(
+            suite, "echo", graders=[module[each.name] for each in some], root=project.path,
+            on_warning=lambda _: None,
+        )  # fmt: skip
+        (result,) = evaluated.results
+        found = {grade.grader: grade.failure is not None for grade in result.grades}
+        wanted = {cell.name: cell.kind.verdict == "errored" for cell in some}
+        assert {name: found.get(name) for name in wanted} == wanted
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), SystemExit(0), KeyboardInterrupt()])
+def test_fault_40_what_a_listener_raises_ends_the_run_and_keeps_what_was_done(
+    project: Project, error: BaseException
+) -> None:
+    def listen(_: object) -> None:
+        raise error
+
+    suite = evalcase.loads(json.dumps({"cases": [case("one"), case("two")]}))
+    with pytest.raises(type(error)):
+        evalcase.evaluate(suite, "echo", root=project.path, on_result=listen)
+    assert len(project.rows()) >= 1
