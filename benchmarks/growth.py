@@ -81,7 +81,7 @@ SHAPES: dict[str, Shape] = {
 def check(text: str, format: Format) -> None:
     """What `evalcase check` does with a file that was read."""
     found = load_text(text, format)
-    for _ in as_text(found.problems, Checked(1, found.cases)):
+    for _ in as_text([found.problems], Checked(1, found.cases)):
         pass
 
 

@@ -128,6 +128,8 @@ def _furnish(folder: Path, page: Path) -> None:
     """Put there what the page finds around it; the empty file makes it a project."""
     if page == ROOT / "README.md":
         shutil.copytree(ROOT / "examples", folder / "examples")
+    elif page == ROOT / "docs" / "calibration.md":
+        shutil.copytree(ROOT / "examples" / "11-a-judge", folder, dirs_exist_ok=True)
     elif page.parent.parent == ROOT / "examples":
         shutil.copytree(page.parent, folder, dirs_exist_ok=True)
     (folder / "evalcase.toml").touch()

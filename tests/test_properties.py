@@ -24,6 +24,7 @@ from evalcase.model.finding import At
 from evalcase.model.problem import Span
 from evalcase.read.document import Document, Format, parse_document
 from evalcase.read.places import find_node
+from evalcase.resolve.values import NOT_SKIPPED
 from evalcase.suites.migrate import migrate_bytes
 from evalcase.text.yaml_writer import write_yaml
 
@@ -109,7 +110,7 @@ CASE_FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "description": texts,
     "tags": st.lists(texts, max_size=3),
     "metadata": st.dictionaries(texts, values, max_size=3),
-    "skip": st.one_of(st.booleans(), texts.filter(bool)),
+    "skip": st.one_of(st.booleans(), texts.filter(lambda text: text and text not in NOT_SKIPPED)),
     "conversation_id": texts,
     "criteria": texts.filter(bool),
     "rubrics": st.lists(

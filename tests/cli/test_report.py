@@ -548,17 +548,22 @@ def test_resume_finds_runs_by_the_same_names(project: Project) -> None:
     assert (done.code, "the nearest is" in done.err) == (2, True)
 
 
-def test_an_earlier_grading_is_of_the_answers_that_there_were_then(project: Project) -> None:
-    project.suite(case("b"), case("a", "say old"))
-    project.run("run", "--quiet")
+@pytest.mark.parametrize("order", [1, -1])
+def test_an_earlier_grading_is_of_the_answers_that_there_were_then(
+    project: Project, order: int
+) -> None:
+    project.suite(*[case("a", "say old"), case("b")][::order])
+    project.run("run", "--quiet", "--concurrency", "1")
     edited = {**case("b"), "expected_output": "other"}
-    project.suite(edited, case("a", "say new"))
+    project.suite(*[case("a", "say new"), edited][::order])
     project.run("resume", "latest", "--quiet")
     newest = trials(project.run("report", "latest@2", "--format", "jsonl"))
     first = trials(project.run("report", "latest@1", "--format", "jsonl"))
     assert {row["case"]: row["answer"][0]["content"] for row in newest} == {"a": "new", "b": "ok"}
     assert {row["case"]: row["answer"][0]["content"] for row in first} == {"a": "old", "b": "ok"}
     assert {row["case"]: row["verdict"] for row in first} == {"a": "failed", "b": "passed"}
+    asked = {row["case"]: row["input"][0]["content"] for row in first}
+    assert asked == {"a": "say old", "b": "say ok"}
 
 
 def test_a_grading_that_was_ended_before_its_first_row_leaves_its_number_taken(

@@ -19,6 +19,12 @@ class Unspeakable(Exception):
         raise SystemExit(0)
     __repr__ = __str__
 
+class Rude(str):
+    """Text that can't be looked at."""
+    def __repr__(self, *_):
+        raise SystemExit(0)
+    __str__ = __format__ = __eq__ = __hash__ = __len__ = __bool__ = __repr__
+
 def nested(depth):
     value = []
     for _ in range(depth):
@@ -240,6 +246,7 @@ RETURNED = {
     "a_call_without_name": Kind("return Answer((text_message(tool_calls=[{'input': 1}]),))"),
     "content_that_is_no_json": Kind("return Answer((text_message(content={1}),))"),
     "usage_that_is_text": Kind("return Answer((text_message(),), usage='x')"),
+    "rude": Kind("return {'a': Rude('x')}", "failed"),
     "a_surrogate": Kind("return '\\ud800'", "failed"),
 }
 """What a target may return."""
@@ -255,6 +262,9 @@ RETURNED_BY_TARGETS = {
     "a_cost_of_text": Kind("return Answer((text_message(),), cost_usd='x')", word="`cost_usd`"),
     "a_cost_of_nan": Kind("return Answer((text_message(),), cost_usd=math.nan)", word="`cost_usd`"),
     "odd_truncated": Kind("return Answer((text_message(),), truncated='x')", word="`truncated`"),
+    "rude": Kind("return Answer((text_message(role=Rude('x')),))", word="SystemExit"),
+    "a_rude_cost": Kind("return Answer((text_message(),), cost_usd=Rude('x'))", word="SystemExit"),
+    "rude_content": Kind("return Answer((text_message(content=Rude('x')),))", "failed"),
     "odd_model": Kind("return Answer((text_message(),), model=7)", word="`model`"),
 }
 """What a Target that a program gives may return: what others return is read by other rules."""
@@ -273,6 +283,9 @@ GRADED = {
     "passed_as_text": Kind("return Score(1.0, 'ok', {}, 'yes')", word="as `passed`"),
     "a_score_of_text": Kind("return Score('1')", word="the score '1'"),
     "an_odd_mapping": Kind("return {'score': 1, 'colour': 'red'}", word="colour"),
+    "rude": Kind("return Score(Rude('x'))", word="SystemExit"),
+    "a_rude_reason": Kind("return Score(1.0, Rude('x'), {'a': Rude('x')})", "passed"),
+    "a_huge_number": Kind("return Score(10 ** 5000)"),
     "an_odd_pair": Kind("return (1, 2, 3)", word="tuple"),
 }
 """What a grader may return."""

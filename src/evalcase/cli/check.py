@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 import click
 
@@ -28,8 +29,13 @@ from evalcase.suites.load import Loaded
     "sarif for code scanning.",
 )
 @click.option("--strict", is_flag=True, help="Warnings count as errors.")
+@click.option(
+    "--fix", is_flag=True, help="Do what hints say where that is one exact edit; show what is left."
+)
 @stdin_format
-def command(paths: tuple[str, ...], output: str, strict: bool, stdin_format: Format) -> int:
+def command(
+    paths: tuple[str, ...], output: str, strict: bool, fix: bool, stdin_format: Format
+) -> int:
     """Check eval files and point at every mistake, by line and column.
 
     PATHS are files (.yaml, .yml, .json, .jsonl), folders to search for *.eval.yaml and the
@@ -38,6 +44,7 @@ def command(paths: tuple[str, ...], output: str, strict: bool, stdin_format: For
     \b
     evalcase check                             everything below this folder
     evalcase check evals/math.eval.yaml        one file
+    evalcase check --fix                       mend what can be mended by one exact edit
     evalcase check --format github             in a workflow: comments on the lines
     cat x.jsonl | evalcase check - --stdin-format jsonl
 
@@ -45,8 +52,13 @@ def command(paths: tuple[str, ...], output: str, strict: bool, stdin_format: For
     """
     tally = _Tally()
     project = Project(os.getcwd(), seen_from=os.getcwd())
-    problems = tally.watch(check_project(paths or (".",), project, stdin_format))
-    _print(problems, output, tally)
+    if fix:
+        from evalcase.cli.fixing import fix_files
+
+        talk = sys.stdout if output == "text" else sys.stderr
+        fix_files(paths or (".",), project.known, talk)
+    files = tally.watch(check_project(paths or (".",), project, stdin_format))
+    _print(files, output, tally)
     return 2 if tally.errors or (strict and tally.warnings) else 0
 
 
@@ -57,21 +69,22 @@ class _Tally:
         self.checked = Checked()
         self.errors = self.warnings = 0
 
-    def watch(self, loaded_files: Iterable[Loaded]) -> Iterator[Problem]:
+    def watch(self, loaded_files: Iterable[Loaded]) -> Iterator[list[Problem]]:
+        """The problems of each file, as soon as it is read."""
         for loaded in loaded_files:
             self.checked.files += loaded.is_read
             self.checked.cases += loaded.cases
             for problem in loaded.problems:
                 self.errors += problem.severity == "error"
                 self.warnings += problem.severity == "warning"
-                yield problem
+            yield loaded.problems
 
 
-def _print(problems: Iterator[Problem], output: str, tally: _Tally) -> None:
-    write = sys.stdout.write
+def _print(files: Iterator[list[Problem]], output: str, tally: _Tally) -> None:
+    write, problems = sys.stdout.write, chain.from_iterable(files)
     if output == "text":
         style, width = style_for(sys.stdout), prose_width(sys.stdout)
-        for line in as_text(problems, tally.checked, style=style, width=width):
+        for line in as_text(files, tally.checked, style=style, width=width):
             write(line + "\n")
     elif output == "github":
         from evalcase.report.files.problems import as_github

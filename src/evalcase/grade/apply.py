@@ -118,7 +118,7 @@ def _begin(
 def _grade_from(named: NamedGrader, outcome: object) -> Grade:
     try:
         return grade_of(named, check_score(outcome))
-    except EvalcaseError as error:
+    except BaseException as error:  # noqa: BLE001 - even to look at it is to call the user's code
         return _broken(named, error)
 
 

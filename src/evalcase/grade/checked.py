@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 from evalcase.errors import EvalcaseError
 from evalcase.model.grade import Score
-from evalcase.text.plain_json import copy_json
-from evalcase.text.strict_json import may_be_deep
-
-_DEEP = 50
+from evalcase.model.json_value import JSON
+from evalcase.text.plain_json import NotJsonError, copy_json, plain_text
 
 
 def check_score(outcome: object) -> Score:
@@ -25,21 +21,24 @@ def check_score(outcome: object) -> Score:
         raise EvalcaseError("returned that it passed, without a score")
     if not isinstance(outcome.reason, str):
         raise EvalcaseError(f"returned a {type(outcome.reason).__name__} as the reason")
-    if outcome.details or not isinstance(outcome.details, dict):
-        _check_details(outcome.details)
-    return outcome
+    if type(outcome.details) is dict and not outcome.details and type(outcome.reason) is str:
+        return outcome
+    # Plain values all through: those of a class of their own may do anything when they are used.
+    return Score(
+        outcome.value, plain_text(outcome.reason), _plain_details(outcome.details), outcome.passed
+    )
 
 
 def _is_share(value: object) -> bool:
     return isinstance(value, int | float) and 0 <= value <= 1
 
 
-def _check_details(details: object) -> None:
+def _plain_details(details: object) -> dict[str, JSON]:
     if not isinstance(details, dict):
         raise EvalcaseError(f"returned a {type(details).__name__} as the details")
     try:
-        # The exact look takes longer, and only few are so deep that it is needed.
-        if may_be_deep(json.dumps(details, allow_nan=False), _DEEP):
-            copy_json(details)
-    except (TypeError, ValueError, RecursionError) as error:
+        copied = copy_json(details)
+    except (NotJsonError, RecursionError) as error:
         raise EvalcaseError(f"returned details that are not JSON: {error}") from None
+    assert isinstance(copied, dict)
+    return copied

@@ -33,6 +33,7 @@ CODES: dict[str, Code] = {
     "alias-bomb": Code("error", "Aliases expand to far more data than the file holds."),
     "not-json-value": Code("error", "A value can't be written as JSON."),
     # The shape of suites and cases.
+    "foreign-file": Code("error", "The file is in the format of another tool."),
     "no-cases": Code("error", "The file holds no eval cases."),
     "unknown-field": Code("error", "A field isn't part of the format."),
     "reserved-field": Code("error", "A field is reserved for a later version."),

@@ -28,6 +28,19 @@ class Doubts(NamedTuple):
 NO_DOUBTS = Doubts()
 
 
+class Fix(NamedTuple):
+    """The one edit that does what a hint says: what takes the place of what is pointed at."""
+
+    text: str
+    """An ellipsis in it stands for what is there."""
+    of_name: bool = False
+    """Whether it is a name, which keeps the quotes that it has."""
+
+
+IN_QUOTES = Fix('"…"')
+IN_LIST = Fix("[…]")
+
+
 class Finding(NamedTuple):
     code: str
     path: KeyPath
@@ -37,6 +50,7 @@ class Finding(NamedTuple):
     case: str | None = None
     also: KeyPath | None = None
     """The path of a second place, which is added to the message."""
+    fix: Fix | None = None
 
 
 class Unfit(NamedTuple):

@@ -40,6 +40,8 @@ class Problem:
     excerpt: Excerpt | None = None
     stops: bool = False
     """Whether it keeps a run from starting, though it only warns whoever checks a file."""
+    fix: str | None = None
+    """What would stand in its place if its hint were followed, where that is one exact edit."""
 
     @property
     def severity(self) -> Severity:

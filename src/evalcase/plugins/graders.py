@@ -165,8 +165,11 @@ def defaults_of(config: Config) -> Defaults:
 
 
 def _forbid_code(named: NamedGrader) -> None:
-    if runs_code(named):
+    """Name the one that would, be it inside of others."""
+    if named.grader.kind.runs_code:
         raise ConfigError(f"grader `{named.name}` would run code (--no-exec)")
+    for each in named.grader.inner():
+        _forbid_code(each)
 
 
 def runs_code(named: NamedGrader) -> bool:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Literal
 
-from evalcase.model.finding import LOST_SPELLING, NO_DOUBTS, QUOTE_IT, At, Finding, KeyPath
+from evalcase.model.finding import LOST_SPELLING, NO_DOUBTS, QUOTE_IT, At, Finding, Fix, KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.problem import Excerpt, Problem, Span
+from evalcase.model.quick_dataclass import replace
 from evalcase.read.fault import FatalFaultError, Fault
 from evalcase.read.lines import split_lines
 from evalcase.read.places import Node, Place, find_node, wanted_tree
@@ -58,7 +59,7 @@ class Document:
     def problems(self) -> list[Problem]:
         """What is wrong with the text itself."""
         return [
-            self._problem(fault.code, fault.message, fault.span, fault.hint)
+            replace(self._problem(fault.code, fault.message, fault.span, fault.hint), fix=fault.fix)
             for fault in self.faults
         ]
 
@@ -70,7 +71,7 @@ class Document:
         from evalcase.read.yaml_lints import find_lints
 
         data = self.source if isinstance(self.source, bytes) else self.source.encode()
-        return [self._problem(*each) for each in find_lints(data)]
+        return [self._problem(*each[:4]) for each in find_lints(data)]
 
     def place(self, findings: Iterable[Finding]) -> list[Problem]:
         """Turn findings about the value into problems with a place in the text."""
@@ -114,7 +115,21 @@ class Document:
             message += f" (used through the alias at {self._words(Place(place.through))})"
         if hint == QUOTE_IT:
             hint = _quoted(self.source_of(place.span))
-        return self._problem(finding.code, message, place.span, hint, finding.case)
+        problem = self._problem(finding.code, message, place.span, hint, finding.case)
+        fix = self._fix(finding.fix, place) if finding.fix is not None else None
+        return problem if fix is None else replace(problem, fix=fix)
+
+    def _fix(self, fix: Fix, place: Place) -> str | None:
+        """What takes the place of what a finding points at; None where it isn't written plainly."""
+        span, source = place.span, self.source_of(place.span)
+        if place.through is not None or span.line != span.end_line or source[:1] in _MARKS:
+            return None
+        if fix.of_name:
+            quote = source[:1] if source[:1] in ("'", '"') else ""
+            return f"{quote}{fix.text}{quote}"
+        if "…" in fix.text and any(char in source for char in _NEEDS_CARE):
+            return None
+        return fix.text.replace("…", source)
 
     def _keeps_spelling(self, number: Span) -> bool:
         return keeps_spelling(_bare(self.source_of(number)), as_json=self.format != "yaml")
@@ -150,6 +165,10 @@ class Document:
             return Excerpt(line)
         start = max(0, span.column - 1 - _LONGEST_EXCERPT // 4)
         return Excerpt(line[start : start + _LONGEST_EXCERPT], start + 1)
+
+
+_MARKS = ("&", "!", "*", "|", ">", "")
+_NEEDS_CARE = "\"'\\,[]{}"
 
 
 def _quoted(source: str) -> str:

@@ -15,6 +15,8 @@ class Fault(NamedTuple):
     message: str
     span: Span
     hint: str | None = None
+    fix: str | None = None
+    """What would stand in its place if the hint were followed, where that is one exact edit."""
 
 
 class FatalFaultError(Exception):

@@ -132,7 +132,9 @@ def _syntax_fault(text: str, position: int, complaint: str, span: Span) -> Fault
             f"write it as \\u{ord(here):04x}",
         )
     message = next((ours for theirs, ours in _IN_PLAIN_WORDS if theirs in complaint), complaint)
-    return Fault("syntax", f"this isn't valid JSON: {message}", span, _hint(text, position, here))
+    fix = "" if "comma too many" in complaint else None
+    hint = _hint(text, position, here)
+    return Fault("syntax", f"this isn't valid JSON: {message}", span, hint, fix)
 
 
 _IN_PLAIN_WORDS = (

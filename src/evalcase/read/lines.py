@@ -12,6 +12,7 @@ from bisect import bisect_right
 from evalcase.model.problem import Span
 
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
+_LINE_FEED = re.compile(r"\n")
 
 
 def split_lines(text: str) -> list[str]:
@@ -29,8 +30,10 @@ def span_at(text: str, index: int, length: int = 1) -> Span:
 class Lines:
     """The lines of one text, for many questions about it."""
 
-    def __init__(self, text: str, one_line: bool = False) -> None:
-        breaks = () if one_line else LINE_BREAK.finditer(text)
+    def __init__(self, text: str, one_line: bool = False, only_feeds: bool = False) -> None:
+        """With `only_feeds`, lines end as those of a JSONL file do."""
+        ends = _LINE_FEED if only_feeds else LINE_BREAK
+        breaks = () if one_line else ends.finditer(text)
         self.starts = [0, *(found.end() for found in breaks)]
 
     def span(self, start: int, end: int) -> Span:

@@ -39,7 +39,7 @@ def _odd_spaces(lines: list[str], mark: Any) -> Fault | None:
 def odd_space_fault(line: int, column: int, spaces: str) -> Fault:
     span = Span(line + 1, column + 1, line + 1, column + 1 + len(spaces))
     message = f"the character U+{ord(spaces[0]):04X} looks like a space, and is none"
-    return Fault("syntax", message, span, "indent with plain spaces")
+    return Fault("syntax", message, span, "indent with plain spaces", " " * len(spaces))
 
 
 def _no_space(lines: list[str], mark: Any) -> Fault | None:
@@ -51,8 +51,8 @@ def _no_space(lines: list[str], mark: Any) -> Fault | None:
         found = _NO_SPACE.match(lines[number]) if 0 <= number < len(lines) else None
         if found is not None:
             span = Span(number + 1, found.start(1) + 1, number + 1, found.end() + 1)
-            message = "a key needs a space after its `:`"
-            return Fault("syntax", message, span, f"write `{found[1]}: …`")
+            message, hint = "a key needs a space after its `:`", f"write `{found[1]}: …`"
+            return Fault("syntax", message, span, hint, f"{found[1]}: ")
     return None
 
 

@@ -14,6 +14,7 @@ from evalcase.text.journal_row import decode_row
 
 CASE = b'{"type":"case",'
 _GRADING = b'{"type":"grading",'
+_END = b'{"type":"end",'
 # Plain names only: an escape may stand for what can't be told from its bytes.
 _NAME = re.compile(rb'\{"type":"case",("suite":"[^"\\]*","case":"[^"\\]*"),')
 _TYPES: dict[str, type | tuple[type, ...]] = {
@@ -63,11 +64,20 @@ class CaseShelf:
 def shelve_cases(path: str, upto: int | None = None) -> CaseShelf:
     """The cases of a journal; with `upto`, as they were before any later grading."""
     places, lines, at = Table("Q"), JournalLines(path), 0
+    replaced: list[tuple[int, int]] = []
+    """The marks of cases that were written anew in this part of the run, and where they were."""
     for line in lines:
         begins, at = at, lines.size
         if line.startswith(CASE):
-            places.add(mark_of(_name(line, path, lines.count)), begins)
+            mark = mark_of(_name(line, path, lines.count))
+            if upto is not None and (before := places.find(mark)) is not None:
+                replaced.append((mark, before[0]))
+            places.add(mark, begins)
+        elif line.startswith(_END):
+            replaced.clear()
         elif upto is not None and line.startswith(_GRADING) and _number(line) > upto:
+            for mark, begun in reversed(replaced):
+                places.add(mark, begun)
             break
     return CaseShelf(path, places)
 

@@ -19,7 +19,15 @@ from evalcase.model.target import TargetVersion
 from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
 from evalcase.record.lines import JournalLines
-from evalcase.record.outline import REGRADED, VERDICTS, Begun, Changed, Outline, read_outlines
+from evalcase.record.outline import (
+    REGRADED,
+    VERDICTS,
+    Begun,
+    Changed,
+    Ended,
+    Outline,
+    read_outlines,
+)
 from evalcase.record.table import Table, mark_of
 from evalcase.record.tally import Tally
 
@@ -79,6 +87,8 @@ class Index:
         """How many gradings there are."""
         self._upto = upto
         self._is_past = False
+        self._replaced: list[tuple[int, tuple[Any, ...]]] = []
+        """What took the place of earlier results in the same part of the run, and those."""
         self.versions: dict[str, TargetVersion] = {}
         """What targets were changed to, where they were: the last of it."""
         self._askers: dict[tuple[str, TargetVersion | None], int] = {}
@@ -110,6 +120,8 @@ class Index:
         self._repeats = self._repeats or outline.repeats > 1
         cost = nan if outline.cost_usd is None else outline.cost_usd
         target = outline.key.target
+        if self._upto is not None and (before := self._results.find(mark)) is not None:
+            self._replaced.append((mark, before))
         version = target, self.versions.get(target)
         asker = min(self._askers.setdefault(version, len(self._askers)), _MOST_ASKERS)
         self._results.add(
@@ -123,14 +135,22 @@ class Index:
         for at, outline in read_outlines(lines):
             if isinstance(outline, Begun):
                 self.gradings = max(self.gradings, outline.grading)
-                if self._upto is not None and outline.grading > self._upto:
+                if self._upto is not None and outline.grading > self._upto and not self._is_past:
                     self._is_past = True
+                    self._take_back()
             elif self._is_past:
                 continue  # what was answered or graded later is not what was there then
+            elif isinstance(outline, Ended):
+                self._replaced.clear()
             elif isinstance(outline, Changed):
                 self.versions[outline.target] = outline.version
             else:
                 self.add(outline, at)
+
+    def _take_back(self) -> None:
+        """A later grading begins: what its part of the run asked again before is later, too."""
+        for mark, before in reversed(self._replaced):
+            self._results.add(mark, *before)
 
     def find(self, key: TrialKey) -> FinishedTrial | None:
         """What is known of a trial; None if it has no result."""

@@ -13,12 +13,14 @@ from evalcase.model.outcome import CaseVerdict, Outcome
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
 from evalcase.model.totals import Totals
+from evalcase.model.trial import TrialKey
 from evalcase.record.cases import CaseShelf, shelve_cases
 from evalcase.record.ending import End, read_end
 from evalcase.record.folder import Run, planned_trials
 from evalcase.record.index import Index, read_index
+from evalcase.record.lines import open_lines
 from evalcase.record.outcomes import Outcomes, fold_outcomes
-from evalcase.record.reader import read_results_of
+from evalcase.record.reader import read_result_at, read_results_of
 
 
 class KeptRun:
@@ -63,6 +65,14 @@ class KeptRun:
                 yield result
             else:
                 yield replace(result, repeats=outcome.repeats, pass_rate=outcome.pass_rate)
+
+    def find_result(self, key: TrialKey) -> Result | None:
+        """The result of one trial; None if there is none."""
+        found = self._index.find(key)
+        if found is None:
+            return None
+        with open_lines(self.run.journal) as file:
+            return read_result_at(self.run.journal, file, found.answer_at, found.grading_at)
 
     def outcome(self, result: Result) -> Outcome:
         """What became of the case of a result, all of its trials together."""

@@ -14,7 +14,7 @@ from evalcase.record.lines import JournalLines, damaged
 from evalcase.text.journal_row import decode_row
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-RESULT, REGRADED, CHANGED, GRADING = "result", "regraded", "target", "grading"
+RESULT, REGRADED, CHANGED, GRADING, END = "result", "regraded", "target", "grading", "end"
 _SKIPPED = b'{"type":"case",'
 _MOST_USD = 1e15
 _TYPES = [str, str, str, int]
@@ -52,6 +52,10 @@ class Begun(NamedTuple):
     """Which grading of them it is."""
 
 
+class Ended(NamedTuple):
+    """That a part of the run is over: what follows was added by a later one."""
+
+
 class Placed(NamedTuple):
     """A row, and where it stands."""
 
@@ -62,7 +66,7 @@ class Placed(NamedTuple):
     row: dict[str, Any]
 
 
-def read_outlines(lines: JournalLines) -> Iterator[tuple[int, Outline | Changed | Begun]]:
+def read_outlines(lines: JournalLines) -> Iterator[tuple[int, Outline | Changed | Begun | Ended]]:
     """Every row that counts trials, or says who answers or which grading they are of; with the
     byte at which it begins."""
     for line, at, row in read_result_rows(lines):
@@ -135,9 +139,10 @@ def _share(value: object) -> float:
     return float(value)  # type: ignore[arg-type]
 
 
-_READERS: dict[object, Callable[[dict[str, Any]], Outline | Changed | Begun]] = {
+_READERS: dict[object, Callable[[dict[str, Any]], Outline | Changed | Begun | Ended]] = {
     RESULT: outline_of,
     REGRADED: outline_of,
     CHANGED: _changed,
     GRADING: lambda row: Begun(_count(row, "number")),
+    END: lambda _: Ended(),
 }

@@ -9,7 +9,7 @@ from collections.abc import Container
 from typing import TYPE_CHECKING, NamedTuple
 
 from evalcase.model.codes import CODES
-from evalcase.model.finding import NO_DOUBTS, At, Finding, KeyPath, Unfit
+from evalcase.model.finding import IN_QUOTES, NO_DOUBTS, QUOTE_IT, At, Finding, Fix, KeyPath, Unfit
 from evalcase.model.nearest import hint_at
 
 if TYPE_CHECKING:
@@ -40,9 +40,16 @@ class Findings:
         """The id of the case that is being looked at, as soon as it is known."""
 
     def add(
-        self, code: str, path: KeyPath, message: str, hint: str | None = None, at: At = "value"
+        self,
+        code: str,
+        path: KeyPath,
+        message: str,
+        hint: str | None = None,
+        at: At = "value",
+        fix: Fix | None = None,
     ) -> None:
-        self.found.append(Finding(code, path, message, hint, at, self.case))
+        fix = IN_QUOTES if hint == QUOTE_IT else fix
+        self.found.append(Finding(code, path, message, hint, at, self.case, fix=fix))
         if CODES[code].severity == "error":
             self.errors += 1
 
@@ -80,6 +87,10 @@ class Findings:
             if files[index].path[:length] != path:
                 break
             files[index] = files[index]._replace(case=case)
+
+    def replace_all(self, finding: Finding) -> None:
+        """Say one thing in place of all the others."""
+        self.found, self.files, self.errors = [finding], [], 1
 
     def leave_out(self, codes: Container[str]) -> None:
         """Forget findings of some kinds, which don't count as errors."""

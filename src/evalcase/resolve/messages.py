@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalcase.model.finding import QUOTE_IT, KeyPath
+from evalcase.model.finding import QUOTE_IT, Fix, KeyPath
 from evalcase.model.json_value import kind
 from evalcase.model.message import ROLES, is_lone_part, is_message, is_part, part_text
+from evalcase.model.nearest import hint_at
 from evalcase.resolve.findings import Findings
-from evalcase.text.suggest import ROLES_ELSEWHERE, describe_foreign_letter, suggest
+from evalcase.text.suggest import ROLES_ELSEWHERE, describe_foreign_letter, nearest_field, suggest
 
 _ROLES = frozenset(ROLES)
 _CONTENT_TYPES = frozenset({"text", "file", "image"})
@@ -131,8 +132,12 @@ def _report_role(role: Any, path: KeyPath, findings: Findings) -> None:
         findings.add("unknown-role", path, f"a role is a string, not {kind(role)}", _ROLE_LIST)
         return
     message = f"`{role}` is not a role{describe_foreign_letter(role)}"
-    hint = _suggest_role(role) or f"{_ROLE_LIST}; {_as_data(path)}"
-    findings.add("unknown-role", path, message, hint)
+    meant = nearest_field(role, ROLES, elsewhere=ROLES_ELSEWHERE)
+    if meant is not None:
+        fix = Fix(meant, of_name=True)
+        findings.add("unknown-role", path, message, hint_at(meant), fix=fix)
+    else:
+        findings.add("unknown-role", path, message, f"{_ROLE_LIST}; {_as_data(path)}")
 
 
 def _suggest_role(role: str) -> str | None:

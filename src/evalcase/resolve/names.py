@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from evalcase.model.finding import KeyPath
+from evalcase.model.finding import Fix, KeyPath
 from evalcase.model.json_value import kind
 from evalcase.resolve.fields import (
     CASE_ALIASES,
@@ -18,7 +18,7 @@ from evalcase.resolve.fields import (
     SUITE_FIELDS,
 )
 from evalcase.resolve.findings import Findings
-from evalcase.text.suggest import describe_foreign_letter, suggest
+from evalcase.text.suggest import describe_foreign_letter, nearest_field, suggest
 
 
 class Vocabulary(NamedTuple):
@@ -59,7 +59,7 @@ def settle(raw: dict[str, Any], base: KeyPath, vocabulary: Vocabulary, findings:
             if value is not None:
                 named.values[name] = value
         elif name not in aliases and name != EXECUTION:
-            _check_foreign(name, value, base, vocabulary, findings)
+            _check_foreign(name, raw, base, vocabulary, findings)
     for name in raw:
         if name in aliases:
             _settle_alias(raw, name, aliases[name], base, named, findings)
@@ -73,7 +73,7 @@ def settle(raw: dict[str, Any], base: KeyPath, vocabulary: Vocabulary, findings:
 
 
 def _check_foreign(
-    name: str, value: Any, base: KeyPath, vocabulary: Vocabulary, findings: Findings
+    name: str, raw: dict[str, Any], base: KeyPath, vocabulary: Vocabulary, findings: Findings
 ) -> None:
     if name.startswith(PRIVATE_PREFIX):
         return
@@ -82,13 +82,15 @@ def _check_foreign(
         message = (
             f"the character U+{ord(name[0]):04X} before this name looks like a space, and is none"
         )
-        findings.add("unknown-field", path, message, "indent with plain spaces", "key")
+        plain = "".join(" " if char.isspace() else char for char in name)
+        findings.add("unknown-field", path, message, "indent with plain spaces", "key", Fix(plain))
         return
     if name in RESERVED:
         message = f"`{name}` is reserved for a later version and doesn't work yet"
         findings.add("reserved-field", path, message, at="key")
         return
-    hint = _guess(name, vocabulary is SUITE)
+    guess = _guess(name, vocabulary is SUITE)
+    hint = guess and f"did you mean `{guess}`?"
     if vocabulary is SUITE and (name in CASE_FIELDS or name in CASE_ALIASES):
         hint = "it belongs to a case, one level below"
     if vocabulary is not SUITE:
@@ -96,9 +98,11 @@ def _check_foreign(
             hint = "a case holds no cases; a file with `cases` is a suite"
         elif name in SUITE_FIELDS or name in SUITE_ALIASES:
             hint = hint or "it belongs to the suite, beside `cases`"
-    hint = _hint_in_milliseconds(name, value) or hint or _ELSEWHERE
+    hint = _hint_in_milliseconds(name, raw[name]) or hint or _ELSEWHERE
     message = f"`{name}` is not a field of {vocabulary.what}{describe_foreign_letter(name)}"
-    findings.add("unknown-field", path, message, hint, "key")
+    taken = guess is None or guess in raw or findings.suggested(guess, base)
+    fix = None if taken or f"`{guess}`" not in hint else Fix(guess or "", of_name=True)
+    findings.add("unknown-field", path, message, hint, "key", fix)
 
 
 _ELSEWHERE = (
@@ -119,7 +123,7 @@ def _hint_in_milliseconds(name: str, value: Any) -> str | None:
 def _guess(name: str, in_suite: bool) -> str | None:
     """Remembered, because one mistake is often made in every case of a file."""
     vocabulary = SUITE if in_suite else CASE
-    return suggest(name, vocabulary.fields, vocabulary.aliases)
+    return nearest_field(name, vocabulary.fields, vocabulary.aliases)
 
 
 def _settle_alias(

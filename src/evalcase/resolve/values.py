@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from evalcase.model.finding import QUOTE_IT, KeyPath
+from evalcase.model.finding import IN_LIST, QUOTE_IT, Fix, KeyPath
 from evalcase.model.json_value import kind
 from evalcase.resolve.findings import Findings
 
@@ -74,9 +74,9 @@ def _read_texts(value: Any, path: KeyPath, findings: Findings) -> list[str] | No
     if type(value) is not list:
         example = value if type(value) is str and value.isprintable() else "one, two"
         hint = f"write [{example}]"
-        findings.add(
-            "wrong-type", path, f"`{path[-1]}` is a list of strings, not {kind(value)}", hint
-        )
+        message = f"`{path[-1]}` is a list of strings, not {kind(value)}"
+        fix = IN_LIST if type(value) is str and value.strip() else None
+        findings.add("wrong-type", path, message, hint, fix=fix)
         return None
     before = findings.errors
     for index, item in enumerate(value):
@@ -103,7 +103,7 @@ def read_skip(value: Any, path: KeyPath, findings: Findings) -> str | bool | Non
         return None
     if value in NOT_SKIPPED:
         message = f"`{value}` is text here, and no reason to skip a case"
-        findings.add("bad-value", path, message, "write `false`")
+        findings.add("bad-value", path, message, "write `false`", fix=Fix("false"))
         return None
     if value is True or (type(value) is str and value):
         return value
@@ -121,23 +121,33 @@ def read_flag(value: Any, path: KeyPath, findings: Findings) -> bool | None:
 
 def read_share(value: Any, path: KeyPath, findings: Findings) -> float | None:
     if type(value) not in (int, float):
-        hint = _share_for(value) if type(value) is str else None
-        findings.add("wrong-type", path, f"`{path[-1]}` is a number, not {kind(value)}", hint)
+        share = _share_for(value) if type(value) is str else None
+        message = f"`{path[-1]}` is a number, not {kind(value)}"
+        findings.add("wrong-type", path, message, _written(share), fix=_replaced_by(share))
     elif not 0 <= value <= 1:
-        hint = _share_for(f"{value}%") if 1 < value <= 100 else None
-        findings.add("bad-value", path, f"`{path[-1]}` lies between 0 and 1", hint)
+        share = _share_for(f"{value}%") if 1 < value <= 100 else None
+        message = f"`{path[-1]}` lies between 0 and 1"
+        findings.add("bad-value", path, message, _written(share), fix=_replaced_by(share))
     else:
         return value  # type: ignore[no-any-return]
     return None
 
 
 def _share_for(written: str) -> str | None:
-    """The hint for a share that is written as a percentage, or as text."""
+    """A share that is written as a percentage, or as text."""
     number = _number_in(written.strip().removesuffix("%").strip())
     if number is None:
         return None
     number = round(number / 100, 6) if "%" in written else number
-    return f"write {number:g}" if 0 <= number <= 1 else None
+    return f"{number:g}" if 0 <= number <= 1 else None
+
+
+def _replaced_by(number: str | None) -> Fix | None:
+    return None if number is None else Fix(number)
+
+
+def _written(number: str | None) -> str | None:
+    return None if number is None else f"write {number}"
 
 
 def _number_in(text: str) -> float | None:
@@ -151,27 +161,26 @@ _SECONDS = {"ms": 0.001, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600}
 
 
 def _seconds_for(written: str) -> str | None:
-    """The hint for a time that is written with its unit, or as text."""
+    """A time that is written with its unit, or as text."""
     text = written.strip()
     digits = text.rstrip("abcdefghijklmnopqrstuvwxyz ")
     number, unit = _number_in(digits), text[len(digits) :].strip() or "s"
     if number is None or number <= 0 or unit not in _SECONDS:
         return None
-    return f"write seconds without a unit: {number * _SECONDS[unit]:g}"
+    return f"{number * _SECONDS[unit]:g}"
 
 
 def read_seconds(value: Any, path: KeyPath, findings: Findings) -> float | None:
     if type(value) not in (int, float):
-        hint = (_seconds_for(value) if type(value) is str else None) or _NO_UNIT
-        findings.add("wrong-type", path, f"`{path[-1]}` is a number, not {kind(value)}", hint)
+        seconds = _seconds_for(value) if type(value) is str else None
+        hint = f"write seconds without a unit: {seconds or 30}"
+        message = f"`{path[-1]}` is a number, not {kind(value)}"
+        findings.add("wrong-type", path, message, hint, fix=_replaced_by(seconds))
     elif value <= 0:
         findings.add("bad-value", path, f"`{path[-1]}` is more than 0")
     else:
         return value  # type: ignore[no-any-return]
     return None
-
-
-_NO_UNIT = "write seconds without a unit: 30"
 
 
 def read_repeat(value: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:

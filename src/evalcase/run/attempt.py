@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import NamedTuple
 
-from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.question import Question
 from evalcase.model.target import Target
@@ -36,7 +35,7 @@ async def attempt(target: Target, question: Question, limit_s: float, guests: Gu
         return Attempted(None, _told(stay.error), stay.took_s)
     try:
         return Attempted(check_answer(stay.value), None, stay.took_s)
-    except TargetError as error:
+    except BaseException as error:  # noqa: BLE001 - even to look at it is to call the user's code
         return Attempted(None, error, stay.took_s)
 
 

@@ -9,6 +9,7 @@ from evalcase.errors import TargetError
 from evalcase.model.answer import Answer, Usage
 from evalcase.model.codec import decode, encode
 from evalcase.model.message import ROLES, Message
+from evalcase.model.quick_dataclass import replace
 from evalcase.text.plain_json import NotJsonError, copy_json
 
 
@@ -20,7 +21,10 @@ def check_answer(answer: object) -> Answer:
     fault = _fault_of(answer)
     if fault is not None:
         raise TargetError(f"the target returned an Answer whose {fault}", kind="protocol")
-    return answer
+    if all(map(_is_usual, answer.messages)):
+        return answer
+    # Plain values all through: those of a class of their own may do anything when they are used.
+    return replace(answer, messages=tuple([_plain(message) for message in answer.messages]))
 
 
 def _fault_of(answer: Answer) -> str | None:
@@ -54,8 +58,8 @@ def _fault_of_rest(answer: Answer) -> str | None:
 def _fault_of_message(message: object) -> str | None:
     if type(message) is not Message:
         return f"`messages` holds {type(message).__name__}, and not Message"
-    if len(message) == 2 and type(message.content) is str and message.get("role") == "assistant":
-        return None  # nearly all are
+    if _is_usual(message):
+        return None
     if message.get("role") not in ROLES:
         return f"`messages` has the role {message.get('role')!r:.60}"
     calls = message.get("tool_calls")
@@ -66,6 +70,20 @@ def _fault_of_message(message: object) -> str | None:
     except (NotJsonError, RecursionError) as error:
         return f"`messages` is not JSON: {error}"
     return None
+
+
+def _is_usual(message: Message) -> bool:
+    """Whether it is what nearly all are: text of an assistant."""
+    if len(message) != 2 or type(message.get("content")) is not str:
+        return False
+    role: object = message.get("role")
+    return type(role) is str and role == "assistant"
+
+
+def _plain(message: Message) -> Message:
+    copied = copy_json(message)
+    assert isinstance(copied, dict)
+    return Message(copied)
 
 
 def _is_call(call: object) -> bool:

@@ -10,6 +10,7 @@ from io import BytesIO
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.model.case import Case
+from evalcase.model.json_value import JSON
 from evalcase.model.problem import Problem, in_order
 from evalcase.model.suite import Suite
 from evalcase.plugins.known import Installed
@@ -120,6 +121,8 @@ def _load_document(path: str, source: bytes, format: Format, known: Known) -> Lo
         findings = Findings(known)
         findings.doubts = document.doubts
         fields, cases = resolve_suite(document.value, suite_name(path), findings, consume=True)
+        if findings.found:
+            _name_foreign(findings, document.value, cases)
         if findings.files:
             findings.check_files(attachments_in(folder_of(path)))
         if document.faults:
@@ -131,6 +134,19 @@ def _load_document(path: str, source: bytes, format: Format, known: Known) -> Lo
         problems = in_order(problems)
         valid = [case for case in cases if case is not None]
         return _loaded(path, fields, valid, problems, len(cases))
+
+
+def _name_foreign(findings: Findings, value: JSON, cases: list[Case | None]) -> None:
+    """Where a file is another tool's, that is all there is to say of it."""
+    from evalcase.resolve.foreign import name_foreign, raw_cases
+
+    raw = raw_cases(value)
+    for number, case in enumerate(cases if len(cases) == len(raw) else ()):
+        if case is not None:  # what it was made from is used up
+            raw[number] = {**case.data, "target": (case.targets or (None,))[0]}
+    foreign = name_foreign(value, findings.found)
+    if foreign is not None:
+        findings.replace_all(foreign.finding())
 
 
 def _load_lines(path: str, file: IO[bytes], keep: bool, known: Known) -> Loaded:

@@ -15,7 +15,7 @@ from evalcase.model.json_value import same
 from evalcase.model.problem import Problem, Span, in_order
 from evalcase.read.discover import format_of, is_sidecar, nothing_there, outside_link, sidecars
 from evalcase.read.document import Document, Format, parse_document
-from evalcase.read.lines import Lines
+from evalcase.read.edits import Edit, apply_edits
 from evalcase.read.places import Alias, Branch, find_node
 from evalcase.read.source import (
     BOM,
@@ -265,12 +265,9 @@ def _is_written_plainly(source: str, name: str) -> bool:
 
 
 def _apply(document: Document, renames: list[Rename]) -> str:
-    lines = Lines(document.text)
-    pieces: list[str] = []
-    done = 0
+    """The text of a document with other names. An anchor before a name stays."""
+    edits = []
     for span, old, new in renames:
-        begin, end = lines.offset(*span[:2]), lines.offset(*span[2:])
-        at = document.text.rindex(old, begin, end)
-        pieces += [document.text[done:at], new]
-        done = at + len(old)
-    return "".join([*pieces, document.text[done:]])
+        before, _, after = document.source_of(span).rpartition(old)
+        edits.append(Edit(span, before + new + after))
+    return apply_edits(document.text, edits, "yaml")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.model.case import Case
+from evalcase.model.finding import Finding
+from evalcase.model.json_value import JSON
 from evalcase.model.problem import Problem, Span, in_order
 from evalcase.model.quick_dataclass import replace
 from evalcase.plugins.known import Installed
@@ -33,6 +36,7 @@ from evalcase.system.attachments import Attachments, attachments_in
 
 if TYPE_CHECKING:
     from evalcase.model.known import Known
+    from evalcase.resolve.foreign import Foreign
 
 
 def stream_cases(path: str, known: Known | None = None) -> Iterator[Case | Problem | None]:
@@ -62,6 +66,8 @@ class CaseStream:
         self.sidecar_problems = sidecar.problems
         self.fields: dict[str, Any] = sidecar.about.fields
         self.shared = sidecar.about.shared
+        self._foreign: Foreign | None = None
+        self._looked_at = self._is_named = False
 
     def __iter__(self) -> Iterator[Case | Problem | None]:
         ids, findings, shared = Ids(), Findings(self.known), self.shared
@@ -77,8 +83,12 @@ class CaseStream:
                 _, _, value, faults, findings.doubts = line
                 case = resolve_case(value, (), findings, ids, shared)
                 if faults or findings.found or findings.files:
-                    yield from self._problems(line, findings)
-                    case = None if findings.errors or faults else case
+                    if findings.found and self._is_foreign(value, findings.found):
+                        yield from self._name_foreign(line)
+                        case = None
+                    else:
+                        yield from self._problems(line, findings)
+                        case = None if findings.errors or faults else case
                     findings = Findings(self.known)
                 yield case
         if empty:
@@ -91,6 +101,30 @@ class CaseStream:
             findings.leave_out(ADVICE)
         problems = in_order(document.problems + document.place(findings.found))
         return [self._with_first_line(problem) for problem in problems]
+
+    def _is_foreign(self, value: JSON, found: Sequence[Finding]) -> bool:
+        """Whether a case with problems is another tool's, like those at the start of the file."""
+        from evalcase.resolve.foreign import is_of, name_foreign_cases
+
+        if not self._looked_at:
+            self._looked_at = True
+            self._foreign = name_foreign_cases(self._first_values(), found)
+        return self._foreign is not None and is_of(self._foreign, value)
+
+    def _name_foreign(self, line: Line) -> list[Problem]:
+        """Say whose file it is, for the first of its lines only."""
+        if self._foreign is None or self._is_named:
+            return []
+        self._is_named = True
+        return document_of(line, self.path).place([self._foreign.finding()])
+
+    def _first_values(self) -> list[JSON]:
+        position = self.file.tell()
+        self.file.seek(0)
+        lines = islice(read_lines(self.file, self.path), _LINES_TO_TELL)
+        values = [line[2] for line in lines if isinstance(line, tuple)]
+        self.file.seek(position)
+        return values
 
     def _with_first_line(self, problem: Problem) -> Problem:
         if problem.code != "duplicate-id" or problem.case not in self._first_lines:
@@ -117,6 +151,10 @@ class CaseStream:
                 findings = Findings()
         self.file.seek(position)
         return first
+
+
+_LINES_TO_TELL = 20
+"""So many are looked at to tell whose file it is."""
 
 
 def open_stream(path: str, file: IO[bytes], known: Known) -> CaseStream:

@@ -39,7 +39,18 @@ def has_lone_surrogates(text: str) -> bool:
     return False
 
 
+def plain_text(value: str) -> str:
+    """The text of a value that may be of a class of its own, with methods that do anything."""
+    return value if type(value) is str else str.__str__(value)
+
+
 def _scalar(value: str | bool | int | float | None) -> JSON:
+    if isinstance(value, str):
+        return plain_text(value)
+    if isinstance(value, float) and type(value) is not float:
+        value = float.__float__(value)
+    elif isinstance(value, int) and type(value) not in (int, bool):
+        value = int.__int__(value)
     if isinstance(value, float) and not isfinite(value):
         raise NotJsonError(f"JSON has no {value}")
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
@@ -50,7 +61,7 @@ def _scalar(value: str | bool | int | float | None) -> JSON:
 def _key(key: object) -> str:
     if not isinstance(key, str):
         raise NotJsonError(f"a key is {key!r}, and keys of JSON are texts")
-    return key
+    return plain_text(key)
 
 
 def _hint(value: object) -> str:

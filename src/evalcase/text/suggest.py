@@ -35,7 +35,15 @@ def suggest(
     name: str, known: Iterable[str], aliases: dict[str, str] | None = None,
     elsewhere: dict[str, str] | None = None,
 ) -> str | None:  # fmt: skip
-    """A hint that names the nearest field; never an alias, but what it stands for.
+    """A hint that names the nearest field, as `nearest_field` finds it."""
+    return hint_at(nearest_field(name, known, aliases, elsewhere))
+
+
+def nearest_field(
+    name: str, known: Iterable[str], aliases: dict[str, str] | None = None,
+    elsewhere: dict[str, str] | None = None,
+) -> str | None:  # fmt: skip
+    """The field that was probably meant; never an alias, but what it stands for.
 
     What other tools call a field counts only if it is written just so: nobody misspells the name
     of another tool's.
@@ -46,11 +54,9 @@ def suggest(
     meant = {written: primary for written, primary in meant.items() if primary in known}
     written = plain_name(name)
     if written not in meant and foreign.get(written) in known:
-        close: str | None = foreign[written]
-    else:
-        likely = {each: primary for each, primary in meant.items() if _may_be(written, each)}
-        close = nearest_meaning(name, likely, _FIELDS_ALIKE)
-    return hint_at(close)
+        return foreign[written]
+    likely = {each: primary for each, primary in meant.items() if _may_be(written, each)}
+    return nearest_meaning(name, likely, _FIELDS_ALIKE)
 
 
 def describe_foreign_letter(name: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from evalcase.model.grade import Grade
 from evalcase.report.terminal.failures import comparison_lines
-from evalcase.report.terminal.pairs import Line, pair_calls
+from evalcase.report.terminal.pairs import Line, pair_calls, pair_texts
 from evalcase.report.terminal.style import PLAIN
 
 FIELDS: list[Any] = [
@@ -53,3 +53,13 @@ def test_what_is_hardly_longer_than_the_note_on_it_is_not_cut() -> None:
     ((left, _),) = pair_calls([row])
     assert left is not None
     assert left.text.endswith(f"{tail})")
+
+
+def test_an_extra_key_is_a_line_of_its_own_and_no_comma() -> None:
+    pairs = list(pair_texts('{\n  "a": 1\n}', '{\n  "a": 1,\n  "k": 3\n}'))
+    assert pairs == [
+        (Line("{"), Line("{")),
+        (Line('  "a": 1'), Line('  "a": 1')),
+        (None, Line('  "k": 3', 0, 8)),
+        (Line("}"), Line("}")),
+    ]

@@ -31,7 +31,7 @@ NO_PLACE = Problem("no-suites", "no eval files here", "evals", hint="name one")
 
 
 def test_a_report_has_every_problem_and_one_summary() -> None:
-    lines = as_text([MISSPELT, RENAMED, NO_PLACE], Checked(files=3, cases=12))
+    lines = as_text([[MISSPELT], [RENAMED], [NO_PLACE]], Checked(files=3, cases=12))
     assert "\n".join(lines) + "\n" == dedent("""\
         evals/math.eval.yaml:3:5: error[unknown-field]: `expcted_output` isn't a field of a case
           3 |     expcted_output: "4"
@@ -73,15 +73,14 @@ def test_the_summary_counts(counts: dict[Severity, int], files: int, cases: int,
 def test_a_report_streams_and_counts_what_was_checked_meanwhile() -> None:
     checked = Checked()
 
-    def check() -> Iterator[Problem]:
-        yield RENAMED
-        yield MISSPELT  # of another file, so that the first is complete
+    def check() -> Iterator[list[Problem]]:
+        yield [RENAMED]
         checked.files, checked.cases = 2, 5
 
     lines = as_text(check(), checked)
     assert next(lines).startswith("evals/old.eval.yaml:12:1: warning")
     assert checked.files == 0
-    assert list(lines)[-1] == "1 error, 1 warning in 2 files"
+    assert list(lines)[-1] == "no errors, 1 warning: 5 cases in 2 files"
 
 
 def test_user_data_in_messages_paths_and_hints_is_harmless() -> None:
@@ -95,8 +94,8 @@ def test_user_data_in_messages_paths_and_hints_is_harmless() -> None:
 
 
 def test_colours_only_when_asked() -> None:
-    assert not any("\x1b" in line for line in as_text([MISSPELT], Checked(1, 1)))
-    lines = list(as_text([MISSPELT], Checked(1, 1), style=ANSI))
+    assert not any("\x1b" in line for line in as_text([[MISSPELT]], Checked(1, 1)))
+    lines = list(as_text([[MISSPELT]], Checked(1, 1), style=ANSI))
     assert lines[0].startswith(
         "\x1b[1mevals/math.eval.yaml:3:5:\x1b[0m \x1b[1;31merror[unknown-field]\x1b[0m: `"
     )
@@ -126,7 +125,7 @@ def test_colours_stay_on_their_rows() -> None:
 def test_problems_that_say_the_same_are_folded() -> None:
     many = [replace(RENAMED, span=Span(line, 1, line, 15)) for line in range(1, 101)]
     other = replace(RENAMED, path="evals/other.eval.yaml")
-    text = "\n".join(as_text([*many, MISSPELT, other], Checked(files=3, cases=12)))
+    text = "\n".join(as_text([many, [MISSPELT], [other]], Checked(files=3, cases=12)))
     assert text.count("`input_messages` is now `input`") == 4
     assert text.count("\n    = and 97 more like this, the last in line 100\n") == 1
     assert text.count("`expcted_output` isn't a field") == 1
@@ -135,6 +134,6 @@ def test_problems_that_say_the_same_are_folded() -> None:
 
 def test_as_many_as_are_shown_are_not_folded() -> None:
     three = [replace(RENAMED, span=Span(line, 1, line, 15)) for line in range(1, 4)]
-    text = "\n".join(as_text(three, Checked(files=1, cases=3)))
+    text = "\n".join(as_text([three], Checked(files=1, cases=3)))
     assert text.count("`input_messages` is now `input`") == 3
     assert "more like this" not in text

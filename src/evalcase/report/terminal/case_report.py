@@ -44,9 +44,9 @@ def case_lines(suite: str, id: str, case: Case | None, width: int, style: Style)
         return
     for label, value in _facts(case):
         yield from _indented(labelled(label, value, width - _INDENT, style))
-    yield from _message_lines("input", case.data["input"], width, style)
+    yield from message_lines("input", case.data["input"], width, style)
     if case.expects_output:
-        yield from _message_lines("expected output", case.data["expected_output"], width, style)
+        yield from message_lines("expected output", case.data["expected_output"], width, style)
 
 
 def _facts(case: Case) -> Iterator[tuple[str, str]]:
@@ -123,7 +123,7 @@ def _trial_lines(result: Result, width: int, style: Style) -> Iterator[str]:
         label = "skipped" if result.verdict == "skipped" else "failure"
         yield from _failure_lines(label, result.failure, width, style)
     if result.answer is not None:
-        yield from _message_lines("answer", result.answer.messages, width, style)
+        yield from message_lines("answer", result.answer.messages, width, style)
         if result.answer.truncated:
             yield from labelled("", "(cut, as it was larger than evalcase keeps)", width, style)
         if result.answer.scrubbed:
@@ -134,7 +134,7 @@ def _trial_lines(result: Result, width: int, style: Style) -> Iterator[str]:
         yield from _grade_lines(grade, result, width, style)
 
 
-def _message_lines(
+def message_lines(
     label: str, messages: Sequence[Mapping[str, JSON]], width: int, style: Style
 ) -> Iterator[str]:
     """Every message of a list, below its role; and whatever else it holds."""

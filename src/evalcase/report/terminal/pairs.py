@@ -45,7 +45,11 @@ def pair_texts(expected: str, got: str, nothing: str = "(empty)") -> Iterator[Pa
     if len(left) == len(right) == 1:
         yield _differing(left[0], right[0])
         return
-    for is_equal, a, b, c, d in _align(left, right):
+    sides = [left, right]
+    if expected[0] in "{[" and got[0] in "{[":
+        # Of data, a comma at the end of a line says only that another line follows.
+        sides = [[line.rstrip(",") for line in side] for side in sides]
+    for is_equal, a, b, c, d in _align(*sides):
         if is_equal:
             first, last = a == 0, b == len(left)
             yield from ((line, line) for line in _equal(left[a:b], first, last))

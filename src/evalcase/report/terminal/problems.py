@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from evalcase.model.codes import Severity
 from evalcase.model.problem import Problem
@@ -25,15 +24,16 @@ class Checked:
 
 
 def as_text(
-    problems: Iterable[Problem], checked: Checked, *, style: Style = PLAIN, width: int | None = None
-) -> Iterator[str]:
+    files: Iterable[Sequence[Problem]], checked: Checked, *, style: Style = PLAIN,
+    width: int | None = None,
+) -> Iterator[str]:  # fmt: skip
     """Each problem with its source line and hint, a blank line after each, then the summary.
 
-    Prose is broken at `width`, or not at all: programs read a line of it as one problem.
+    What is wrong with a file is shown before the next is read. Prose is broken at `width`, or not
+    at all: programs read a line of it as one problem.
     """
     counts: Counter[Severity] = Counter()
-    for _, of_file in groupby(problems, key=lambda problem: problem.path):
-        found = list(of_file)
+    for found in files:
         counts.update(problem.severity for problem in found)
         for lines in fold(found, style=style, width=width):
             yield from lines

@@ -1,0 +1,112 @@
+"""`evalcase calibrate`: a judge held against people, from a record and a file of labels."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+
+import click
+
+from evalcase.cli import run_flags
+from evalcase.cli.explained import explained
+from evalcase.cli.terminal import columns_of, style_for
+from evalcase.errors import ConfigError
+from evalcase.model.label import Label
+from evalcase.project.config import load_config
+from evalcase.project.options import runs_folder
+from evalcase.record.find import find_run
+from evalcase.record.judged import Judge, read_judge
+from evalcase.record.kept import KeptRun
+from evalcase.record.labels import read_labels
+
+
+@click.command("calibrate")
+@click.argument("run", default="latest")
+@click.option(
+    "--labels", "path", default="labels.jsonl", show_default=True, metavar="FILE",
+    help="What people say of the answers: JSONL, a label in each line.",
+)  # fmt: skip
+@click.option("--label", is_flag=True, help="Ask a person, one answer at a time, and write FILE.")
+@click.option(
+    "--by", metavar="NAME",
+    help="Only labels of this person; with --label, who labels. [default there: the user]",
+)  # fmt: skip
+@click.option("--grader", metavar="NAME", help="Which grader, where a run has several judges.")
+@click.option("--criterion", metavar="ID", help="Only labels on this criterion of the judge.")
+@click.option(
+    "--min-kappa", callback=run_flags.finite, type=click.FloatRange(-1, 1), metavar="KAPPA",
+    help="Exit with 1 unless kappa is surely as much: its lower bound counts.",
+)  # fmt: skip
+@run_flags.as_json
+@run_flags.runs_dir
+@explained
+def command(
+    run: str, path: str, label: bool, by: str | None, grader: str | None, criterion: str | None,
+    min_kappa: float | None, as_json: bool, runs_dir: str | None,
+) -> int:  # fmt: skip
+    """Find out how far a judge can be trusted.
+
+    People say of some answers of a run whether they pass, in a file of labels. This holds the
+    judge's verdicts against theirs: how often both agree, how much of that is chance (kappa), and
+    which share of the answers would really pass. RUN is a run as in `evalcase report`; RUN@1 is
+    its first grading.
+
+    \b
+    evalcase calibrate --label           label answers of the newest run, blind to the judge
+    evalcase calibrate                   see what the labels say of its judge
+    evalcase calibrate --min-kappa 0.6   fail a build whose judge is not good enough
+
+    A hundred labels, half of them fails, tell most. A label is of one answer: where the target
+    answers anew, it no longer counts. Only the record and the labels are read.
+    """
+    config = load_config(os.getcwd(), os.getcwd())
+    found = find_run(run, runs_folder(runs_dir, config))
+    with KeptRun(*found) as kept:
+        judge = read_judge(kept, grader)
+        if label:
+            from evalcase.cli.labelling import Labelling
+            from evalcase.system.world import this_world
+
+            environment = this_world().environment
+            return Labelling(kept, judge, criterion, path, by or _user(environment)).ask()
+        labels = [each for each in _read(path) if by in (None, each.by)]
+        return _calibrate(kept.run.id, judge, labels, criterion, min_kappa, as_json=as_json)
+
+
+def _user(environment: Mapping[str, str]) -> str:
+    for name in ("LOGNAME", "USER", "USERNAME"):
+        if environment.get(name):
+            return environment[name]
+    raise ConfigError("nobody knows who labels here: say --by NAME")
+
+
+def _read(path: str) -> list[Label]:
+    try:
+        return read_labels(path)
+    except FileNotFoundError as error:
+        hint = "`evalcase calibrate --label` makes it"
+        raise ConfigError(f"there are no labels: {path} is not there; {hint}") from error
+
+
+def _calibrate(
+    run: str, judge: Judge, labels: list[Label], criterion: str | None, min_kappa: float | None,
+    *, as_json: bool,
+) -> int:  # fmt: skip
+    from evalcase.report.calibration.calibration import calibrate
+    from evalcase.report.calibration.json_object import calibration_object
+    from evalcase.report.calibration.text import calibration_lines
+
+    found = calibrate(run, judge.name, judge.said, labels, criterion)
+    if as_json:
+        told = json.dumps(calibration_object(found, min_kappa), ensure_ascii=False)
+        sys.stdout.write(told + "\n")
+    else:
+        for line in calibration_lines(found, columns_of(sys.stdout), style_for(sys.stdout)):
+            sys.stdout.write(line + "\n")
+    if min_kappa is None or all(section.reaches(min_kappa) for section in found.sections):
+        return 0
+    if not as_json:
+        sys.stdout.write(f"\nkappa is not surely {min_kappa:g} or more, as --min-kappa asks\n")
+    return 1

@@ -1,0 +1,45 @@
+"""`evalcase check --fix`: the files are written anew, and each edit is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from evalcase.cli.terminal import style_for
+from evalcase.read.discover import discover
+from evalcase.read.source import STDIN
+from evalcase.report.terminal.style import Style, paint
+from evalcase.suites.fix import Fixed, fix_file
+from evalcase.system.disk import write_atomically
+from evalcase.text.visible import visible
+
+if TYPE_CHECKING:
+    from evalcase.model.known import Known
+
+
+def fix_files(paths: Iterable[str], known: Known, talk: TextIO) -> None:
+    """Mend every file that paths stand for, as far as one can."""
+    paths = list(paths)
+    if STDIN in paths:
+        raise click.UsageError("--fix writes files, and standard input is none")
+    for path in discover(paths):
+        fixed = fix_file(path, known) if isinstance(path, str) else None
+        if fixed is not None and fixed.edits:
+            talk.writelines(line + "\n" for line in _write(fixed, style_for(talk)))
+
+
+def _write(fixed: Fixed, style: Style) -> Iterator[str]:
+    path = paint(visible(fixed.path), style.place)
+    try:
+        write_atomically(fixed.path, fixed.after, before=fixed.before)
+    except OSError as error:
+        yield f"{path}: can't be written: {error.strerror or error}"
+        return
+    for span, old, new in fixed.edits:
+        now = paint(visible(new), style.good) or "(nothing)"
+        yield f"{path}:{span.line}:{span.column}: {visible(old)} → {now}"
+    count = len(fixed.edits)
+    yield f"{path}: {count} mistake{'' if count == 1 else 's'} mended"
+    yield ""

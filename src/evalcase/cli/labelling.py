@@ -1,0 +1,125 @@
+"""A person who labels answers on a terminal, one after the other, without seeing what the judge
+said. Every label is on disk before the next answer is shown."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from evalcase.cli.terminal import columns_of, style_for
+from evalcase.errors import ConfigError
+from evalcase.model.label import Judged, Label
+from evalcase.model.trial import TrialKey
+from evalcase.record.judged import Judge
+from evalcase.record.kept import KeptRun
+from evalcase.record.labels import LabelFile, read_labels
+from evalcase.report.calibration.draw import draw_answers, shares_of
+from evalcase.report.calibration.match import first_of_each
+from evalcase.report.calibration.question import question_lines
+
+_KEYS = {"p": True, "pass": True, "f": False, "fail": False}
+_PROMPT = "pass, fail, skip, back or quit? [p/f/s/b/q] "
+
+
+class Labelling:
+    """One sitting."""
+
+    def __init__(
+        self, kept: KeptRun, judge: Judge, criterion: str | None, path: str, by: str
+    ) -> None:
+        self._kept = kept
+        self._judge = judge
+        self._criterion = criterion
+        self._path = path
+        self._by = by
+        self._file = LabelFile(path)
+        self._written = 0
+        self._shares = {True: 1.0, False: 1.0}
+
+    def ask(self) -> int:
+        """Ask until nothing is left or the person has enough; the exit code."""
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            raise ConfigError("--label asks a person: standard input and output must be a terminal")
+        left = self._left()
+        if not left:
+            sys.stdout.write(f"nothing is left to label for {self._by}\n")
+            return 0
+        at = 0
+        try:
+            while 0 <= at < len(left):
+                step = self._ask_one(left[at], at + 1, len(left))
+                if step is None:
+                    break
+                at = max(0, at + step)
+        finally:
+            self._say_goodbye()
+        return 0
+
+    def _left(self) -> list[Judged]:
+        """What this person has not labelled yet, in the order in which it is drawn."""
+        try:
+            known = read_labels(self._path)
+        except FileNotFoundError:
+            known = []
+        done = {
+            label.answer for label in known
+            if label.by == self._by and label.criterion == self._criterion
+        }  # fmt: skip
+        answers = first_of_each(self._judge.said).values()
+        drawn = draw_answers(answers, self._criterion, self._kept.run.id)
+        if not drawn:
+            raise ConfigError(self._nothing())
+        self._shares = shares_of(drawn, self._criterion)
+        return [judged for judged in drawn if judged.answer not in done]
+
+    def _nothing(self) -> str:
+        what = "" if self._criterion is None else f" on `{self._criterion}`"
+        return f"`{self._judge.name}` gave no verdict{what} in run {self._kept.run.id}"
+
+    def _ask_one(self, judged: Judged, number: int, count: int) -> int | None:
+        """How far to go on: 1 to the next answer, -1 to the one before; None to stop."""
+        for line in self._shown(judged, number, count):
+            sys.stdout.write(line + "\n")
+        while True:
+            sys.stdout.write(_PROMPT)
+            sys.stdout.flush()
+            typed = sys.stdin.readline()
+            word = typed.strip().lower()
+            if not typed:
+                sys.stdout.write("\n")
+            if not typed or word in ("q", "quit"):
+                return None
+            if word in ("s", "skip"):
+                return 1
+            if word in ("b", "back"):
+                return -1
+            if word in _KEYS:
+                self._save(judged, passed=_KEYS[word])
+                return 1
+
+    def _shown(self, judged: Judged, number: int, count: int) -> Iterator[str]:
+        name = judged.answer
+        key = TrialKey(name.suite, name.case, name.target, judged.repeat)
+        result = self._kept.find_result(key)
+        case = self._kept.find_case(name.suite, name.case)
+        width, style = columns_of(sys.stdout), style_for(sys.stdout)
+        yield ""
+        yield f"── answer {number:,} of {count:,} ".ljust(width, "─")
+        if result is not None:
+            grader = self._judge.name
+            yield from question_lines(case, result, grader, self._criterion, width, style)
+
+    def _save(self, judged: Judged, *, passed: bool) -> None:
+        name, verdict = judged.answer, bool(judged.verdict_on(self._criterion))
+        self._file.append(
+            Label(
+                name.suite, name.case, name.target, name.hash, passed, self._by,
+                repeat=judged.repeat, criterion=self._criterion, drawn_from=self._shares[verdict],
+            )
+        )  # fmt: skip
+        self._written += 1
+
+    def _say_goodbye(self) -> None:
+        labels = "label" if self._written == 1 else "labels"
+        sys.stdout.write(f"\n{self._written:,} {labels} written to {self._path}; ")
+        sys.stdout.write("`evalcase calibrate` says what they tell, --label goes on\n")

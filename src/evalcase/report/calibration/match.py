@@ -1,0 +1,126 @@
+"""Labels to answers: which of them still say something of what a judge said, and what people agree
+on. The last label counts that somebody gave; of several people's, what more of them say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from evalcase.model.label import AnswerName, Judged, Label
+from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.report.statistics.confusion import count_pairs
+from evalcase.report.statistics.kappa import Kappa, cohen_kappa
+
+Ratings = dict[AnswerName, dict[str, Label]]
+"""For each answer, the label of each person."""
+
+
+class Pair(NamedTuple):
+    """An answer that both judged."""
+
+    judged: Judged
+    judge: bool
+    people: bool
+    drawn_from: float | None
+    """The share of the run from which it was drawn; None where nobody chose."""
+
+
+@dataclass(slots=True)
+class Matched:
+    """The labels on whole answers, or on one criterion, beside what the judge said of the same."""
+
+    criterion: str | None
+    pairs: list[Pair] = field(default_factory=list)
+    labels: int = 0
+    """How many labels those rest on."""
+    refused: int = 0
+    """Labels whose answer is no longer the one that was judged."""
+    elsewhere: int = 0
+    """Labels of cases or targets that the run hasn't got."""
+    undecided: int = 0
+    """Answers on which as many people say one thing as the other."""
+    without_verdict: int = 0
+    """Labelled answers on which the judge gave no verdict."""
+    raters: tuple[str, ...] = ()
+
+    @property
+    def is_weighed(self) -> bool:
+        """Whether some answers were chosen for labelling by what a judge said of them."""
+        return any(pair.drawn_from is not None for pair in self.pairs)
+
+
+def first_of_each(said: Iterable[Judged]) -> dict[AnswerName, Judged]:
+    """What was said of each answer, once: where it was judged several times, by its first trial."""
+    first: dict[AnswerName, Judged] = {}
+    for judged in said:
+        known = first.get(judged.answer)
+        if known is None or judged.repeat < known.repeat:
+            first[judged.answer] = judged
+    return first
+
+
+def match_labels(
+    answers: Mapping[AnswerName, Judged], labels: Iterable[Label], criterion: str | None
+) -> Matched:
+    """Those labels that are about one criterion, or about none."""
+    cases = {answer[:3] for answer in answers}
+    matched, ratings = Matched(criterion), Ratings()
+    for label in labels:
+        if label.criterion == criterion:
+            ratings.setdefault(label.answer, {})[label.by] = label
+    raters: dict[str, bool] = {}
+    for answer, by_rater in ratings.items():
+        if answer in answers:
+            raters.update(dict.fromkeys(by_rater, True))
+            _add(matched, answers[answer], list(by_rater.values()))
+        elif answer[:3] in cases:
+            matched.refused += len(by_rater)
+        else:
+            matched.elsewhere += len(by_rater)
+    matched.raters = tuple(raters)
+    return matched
+
+
+def _add(matched: Matched, judged: Judged, labels: Sequence[Label]) -> None:
+    passed = sum(label.passed for label in labels)
+    verdict = judged.verdict_on(matched.criterion)
+    if verdict is None:
+        matched.without_verdict += 1
+    elif 2 * passed == len(labels):
+        matched.undecided += 1
+    else:
+        shares = [label.drawn_from for label in labels if label.drawn_from is not None]
+        share = shares[0] if shares else None
+        matched.pairs.append(Pair(judged, verdict, 2 * passed > len(labels), share))
+        matched.labels += len(labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """Two people who labelled the same answers."""
+
+    raters: tuple[str, str]
+    answers: int
+    agreed: int
+    kappa: Kappa | None
+
+
+def compare_raters(labels: Iterable[Label], criterion: str | None) -> list[Between]:
+    """Every two people with answers in common, those with most of them first."""
+    ratings = Ratings()
+    for label in labels:
+        if label.criterion == criterion:
+            ratings.setdefault(label.answer, {})[label.by] = label
+    common: dict[tuple[str, str], list[tuple[bool, bool]]] = {}
+    for by_rater in ratings.values():
+        for one, other in combinations(sorted(by_rater), 2):
+            pair = by_rater[one].passed, by_rater[other].passed
+            common.setdefault((one, other), []).append(pair)
+    found = [_compare(raters, pairs) for raters, pairs in common.items()]
+    return sorted(found, key=lambda each: (-each.answers, each.raters))
+
+
+def _compare(raters: tuple[str, str], pairs: list[tuple[bool, bool]]) -> Between:
+    table = count_pairs(pairs)
+    return Between(raters, table.total, table.agreed, cohen_kappa(table.rows))

@@ -1,0 +1,156 @@
+"""A calibration as text for a terminal: a plain sentence first, then the table and the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import exp
+
+from evalcase.report.calibration.calibration import Calibration, Section
+from evalcase.report.calibration.match import Between, Matched
+from evalcase.report.calibration.trust import Trust
+from evalcase.report.calibration.verdict import say_verdict
+from evalcase.report.statistics.estimate import Estimate
+from evalcase.report.terminal.cells import cut, pad, wrap
+from evalcase.report.terminal.style import Style, paint
+from evalcase.text.visible import visible
+
+_LABEL = 9
+_FIGURE = 26
+_MOST_PAIRS = 5
+
+
+def calibration_lines(calibration: Calibration, width: int, style: Style) -> Iterator[str]:
+    for number, section in enumerate(calibration.sections):
+        if number:
+            yield ""
+        yield from _section_lines(calibration, section, width, style)
+
+
+def _section_lines(
+    calibration: Calibration, section: Section, width: int, style: Style
+) -> Iterator[str]:
+    trust, matched = section.trust, section.matched
+    for row in wrap(say_verdict(trust), width):
+        yield paint(row, style.place)
+    yield ""
+    yield from _fact("judge", f"{calibration.grader}, of run {calibration.run}", width, style)
+    if matched.criterion is not None:
+        yield from _fact("criterion", matched.criterion, width, style)
+    yield from _fact("labels", _say_labels(matched), width, style)
+    if not trust.table.total:
+        return
+    yield ""
+    yield from _table_lines(trust)
+    yield ""
+    yield from _figure_lines(trust, matched, width, style)
+    others = list(_other_facts(section))
+    if others:
+        yield ""
+    for label, text in others:
+        yield from _fact(label, text, width, style)
+
+
+def _fact(label: str, text: str, width: int, style: Style) -> Iterator[str]:
+    lead = paint(pad(label, _LABEL), style.gutter)
+    for row in wrap(visible(text), width - _LABEL - 1):
+        yield f"{lead} {row}"
+        lead = " " * _LABEL
+
+
+def _say_labels(matched: Matched) -> str:
+    by = f", by {_listed(matched.raters)}" if matched.raters else ""
+    said = [f"{matched.labels:,} used{by}"]
+    for count, words in (
+        (matched.refused, "refused: their answers are not those that were judged"),
+        (matched.elsewhere, "of cases or targets that this run hasn't got"),
+        (matched.without_verdict, "of answers on which the judge gave no verdict"),
+        (matched.undecided, "answers left out, on which people are divided"),
+    ):
+        if count:
+            said.append(f"{count:,} {words}")
+    return "; ".join(said)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    shown = [cut(name, 30) for name in names[:3]]
+    if more := len(names) - len(shown):
+        return f"{', '.join(shown)} and {more:,} more"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def _table_lines(trust: Trust) -> Iterator[str]:
+    yield f"{'':12}{'people pass':>13}{'people fail':>13}"
+    for name, row in zip(("judge passes", "judge fails"), trust.table.rows, strict=True):
+        yield f"{name:12}{row[0]:13,}{row[1]:13,}"
+
+
+def _figure_lines(trust: Trust, matched: Matched, width: int, style: Style) -> Iterator[str]:
+    yield paint(f"{'':{_FIGURE}}{'':6}  95 % interval", style.gutter)
+    word = "passes" if trust.people >= 0.5 else "fails"
+    constant = f"who always {word} has {trust.constant:.2f}"
+    yield _figure("agreement", trust.agreement, constant)
+    yield _figure("passes what people pass", trust.true_passes)
+    yield _figure("fails what people fail", trust.true_fails)
+    if trust.kappa_interval is not None:
+        yield _figure("kappa", trust.kappa_interval, "0 is chance, 1 is perfect")
+    else:
+        value = "–" if trust.kappa is None else f"{trust.kappa:.2f}"
+        refused = f"no interval: {trust.kappa_refused}"
+        yield from _hung(f"{'kappa':{_FIGURE}}{value:>6}  ", refused, width)
+    rate = trust.passed / trust.judged if trust.judged else 0.0
+    yield f"{'pass rate by the judge':{_FIGURE}}{rate:6.2f}  of {trust.judged:,} answers"
+    if trust.true_share is not None:
+        yield _figure("true pass rate", trust.true_share)
+    else:
+        refused = f"not said: {trust.true_share_refused}"
+        yield from _hung(f"{'true pass rate':{_FIGURE}}{'–':>6}  ", refused, width)
+    if matched.is_weighed:
+        told = "As many fails as passes of the judge were labelled: figures are weighed by"
+        yield from wrap(f"({told} their shares in the run.)", width)
+
+
+def _figure(name: str, estimate: Estimate | None, beside: str = "") -> str:
+    if estimate is None:
+        return f"{name:{_FIGURE}}{'–':>6}  no label says"
+    interval = f"{estimate.low:.2f} to {estimate.high:.2f}"
+    return f"{name:{_FIGURE}}{estimate.value:6.2f}  {interval:15} {beside}".rstrip()
+
+
+def _hung(lead: str, text: str, width: int) -> Iterator[str]:
+    for row in wrap(text, max(20, width - len(lead))):
+        yield lead + row
+        lead = " " * len(lead)
+
+
+def _other_facts(section: Section) -> Iterator[tuple[str, str]]:
+    """What else is known of the judge and of the people."""
+    itself = section.itself
+    if itself.agreement is not None:
+        told = f"of {itself.answers:,} answers that it judged again"
+        yield "itself", f"agrees with itself in {itself.agreement:.2f} of pairs, {told}"
+    if itself.voted:
+        kappa = "says nothing" if itself.votes_kappa is None else f"is {itself.votes_kappa:.2f}"
+        yield "votes", f"Fleiss' kappa of {itself.voted:,} votes on criteria {kappa}"
+    for between in section.people[:_MOST_PAIRS]:
+        yield "people", _say_between(between)
+    length = section.trust.length
+    if length is not None:
+        yield "length", _say_length(length)
+
+
+def _say_between(between: Between) -> str:
+    one, other = (cut(name, 30) for name in between.raters)
+    told = f"{one} and {other} agree on {between.agreed:,} of {between.answers:,} answers"
+    if between.kappa is None:
+        return told
+    low, high = between.kappa.interval[1:]
+    interval = f" ({low:.2f} to {high:.2f})" if between.answers >= 20 else ""
+    return f"{told}: kappa {between.kappa.value:.2f}{interval}"
+
+
+def _say_length(length: Estimate) -> str:
+    times, low, high = (exp(value) for value in length)
+    told = f"false passes are {times:.1f} times as long as false fails ({low:.1f} to {high:.1f})"
+    if length.low > 0:
+        return f"{told}: the judge may favour long answers"
+    return f"{told}: the judge may favour short answers" if length.high < 0 else told

@@ -1,0 +1,153 @@
+"""Eval files of other tools, told by names that evalcase has nowhere, or has for something else.
+
+It is asked only about a file with problems, and a case that is right is never taken for another's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from evalcase.model.finding import Finding, KeyPath
+from evalcase.model.message import is_message
+from evalcase.resolve.fields import CASE_CONTAINERS
+
+_INPUTS = ("input", "input_messages")
+_GRADED = frozenset({
+    "expected_output", "expected_messages", "criteria", "outcome", "expected_outcome", "rubrics",
+    "graders", "evaluators", "assertions",
+})  # fmt: skip
+_OF_INSPECT = frozenset({"choices", "sandbox", "files", "setup"})
+_OF_TARGETS = frozenset({"unknown-target", "undefined-target"})
+
+
+class Foreign(NamedTuple):
+    """Whose file it is, by which key that is told, and what its names are here."""
+
+    tool: str
+    path: KeyPath
+    hint: str
+
+    def finding(self, path: KeyPath = ()) -> Finding:
+        message = f"this looks like a file for {self.tool}, which has a format of its own"
+        return Finding("foreign-file", (*path, *self.path), message, self.hint, "key")
+
+
+def name_foreign(value: Any, found: Sequence[Finding]) -> Foreign | None:
+    """Whose file a document with these problems is, if it is not one of evalcase's."""
+    container = _container(value)
+    if type(value) is dict and container is None:
+        is_promptfoo = "prompts" in value and _has_no_input(value)
+        if is_promptfoo:
+            return _foreign(_PROMPTFOO, ("prompts",))
+        return name_foreign_cases([value], found)
+    cases = raw_cases(value)
+    foreign = name_foreign_cases(cases, found) if cases else None
+    if foreign is None:
+        return None
+    path = (0, *foreign.path) if container is None else (container, 0, *foreign.path)
+    return foreign._replace(path=path)
+
+
+def raw_cases(value: Any) -> list[Any]:
+    """The list of cases in a document, as it is written."""
+    container = _container(value)
+    if container is not None:
+        value = value[container]
+    return value if type(value) is list else []
+
+
+def _container(value: Any) -> str | None:
+    if type(value) is not dict:
+        return None
+    return next((name for name in CASE_CONTAINERS if type(value.get(name)) is list), None)
+
+
+def name_foreign_cases(cases: Sequence[Any], found: Sequence[Finding]) -> Foreign | None:
+    """Whose cases they are, seen from the first of them: all are of one kind."""
+    for kind in _KINDS:
+        if all(type(case) is dict and kind.key in case and kind.fits(case) for case in cases):
+            if kind is _INSPECT and not _are_answers(cases, found):
+                return None
+            return _foreign(kind, (kind.key,))
+    return None
+
+
+def is_of(foreign: Foreign, case: Any) -> bool:
+    """Whether a case is of the same kind."""
+    return type(case) is dict and any(
+        kind.key in case and kind.fits(case) for kind in _KINDS if kind.tool == foreign.tool
+    )
+
+
+class _Kind(NamedTuple):
+    tool: str
+    key: str
+    fits: Callable[[dict[str, Any]], bool]
+    hint: str
+
+
+def _foreign(kind: _Kind, path: KeyPath) -> Foreign:
+    return Foreign(kind.tool, path, kind.hint)
+
+
+def _has_no_input(case: dict[str, Any]) -> bool:
+    return all(case.get(name) is None for name in _INPUTS)
+
+
+def _has_variables_of_agentv(case: dict[str, Any]) -> bool:
+    variables = case["vars"]
+    return _has_no_input(case) and type(variables) is dict and "input" in variables
+
+
+def _has_chat(case: dict[str, Any]) -> bool:
+    messages = case["messages"]
+    return _has_no_input(case) and type(messages) is list and any(map(is_message, messages))
+
+
+def _has_ideal(case: dict[str, Any]) -> bool:
+    return not _has_no_input(case) and _GRADED.isdisjoint(case)
+
+
+def _has_target_alone(case: dict[str, Any]) -> bool:
+    return not _has_no_input(case) and _GRADED.isdisjoint(case)
+
+
+def _are_answers(cases: Iterable[dict[str, Any]], found: Sequence[Finding]) -> bool:
+    """Whether targets that nobody knows are answers: such as no target is called, or a new one for
+    each case."""
+    cases = list(cases)
+    if any(not _OF_INSPECT.isdisjoint(case) for case in cases):
+        return True
+    targets = [case["target"] for case in cases]
+    unknown = sum(each.code in _OF_TARGETS for each in found)
+    if not unknown or not all(type(target) is str for target in targets):
+        return False
+    return any(" " in target for target in targets) or (
+        len(targets) > 1 and len(set(targets)) == len(targets)
+    )
+
+
+_PROMPTFOO = _Kind(
+    "promptfoo", "assert", _has_no_input,
+    "a case has `input` and `expected_output` here, and `graders` in place of `assert`",
+)  # fmt: skip
+_INSPECT = _Kind(
+    "Inspect", "target", _has_target_alone,
+    "its `target` is called `expected_output` here: `target` names what is asked",
+)  # fmt: skip
+_KINDS = (
+    _Kind("AgentV", "vars", _has_variables_of_agentv,
+          "`input` and `expected_output` are fields of a case here, and not `vars`"),
+    _PROMPTFOO._replace(key="vars"),
+    _PROMPTFOO,
+    _Kind("pydantic-evals", "inputs", _has_no_input,
+          "`inputs` is called `input` here, `name` is `id`, and `evaluators` are `graders`"),
+    _Kind("fine-tuning", "messages", _has_chat,
+          "a case has the messages up to the answer as `input`, and the answer as "
+          "`expected_output`"),
+    _Kind("fine-tuning", "completion", _has_no_input,
+          "`prompt` is called `input` here, and `completion` is `expected_output`"),
+    _Kind("OpenAI evals", "ideal", _has_ideal, "`ideal` is called `expected_output` here"),
+    _INSPECT,
+)  # fmt: skip

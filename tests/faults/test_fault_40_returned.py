@@ -1,0 +1,121 @@
+"""A property: whatever targets and graders return, every trial has a result, the record can be read
+again, and nothing is well that is not."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from datetime import UTC, datetime
+from decimal import Decimal
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import evalcase
+from evalcase import Answer, Grade, Message, Score, Target, Usage
+from evalcase.model.question import Question
+from evalcase.model.trial import TrialKey
+from evalcase.record.reader import read_results
+from evalcase.testing import ScriptedTarget
+
+COLOUR = Enum("COLOUR", ["RED"])
+
+
+class Text(str):
+    """Text, and something else."""
+
+    __slots__ = ()
+
+
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5),
+    st.sampled_from(
+        [Text("ok"), COLOUR.RED, Decimal(1), datetime.now(UTC), object(), int, {1}, b"x", 10**400,
+         float("nan"), 1e308, "\ud800", "\x00", Usage(-1), Grade("g", 1.0, True, "")]
+    ),
+)  # fmt: skip
+KEYS = st.one_of(st.text(max_size=3), st.sampled_from(["role", "content", "tool_calls", 1, None]))
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.lists(inner, max_size=3).map(tuple),
+        st.dictionaries(KEYS, inner, max_size=3),
+    ),
+    max_leaves=6,
+)
+FIELDS = st.dictionaries(
+    st.sampled_from(["role", "content", "tool_calls", "name", "tool_call_id", "x"]), VALUES,
+    max_size=4,
+)  # fmt: skip
+MESSAGES = st.one_of(
+    FIELDS.map(lambda fields: Message({"role": "assistant", **fields})), FIELDS, VALUES
+)
+USAGES = st.one_of(st.none(), VALUES, st.builds(Usage, SCALARS, SCALARS, SCALARS))
+ANSWERS = st.builds(
+    Answer, st.one_of(st.lists(MESSAGES, max_size=2).map(tuple), VALUES), USAGES, SCALARS, SCALARS,
+    SCALARS, SCALARS,
+)  # fmt: skip
+SCORES = st.builds(
+    Score, st.one_of(st.just(1.0), SCALARS), st.one_of(st.just(""), SCALARS),
+    st.one_of(st.just({}), VALUES), st.one_of(st.none(), SCALARS),
+)  # fmt: skip
+
+
+class Returning(Target):
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    async def answer(self, question: Question) -> Answer:
+        del question
+        value: Answer = self.value
+        return value
+
+
+SUITE = evalcase.loads(
+    json.dumps({"cases": [{"id": "one", "input": "x", "expected_output": "ok"}]})
+)
+
+
+def run(target: Any, *graders: Any) -> dict[TrialKey, str]:
+    """Evaluate, and compare what is told with what the record says."""
+    with tempfile.TemporaryDirectory() as folder:
+        evaluated = evalcase.evaluate(
+            SUITE, target, graders=graders, root=folder, runs_dir=folder, on_warning=lambda _: None
+        )
+        journal = str(Path(evaluated.run.path) / "journal.jsonl")
+        kept = {result.key: result.verdict for result in read_results(journal)}
+        assert evaluated.status == "completed"
+        assert len(kept) == evaluated.totals.trials.total
+        assert evaluated.ok == all(verdict == "passed" for verdict in kept.values())
+        return dict(kept)
+
+
+often = settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
+
+
+@often
+@given(values=st.lists(st.one_of(VALUES, ANSWERS), min_size=1, max_size=8))
+def test_fault_40_whatever_targets_return_the_record_can_be_read(values: list[Any]) -> None:
+    targets = [Returning(value) for value in values]
+
+    def function(value: Any) -> Any:
+        return lambda question: value if question else None
+
+    kept = run([*targets, *map(function, values)])
+    assert len(kept) == 2 * len(values)
+
+
+@often
+@given(values=st.lists(st.one_of(VALUES, SCORES), min_size=1, max_size=8))
+def test_fault_40_whatever_graders_return_the_record_can_be_read(values: list[Any]) -> None:
+    def grader(value: Any) -> Any:
+        async def grade(text: str) -> Any:
+            return value if text else None
+
+        return grade
+
+    assert len(run(ScriptedTarget(["ok"]), *map(grader, values))) == 1

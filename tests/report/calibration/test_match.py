@@ -1,0 +1,75 @@
+"""Which labels count, and what several people come to."""
+
+from __future__ import annotations
+
+from evalcase.report.statistics.confusion import Confusion
+from tests.report.calibration.labels import judged, label, only, whole
+
+
+def test_a_label_of_another_answer_is_refused_and_counted() -> None:
+    section = only([judged(1, True)], [label(1, False, hash="f" * 16)])
+    assert (section.matched.refused, section.matched.elsewhere) == (1, 0)
+    assert section.trust.table.total == 0
+
+
+def test_a_label_of_a_case_that_the_run_has_not_got_is_counted_apart() -> None:
+    section = only([judged(1, True)], [label(1, False, case="gone")])
+    assert (section.matched.refused, section.matched.elsewhere) == (0, 1)
+
+
+def test_the_last_label_of_a_person_counts() -> None:
+    section = only([judged(1, True)], [label(1, False), label(1, True)])
+    assert section.trust.table == Confusion(1, 0, 0, 0)
+    assert section.matched.labels == 1
+
+
+def test_more_people_decide_and_a_tie_is_left_out() -> None:
+    three = [label(1, True, by=name) for name in ("ada", "bob")] + [label(1, False, by="eve")]
+    two = [label(2, True, by="ada"), label(2, False, by="bob")]
+    section = only([judged(1, False), judged(2, True)], [*three, *two])
+    assert section.trust.table == Confusion(0, 0, 1, 0)
+    assert section.matched.undecided == 1
+    assert section.matched.raters == ("ada", "bob", "eve")
+
+
+def test_an_answer_without_a_verdict_is_no_fail() -> None:
+    section = only([judged(1, None), judged(2, False)], [label(1, True), label(2, False)])
+    assert section.trust.table == Confusion(0, 0, 0, 1)
+    assert section.matched.without_verdict == 1
+    assert section.trust.judged == 1
+
+
+def test_the_same_answer_in_several_repeats_is_one_answer() -> None:
+    said = [judged(1, False, repeat=2), judged(1, True, repeat=1), judged(2, True)]
+    section = only(said, [label(1, True)])
+    assert section.trust.table == Confusion(1, 0, 0, 0)
+    assert (section.trust.passed, section.trust.judged) == (2, 2)
+    assert (section.itself.answers, section.itself.agreement) == (1, 0.0)
+
+
+def test_each_criterion_that_labels_name_is_a_section() -> None:
+    said = [judged(1, False, criteria={"polite": True, "right": False})]
+    labels = [label(1, False), label(1, True, criterion="polite"), label(1, True, criterion="x")]
+    sections = {each.matched.criterion: each for each in whole(said, labels).sections}
+    assert list(sections) == [None, "polite", "x"]
+    assert sections[None].trust.table == Confusion(0, 0, 0, 1)
+    assert sections["polite"].trust.table == Confusion(1, 0, 0, 0)
+    assert sections["x"].matched.without_verdict == 1
+
+
+def test_two_people_are_compared_on_what_both_saw() -> None:
+    said = [judged(number, True) for number in range(30)]
+    ada = [label(number, number < 15) for number in range(30)]
+    bob = [label(number, number < 16, by="bob") for number in range(20)]
+    (between,) = only(said, [*ada, *bob]).people
+    assert (between.raters, between.answers, between.agreed) == (("ada", "bob"), 20, 19)
+    assert between.kappa is not None
+    assert 0.8 < between.kappa.value < 0.9
+
+
+def test_a_judge_is_compared_with_itself() -> None:
+    said = [judged(1, passed, repeat=at) for at, passed in enumerate([True, True, False], start=1)]
+    said += [judged(2, True, votes={"a": {"met": 3}, "b": {"met": 1, "not_met": 2}})]
+    itself = only(said, []).itself
+    assert (itself.answers, itself.agreement, itself.voted) == (1, 1 / 3, 2)
+    assert itself.votes_kappa is not None

@@ -1,0 +1,101 @@
+"""What the figures are, and where they are refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from evalcase.model.label import Judged, Label
+from evalcase.report.calibration.verdict import say_verdict
+from tests.report.calibration.labels import judged, label, of_table, only
+
+
+def test_the_figures_of_a_good_judge() -> None:
+    trust = of_table((45, 6, 5, 44), more=(200, 100)).trust
+    assert trust.agreement == pytest.approx((0.89, 0.814, 0.937), abs=1e-3)
+    assert trust.true_passes is not None
+    assert trust.true_passes.value == 0.9
+    assert trust.true_fails is not None
+    assert trust.true_fails.value == 0.88
+    assert trust.kappa == pytest.approx(0.78)
+    assert trust.constant == 0.5
+    assert (trust.passed, trust.judged) == (251, 400)
+    assert trust.true_share is not None
+    assert trust.true_share.value == pytest.approx((251 / 400 + 0.88 - 1) / 0.78)
+    assert trust.true_share.low < 0.65 < trust.true_share.high
+
+
+def test_answers_drawn_by_verdict_are_weighed() -> None:
+    """As many fails as passes were labelled, but the run has 780 passes in 1,000."""
+    trust = of_table((72, 6, 40, 70), more=(702, 110), by_verdict=True).trust
+    assert (trust.passed, trust.judged) == (780, 1000)
+    assert trust.true_share is not None
+    assert trust.true_share.value == pytest.approx(0.8)
+    assert trust.true_passes is not None
+    assert trust.true_passes.value == pytest.approx(0.9)
+
+
+def test_what_people_have_seen_whole_needs_no_correction() -> None:
+    trust = of_table((30, 10, 30, 10)).trust
+    assert trust.true_share == pytest.approx((0.75, 0.645, 0.832), abs=1e-3)
+
+
+@pytest.mark.parametrize("cells", [(30, 2, 3, 7), (7, 3, 2, 30), (40, 5, 0, 0), (5, 0, 0, 0)])
+def test_no_interval_of_kappa_with_fewer_than_ten_of_either_kind(
+    cells: tuple[int, int, int, int],
+) -> None:
+    section = of_table(cells, more=(100, 100))
+    assert section.trust.kappa_interval is None
+    assert "10 of each are needed" in section.trust.kappa_refused
+    assert not section.reaches(-1.0)
+
+
+@pytest.mark.parametrize("cells", [(25, 25, 25, 25), (30, 25, 20, 25), (10, 40, 40, 10)])
+def test_no_true_rate_unless_the_judge_is_better_than_a_coin(
+    cells: tuple[int, int, int, int],
+) -> None:
+    trust = of_table(cells, more=(100, 100)).trust
+    assert trust.true_share is None
+    assert trust.true_share_refused == "the judge is not clearly better than a coin"
+
+
+def test_the_lower_bound_is_what_a_gate_looks_at() -> None:
+    section = of_table((45, 6, 5, 44), more=(10, 10))
+    assert section.trust.floor == pytest.approx(0.6579, abs=1e-3)
+    assert section.reaches(0.65)
+    assert not section.reaches(0.66)
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ((0, 0, 0, 0), "Nothing can be said of this judge"),
+        ((9, 1, 0, 9), "These labels can't say"),
+        ((25, 25, 25, 25), "no better than a coin would"),
+        ((50, 50, 0, 0), "no better than a coin would"),
+        ((14, 10, 6, 10), "don't show that this judge is better than a coin"),
+        ((20, 10, 5, 15), "people a little: kappa is 0.40"),
+        ((40, 10, 10, 40), "fairly well at least: kappa is 0.60, and surely 0.44 or more."),
+        ((45, 6, 5, 44), "agrees with people well: kappa is 0.78, and surely 0.66 or more."),
+        ((100, 2, 3, 95), "agrees with people very well"),
+    ],
+)
+def test_a_sentence_says_what_it_comes_to(cells: tuple[int, int, int, int], said: str) -> None:
+    assert said in say_verdict(of_table(cells, more=(10, 10)).trust)
+
+
+def test_it_is_said_that_a_constant_would_do_as_well() -> None:
+    trust = of_table((160, 5, 30, 15), more=(10, 10)).trust
+    assert say_verdict(trust).endswith("Always saying the same would agree with them as often.")
+
+
+def test_false_passes_and_false_fails_are_compared_by_length() -> None:
+    said: list[Judged] = []
+    labels: list[Label] = []
+    for number in range(24):
+        passed = number % 2 == 0
+        length = (400 if passed else 100) + number
+        said.append(judged(number, passed, length=length))
+        labels.append(label(number, not passed))
+    length_gap = only(said, labels).trust.length
+    assert length_gap is not None
+    assert 1.2 < length_gap.low < length_gap.value < 1.4

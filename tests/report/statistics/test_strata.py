@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from evalcase.report.statistics.confusion import Confusion, count_pairs
+from evalcase.report.statistics.kappa import cohen_kappa
+from evalcase.report.statistics.strata import Strata, Stratum
+from evalcase.report.statistics.wilson import estimate_share
+
+
+def by_verdict(table: Confusion, rate: float, judged: int) -> Strata:
+    """Drawn by what this very judge says, which passes that share."""
+    passes = Stratum(rate, Confusion(table.true_passes, table.false_passes, 0, 0))
+    fails = Stratum(1 - rate, Confusion(0, 0, table.false_fails, table.true_fails))
+    return Strata((passes, fails), judged)
+
+
+@pytest.mark.parametrize("kinds", [1, 2])
+def test_with_every_answer_labelled_it_is_what_the_table_says(kinds: int) -> None:
+    table = Confusion(140, 20, 15, 85)
+    plain = cohen_kappa(table.rows)
+    whole = Strata((Stratum(1.0, table),), 260)
+    strata = whole if kinds == 1 else by_verdict(table, 160 / 260, 260)
+    kappa = strata.kappa()
+    assert kappa is not None
+    assert plain is not None
+    assert kappa.value == pytest.approx(plain.value)
+    assert kappa.standard_error == pytest.approx(plain.standard_error, rel=0.05)
+    for found, hits, total in (
+        (strata.estimate_people(), 155, 260), (strata.estimate_agreement(), 225, 260),
+        (strata.estimate_true_passes(), 140, 155), (strata.estimate_true_fails(), 85, 105),
+    ):  # fmt: skip
+        assert found == pytest.approx(estimate_share(hits, total), abs=0.02)
+        assert found is not None
+        assert found.value == pytest.approx(hits / total)
+
+
+def test_rare_fails_that_were_all_looked_at_are_not_taken_for_frequent() -> None:
+    """800 of 1,000 answers are good; of those 0.9 are passed, of the others 0.7 are failed. So 780
+    pass, and of 78 labelled ones 72 are good; 220 fail, and of 110 labelled ones 40 are."""
+    strata = by_verdict(Confusion(72, 6, 40, 70), 0.78, 1000)
+    assert strata.people == pytest.approx(0.8)
+    passes, fails = strata.estimate_true_passes(), strata.estimate_true_fails()
+    assert passes is not None
+    assert fails is not None
+    assert passes.value == pytest.approx(0.9)
+    assert fails.value == pytest.approx(0.7)
+    kappa = strata.kappa()
+    assert kappa is not None
+    assert kappa.value == pytest.approx((0.86 - 0.668) / (1 - 0.668))
+
+
+def test_another_judge_is_measured_by_labels_that_were_drawn_for_the_first() -> None:
+    """Weighed by what the first said, its intervals hold the truth; by the table they would not."""
+    random, held, by_table = Random(5), 0, 0
+    for _ in range(300):
+        run = []
+        for _ in range(400):
+            people = random.random() < 0.8
+            first = people == (random.random() < 0.75)
+            second = people == (random.random() < (0.85 if people == first else 0.6))
+            run.append((first, second, people))
+        passes = [each for each in run if each[0]]
+        fails = [each for each in run if not each[0]]
+        kinds = [
+            Stratum(len(kind) / 400, count_pairs(each[1:] for each in kind[:40]))
+            for kind in (passes, fails)
+        ]
+        found = Strata(kinds, 400).estimate_true_passes()
+        # Of good answers, it passes 0.85 of the 0.75 that the first passed, and 0.6 of the rest.
+        truth = 0.75 * 0.85 + 0.25 * 0.6
+        assert found is not None
+        held += found.low <= truth <= found.high
+        whole = count_pairs(each[1:] for each in [*passes[:40], *fails[:40]])
+        plain = estimate_share(whole.true_passes, whole.people_passed)
+        assert plain is not None
+        by_table += plain.low <= truth <= plain.high
+    assert held >= 0.92 * 300
+    assert by_table < 0.92 * 300
+
+
+def test_an_empty_cell_is_no_certainty() -> None:
+    strata = by_verdict(Confusion(20, 0, 0, 20), 0.5, 1000)
+    kappa = strata.kappa()
+    assert kappa is not None
+    assert kappa.value == 1.0
+    assert kappa.interval.low < 0.95
+    assert strata.estimate_agreement().low < 0.95
+
+
+def test_there_is_no_rate_of_what_is_not_there() -> None:
+    assert by_verdict(Confusion(20, 0, 20, 0), 0.5, 100).estimate_true_fails() is None
+    assert by_verdict(Confusion(0, 20, 0, 20), 0.5, 100).estimate_true_passes() is None
