@@ -19,6 +19,7 @@ from benchmarks.loading import deprecated_figures, json_figures, peer_figures, y
 from benchmarks.loopback import loopback_figures
 from benchmarks.many import many_figures, million_figures
 from benchmarks.running import peer_run_figures, running_figures
+from benchmarks.small_judge import small_judge_figures
 from benchmarks.streaming import streaming_figures
 
 HERE = Path(__file__).parent
@@ -38,9 +39,10 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "million": million_figures,
     "peer-runs": peer_run_figures,
     "coverage": coverage_figures,
+    "small-judge": small_judge_figures,
 }
-ONLY_WHEN_ASKED = ("million", "coverage")
-"""The one takes as long as all the others, and the other measures no time."""
+ONLY_WHEN_ASKED = ("million", "coverage", "small-judge")
+"""The first takes as long as all the others, and the last two measure no time."""
 
 
 def main() -> None:

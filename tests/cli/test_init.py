@@ -33,7 +33,7 @@ def test_the_starter_is_free_of_problems_and_passes_at_once(tmp_path: Path) -> N
     result = evalcase("run", "--json", cwd=tmp_path)
     summary = json.loads(result.out)
     assert (result.code, result.err) == (0, "")
-    assert (summary["total"], summary["passed"]) == (3, 3)
+    assert (summary["total"], summary["passed"]) == (4, 4)
 
 
 def test_the_editor_finds_the_schema(tmp_path: Path) -> None:

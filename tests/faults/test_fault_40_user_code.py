@@ -12,12 +12,12 @@ import pytest
 
 import evalcase
 from evalcase.record.reader import read_results
+from tests.faults.misbehaving_module import START
 from tests.faults.misbehaviour import (
     GRADERS,
     PLACES,
     RETURNED_BY_TARGETS,
     SPOILT,
-    START,
     TABLE,
     TARGETS,
     Cell,

@@ -170,7 +170,11 @@ def closes_descriptors(question):
 
 def no_exit(question):
     sys.exit = lambda *_: None
+    threading.Timer(0.5, leave_no_streams).start()
     return "ok"
+
+def leave_no_streams():
+    sys.stdout = sys.stderr = None
 
 def goes_elsewhere(question):
     os.chdir("/")

@@ -128,3 +128,11 @@ def test_a_canonical_form_that_is_too_deep_is_told(levels: int, told: bool) -> N
     assert found.suite is not None
     again = load_text(json.dumps(found.suite.to_dict()), "json")
     assert (again.suite is None) == told
+
+
+def test_what_is_expected_inside_of_metadata_is_only_data() -> None:
+    (problem,) = load_text("input: q\nmetadata: {expected_output: x}\n", "yaml").problems
+    assert problem.code == "nothing-to-grade"
+    assert problem.hint == (
+        "`expected_output` stands in `metadata`, where it is only data: write it beside it"
+    )

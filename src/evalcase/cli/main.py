@@ -34,12 +34,14 @@ def _leave_by_force_later(code: int) -> None:
     be the right one. A thread of ours goes on until the very end."""
     import os
     import threading
+    from contextlib import suppress
     from time import sleep
 
     def leave() -> None:
         sleep(END_S)
         for stream in (sys.stdout, sys.stderr):
-            stream.flush()
+            with suppress(Exception):  # they may be anything by now
+                stream.flush()
         os._exit(code)
 
     threading.Thread(target=leave, name="evalcase-end", daemon=True).start()

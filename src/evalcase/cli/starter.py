@@ -32,6 +32,12 @@ cases:
     input: When do you open on Sundays?
     expected_output: We open at 12:00 on Sundays.
 
+  - id: says-the-time
+    input: Can I come on Sunday morning?
+    graders:
+      - contains: "12:00"
+      - length: {max: 60}
+
   - id: triage
     input: I was charged twice!
     expected_output: {label: complaint, urgent: true}
@@ -57,7 +63,7 @@ IGNORED = """\
 
 NEXT = """\
 next:
-  evalcase run                  three cases, which pass
+  evalcase run                  four cases, which pass
   evals/first.eval.yaml         change what is expected, and see one fail
   agent.py                      put your own agent there
 """

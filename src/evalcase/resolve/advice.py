@@ -42,14 +42,23 @@ def advise(data: dict[str, Any], path: KeyPath, written: Written, findings: Find
     if expected is None:
         if not graders and "skip" not in data:
             message = "this case has nothing to grade, so it can never pass"
-            hint = "add `expected_output`, `criteria`, `rubrics` or `graders`"
-            findings.add("nothing-to-grade", path, message, hint)
+            findings.add("nothing-to-grade", path, message, _what_to_add(data.get("metadata", {})))
         elif "skip" not in data:
             _advise_reference(graders, path, findings)
         return
     compares = {each for grader in graders for each in _compares_expected(grader, findings)}
     if True not in compares:
         _advise_comparison(expected, written, None in compares, "skip" in data, findings)
+
+
+def _what_to_add(metadata: Mapping[str, Any]) -> str:
+    inside = next((name for name in _GRADED if name in metadata), None)
+    if inside is not None:
+        return f"`{inside}` stands in `metadata`, where it is only data: write it beside it"
+    return "add `expected_output`, `criteria`, `rubrics` or `graders`"
+
+
+_GRADED = ("expected_output", "criteria", "rubrics", "graders")
 
 
 def _advise_reference(
