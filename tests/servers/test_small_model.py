@@ -82,4 +82,5 @@ def test_what_it_says_is_understood_and_calibration_says_what_it_is_worth(
     calibrated = project.run("calibrate", "latest", "--labels", "labels.jsonl")
     assert calibrated.code == 0, calibrated.err
     sys.stdout.write(calibrated.out)
+    assert "no better than a coin" in calibrated.out
     assert project.run("calibrate", "latest", "--min-kappa", "0.2").code == 1
