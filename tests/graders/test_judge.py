@@ -77,7 +77,7 @@ TWO: dict[str, Any] = {"rubrics": ["Says when", {"id": "polite", "text": "Is pol
         (ONE, [reply("not_met")], 0.0, False, "`criteria` not met: because 1"),
         (TWO, [reply("met", "met")], 1.0, True, "every criterion is met"),
         (TWO, [reply("met", "not_met")], 0.25, False,
-         "`polite` not met: because 2 ((1·1 + 3·0) / 4 = 0.25) (scored 0.25, and 1 passes)"),
+         "`polite` not met: because 2; (1·1 + 3·0) ÷ 4 (scored 0.25, and 1 passes)"),
         ({**TWO, "threshold": 0.2}, [reply("met", "not_met")], 0.25, True, None),
         ({"rubrics": ["a", {"text": "b", "required": True}], "threshold": 0.5},
          [reply("met", "not_met")], 0.5, False, None),
@@ -119,8 +119,9 @@ def test_verdicts_come_to_a_score(
         ({**ONE, "votes": 3}, [reply("met"), TargetError("x"), TargetError("y")],
          "judge-split", "1 × met, 2 without a verdict"),
         ({**ONE, "not": True}, [reply("cannot_tell")], "judge-unsure", ""),
-        ({"rubric": "correct"}, [], "grader", "needs an `expected_output`"),
+        ({"rubric": "correct"}, [], "grader", "needs an `expected_output` for its rubric"),
         ({"rubric": "faithful"}, [], "grader", "needs a context"),
+        ({}, [], "grader", "needs `criteria` or `rubrics`"),
     ],
 )  # fmt: skip
 def test_without_a_clear_verdict_it_is_errored(
@@ -183,6 +184,16 @@ def test_the_record_says_who_judged_and_how() -> None:
     assert (vote["judge"], vote["model"], vote["mode"]) == ("judge", "m-1", "json_schema")
     assert (vote["cached"], len(vote["prompt"])) == (True, 64)
     assert details["criteria"][0]["verdict"] == "met"
+
+
+def test_votes_without_a_majority_are_in_the_record() -> None:
+    judge = Judge(reply("met"), reply("not_met"), answer_of("Sure!"), *[answer_of("?")] * 2)
+    grade = judged(judge, **ONE, votes=3)
+    assert grade.failure is not None
+    votes = grade.failure.details["votes"]
+    said = [vote["criteria"][0]["verdict"] for vote in votes if "criteria" in vote]
+    assert (sorted(said), len(votes)) == (["met", "not_met"], 3)
+    assert [vote["failure"] for vote in votes if "failure" in vote] == ["judge-unparseable"]
 
 
 def claims(*verdicts: str) -> Answer:

@@ -225,11 +225,66 @@ def test_a_judge_that_is_configured_is_all_that_criteria_need(folder: Path) -> N
 
 
 @pytest.mark.parametrize(
+    ("fields", "grader", "needs"),
+    [
+        ("criteria: Is kind.", "judge", None),
+        ("tags: [a]", "judge", "`criteria` or `rubrics`"),
+        ("expected_output: x", "{judge: {rubric: correct}}", None),
+        ("tags: [a]", "{judge: {rubric: correct}}", "an `expected_output`"),
+        ("skip: true", "{judge: {rubric: correct}}", None),
+        ("tags: [a]", "{judge: {rubric: faithful}}", "a context for its rubric `faithful`, at"),
+        ("tags: [a]", "{judge: {rubric: faithful, context: tools}}", None),
+        ("metadata: {context: x}", "{judge: {rubric: faithful}}", None),
+        ("metadata: {docs: [x]}", "{judge: {rubric: faithful, context: metadata.docs}}", None),
+        ("metadata: {a: {docs: []}}", "{judge: {rubric: faithful, context: a.docs}}",
+         "at `a.docs` or of tools"),
+        ("tags: [a]", "{all: [{contains: x}, {judge: {rubric: harmless}}]}", None),
+        ("tags: [a]", "{all: [{contains: x}, {judge: {rubric: correct}}]}",
+         "an `expected_output`"),
+    ],
+)  # fmt: skip
+def test_a_case_has_what_its_judge_looks_at(
+    folder: Path, fields: str, grader: str, needs: str | None
+) -> None:
+    suite = f"- {{id: a, input: x, {fields}, graders: [{grader}]}}\n"
+    write(folder, evalcase__toml="[judge]\ntarget = 'echo'\n", a__eval__yaml=suite)
+    found = evalcase.check(".")
+    assert [problem.code for problem in found] == ["missing-material"] * (needs is not None)
+    assert needs is None or needs in found[0].message
+
+
+MODEL = "kind = 'openai'\nmodel = '{}'\n"
+
+
+@pytest.mark.parametrize(
+    ("target", "judge", "said"),
+    [
+        ("bot", "bot", "`bot` judges its own answers"),
+        ("bot", "same", "`same` judges the answers of its own model, m, which is asked as `bot`"),
+        ("openai:m", "bot", "`bot` judges the answers of its own model"),
+        ("bot", "other", None),
+        ("echo", "bot", None),
+    ],
+)
+def test_a_judge_is_another_model_than_the_one_that_it_judges(
+    folder: Path, target: str, judge: str, said: str | None
+) -> None:
+    models = [("bot", "m"), ("same", "m"), ("other", "n")]
+    tables = "".join(f"[targets.{name}]\n{MODEL.format(model)}" for name, model in models)
+    config = f"target = '{target}'\n{tables}[judge]\ntarget = '{judge}'\n"
+    suite = "- {id: a, input: x, criteria: Is kind.}\n"
+    write(folder, evalcase__toml=config, a__eval__yaml=suite)
+    found = evalcase.check(".")
+    assert [problem.code for problem in found] == ["same-model"] * (said is not None)
+    assert said is None or said in found[0].message
+
+
+@pytest.mark.parametrize(
     ("grader", "found"),
     [
-        ("judge", ["no-judge"]),
+        ("judge", ["missing-material", "no-judge"]),
         ("{judge: Is kind.}", ["no-judge"]),
-        ("{any: [judge, expected]}", ["no-judge"]),
+        ("{any: [judge, expected]}", ["missing-material", "no-judge"]),
         ("{judge: {value: Is kind., target: echo}}", []),
         ("{judge: {value: Is kind., target: nosuch}}", ["unknown-target"]),
         ("{judge: {value: Is kind., panel: [echo, nosuch, echo]}}", ["unknown-target"]),

@@ -12,6 +12,7 @@ from evalcase.model.grader import NamedGrader
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.target import Surroundings, Target, Warn
 from evalcase.plugins.graders import Graders
+from evalcase.plugins.target_names import describe_same_model
 from evalcase.plugins.targets import make_target
 from evalcase.project.config import Config
 from evalcase.project.env_file import read_env_file, set_missing
@@ -107,6 +108,8 @@ def _prepare(
     if remarks := describe_remarks(suites):
         tell(remarks)
     trials = found.trials
+    for same in _same_models(found, config):
+        warn(same)
     graders.make_ready()
     make = partial(
         make_target, config=config, warn=warn, environment=world.environment,
@@ -130,6 +133,18 @@ def _refuse(found: Survey, config: Config, needs: Needs) -> None:
     refuse(check_plan(config, needs, found.errors), config, needs)
     if found.fault is not None:
         raise found.fault
+
+
+def _same_models(found: Survey, config: Config) -> Iterator[str]:
+    """What is to be said of judges that are asked about answers of their own."""
+    judges = {name for needs in found.needs.values() for name in needs.asked}
+    if config.judge is not None and any(needs.judged for needs in found.needs.values()):
+        judges.add(config.judge.target)
+    for judge in sorted(judges):
+        for target in found.trials:
+            same = describe_same_model(judge, target, config)
+            if same is not None:
+                yield same
 
 
 def _make_targets(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from typing import Any, ClassVar, TypeVar
 
@@ -15,7 +16,7 @@ from evalcase.errors import GraderError
 from evalcase.graders.judging.asking import Vote, ask_vote
 from evalcase.graders.judging.claims import Claims, closing_for_claims, describe_claims
 from evalcase.graders.judging.criterion import Criterion, criteria_of_case, number_criteria
-from evalcase.graders.judging.material import find_chunks, show_blocks
+from evalcase.graders.judging.material import find_chunks, has_context, show_blocks
 from evalcase.graders.judging.options import RubricItem, rubric_faults
 from evalcase.graders.judging.prompt import (
     PROTOCOL,
@@ -28,6 +29,7 @@ from evalcase.graders.judging.ready import NAMES, Rubric, read_rubric
 from evalcase.graders.judging.reply import claims_schema, read_claims, read_reply, schema_for
 from evalcase.graders.judging.template import TemplateText
 from evalcase.graders.judging.votes import decide, explain, mean_precision, weigh
+from evalcase.model.case import Case
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
@@ -109,6 +111,20 @@ class JudgeGrader(Grader):
     def judges_case(self) -> bool:
         return self.reads_case
 
+    def missing_in(self, case: Case) -> str | None:
+        return self._missing_in(case, has_context=has_context(case, self.context))
+
+    def _missing_in(self, case: Case, *, has_context: bool) -> str | None:
+        if self.reads_case:
+            return None if case.needs_judge else "`criteria` or `rubrics`"
+        needs = read_rubric(self.rubric).needs if self.rubric is not None else ()
+        if "expected_output" in needs and not case.expects_output:
+            return f"an `expected_output` for its rubric `{self.rubric}`"
+        if "context" in needs and not has_context:
+            where = f"at `{self.context or 'metadata.context'}` or of tools (`context: tools`)"
+            return f"a context for its rubric `{self.rubric}`, {where}"
+        return None
+
     def asks(self) -> tuple[str, ...]:
         return self.panel or ((self.target,) if self.target is not None else ())
 
@@ -124,8 +140,7 @@ class JudgeGrader(Grader):
             return Score(0.0, "the answer is empty, so the judge was not asked", passed=False)
         rubric = read_rubric(self.rubric) if self.rubric is not None else None
         chunks = find_chunks(context, self.context)
-        if rubric is not None:
-            _check_needs(rubric, context, chunks)
+        self._check_needs(context, chunks)
         blocks = show_blocks(context, chunks)
         if rubric is not None and rubric.claims is not None:
             return await self._grade_claims(context, blocks, rubric.claims)
@@ -134,6 +149,12 @@ class JudgeGrader(Grader):
         if rubric is not None and rubric.chunks is not None:
             return mean_precision(score)
         return score
+
+    def _check_needs(self, context: Context, chunks: Sequence[str]) -> None:
+        """Raise GraderError if something is missing. A context may also come from tools."""
+        missing = self._missing_in(context.case, has_context=bool(chunks))
+        if missing is not None:
+            raise GraderError("grader", f"it needs {missing}, and there is none")
 
     def _criteria(
         self, context: Context, rubric: Rubric | None, chunks: int
@@ -164,9 +185,14 @@ class JudgeGrader(Grader):
         votes, details = await self._ask_votes(
             context, given, schema_for(criteria), lambda text: read_reply(text, criteria)
         )
-        decided = decide(
-            criteria, [vote.said for vote in votes if vote.said], len(votes), self.unsure
-        )
+        said = [vote.said for vote in votes if vote.said]
+        for kept, vote in zip(details["votes"], votes, strict=True):
+            if len(votes) > 1 and vote.said is not None:
+                kept["criteria"] = [
+                    {"id": each.id, **vote.said[each.key]._asdict()} for each in criteria
+                ]
+        with _keeping(details):
+            decided = decide(criteria, said, len(votes), self.unsure)
         missed = any(each.criterion.required and each.score < 1.0 for each in decided)
         told = {**details, "criteria": [each.to_dict() for each in decided]}
         return Score(round(weigh(decided), 9), explain(decided), told, False if missed else None)
@@ -179,10 +205,14 @@ class JudgeGrader(Grader):
 
         votes, details = await self._ask_votes(context, given, claims_schema(), read_claims)
         claims = [Claims(vote.said, self.unsure) for vote in votes if vote.said is not None]
+        for kept, vote in zip(details["votes"], votes, strict=True):
+            if len(votes) > 1 and vote.said is not None:
+                kept["claims"] = [each._asdict() for each in vote.said]
         if 2 * len(claims) <= len(votes):
             raise GraderError("judge-split", "fewer than half of the votes could be read", details)
-        # Each vote finds claims of its own, so there is no majority: the middle one counts.
-        middle = sorted(claims, key=lambda each: each.share)[len(claims) // 2]
+        with _keeping(details):
+            # Each vote finds claims of its own, so there is no majority: the middle one counts.
+            middle = sorted(claims, key=lambda each: each.share)[len(claims) // 2]
         return Score(middle.share, middle.reason, {**details, "claims": middle.to_list()})
 
     async def _ask_votes(
@@ -214,16 +244,17 @@ class JudgeGrader(Grader):
         return votes, details
 
 
+@contextmanager
+def _keeping(details: Mapping[str, Any]) -> Iterator[None]:
+    """Whoever finds no verdict in votes also says what they were."""
+    try:
+        yield
+    except GraderError as error:
+        raise GraderError(error.kind, str(error), {**error.details, **details}) from None
+
+
 def _item(rubric: object) -> Mapping[str, Any]:
     if isinstance(rubric, str):
         return {"text": rubric}
     assert isinstance(rubric, RubricItem)
     return rubric.to_dict()
-
-
-def _check_needs(rubric: Rubric, context: Context, chunks: Sequence[str]) -> None:
-    if "expected_output" in rubric.needs and not context.case.expects_output:
-        raise GraderError("grader", f"the rubric `{rubric.name}` needs an `expected_output`")
-    if "context" in rubric.needs and not chunks:
-        where = "`metadata.context`, or outputs of tools"
-        raise GraderError("grader", f"the rubric `{rubric.name}` needs a context: {where}")

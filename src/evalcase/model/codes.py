@@ -54,6 +54,7 @@ CODES: dict[str, Code] = {
     "unknown-target": Code("error", "There is no target, or no kind of targets, of that name."),
     "unknown-option": Code("error", "An option isn't one of those that there are."),
     "missing-option": Code("error", "An option is missing that can't be left out."),
+    "missing-material": Code("error", "A case lacks what one of its graders looks at."),
     "address-in-suite": Code("error", "The target of a suite carries an address."),
     # Files in content.
     "missing-file": Code("error", "A file in `content` doesn't exist."),
@@ -65,6 +66,7 @@ CODES: dict[str, Code] = {
     "nothing-to-grade": Code("warning", "A case says nothing about what a good answer is."),
     "undefined-target": Code("warning", "No configuration says what a target is."),
     "no-judge": Code("warning", "Only a judge can grade a case, and none is configured."),
+    "same-model": Code("warning", "The judge is the model that it judges."),
     "empty-input": Code("warning", "The `input` of a case is blank text."),
     "nearly-too-deep": Code("warning", "The canonical form of a case is too deep to be read."),
     "lost-spelling": Code("warning", "An expected number is not written as it is read."),

@@ -140,6 +140,11 @@ class Grader(Protocol):
         """Whether it reads the `criteria` and `rubrics` of the case."""
         return self.kind.judges
 
+    def missing_in(self, case: Case) -> str | None:
+        """What it can't do without and the case hasn't got, in words; None if it has all."""
+        del case
+        return None
+
     def asks(self) -> tuple[str, ...]:
         """The names of the targets that it asks, as far as it knows them before."""
         return tuple(name for each in self.inner() for name in each.grader.asks())

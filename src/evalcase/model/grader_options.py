@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from evalcase.model.case import Case
 from evalcase.model.grader import Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.option import Option, faults_of, made_of, option, options_of
@@ -79,9 +80,16 @@ class DeclaredGrader(NamedTuple):
         None where only its code says so, which nobody imports just to know."""
         if self.kind.runs_code:
             return None
+        return self._made_of(values).compares_expected()
+
+    def missing_in(self, values: Mapping[str, JSON], case: Case) -> str | None:
+        """What one with these options, which have no faults, needs and the case hasn't got."""
+        return self._made_of(values).missing_in(case) if self.kind.judges else None
+
+    def _made_of(self, values: Mapping[str, JSON]) -> Grader:
         own = {name: values[name] for name in options_of(self.made_by) if name in values}
         grader: Grader = made_of(self.made_by, own)
-        return grader.compares_expected()
+        return grader
 
 
 @lru_cache(maxsize=256)

@@ -132,6 +132,32 @@ def find_wrong_targets(config: Config, used: frozenset[str] | None = None) -> It
             unfit = object_to_target(target, config, of_suite=False)
             if unfit is not None:
                 yield Finding(unfit.code, path, unfit.message, unfit.hint)
+    if used is None and config.judge is not None and config.target is not None:
+        same = describe_same_model(config.judge.target, config.target, config)
+        if same is not None:
+            yield Finding("same-model", ("judge", "target"), same, "ask another model to judge")
+
+
+def describe_same_model(judge: str, target: str, config: Config) -> str | None:
+    """A sentence where a judge is the model that it judges, which it finds better than it is."""
+    if judge == target:
+        return f"`{judge}` judges its own answers"
+    model = _model_of(judge, config)
+    if model is None or model != _model_of(target, config):
+        return None
+    return (
+        f"`{judge}` judges the answers of its own model, {model[1]}, which is asked as `{target}`"
+    )
+
+
+def _model_of(name: str, config: Config) -> tuple[str, str] | None:
+    """The kind and the model that a name stands for; None if it is no model, or not to be used."""
+    named = name_target(name, config)
+    try:
+        model = named.options(find_target_kind(named.kind)).get("model")
+    except ConfigError:
+        return None
+    return (named.kind, model) if isinstance(model, str) else None
 
 
 def _find_wrong_options(name: str, table: Mapping[str, object]) -> Iterator[Finding]:

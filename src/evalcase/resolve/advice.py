@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from evalcase.model.case import Case
 from evalcase.model.finding import At, KeyPath
 from evalcase.model.message import is_message, part_text
 from evalcase.resolve.fields import PRIVATE_PREFIX
@@ -100,6 +101,22 @@ def check_weights(data: Mapping[str, Any], path: KeyPath, findings: Findings) ->
     if "expected_output" not in data or True in compares:
         message = "the weights of its graders are all 0, so there is no mean to reach a threshold"
         findings.add("bad-value", path, message, "leave `weight` out, or `threshold`")
+
+
+def check_material(
+    case: Case, graders: Iterable[Mapping[str, Any]], path: KeyPath, findings: Findings
+) -> None:
+    """Object to graders that can't grade this case, since it hasn't got what they look at."""
+    for grader in graders:
+        declared = findings.declared(grader["type"])
+        if declared is None:
+            continue
+        missing = declared.missing_in(grader, case)
+        if missing is not None:
+            what = f"the grader `{grader.get('name', grader['type'])}` needs {missing}"
+            findings.add("missing-material", path, f"{what}, which this case hasn't got")
+        for name in declared.lists:
+            check_material(case, grader.get(name, ()), path, findings)
 
 
 def _compares_expected(grader: Mapping[str, Any], findings: Findings) -> Iterator[bool | None]:

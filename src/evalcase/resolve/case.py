@@ -7,7 +7,7 @@ from typing import Any
 from evalcase.model.case import Case
 from evalcase.model.finding import NO_DOUBTS, QUOTE_IT, KeyPath
 from evalcase.model.json_value import kind
-from evalcase.resolve.advice import Written, advise, check_weights
+from evalcase.resolve.advice import Written, advise, check_material, check_weights
 from evalcase.resolve.doubts import look_into
 from evalcase.resolve.fields import CASE_FIELDS, CASE_ORDER
 from evalcase.resolve.findings import Findings
@@ -82,7 +82,10 @@ def resolve_case(
     if not is_plain:
         # Text and data are compared as they stand: there is nothing to be said of them.
         advise(data, path, Written(as_written, expected_at), findings)
-    return Case(data)
+    case = Case(data)
+    if data.get("graders") and "skip" not in data:
+        check_material(case, data["graders"], path, findings)
+    return case if findings.errors == errors else None
 
 
 def _hint(raw: Any, path: KeyPath) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from evalcase.model.case import Case
 from evalcase.model.grader import Context
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
@@ -47,6 +48,11 @@ def find_chunks(context: Context, place: str | None) -> list[str]:
         return _tool_outputs(context.answer.messages)
     items = found if isinstance(found, list) else [found]
     return [item if isinstance(item, str) else as_json(item) for item in items if item is not None]
+
+
+def has_context(case: Case, place: str | None) -> bool:
+    """Whether there is a context for every answer; the outputs of tools have to be named for it."""
+    return place == "tools" or _in_metadata(case.metadata, place or "context") not in (None, [], "")
 
 
 def _in_metadata(metadata: Mapping[str, JSON], path: str) -> JSON:

@@ -85,7 +85,7 @@ def explain(decided: Sequence[Decided]) -> str:
     if not missed:
         return "every criterion is met" if len(decided) > 1 else decided[0].reason
     reasons = "; ".join(_told(each) for each in missed)
-    return reasons if len(decided) == 1 else f"{reasons} ({_arithmetic(decided)})"
+    return reasons if len(decided) == 1 else f"{reasons}; {_arithmetic(decided)}"
 
 
 def _told(each: Decided) -> str:
@@ -95,10 +95,11 @@ def _told(each: Decided) -> str:
 
 
 def _arithmetic(decided: Sequence[Decided]) -> str:
+    """Where a score comes from. What it comes to is said beside every reason."""
     if any(each.criterion.levels or each.criterion.weight != 1.0 for each in decided):
         granted = " + ".join(f"{each.criterion.weight:g}·{each.score:g}" for each in decided)
         total = sum(each.criterion.weight for each in decided)
-        return f"({granted}) / {total:g} = {weigh(decided):.2f}"
+        return f"({granted}) ÷ {total:g}"
     met = sum(each.score == 1.0 for each in decided)
     return f"{met} of {len(decided)} met"
 
@@ -111,11 +112,9 @@ def mean_precision(score: Score) -> Score:
     useful = [each["score"] == 1.0 for each in score.details["criteria"]]
     if not any(useful):
         return replace(score, value=0.0, reason="no chunk of the context helps")
-    shares = [
-        sum(useful[: number + 1]) / (number + 1) for number, helps in enumerate(useful) if helps
-    ]
-    told = "".join("1" if helps else "0" for helps in useful)
-    reason = (
-        f"useful chunks in their order: {told}; mean precision {fsum(shares) / len(shares):.2f}"
-    )
+    places = [number for number, helps in enumerate(useful, start=1) if helps]
+    shares = [count / place for count, place in enumerate(places, start=1)]
+    told = " + ".join(f"{count}/{place}" for count, place in enumerate(places, start=1))
+    helping = ", ".join(map(str, places))
+    reason = f"of {len(useful)} chunks, these help: {helping}; ({told}) ÷ {len(places)}"
     return replace(score, value=round(fsum(shares) / len(shares), 9), reason=reason)

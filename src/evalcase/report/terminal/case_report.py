@@ -20,6 +20,7 @@ from evalcase.report.terminal.failures import (
     comparison_lines,
     passed_of,
 )
+from evalcase.report.terminal.judged import DRAWN, is_judged, judged_lines
 from evalcase.report.terminal.progress import money
 from evalcase.report.terminal.said import labelled
 from evalcase.report.terminal.style import Style, paint
@@ -166,6 +167,9 @@ def _grade_lines(grade: Grade, result: Result, width: int, style: Style) -> Iter
     for each in inner:
         yield from _indented(_grade_lines(each, result, width - _INDENT, style))
     drawn = _SIDES if grade.passed else (*_SIDES, "fields")
+    if is_judged(grade.details):
+        drawn = (*drawn, *DRAWN)
+        yield from _indented(judged_lines(grade.details, width - _INDENT, style))
     drawn = (*drawn, "grades") if inner else drawn
     others = {key: value for key, value in grade.details.items() if key not in drawn}
     if others:
@@ -183,7 +187,11 @@ def _inner_grades(grade: Grade) -> list[Grade]:
 
 def _failure_lines(label: str, failure: Failure, width: int, style: Style) -> Iterator[str]:
     yield from labelled(label, f"{failure.kind}: {failure.message}", width, style)
-    for name, value in failure.details.items():
+    details = failure.details
+    if is_judged(details):
+        yield from _indented(judged_lines(details, width - _INDENT, style))
+        details = {name: value for name, value in details.items() if name not in DRAWN}
+    for name, value in details.items():
         text = "\n".join(map(str, value)) if isinstance(value, list) else content_text(value)
         yield from _indented(labelled(name, text, width - _INDENT, style))
 

@@ -43,7 +43,7 @@ class ChatTarget(Target):
         while True:
             mode = self._modes[0]
             try:
-                answer = await self._answer(self._make_body(question, files))
+                answer = await self._answer(self._make_body(question, files, mode))
             except TargetError as error:
                 if question.schema is None or not _refuses_schema(error, mode):
                     raise
@@ -64,14 +64,15 @@ class ChatTarget(Target):
     def cache_key(self, question: Question) -> JSON:
         """All that decides the answer, without secrets. It reads the files of the case."""
         files = load_files(question, self._surroundings.root)
-        body = self._make_body(question, files)
+        # Not as the service turned out to take it: the next run doesn't know that before it asks.
+        body = self._make_body(question, files, next(iter(self._api.write_schema), "prompt"))
         return self._endpoint.cache_key(body, self._environment)
 
-    def _make_body(self, question: Question, files: Files) -> JSON:
+    def _make_body(self, question: Question, files: Files, mode: SchemaMode) -> JSON:
         api, options = self._api, self._options
         params = {**api.defaults, **(api.stream_defaults if options.streams else {})}
         params.update(options.params)
-        write = api.write_schema.get(self._modes[0])
+        write = api.write_schema.get(mode)
         if question.schema is not None and write is not None:
             # Whoever asks by a schema can't read anything else.
             params.update(write(question.schema, params))
