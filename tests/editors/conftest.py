@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from docs.regenerate import ROOT, blocks_of
-from evalcase.plugins.schemas import config_schema, suite_schema
-from evalcase.resolve.schema.file import schema, sidecar_schema
+from evalcase.plugins.schemas import config_schema, sidecar_schema, suite_schema
+from evalcase.resolve.schema.file import schema
 from tests.editors.language_server import LanguageServer
 from tests.editors.project import EditedProject
 from tests.resolve.declared import GRADERS
@@ -30,7 +30,7 @@ def yaml(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EditedProject]:
     folder = tmp_path_factory.mktemp("yaml")
     written = {
         "evalcase.schema.json": schema(GRADERS),
-        "evalcase.sidecar.schema.json": sidecar_schema(GRADERS),
+        "evalcase.sidecar.schema.json": sidecar_schema(),
         "installed.schema.json": suite_schema(),
     }
     for name, each in written.items():

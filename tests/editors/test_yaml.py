@@ -250,18 +250,22 @@ def read_all(folder: Path) -> dict[str, str]:
     return found
 
 
-def open_all(yaml: EditedProject, files: dict[str, str]) -> dict[str, Document]:
+def open_all(
+    yaml: EditedProject, files: dict[str, str], kind: str = "a.eval.yaml"
+) -> dict[str, Document]:
     return {
-        name: yaml.open(text, "a.suite.yaml" if name.endswith(".suite.yaml") else "a.eval.yaml")
+        name: yaml.open(text, "a.suite.yaml" if name.endswith(".suite.yaml") else kind)
         for name, text in files.items()
     }
 
 
 def test_nothing_in_good_files_is_underlined(yaml: EditedProject) -> None:
-    files = read_all(CORPUS / "valid") | read_all(ROOT / "examples")
-    good = {name: text for name, text in files.items() if name not in MISTAKEN}
-    assert len(good) > 60
-    found = {name: each.underlined() for name, each in open_all(yaml, good).items()}
+    examples = read_all(ROOT / "examples")
+    good = {name: text for name, text in examples.items() if name not in MISTAKEN}
+    opened = open_all(yaml, read_all(CORPUS / "valid"))
+    opened |= open_all(yaml, good, "a.installed.yaml")
+    assert len(opened) > 60
+    found = {name: each.underlined() for name, each in opened.items()}
     assert {name: each[0].message for name, each in found.items() if each} == NOT_READ
 
 
@@ -277,7 +281,7 @@ def test_nothing_in_good_examples_of_the_documentation_is_underlined(yaml: Edite
         if block.language == "yaml" and block.verdict == "good"
     ]
     assert len(good) > 20
-    opened = [(text, yaml.open(text)) for text in good]
+    opened = [(text, yaml.open(text, "a.installed.yaml")) for text in good]
     assert [(text, found) for text, each in opened if (found := each.underlined())] == []
 
 

@@ -65,7 +65,7 @@ def _is_compared_whole(expected: Sequence[Mapping[str, Any]]) -> bool:
             return False
         if content is not None and (message is not last or type(content) is list):
             return False
-        for call in message.get("tool_calls", ()):
+        for call in message.get("tool_calls") or ():
             if not call.keys() <= _OF_CALLS:
                 return False
     return True

@@ -8,7 +8,9 @@ from typing import Any
 
 from evalcase.graders.judging.criterion import Criterion, number_criteria
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.system.files import read_file
 
+_MOST_BYTES = 100_000
 FOLDER = os.path.join(os.path.dirname(__file__), "rubrics")
 NAMES = (
     "correct", "relevant", "faithful", "context_recall", "context_precision", "task_completed",
@@ -32,8 +34,7 @@ class Rubric:
 
 def rubric_text(name: str) -> str:
     """The file of a rubric, as it stands."""
-    with open(os.path.join(FOLDER, f"{name}.yaml"), encoding="utf-8") as file:
-        return file.read()
+    return read_file(os.path.join(FOLDER, f"{name}.yaml"), _MOST_BYTES).decode()
 
 
 @lru_cache(maxsize=16)
