@@ -153,3 +153,19 @@ def test_what_makes_no_sense_is_refused(run: Project, words: list[str], said: st
     done = run.run("grade", *words)
     assert done.code == 2
     assert said in done.err
+
+
+@pytest.mark.parametrize("grader", ["python:nosuch:f", "script: [touch, pwned]"])
+def test_what_was_typed_runs_no_code_where_that_is_forbidden(run: Project, grader: str) -> None:
+    done = run.run("grade", "latest", "--no-exec", "--grader", grader)
+    assert (done.code, (run.path / "pwned").exists()) == (2, False)
+    assert "would run code (--no-exec)" in done.err
+
+
+def test_the_gates_of_a_record_that_somebody_else_made_do_not_count(run: Project) -> None:
+    (about,) = run.path.glob(".evalcase/runs/*/run.json")
+    data = json.loads(about.read_text())
+    data["about"]["options"].update(fail_under=0.0, max_errors=1000)
+    about.write_text(json.dumps(data))
+    assert run.run("grade", "latest", "--suite", "s.eval.yaml").code == 1
+    assert run.run("grade", "latest", "--recorded", "--grader", "expected").code == 1

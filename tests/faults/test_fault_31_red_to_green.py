@@ -42,12 +42,33 @@ def test_fault_31_a_run_that_was_refused_is_not_made_up_for_by_the_one_before(
     assert project.run("resume", "--retry-errored", "--quiet").code == 0
 
 
+def test_fault_31_a_run_that_was_killed_before_it_had_a_record_is_not_made_up_for(
+    project: Project,
+) -> None:
+    project.suite(case("one"))
+    assert project.run("run", "--quiet").code == 0
+    (project.path / "oom.py").write_text(
+        "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    assert project.run_process("run", "--quiet", "--target", "python:oom:answer").code == -9
+    assert project.run("resume", "--retry-errored", "--quiet").code == 2
+
+
+def test_fault_31_cases_that_never_ran_are_not_left_out_of_those_that_did_not_pass(
+    project: Project,
+) -> None:
+    project.suite(case("one", "say no"), case("two"), case("three"))
+    project.run("run", "--quiet", "--fail-fast", "--concurrency", "1")
+    done = project.run("run", "--failed-of", "latest", "--quiet")
+    assert (done.code, "2 of its cases" in done.err) == (2, True)
+
+
 def test_fault_31_a_note_of_a_refusal_is_never_written_through_a_link(project: Project) -> None:
     project.suite(case("one"))
     project.run("run", "--quiet")
     other = project.path / "other"
     other.write_text("mine")
-    (project.runs()[0].parent / "refused").symlink_to(other)
+    (project.runs()[0].parent / "begun").symlink_to(other)
     assert project.run("run", "--quiet", "--target", "nosuch").code == 2
     assert other.read_text() == "mine"
 

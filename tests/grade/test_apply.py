@@ -304,3 +304,9 @@ class Asks(Grader):
 
     def grade(self, context: Context) -> Any:
         return self.function(context)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.5, 1.0])
+def test_a_score_that_stands_is_not_turned_round(value: float) -> None:
+    _, (grade_,) = grade(named(Score(value, "nothing there", stands=True), negated=True))
+    assert (grade_.score, grade_.passed) == (value, False)

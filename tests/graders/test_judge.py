@@ -85,6 +85,7 @@ TWO: dict[str, Any] = {"rubrics": ["Says when", {"id": "polite", "text": "Is pol
          [reply("1")], 0.5, False, None),
         ({**ONE, "not": True}, [reply("not_met")], 1.0, True, None),
         ({**ONE, "unsure": "fail"}, [reply("cannot_tell")], 0.0, False, None),
+        ({**ONE, "unsure": "fail", "not": True}, [reply("cannot_tell")], 0.0, False, None),
         ({**ONE, "votes": 3}, [reply("met"), reply("not_met"), reply("met")], 1.0, True, None),
         ({**ONE, "votes": 3}, [reply("met"), reply("not_met"), reply("not_met")], 0.0, False, None),
         ({**ONE, "votes": 3}, [reply("met"), TargetError("down"), reply("met")], 1.0, True, None),
@@ -138,6 +139,8 @@ def test_an_empty_answer_fails_and_nobody_is_asked() -> None:
     grade = judged(judge, answer_of("  \n"), **ONE)
     assert (grade.score, grade.passed, judge.asked) == (0.0, False, [])
     assert "the answer is empty" in grade.reason
+    turned: dict[str, Any] = {**ONE, "not": True}
+    assert not judged(judge, answer_of(""), **turned).passed
 
 
 def test_an_answer_of_tool_calls_is_none_that_is_empty() -> None:

@@ -23,11 +23,11 @@ from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
 from evalcase.project.config import Config, load_config
 from evalcase.project.options import RunOptions, runs_folder
+from evalcase.record.begun import left_no_record
 from evalcase.record.evaluated import read_evaluated
 from evalcase.record.find import find_run, list_runs, newest_run, newest_unfinished
 from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
-from evalcase.record.refusal import was_refused_since
 from evalcase.record.seal import is_own
 from evalcase.system.world import this_world
 
@@ -157,9 +157,11 @@ def _code_of_newest(folder: str, chosen: Run) -> int:
 
 
 def _refusal_code(folder: str, newest: Run) -> int:
-    if not was_refused_since(folder, newest):
+    if not left_no_record(folder, newest):
         return 0
-    sys.stderr.write("the last `evalcase run` was refused: its exit code is 2\n")
+    sys.stderr.write(
+        "the last `evalcase run` was refused, or ended before it had a record: the exit code is 2\n"
+    )
     return 2
 
 

@@ -15,14 +15,13 @@ from evalcase.cli.run_flags import finite
 from evalcase.cli.running import Manner, execute
 from evalcase.cli.streams import same_streams, take_streams
 from evalcase.cli.watching import make_view
-from evalcase.errors import ConfigError, SuiteError, TargetError
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.failed_of import find_failed
 from evalcase.evaluation.plan import Plan, prepare
 from evalcase.evaluation.work import trials_of
 from evalcase.project.config import read_config
 from evalcase.project.options import RunOptions, runs_folder
-from evalcase.record.refusal import note_refusal
+from evalcase.record.begun import note_start
 from evalcase.run.selection import Selection, Shard
 from evalcase.system.world import this_world
 from evalcase.text.visible import visible
@@ -134,22 +133,20 @@ def _run(given: dict[str, object]) -> int:
     config, world = read_config(os.getcwd(), os.getcwd()), this_world()
     folder = runs_folder(runs_dir, config)  # type: ignore[arg-type]
     view = make_view(manner.streams, quiet=manner.quiet or manner.as_json)
-    try:
-        if (origin := selection["failed_of"]) is not None:
-            selection["failed_of"] = find_failed(str(origin), folder, config.root)
-        chosen = RunOptions(selection=Selection(**selection), **given)  # type: ignore[arg-type]
-        with same_streams():
-            plan = prepare(chosen, config, world, view.warn, tell=view.tell)
-        view.expect(plan.trials)
-        if dry_run:
-            manner.print(_say_what_would_run(plan, manner.as_json))
-            return 0
-        evaluation = Evaluation(plan, view)
-        return execute(evaluation, partial(evaluation.carry_out, folder), view, manner)
-    except (ConfigError, SuiteError, TargetError):
-        if not dry_run:
-            note_refusal(folder, world.now())
-        raise
+    if not dry_run:
+        # What is imported now may end the process: then no later run of its own tells of it.
+        note_start(folder, world.now())
+    if (origin := selection["failed_of"]) is not None:
+        selection["failed_of"] = find_failed(str(origin), folder, config.root)
+    chosen = RunOptions(selection=Selection(**selection), **given)  # type: ignore[arg-type]
+    with same_streams():
+        plan = prepare(chosen, config, world, view.warn, tell=view.tell)
+    view.expect(plan.trials)
+    if dry_run:
+        manner.print(_say_what_would_run(plan, manner.as_json))
+        return 0
+    evaluation = Evaluation(plan, view)
+    return execute(evaluation, partial(evaluation.carry_out, folder), view, manner)
 
 
 def _say_what_would_run(plan: Plan, as_json: bool) -> Iterator[str]:

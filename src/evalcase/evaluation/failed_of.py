@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from evalcase.errors import ConfigError
+from evalcase.record.evaluated import read_evaluated
 from evalcase.record.find import find_run
 from evalcase.record.folder import folder_of_run
 from evalcase.record.kept import KeptRun
@@ -26,6 +27,13 @@ def find_failed(name: str, runs_dir: str, root: str) -> FailedOf:
             if each.verdict not in ("passed", "skipped")
         }
         id = os.path.basename(os.path.realpath(kept.run.path))
+        done = read_evaluated(kept)
+        missing = (done.not_run or 0) - done.lost + done.totals.unfinished
+        if missing > 0:
+            raise ConfigError(
+                f"run {id} is not complete, and nobody knows what {missing:,} of its cases would "
+                f"come to: `evalcase resume {id}` goes on with it"
+            )
     if not failed:
         raise ConfigError(f"run {id} has no case that did not pass: there is nothing to run")
     return FailedOf(id, tuple(failed))

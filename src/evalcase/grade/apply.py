@@ -128,10 +128,13 @@ def grade_of(named: NamedGrader, score: Score) -> Grade:
         passed = False
     elif passed is None:
         passed, by_threshold = value >= named.threshold, True
-    if named.negated and value is not None:
+    turns = named.negated and not score.stands
+    if named.negated and score.stands:
+        passed, by_threshold = False, False
+    elif turns and value is not None:
         value, passed, by_threshold = 1.0 - value, not passed, False
     reason = _reason(named, value, passed, score.reason, by_threshold)
-    if named.negated and not passed and value is not None:
+    if turns and not passed and value is not None:
         reason = f"{reason}; with `not: true` that fails"
     return Grade(named.name, value, passed, reason, score.details, named.weight, named.required)
 

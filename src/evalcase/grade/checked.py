@@ -24,9 +24,8 @@ def check_score(outcome: object) -> Score:
     if type(outcome.details) is dict and not outcome.details and type(outcome.reason) is str:
         return outcome
     # Plain values all through: those of a class of their own may do anything when they are used.
-    return Score(
-        outcome.value, plain_text(outcome.reason), _plain_details(outcome.details), outcome.passed
-    )
+    reason, details = plain_text(outcome.reason), _plain_details(outcome.details)
+    return Score(outcome.value, reason, details, outcome.passed, outcome.stands is True)
 
 
 def _is_share(value: object) -> bool:

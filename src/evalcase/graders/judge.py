@@ -137,7 +137,8 @@ class JudgeGrader(Grader):
         if not self.asks():
             raise GraderError("grader", "no judge is configured: [judge] names its target")
         if not context.text.strip() and not context.answer.tool_calls:
-            return Score(0.0, "the answer is empty, so the judge was not asked", passed=False)
+            said = "the answer is empty, so the judge was not asked"
+            return Score(0.0, said, passed=False, stands=True)
         rubric = read_rubric(self.rubric) if self.rubric is not None else None
         chunks = find_chunks(context, self.context)
         self._check_needs(context, chunks)
@@ -195,7 +196,9 @@ class JudgeGrader(Grader):
             decided = decide(criteria, said, len(votes), self.unsure)
         missed = any(each.criterion.required and each.score < 1.0 for each in decided)
         told = {**details, "criteria": [each.to_dict() for each in decided]}
-        return Score(round(weigh(decided), 9), explain(decided), told, False if missed else None)
+        unsure = any(each.unsure for each in decided)
+        passed = False if missed else None
+        return Score(round(weigh(decided), 9), explain(decided), told, passed, stands=unsure)
 
     async def _grade_claims(
         self, context: Context, blocks: Mapping[str, str], about: Mapping[str, str]
@@ -213,7 +216,8 @@ class JudgeGrader(Grader):
         with _keeping(details):
             # Each vote finds claims of its own, so there is no majority: the middle one counts.
             middle = sorted(claims, key=lambda each: each.share)[len(claims) // 2]
-        return Score(middle.share, middle.reason, {**details, "claims": middle.to_list()})
+        told = {**details, "claims": middle.to_list()}
+        return Score(middle.share, middle.reason, told, stands=middle.unsure)
 
     async def _ask_votes(
         self, context: Context, given: Callable[[int], tuple[dict[str, str], str]],

@@ -22,6 +22,9 @@ class Score:
     details: dict[str, Any] = field(default_factory=dict)
     passed: bool | None = None
     """None leaves it to the grader's threshold."""
+    stands: bool = False
+    """Whether it fails also with `not: true`: where there was nothing to look at, or no clear
+    verdict, there is nothing to turn round."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,8 @@ class Graders:
         """Make all that is wanted: nobody wants to know after the first answers that a grader
         can't be used. Raise ConfigError with everything that keeps one from being made."""
         for named in self._given:
+            if self._no_exec and self._only_given:
+                _forbid_code(named)  # it was typed, and is no function that a program holds
             named.grader.load(self._surroundings)
         faults = []
         for text, (suite, case) in self._wanted.items():

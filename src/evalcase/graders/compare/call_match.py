@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from evalcase.errors import EvalcaseError
 from evalcase.graders.compare.json_difference import (
     Difference,
     find_differences,
@@ -17,6 +19,7 @@ from evalcase.text.answer_value import too_deep
 from evalcase.text.readable import arguments_text, call_text
 
 _NAMED = 5
+_MOST_PAIRS = 300_000
 _LONGEST = 80
 
 
@@ -25,6 +28,8 @@ class Call(NamedTuple):
 
     name: str
     arguments: JSON
+    is_deep: bool = False
+    """Whether its arguments are nested too deep to be compared."""
 
     def __str__(self) -> str:
         """Cut to a length that a person reads."""
@@ -48,7 +53,8 @@ class Match(NamedTuple):
 
 
 def read_calls(calls: Sequence[ToolCall]) -> list[Call]:
-    return [Call(call.name, call.arguments) for call in calls]
+    several = [(call.name, call.arguments) for call in calls]
+    return [Call(name, given, too_deep(given)) for name, given in several]
 
 
 Lacking = Callable[[Call, Call], Iterator[Difference]]
@@ -59,9 +65,17 @@ def contained(expected: Call, got: Call) -> Iterator[Difference]:
     """The expected arguments have to be part of those given. None expected: any will do."""
     if expected.arguments is None:
         return iter(())
-    if too_deep(got.arguments):
+    if got.is_deep:
         return iter((Difference("$", "nested too deep to be compared"),))
     return find_differences(expected.arguments, got.arguments, extra_keys=True)
+
+
+def _refuse_too_many(expected: Sequence[Call], got: Sequence[Call], order: str) -> None:
+    """An answer may hold any number of calls, and each may have to be held against each."""
+    made = Counter(call.name for call in got)
+    if order != "exact" and sum(made[call.name] for call in expected) > _MOST_PAIRS:
+        many = f"{len(expected):,} expected calls and {len(got):,} that were made"
+        raise EvalcaseError(f"{many} are too many to be compared")
 
 
 def match_calls(
@@ -71,6 +85,8 @@ def match_calls(
     order: str = "in_order",
 ) -> list[Match]:
     """What each expected call is held against, as many as can be by their order."""
+
+    _refuse_too_many(expected, got, order)
 
     def is_made(left: int, right: int) -> bool:
         return _is_made(expected[left], got[right], lacking)

@@ -11,7 +11,6 @@ from evalcase.graders.compare.field_words import describe_matcher
 from evalcase.graders.compare.json_difference import Difference, find_differences
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.system.patterns.searches import Searches
-from evalcase.text.answer_value import too_deep
 from evalcase.text.json_path import JsonPath
 
 
@@ -39,7 +38,7 @@ def _compare(mode: str, expected: Call, got: Call) -> Iterator[Difference]:
         return iter(())
     if mode == "contains":
         return contained(expected, got)
-    if too_deep(got.arguments):
+    if got.is_deep:
         return iter((Difference("$", "nested too deep to be compared"),))
     if mode == "exact":
         return find_differences(expected.arguments, got.arguments)

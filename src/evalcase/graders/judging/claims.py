@@ -47,6 +47,11 @@ class Claims:
         return sum(each.verdict == _SUPPORTED for each in self._claims) / len(self._claims)
 
     @property
+    def unsure(self) -> bool:
+        """Whether the judge could not tell of one, and that counts as not supported."""
+        return any(each.verdict == CANNOT_TELL for each in self._claims)
+
+    @property
     def reason(self) -> str:
         missing = [each for each in self._claims if each.verdict != _SUPPORTED]
         counted = f"{len(self._claims) - len(missing)} of {len(self._claims)} claims are supported"

@@ -25,6 +25,8 @@ class Decided(NamedTuple):
     reason: str
     """Of the first vote for that verdict."""
     votes: Mapping[Verdict, int]
+    unsure: bool = False
+    """Whether the judge could not tell, and that counts as not met."""
 
     @property
     def score(self) -> float:
@@ -68,7 +70,7 @@ def _decide_one(criterion: Criterion, said: Sequence[Said], asked: int, unsure: 
             raise GraderError("judge-unsure", message)
         # It counts as the worst there is, and says so.
         worst = criterion.levels[0][0] if criterion.levels else NOT_MET
-        return Decided(criterion, worst, f"the judge can't tell: {reason}", counted)
+        return Decided(criterion, worst, f"the judge can't tell: {reason}", counted, unsure=True)
     return Decided(criterion, verdict, reason, counted)
 
 

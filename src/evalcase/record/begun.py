@@ -1,5 +1,5 @@
-"""A note beside the runs that a later one was refused before it began: `resume` must not take the
-run before it for the newest word."""
+"""A note beside the runs of when one was last begun: where it was refused, or ended before it had a
+record, `resume` must not take the run before it for the newest word."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from evalcase.system.files import read_file
 _LONGEST = 40
 
 
-def note_refusal(runs_dir: str, now: datetime) -> None:
-    """Note when a run was refused. Where there are no runs yet, nobody could be misled."""
+def note_start(runs_dir: str, now: datetime) -> None:
+    """Note when a run is begun. Where there are no runs yet, nobody could be misled."""
     # A link may lead anywhere: runs may have come with somebody else's project.
     if os.path.isdir(runs_dir) and not os.path.islink(_note(runs_dir)):
-        with suppress(OSError):  # the refusal itself is told anyway
-            write_atomically(_note(runs_dir), now.isoformat().encode(), LocalDisk())
+        with suppress(OSError):  # the run itself will tell
+            write_atomically(_note(runs_dir), now.isoformat().encode(), LocalDisk(), durable=False)
 
 
-def was_refused_since(runs_dir: str, newest: Run) -> bool:
-    """Whether a run was refused after the newest one had begun."""
+def left_no_record(runs_dir: str, newest: Run) -> bool:
+    """Whether a run was begun after the newest one that has a record."""
     try:
         at = read_file(_note(runs_dir), _LONGEST, links=False).decode()
         return datetime.fromisoformat(at) > datetime.fromisoformat(newest.created_at)
@@ -32,4 +32,4 @@ def was_refused_since(runs_dir: str, newest: Run) -> bool:
 
 
 def _note(runs_dir: str) -> str:
-    return os.path.join(runs_dir, "refused")
+    return os.path.join(runs_dir, "begun")
