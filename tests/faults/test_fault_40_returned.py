@@ -11,6 +11,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +21,13 @@ from evalcase.model.question import Question
 from evalcase.model.trial import TrialKey
 from evalcase.record.reader import read_results
 from evalcase.testing import ScriptedTarget
+
+# Code that comes late may leave a coroutine that nobody waits for: the interpreter says so when it
+# finds the time, and that is not for evalcase to change.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:coroutine .* was never awaited"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 COLOUR = Enum("COLOUR", ["RED"])
 

@@ -25,6 +25,13 @@ from tests.faults.misbehaviour import (
 )
 from tests.run.project import Project, case
 
+# Code that comes late may leave a coroutine that nobody waits for: the interpreter says so when it
+# finds the time, and that is not for evalcase to change.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:coroutine .* was never awaited"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
 CANCEL_ALL = """
 for task in asyncio.all_tasks():
     task.cancel()
