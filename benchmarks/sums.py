@@ -100,7 +100,8 @@ def _peak_bytes(arguments: list[str]) -> int:
 
 def newest_run(project: Path) -> str:
     """The id of the last run of a project."""
-    return max(path.name for path in (project / ".evalcase" / "runs").iterdir())
+    runs = (project / ".evalcase" / "runs").iterdir()
+    return max(path.name for path in runs if path.is_dir())
 
 
 def _arguments(project: Path, target: str, at_once: int) -> list[str]:
