@@ -249,7 +249,7 @@ class _Run:
         """An output without what differs each time."""
         here = os.path.realpath(".") + os.sep
         # What a program is given as an absolute path is shown as one.
-        output = output.replace(f'"path": "{here}', '"path": "/home/you/project/').replace(here, "")
+        output = output.replace(f'"path": "{here}', '"path": "…/').replace(here, "")
         for pattern, steady in _TIMES:
             output = pattern.sub(steady, output)
         return _RUN_ID.sub(self.steady_id, output)

@@ -19,7 +19,7 @@ ABOUT: dict[str, Any] = {
     "trials": 3,
     "cwd": ".",
 }
-ROOT = "/home/me/project"
+ROOT = "/project"
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_for_another_user_or_in_another_project_it_is_a_stranger_s(
     assert not is_own(run, str(tmp_path / "other"), ROOT)
     assert not is_own(run, str(tmp_path / "nobody"), ROOT)
     assert not is_own(run, None, ROOT)
-    assert not is_own(run, state, "/home/me/clone")
+    assert not is_own(run, state, "/clone")
 
 
 def every_place(value: object, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

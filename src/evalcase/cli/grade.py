@@ -90,9 +90,10 @@ def command(
             return refuse_stranger(chosen, request, state)
         request = RunOptions()  # what its record would let pass doesn't count
     paths = tuple(os.path.abspath(path) for path in suites)
-    request = _limit(request, max_cost_usd, max_errors, fail_under)
+    request = request.overridden_by(max_errors=max_errors, fail_under=fail_under)
     request = replace(
-        request, env_file=os.path.abspath(env_file) if env_file else None,
+        request, max_cost_usd=max_cost_usd,
+        env_file=os.path.abspath(env_file) if env_file else None,
         no_exec=no_exec or request.no_exec, fail_fast=False, cache=None,
     )  # fmt: skip
     with KeptRun(chosen, grading) as kept:
@@ -109,15 +110,15 @@ def command(
             [make_grader(spec, defaults_of(config)) for spec in _read_graders(graders)],
             bool(graders),
         )  # fmt: skip
-        names = tuple(dict.fromkeys(result.key.target for result in kept.results()))
-        request = replace(request, targets=names)
+        answers = _count_answers(kept)
+        request = replace(request, targets=tuple(answers))
         if paths:
             request = replace(request, paths=paths, selection=Selection())
         view = make_view(manner.streams, quiet=manner.quiet or manner.as_json)
         with same_streams():
             plan = prepare(request, config, this_world(), view.warn, given)
         by = _graded_by(plan, kept, recorded=recorded, by_id=bool(suites), graders=graders)
-        plan = replace(plan, trials=_count_answers(kept))
+        plan = replace(plan, trials={name: count for name, count in answers.items() if count})
         evaluation = Evaluation(plan, view, by)
         view.expect(plan.trials)
         go = partial(evaluation.carry_out, folder, chosen)
@@ -128,16 +129,6 @@ def _require_paths(paths: Sequence[str]) -> None:
     gone = [path for path in paths if not os.path.exists(path)]
     if gone:
         raise ConfigError(f"{gone[0]} is gone. --recorded grades by what the record holds")
-
-
-def _limit(
-    request: RunOptions, max_cost_usd: float | None, max_errors: int | None,
-    fail_under: float | None,
-) -> RunOptions:  # fmt: skip
-    request = replace(request, max_cost_usd=max_cost_usd)
-    if max_errors is not None:
-        request = replace(request, max_errors=max_errors)
-    return request if fail_under is None else replace(request, fail_under=fail_under)
 
 
 def _read_graders(texts: Sequence[str]) -> list[dict[str, JSON]]:
@@ -185,10 +176,11 @@ def _check_graders(case: Case, kept: KeptRun) -> None:
 
 
 def _count_answers(kept: KeptRun) -> dict[str, int]:
+    """How many answers there are of each target that was asked."""
     counts: dict[str, int] = {}
     for result in kept.results():
-        if result.answer is not None:
-            counts[result.key.target] = counts.get(result.key.target, 0) + 1
+        name = result.key.target
+        counts[name] = counts.get(name, 0) + (result.answer is not None)
     return counts
 
 
@@ -198,14 +190,13 @@ def _graded_by(
     about: dict[str, object] = {"graders": list(graders)} if graders else {}
     if recorded:
         return By(kept.find_case, {**about, "recorded": True})
+    about["suites"] = plan.suites.hashes()
     if by_id:
         by_ids = cases_by_id(plan.suites)
-        by = By(lambda _, id: by_ids.get(id), {**about, "suites": plan.suites.hashes()})
+        by = By(lambda _, id: by_ids.get(id), about)
     else:
         by_names = cases_by_name(plan.suites)
-        by = By(
-            lambda suite, id: by_names.get((suite, id)), {**about, "suites": plan.suites.hashes()}
-        )
+        by = By(lambda suite, id: by_names.get((suite, id)), about)
     require_cases(kept, by.find, lambda result, case: _asks_same(result, case, kept))
     return by
 

@@ -85,16 +85,10 @@ def command(
     if chosen is None:
         return _show_newest(folder, RecordPlace(os.getcwd(), config), manner)
     request = read_request(chosen)
-    if max_errors is not None:
-        request = replace(request, max_errors=max_errors)
-    if fail_under is not None:
-        request = replace(request, fail_under=fail_under)
-    if env_file is not None:
-        request = replace(request, env_file=os.path.abspath(env_file))
-    if no_exec:
-        request = replace(request, no_exec=True)
-    if max_cost_usd is not None:
-        request = replace(request, max_cost_usd=max_cost_usd)
+    request = request.overridden_by(
+        max_errors=max_errors, fail_under=fail_under, max_cost_usd=max_cost_usd,
+        env_file=os.path.abspath(env_file) if env_file else None, no_exec=no_exec or None,
+    )  # fmt: skip
     # Its targets are those it began with, whatever the configuration says by now.
     default = chosen.about.get("default_target", config.target)
     go_back(chosen, config)

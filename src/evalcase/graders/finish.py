@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from evalcase.errors import EvalcaseError
+from evalcase.graders.compare.ending import read_ending
 from evalcase.graders.compare.excerpt import quote
-from evalcase.model.answer import Answer
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, ListOf, OneOf, OptionFault, Text
-
-_REFUSALS = ("refusal", "content_filter")
-
-
-class _End(NamedTuple):
-    reason: str | None
-    refusal: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,27 +37,13 @@ class FinishGrader(Grader):
             yield OptionFault((), needs, code="missing-option")
 
     def grade(self, context: Context) -> Score:
-        end = _read_end(context.answer)
+        end = read_ending(context.answer)
         if end.reason is None and end.refusal is None:
             raise EvalcaseError("the target did not report how the answer ended")
         if self.refusal == "forbid" and end.refusal is not None:
-            return Score(0.0, f"the model refused: {end.refusal}")
+            return Score(0.0, f"the model refused: {quote(end.refusal)}")
         wanted = (self.value,) if isinstance(self.value, str) else self.value
         ended = "it was refused" if end.reason is None else f"it ended by {quote(end.reason)}"
         if wanted is None or end.reason in wanted:
             return Score(1.0, ended)
         return Score(0.0, f"{ended}, and not by {' or '.join(map(quote, wanted))}")
-
-
-def _read_end(answer: Answer) -> _End:
-    """What the last message of the assistant says of its end, by the names that are in use."""
-    said = [message for message in answer.messages if message.role == "assistant"]
-    if not said:
-        return _End(None, None)
-    last = said[-1]
-    reason = last.get("finish_reason", last.get("stop_reason"))
-    reason = reason if isinstance(reason, str) else None
-    refusal = last.get("refusal")
-    if refusal:
-        return _End(reason, quote(refusal))
-    return _End(reason, quote(reason) if reason in _REFUSALS else None)

@@ -103,19 +103,15 @@ class JudgeGrader(Grader):
             yield OptionFault((where,), message, "make it an odd number")
         yield from rubric_faults(self.rubrics)
 
-    @property
-    def reads_case(self) -> bool:
+    def judges_case(self) -> bool:
         """Whether it judges by what the case says, having nothing of its own."""
         return self.value is None and self.rubric is None and not self.rubrics
-
-    def judges_case(self) -> bool:
-        return self.reads_case
 
     def missing_in(self, case: Case) -> str | None:
         return self._missing_in(case, has_context=has_context(case, self.context))
 
     def _missing_in(self, case: Case, *, has_context: bool) -> str | None:
-        if self.reads_case:
+        if self.judges_case():
             return None if case.needs_judge else "`criteria` or `rubrics`"
         needs = read_rubric(self.rubric).needs if self.rubric is not None else ()
         if "expected_output" in needs and not case.expects_output:
@@ -169,7 +165,7 @@ class JudgeGrader(Grader):
             return number_criteria(items)
         if rubric is not None:
             return rubric.criteria
-        if self.reads_case:
+        if self.judges_case():
             return number_criteria(criteria_of_case(context.case))
         prose = [{"id": "criteria", "text": self.value}] if self.value is not None else []
         return number_criteria([*prose, *map(_item, self.rubrics)])

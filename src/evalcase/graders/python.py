@@ -70,7 +70,7 @@ class FunctionGrader(Grader):
 
     @property
     def name(self) -> str:
-        return getattr(self._function, "__name__", type(self._function).__name__)
+        return _label(self._function)
 
     def load(self, surroundings: Surroundings) -> None:
         """Raise ConfigError if the function asks for what no grader is given."""
@@ -194,6 +194,11 @@ class _Manner(NamedTuple):
         return "expected" in self.by_place or "expected" in self.by_name
 
 
+def _label(function: Callable[..., object]) -> str:
+    """What people call it. An object that can be called has no name but that of its class."""
+    return getattr(function, "__name__", type(function).__name__)
+
+
 def _manner(function: Callable[..., object], arguments: tuple[str, ...] = ()) -> _Manner:
     # To look at a signature costs more than all the rest of a call; but not all can be looked up.
     can_be_known = getattr(function, "__hash__", None) is not None
@@ -210,7 +215,7 @@ def _parameters(function: Callable[..., object]) -> Mapping[str, Parameter]:
 def _find_manner(function: Callable[..., object], arguments: tuple[str, ...]) -> _Manner:
     by_place: list[str] = []
     by_name: list[str] = []
-    label = getattr(function, "__name__", type(function).__name__)
+    label = _label(function)
     parameters = _parameters(function)
     for name, parameter in parameters.items():
         if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from evalcase.model.case import Case
+from evalcase.model.finding import KeyPath
 from evalcase.model.grader import Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.option import Option, faults_of, made_of, option, options_of
@@ -65,6 +66,17 @@ class DeclaredGrader(NamedTuple):
     """The options that name a file of the project."""
     in_name: str | None
     """The option that a name with a colon gives, as in `python:module:function`."""
+
+    def named_targets(self, values: Mapping[str, JSON]) -> list[tuple[KeyPath, str]]:
+        """The targets that options name, each with its path seen from the grader."""
+        found: list[tuple[KeyPath, str]] = []
+        for name in self.targets:
+            value = values.get(name)
+            several: list[tuple[KeyPath, JSON]] = [((name,), value)]
+            if isinstance(value, list):
+                several = [((name, index), each) for index, each in enumerate(value)]
+            found += [(path, each) for path, each in several if isinstance(each, str) and each]
+        return found
 
     @property
     def options(self) -> dict[str, Option]:

@@ -85,6 +85,16 @@ class ToolCall(ReadOnly):
         return self.get("id")
 
 
+def names_tool(call: object) -> bool:
+    """Whether a value is a call that says which tool it is of, in either form."""
+    if not isinstance(call, dict):
+        return False
+    if "tool" in call:
+        return isinstance(call["tool"], str)
+    function = call.get("function")
+    return isinstance(function, dict) and isinstance(function.get("name"), str)
+
+
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 

@@ -62,12 +62,10 @@ def _reference_hint(module: str, name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class TargetName(Plain):
-    """A target by its name, or as `kind:value`. Whoever knows targets looks it up."""
+class _Name(Plain):
+    """A name of something that is looked up elsewhere."""
 
-    @property
-    def words(self) -> str:
-        return "the name of a target"
+    words: str
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, str) or not value:
@@ -75,6 +73,13 @@ class TargetName(Plain):
 
     def schema(self) -> dict[str, JSON]:
         return {"type": "string", "minLength": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class TargetName(_Name):
+    """A target by its name, or as `kind:value`. Whoever knows targets looks it up."""
+
+    words: str = "the name of a target"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,19 +104,10 @@ class PathText(Plain):
 
 
 @dataclass(frozen=True, slots=True)
-class FileName(Plain):
+class FileName(_Name):
     """A file of the project, named from its root. Whoever may touch the disk looks for it."""
 
-    @property
-    def words(self) -> str:
-        return "the path of a file"
-
-    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
-        if not isinstance(value, str) or not value:
-            yield mismatch(self, value, path)
-
-    def schema(self) -> dict[str, JSON]:
-        return {"type": "string", "minLength": 1}
+    words: str = "the path of a file"
 
 
 @dataclass(frozen=True, slots=True)

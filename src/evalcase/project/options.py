@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 from evalcase.errors import ConfigError
 from evalcase.model.codec import decode, encode
 from evalcase.model.option import held_faults, option, options_of
-from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.quick_dataclass import dataclass, field, replace
 from evalcase.model.result import Result
 from evalcase.model.shape import Number
 from evalcase.project.config import Config
@@ -66,6 +66,10 @@ class RunOptions:
             retry_timeouts=self.retry_timeouts,
             max_cost_usd=self.max_cost_usd,
         )
+
+    def overridden_by(self, **given: Any) -> RunOptions:  # noqa: ANN401 - each of its field's type
+        """The same with what somebody asks for now; None asks for nothing."""
+        return replace(self, **{name: each for name, each in given.items() if each is not None})
 
     def caches(self, config: Config) -> bool:
         return config.cache if self.cache is None else self.cache

@@ -16,8 +16,8 @@ from evalcase.record.commit import Committer, Done, JournalFailure
 from evalcase.record.lines import JournalLines
 from evalcase.record.lock import lock, unlock
 from evalcase.record.scrub import Written, write_row
-from evalcase.system.disk import BINARY, Disk, LocalDisk, sync_folder
-from evalcase.system.files import NO_LINK
+from evalcase.system.disk import Disk, LocalDisk, sync_folder
+from evalcase.system.files import BINARY, NO_LINK
 from evalcase.text.secrets import Scrubber
 
 

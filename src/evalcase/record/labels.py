@@ -11,8 +11,8 @@ import stat
 from evalcase.errors import ConfigError
 from evalcase.model.codec import decode, encode
 from evalcase.model.label import Label
-from evalcase.system.disk import BINARY, Disk, LocalDisk, write_all
-from evalcase.system.files import NO_WAIT, open_file
+from evalcase.system.disk import Disk, LocalDisk, write_all
+from evalcase.system.files import BINARY, NO_WAIT, open_file
 from evalcase.text.readable import as_json
 from evalcase.text.strict_json import parse_object
 

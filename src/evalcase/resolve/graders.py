@@ -133,14 +133,9 @@ def _with_inner(written: _Written, declared: DeclaredGrader, findings: Findings)
 
 def _mention_targets(written: _Written, declared: DeclaredGrader, findings: Findings) -> None:
     """Note whom a grader will ask: by name, or, where a judge names nobody, the configured one."""
-    named = False
-    for option in declared.targets:
-        value = written.options.get(option)
-        for index, name in enumerate(value if type(value) is list else [value]):
-            if type(name) is str and name:
-                named = True
-                below = (index,) if type(value) is list else ()
-                findings.mention("target", name, _place((option, *below), written))
+    named = declared.named_targets(written.options)
+    for path, name in named:
+        findings.mention("target", name, _place(path, written))
     if declared.kind.judges and not named:
         at_key = written.name_at and written.name_at != ("type",)
         path = (*written.path, *written.name_at)

@@ -8,7 +8,7 @@ from math import isfinite
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer, Usage
 from evalcase.model.codec import decode, encode
-from evalcase.model.message import ROLES, Message
+from evalcase.model.message import ROLES, Message, names_tool
 from evalcase.model.quick_dataclass import replace
 from evalcase.text.plain_json import NotJsonError, copy_json
 
@@ -63,7 +63,7 @@ def _fault_of_message(message: object) -> str | None:
     if message.get("role") not in ROLES:
         return f"`messages` has the role {message.get('role')!r:.60}"
     calls = message.get("tool_calls")
-    if calls is not None and not (isinstance(calls, list) and all(map(_is_call, calls))):
+    if calls is not None and not (isinstance(calls, list) and all(map(names_tool, calls))):
         return "`tool_calls` is not a list of calls, each with the name of a tool"
     try:
         copy_json(message)
@@ -84,15 +84,6 @@ def _plain(message: Message) -> Message:
     copied = copy_json(message)
     assert isinstance(copied, dict)
     return Message(copied)
-
-
-def _is_call(call: object) -> bool:
-    if not isinstance(call, dict):
-        return False
-    if "tool" in call:
-        return isinstance(call["tool"], str)
-    function = call.get("function")
-    return isinstance(function, dict) and isinstance(function.get("name"), str)
 
 
 def _counts(usage: object) -> bool:

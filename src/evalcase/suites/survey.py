@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.model.case import Case
-from evalcase.model.json_value import JSON
 from evalcase.model.problem import Problem
 from evalcase.model.quick_dataclass import replace
 from evalcase.plugins.graders import Graders
+from evalcase.plugins.known import Installed
 from evalcase.project.config import Config
 from evalcase.project.options import RunOptions
 from evalcase.run.plan import times_of
@@ -20,6 +20,10 @@ from evalcase.run.selection import Choice, Shard, deal
 from evalcase.run.unmatched import Unmatched
 from evalcase.suites.collection import SomeSuites
 from evalcase.suites.refusal import SuiteNeeds
+
+if TYPE_CHECKING:
+    from evalcase.model.grader_options import DeclaredGrader
+    from evalcase.model.known import Known
 
 
 class Survey(NamedTuple):
@@ -48,7 +52,7 @@ def survey_cases(
     warn: Callable[[str], None],
 ) -> Survey:
     """Go through every case, and note what it needs. Nothing is made, or imported."""
-    unmatched = Unmatched(choice)
+    unmatched, known = Unmatched(choice), Installed()
     checked = unmatched.watch(suites.check())
     found = Survey({}, {}, {}, choice)
     errors: tuple[Problem, ...] = ()
@@ -58,7 +62,7 @@ def survey_cases(
             found = found._replace(choice=_deal(choice, checked, options.selection.shard))
             checked = iter(suites)
         for suite, case in found.choice.choose(checked):
-            _note_case(suite, case, options, config, found)
+            _note_case(suite, case, options, config, known, found)
             graders.want(suite, case)
     except ConfigError as error:
         fault = error
@@ -105,15 +109,14 @@ def _look_at_filters(
     return ConfigError("no case is left to run: none has all that was asked for")
 
 
-def _note_case(suite: str, case: Case, options: RunOptions, config: Config, found: Survey) -> None:
+def _note_case(
+    suite: str, case: Case, options: RunOptions, config: Config, known: Known, found: Survey
+) -> None:
     needs = found.needs.get(suite)
     if needs is None:
         needs = found.needs[suite] = SuiteNeeds(set(), set(), set())
-    if not case.skip:
-        judges = list(_judges_in(case.data.get("graders", ())))
-        if _asks_configured_judge(case, judges):
-            needs.judged.add(case.id)
-        needs.asked.update(name for each in judges for name in _named_by(each))
+    if not case.skip and (case.needs_judge or "graders" in case.data):
+        _note_asked(case, known, needs)
     for name in targets_of(case, options, config):
         found.trials[name] = found.trials.get(name, 0) + times_of(case, options.repeat)
         found.cases[name] = found.cases.get(name, 0) + 1
@@ -141,24 +144,27 @@ def targets_of(case: Case, options: RunOptions, config: Config) -> tuple[str, ..
     return (config.target,)
 
 
-def _asks_configured_judge(case: Case, judges: Sequence[Mapping[str, JSON]]) -> bool:
-    """Whether the judge of the configuration grades a case, by its criteria or by a grader that
-    names no other."""
-    return any(not _named_by(each) for each in judges) or (case.needs_judge and not judges)
+def _note_asked(case: Case, known: Known, needs: SuiteNeeds) -> None:
+    """Note whom the graders of a case ask: targets by their names, or the judge of the
+    configuration, where one that judges names nobody, or nobody else judges its criteria."""
+    judges = 0
+    for declared, spec in _graders_in(case.data.get("graders", ()), known):
+        named = declared.named_targets(spec)
+        needs.asked.update(name for _, name in named)
+        judges += declared.kind.judges
+        if declared.kind.judges and not named:
+            needs.judged.add(case.id)
+    if case.needs_judge and not judges:
+        needs.judged.add(case.id)
 
 
-def _named_by(judge: Mapping[str, JSON]) -> list[str]:
-    """The targets that a grader which judges says it asks."""
-    panel, target = judge.get("panel"), judge.get("target")
-    several = panel if isinstance(panel, list) else [target]
-    return [name for name in several if isinstance(name, str)]
-
-
-def _judges_in(specs: Iterable[object]) -> Iterator[dict[str, JSON]]:
+def _graders_in(
+    specs: Iterable[Mapping[str, Any]], known: Known
+) -> Iterator[tuple[DeclaredGrader, Mapping[str, Any]]]:
+    """The graders that are declared, and those inside of them, with what each is told."""
     for spec in specs:
-        if isinstance(spec, dict):
-            if spec.get("type") == "judge":
-                yield spec
-            for value in spec.values():
-                if isinstance(value, list):
-                    yield from _judges_in(value)
+        declared = known.grader(spec["type"])
+        if declared is not None:
+            yield declared, spec
+            for name in declared.lists:
+                yield from _graders_in(spec.get(name, ()), known)

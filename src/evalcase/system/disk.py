@@ -9,10 +9,7 @@ import sys
 from contextlib import suppress
 from typing import Protocol
 
-from evalcase.system.files import open_file, read_bytes
-
-BINARY = getattr(os, "O_BINARY", 0)
-"""Windows would otherwise turn line feeds into something else."""
+from evalcase.system.files import BINARY, open_file, read_bytes
 
 
 class Disk(Protocol):

@@ -16,9 +16,11 @@ from evalcase.system.project_root import is_inside
 
 NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+BINARY = getattr(os, "O_BINARY", 0)
+"""Windows would otherwise turn line feeds into something else."""
 
 # Without blocking: opening a pipe that nobody writes to would wait without end.
-_FLAGS = os.O_RDONLY | NO_WAIT | getattr(os, "O_BINARY", 0)
+_FLAGS = os.O_RDONLY | NO_WAIT | BINARY
 
 
 class IrregularError(OSError):

@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from io import BufferedReader
 
-from evalcase.system.disk import BINARY, LocalDisk, sync_folder, write_all
-from evalcase.system.files import open_file
+from evalcase.system.disk import LocalDisk, sync_folder, write_all
+from evalcase.system.files import BINARY, open_file
 
 _SIZE = 32
 _NAME = "key"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from json import dumps
 
 from evalcase.model.json_value import JSON, kind
-from evalcase.model.message import ToolCall, is_part, part_text
+from evalcase.model.message import ToolCall, is_part, names_tool, part_text
 
 
 def as_json(value: JSON, indent: int | None = None) -> str:
@@ -46,17 +46,11 @@ def call_lines(message: Mapping[str, JSON]) -> Iterator[str]:
     """The tool calls of a message, one in a line."""
     calls = message.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
-        if isinstance(call, dict) and _has_name(call):
+        if isinstance(call, dict) and names_tool(call):
             made = ToolCall(call)
             yield call_text(made.name, made.arguments)
         else:
             yield as_json(call)
-
-
-def _has_name(call: Mapping[str, JSON]) -> bool:
-    function = call.get("function")
-    name = function.get("name") if isinstance(function, dict) else None
-    return isinstance(call.get("tool", name), str)
 
 
 def call_text(name: str, arguments: JSON) -> str:

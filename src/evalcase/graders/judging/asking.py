@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from evalcase.errors import GraderError, TargetError
+from evalcase.graders.compare.ending import read_ending
 from evalcase.graders.judging.prompt import Prompt, ask_again
 from evalcase.graders.judging.reply import BadReplyError
 from evalcase.model.answer import Answer
@@ -15,7 +16,6 @@ from evalcase.model.message import Message
 REASKS = 2
 _LONGEST_REPLY = 4_000
 _CUT_OFF = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
-_REFUSED = frozenset({"refusal", "content_filter"})
 
 Ask = Callable[[str, tuple[Message, ...], JSON], Awaitable[Answer]]
 T = TypeVar("T")
@@ -75,12 +75,9 @@ def _seen(answer: Answer) -> dict[str, Any]:
 
 def _object_to(answer: Answer) -> GraderError | None:
     """Why an answer can't be a verdict, whatever its text says."""
-    said = [message for message in answer.messages if message.role == "assistant"]
-    last: Mapping[str, Any] = said[-1] if said else {}
-    reason = last.get("finish_reason", last.get("stop_reason"))
-    details = {"reply": answer.text[:_LONGEST_REPLY]}
-    if reason in _REFUSED or last.get("refusal"):
+    end, details = read_ending(answer), {"reply": answer.text[:_LONGEST_REPLY]}
+    if end.refusal is not None:
         return GraderError("judge-refused", "the judge refused to judge", details)
-    if reason in _CUT_OFF or answer.truncated:
+    if end.reason in _CUT_OFF or answer.truncated:
         return GraderError("judge-truncated", "the judge's reply was cut off", details)
     return None

@@ -47,7 +47,7 @@ def find_chunks(context: Context, place: str | None) -> list[str]:
     if found is None and place is None:
         return _tool_outputs(context.answer.messages)
     items = found if isinstance(found, list) else [found]
-    return [item if isinstance(item, str) else as_json(item) for item in items if item is not None]
+    return _as_texts(items)
 
 
 def has_context(case: Case, place: str | None) -> bool:
@@ -83,7 +83,8 @@ def _show_calls(messages: Sequence[Message]) -> list[str]:
 def _tool_outputs(messages: Sequence[Message]) -> list[str]:
     called = [call.output for message in messages for call in message.tool_calls]
     told = [message.content for message in messages if message.role == "tool"]
-    return [
-        each if isinstance(each, str) else as_json(each)
-        for each in (*called, *told) if each is not None
-    ]  # fmt: skip
+    return _as_texts([*called, *told])
+
+
+def _as_texts(values: Sequence[JSON]) -> list[str]:
+    return [each if isinstance(each, str) else as_json(each) for each in values if each is not None]

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from evalcase.graders.judging.criterion import CANNOT_TELL, Criterion, Verdict
 from evalcase.model.json_value import JSON
-from evalcase.text.strict_json import BadJsonError, parse_json
+from evalcase.text.answer_value import parse_answer
+from evalcase.text.strict_json import BadJsonError
 
 _THINKING = re.compile(r"\s*<think>.*?</think>", re.DOTALL | re.IGNORECASE)
-_FENCE = re.compile(r"\s*```[a-zA-Z]*[ \t]*\n(.*)\n[ \t]*```\s*", re.DOTALL)
 CLAIM_VERDICTS = ("supported", "not_supported", CANNOT_TELL)
 
 
@@ -73,9 +73,8 @@ def read_claims(text: str) -> list[Claim]:
 
 def _read_object(text: str) -> dict[str, Any]:
     text = _THINKING.sub("", text, count=1) if _THINKING.match(text) else text
-    fenced = _FENCE.fullmatch(text)
     try:
-        value = parse_json((fenced[1] if fenced else text).strip())
+        value = parse_answer(text)
     except BadJsonError:
         raise BadReplyError("it was not one JSON object and nothing else") from None
     if not isinstance(value, dict):

@@ -14,7 +14,7 @@ from typing import Any
 
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON, kind
-from evalcase.model.message import ROLES, Message, is_message
+from evalcase.model.message import ROLES, Message, is_message, names_tool
 from evalcase.text.plain_json import has_lone_surrogates
 
 RAW = "content_base64"
@@ -58,16 +58,7 @@ def _message(item: JSON, number: int) -> Message:
 
 def is_tool_calls(calls: JSON) -> bool:
     """Whether a value is a list of calls, each of which names its tool."""
-    return isinstance(calls, list) and all(map(_is_call, calls))
-
-
-def _is_call(call: JSON) -> bool:
-    if not isinstance(call, dict):
-        return False
-    if "tool" in call:
-        return isinstance(call["tool"], str)
-    function = call.get("function")
-    return isinstance(function, dict) and isinstance(function.get("name"), str)
+    return isinstance(calls, list) and all(map(names_tool, calls))
 
 
 def _valid(message: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,27 @@
+"""How an answer ended, as its last message tells it by the names that are in use."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from evalcase.model.answer import Answer
+from evalcase.model.json_value import JSON
+
+_REFUSALS = ("refusal", "content_filter")
+
+
+class Ending(NamedTuple):
+    reason: str | None
+    """`stop`, `length` and the like; None if the target doesn't say."""
+    refusal: JSON
+    """What the model said when it refused, or the reason that means so; None if it didn't."""
+
+
+def read_ending(answer: Answer) -> Ending:
+    """What the last message of the assistant says of its end."""
+    said = [message for message in answer.messages if message.role == "assistant"]
+    if not said:
+        return Ending(None, None)
+    given = said[-1].get("finish_reason", said[-1].get("stop_reason"))
+    reason = given if isinstance(given, str) else None
+    return Ending(reason, said[-1].get("refusal") or (reason if reason in _REFUSALS else None))
