@@ -11,14 +11,16 @@ from evalcase.cli import run_flags
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.explained import explained
 from evalcase.cli.reports.forms import FORMS, write_file, write_form
-from evalcase.cli.reports.reported import Reported, Wanted
+from evalcase.cli.reports.reported import Figuring, Reported, Wanted
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.model.quick_dataclass import replace
 from evalcase.project.options import runs_folder
 from evalcase.record.find import find_run
 from evalcase.record.kept import KeptRun
+from evalcase.report.figures.figures import Interval
 from evalcase.report.terminal.failures import UNFINISHED
+from evalcase.report.terminal.part_table import KINDS, Kind
 from evalcase.report.terminal.progress import VERDICTS
 
 
@@ -38,11 +40,28 @@ from evalcase.report.terminal.progress import VERDICTS
     "--format", "form", type=click.Choice(FORMS), default="text",
     show_default=True, help="For people; one JSON object; or one for each trial, a line each.",
 )  # fmt: skip
+@click.option(
+    "--by", multiple=True, type=click.Choice(["target", "tag", "suite", "grader"]),
+    help="Show pass rates by these, where there are several. Repeatable. [default: target, tag]",
+)  # fmt: skip
+@click.option(
+    "--cluster", metavar="PATH",
+    help="Cases with the same value there tend to come out alike: metadata.topic, for one.",
+)  # fmt: skip
+@click.option(
+    "--interval", type=click.Choice(["wilson", "exact"]), default="wilson", show_default=True,
+    help="How intervals are made; exact ones are never too narrow.",
+)  # fmt: skip
+@click.option(
+    "--pass-at", "ks", multiple=True, type=click.IntRange(1), metavar="K",
+    help="Show the chance that one of K trials passes, and that all do. Repeatable.",
+)  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", help="Write to this file.")
 @run_flags.runs_dir
 @explained
 def command(
     run: str, case: str | None, verdicts: tuple[str, ...], target: str | None, form: str,
+    by: tuple[Kind, ...], cluster: str | None, interval: Interval, ks: tuple[int, ...],
     output: str | None, runs_dir: str | None,
 ) -> int:  # fmt: skip
     """Show what came of a run that was kept.
@@ -54,13 +73,17 @@ def command(
     evalcase report                      the newest run, as `run` showed it
     evalcase report previous --case sum  one case in full, with its answer
     evalcase report --format jsonl       every trial as a line of JSON
+    evalcase report --by grader          how often each grader passed
 
     Nothing but the record is read: its suites may be gone, and it may come from somebody else.
     """
     config = look_for_runs(os.getcwd())
     found = find_run(run, runs_folder(runs_dir, config))
     with KeptRun(*found) as kept:
-        reported = Reported(kept, RecordPlace(os.getcwd(), config), Wanted(case, target, verdicts))
+        reported = Reported(
+            kept, RecordPlace(os.getcwd(), config), Wanted(case, target, verdicts),
+            figuring=Figuring(interval, cluster, ks, by or KINDS),
+        )  # fmt: skip
         if output is not None:
             write_file(form, reported, output)
         else:
