@@ -12,8 +12,8 @@ import click
 from evalcase.cli import run_flags
 from evalcase.cli.explained import explained
 from evalcase.cli.run_flags import finite
-from evalcase.cli.running import Manner, execute
-from evalcase.cli.streams import same_streams, take_streams
+from evalcase.cli.running import Manner, execute, take_process
+from evalcase.cli.streams import same_streams
 from evalcase.cli.watching import make_view
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.failed_of import find_failed
@@ -124,7 +124,7 @@ def command(**options: object) -> int:
 
 @explained
 def _run(given: dict[str, object]) -> int:
-    manner = Manner(take_streams(), bool(given.pop("quiet")), bool(given.pop("as_json")))
+    manner = Manner(take_process(), bool(given.pop("quiet")), bool(given.pop("as_json")))
     given["max_errors"] = given["max_errors"] or 0
     dry_run, runs_dir = given.pop("dry_run"), given.pop("runs_dir")
     given["paths"] = given["paths"] or (".",)
