@@ -48,6 +48,7 @@ def test_fault_31_a_run_that_was_refused_is_not_made_up_for_by_the_one_before(
     "words",
     [
         ["run", "--taget", "agent"], ["run", "--repeat", "no"], ["rnu"],
+        ["run", "--report", "no/such/folder.html"],
         ["run", "--runs-dir", ".evalcase/runs", "--shard", "3/2"],
         ["run", "--runs-dir=.evalcase/runs", "--no"],
     ],

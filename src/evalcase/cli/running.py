@@ -19,7 +19,8 @@ from evalcase.cli.conclusion import (
     summary_object,
 )
 from evalcase.cli.crash import CRASH_CODE, tell_crash
-from evalcase.cli.exit_codes import exit_code
+from evalcase.cli.exit_codes import exit_code, first_code
+from evalcase.cli.reports.requested import Request, write_reports
 from evalcase.cli.streams import Streams, discard, take_streams
 from evalcase.cli.terminal import columns_of, style_for, write_prose
 from evalcase.cli.trust import why_unsealed
@@ -59,6 +60,8 @@ class Manner:
     as_json: bool
     is_new: bool = True
     """Whether all of its results are made now: then its record need not be read for a summary."""
+    reports: tuple[Request, ...] = ()
+    """What is to be written when it is over."""
     cwd: str = field(default_factory=os.getcwd)
     """Where the person is; `resume` works elsewhere."""
 
@@ -91,10 +94,11 @@ def execute(
         return _conclude_broken(evaluation, error, manner)
     known = manner.is_new and evaluated.status != "failed"
     statistics = view.statistics if known else None
-    print_conclusion(evaluated, statistics, RecordPlace(manner.cwd, evaluation.plan.config), manner)
+    place = RecordPlace(manner.cwd, evaluation.plan.config)
+    written = print_conclusion(evaluated, statistics, place, manner)
     if not evaluated.complete or evaluated.totals.trials.errored:
         _warn_unsealed(evaluated.run, evaluation.plan.world.state)
-    return exit_code(evaluated, evaluation.plan.options)
+    return first_code(exit_code(evaluated, evaluation.plan.options), written)
 
 
 def _conclude_broken(evaluation: Evaluation, error: BaseException, manner: Manner) -> int:
@@ -124,11 +128,22 @@ def _warn_unsealed(run: Run, state: str | None) -> None:
 
 def print_conclusion(
     evaluated: Evaluated, statistics: Statistics | None, place: RecordPlace, manner: Manner
-) -> None:
-    """Say what came of it. Statistics that nobody has are made of the record."""
+) -> int:
+    """Say what came of it, and write the reports that are wanted: 0 if that could be done.
+    Statistics that nobody has are made of the record."""
     if manner.as_json:
         manner.print([json.dumps(summary_object(evaluated))])
-        return
+    else:
+        _print_summary(evaluated, statistics, place, manner)
+    if not manner.reports:
+        return 0
+    with KeptRun(evaluated.run) as kept:
+        return write_reports(manner.reports, kept, place)
+
+
+def _print_summary(
+    evaluated: Evaluated, statistics: Statistics | None, place: RecordPlace, manner: Manner
+) -> None:
     out = manner.streams.out
     width, style = columns_of(out), style_for(out)
     with KeptRun(evaluated.run) as kept:
