@@ -13,6 +13,7 @@ from contextlib import suppress
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from evalcase.system import forks
 from evalcase.system.eager import Starter
 from evalcase.system.queue_time import QueueTime
 from evalcase.system.timer import Timer
@@ -62,6 +63,7 @@ class _Guest:
             self.leave(None, error)
 
     def leave(self, value: object, error: BaseException | None) -> None:
+        forks.end_if_forked(self.guests.forks)
         took_s = perf_counter() - self.started
         allowed_s = self.limit_s if self.queue is None else self.limit_s + self.queue.seconds()
         self.stay = Stay(value, error, self.is_told or took_s > allowed_s, took_s)
@@ -95,6 +97,7 @@ class Guests:
     def __init__(self, grace_s: float = GRACE_S) -> None:
         self.timer = Timer()
         self.grace_s = grace_s
+        self.forks = forks.count
         self._loop = asyncio.get_running_loop()
         self._starter = Starter()
         self._leaving: set[asyncio.Task[None]] = set()
@@ -125,6 +128,7 @@ class Guests:
     ) -> _Guest:  # fmt: skip
         guest = _Guest(self, limit_s, queue)
         guest.task = self._starter.start(guest.live(awaitable), name)
+        forks.end_if_forked(self.forks)  # it has made its first step
         if guest.task is not None:
             guest.waiter = self._loop.create_future()
             self.timer.add(guest, limit_s)

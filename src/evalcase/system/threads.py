@@ -14,6 +14,8 @@ from queue import SimpleQueue
 from threading import Lock, Thread
 from time import perf_counter
 
+from evalcase.system import forks
+
 _QUICK_S = 0.0002
 """How long a call may take that the loop is to stand still for."""
 _HOLD_S = 0.005
@@ -42,11 +44,12 @@ class PlainCall:
         self.future = future
 
     def run(self) -> None:
-        started = perf_counter()
+        before, started = forks.count, perf_counter()
         try:
             self.value = self.context.run(self.function, *self.arguments)
         except BaseException as error:  # noqa: BLE001 - it is raised again where the call was made
             self.error = error
+        forks.end_if_forked(before)
         self.took_s = perf_counter() - started
 
     def settle(self) -> None:
