@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TextIO
 
 import click
@@ -34,7 +35,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
         if name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"evalcase.cli.{name}").command
+        command: click.Command = _module_of(name).command
         return command
 
     def resolve_command(
@@ -86,6 +87,16 @@ def app() -> None:
     connection. Exit codes: 0 all well, 1 not all passed or a gate is not met, 2 an invalid file,
     configuration or usage, 3 trials errored or a run is not complete, 130 interrupted.
     """
+
+
+def import_command(arguments: list[str]) -> None:
+    """Import the command that the arguments name, if they name one."""
+    if arguments and arguments[0] in COMMANDS:
+        _module_of(arguments[0])
+
+
+def _module_of(name: str) -> ModuleType:
+    return import_module(f"evalcase.cli.{name}")
 
 
 def run(arguments: list[str]) -> int:

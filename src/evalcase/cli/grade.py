@@ -10,6 +10,7 @@ import click
 
 from evalcase.cli import run_flags
 from evalcase.cli.explained import explained
+from evalcase.cli.reports.requested import report_option, request_reports
 from evalcase.cli.resume import go_back, read_request
 from evalcase.cli.running import Manner, execute
 from evalcase.cli.streams import same_streams, take_streams
@@ -53,6 +54,7 @@ from evalcase.system.world import this_world
 @run_flags.no_exec
 @run_flags.env_file("Take environment variables from this file.")
 @trust_option
+@report_option
 @run_flags.runs_dir
 @run_flags.quiet
 @run_flags.as_json
@@ -60,7 +62,8 @@ from evalcase.system.world import this_world
 def command(
     run: str, suites: tuple[str, ...], graders: tuple[str, ...], recorded: bool,
     max_cost_usd: float | None, max_errors: int | None, fail_under: float | None, no_exec: bool,
-    env_file: str | None, trust: bool, runs_dir: str | None, quiet: bool, as_json: bool,
+    env_file: str | None, trust: bool, reports: tuple[str, ...],
+    runs_dir: str | None, quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Grade the answers of a run again. No target is asked; judges are.
 
@@ -76,7 +79,8 @@ def command(
     """
     if recorded and suites:
         raise click.UsageError("--recorded and --suite both say which cases there are")
-    manner = Manner(take_streams(), quiet, as_json, is_new=False)
+    wanted = request_reports(reports)
+    manner = Manner(take_streams(), quiet, as_json, is_new=False, reports=wanted)
     config = load_config(os.getcwd(), os.getcwd())
     folder = os.path.abspath(runs_folder(runs_dir, config))
     chosen, grading = find_run(run, folder)

@@ -12,6 +12,7 @@ from evalcase.cli import run_flags
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.exit_codes import exit_code, first_code
 from evalcase.cli.explained import explained
+from evalcase.cli.reports.requested import report_option, request_reports
 from evalcase.cli.running import Manner, execute, print_conclusion
 from evalcase.cli.streams import same_streams, take_streams
 from evalcase.cli.trust import refuse_stranger, trust_option
@@ -41,6 +42,7 @@ from evalcase.system.world import this_world
 @run_flags.no_exec
 @run_flags.env_file("Take environment variables from this file, in place of the one of `run`.")
 @trust_option
+@report_option
 @run_flags.runs_dir
 @run_flags.quiet
 @run_flags.as_json
@@ -49,7 +51,7 @@ def command(
     run: str | None, retry_errored: bool, max_cost_usd: float | None,
     max_errors: int | None,
     fail_under: float | None, no_exec: bool, env_file: str | None, trust: bool,
-    runs_dir: str | None, quiet: bool, as_json: bool,
+    reports: tuple[str, ...], runs_dir: str | None, quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Go on with a run: only what is not finished is run, whatever ended it.
 
@@ -72,7 +74,8 @@ def command(
     evalcase resume latest               after an edit of what is expected
     """
     again: tuple[Verdict, ...] = ("errored",) if retry_errored else ()
-    manner = Manner(take_streams(), quiet, as_json, is_new=False)
+    wanted = request_reports(reports)
+    manner = Manner(take_streams(), quiet, as_json, is_new=False, reports=wanted)
     config = load_config(os.getcwd(), os.getcwd())
     folder = os.path.abspath(runs_folder(runs_dir, config))
     if run is None:
@@ -132,8 +135,9 @@ def _show_newest(folder: str, place: RecordPlace, manner: Manner) -> int:
         return 2
     sys.stderr.write(f"nothing is left to do: {newest.id} is the newest run\n")
     evaluated = read_evaluated(KeptRun(newest))
-    print_conclusion(evaluated, None, place, manner)
-    return first_code(exit_code(evaluated, read_request(newest)), _refusal_code(folder, newest))
+    written = print_conclusion(evaluated, None, place, manner)
+    code = exit_code(evaluated, read_request(newest))
+    return first_code(code, written, _refusal_code(folder, newest))
 
 
 def _code_of_newest(folder: str, chosen: Run) -> int:

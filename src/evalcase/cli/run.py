@@ -11,6 +11,7 @@ import click
 
 from evalcase.cli import run_flags
 from evalcase.cli.explained import explained
+from evalcase.cli.reports.requested import report_option, request_reports
 from evalcase.cli.run_flags import finite
 from evalcase.cli.running import Manner, execute
 from evalcase.cli.streams import same_streams, take_streams
@@ -101,6 +102,7 @@ def _shard(_: click.Context, __: click.Parameter, value: str | None) -> Shard | 
 @click.option(
     "--dry-run", is_flag=True, help="Check suites and configuration, and say what would run."
 )
+@report_option
 @run_flags.runs_dir
 @run_flags.quiet
 @run_flags.as_json
@@ -124,7 +126,9 @@ def command(**options: object) -> int:
 
 @explained
 def _run(given: dict[str, object]) -> int:
-    manner = Manner(take_streams(), bool(given.pop("quiet")), bool(given.pop("as_json")))
+    reports = request_reports(given.pop("reports"))  # type: ignore[arg-type]
+    quiet, as_json = bool(given.pop("quiet")), bool(given.pop("as_json"))
+    manner = Manner(take_streams(), quiet, as_json, reports=reports)
     given["max_errors"] = given["max_errors"] or 0
     dry_run, runs_dir = given.pop("dry_run"), given.pop("runs_dir")
     given["paths"] = given["paths"] or (".",)

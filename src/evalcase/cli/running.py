@@ -18,7 +18,8 @@ from evalcase.cli.conclusion import (
     last_lines,
     summary_object,
 )
-from evalcase.cli.exit_codes import exit_code
+from evalcase.cli.exit_codes import exit_code, first_code
+from evalcase.cli.reports.requested import Request, write_reports
 from evalcase.cli.streams import Streams, discard
 from evalcase.cli.terminal import columns_of, style_for, write_prose
 from evalcase.cli.trust import why_unsealed
@@ -50,6 +51,8 @@ class Manner:
     as_json: bool
     is_new: bool = True
     """Whether all of its results are made now: then its record need not be read for a summary."""
+    reports: tuple[Request, ...] = ()
+    """What is to be written when it is over."""
     cwd: str = field(default_factory=os.getcwd)
     """Where the person is; `resume` works elsewhere."""
 
@@ -80,10 +83,11 @@ def execute(
         return 130
     known = manner.is_new and evaluated.status != "failed"
     statistics = view.statistics if known else None
-    print_conclusion(evaluated, statistics, RecordPlace(manner.cwd, evaluation.plan.config), manner)
+    place = RecordPlace(manner.cwd, evaluation.plan.config)
+    written = print_conclusion(evaluated, statistics, place, manner)
     if not evaluated.complete or evaluated.totals.trials.errored:
         _warn_unsealed(evaluated.run, evaluation.plan.world.state)
-    return exit_code(evaluated, evaluation.plan.options)
+    return first_code(exit_code(evaluated, evaluation.plan.options), written)
 
 
 def _tell_stray(view: RunView, error: BaseException) -> None:
@@ -102,11 +106,22 @@ def _warn_unsealed(run: Run, state: str | None) -> None:
 
 def print_conclusion(
     evaluated: Evaluated, statistics: Statistics | None, place: RecordPlace, manner: Manner
-) -> None:
-    """Say what came of it. Statistics that nobody has are made of the record."""
+) -> int:
+    """Say what came of it, and write the reports that are wanted: 0 if that could be done.
+    Statistics that nobody has are made of the record."""
     if manner.as_json:
         manner.print([json.dumps(summary_object(evaluated))])
-        return
+    else:
+        _print_summary(evaluated, statistics, place, manner)
+    if not manner.reports:
+        return 0
+    with KeptRun(evaluated.run) as kept:
+        return write_reports(manner.reports, kept, place)
+
+
+def _print_summary(
+    evaluated: Evaluated, statistics: Statistics | None, place: RecordPlace, manner: Manner
+) -> None:
     out = manner.streams.out
     width, style = columns_of(out), style_for(out)
     with KeptRun(evaluated.run) as kept:

@@ -1,5 +1,5 @@
-"""What statsmodels 0.15 and scikit-learn 1.9 find for the same numbers; too large to be installed
-for a test, so what they found is kept in a file."""
+"""What scipy 1.17, statsmodels 0.15 and scikit-learn 1.9 find for the same numbers; too large to be
+installed for a test, so what they found is kept in a file."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from typing import Any
 
 import pytest
 
+from evalcase.report.statistics.beta import beta_quantile, share_below
+from evalcase.report.statistics.exact import estimate_exact
 from evalcase.report.statistics.kappa import cohen_kappa, fleiss_kappa
 from evalcase.report.statistics.means import estimate_difference
+from evalcase.report.statistics.student import t_quantile
+from evalcase.report.statistics.units import Cluster, estimate_clusters, estimate_units
 from evalcase.report.statistics.wilson import estimate_share
 
 FOUND: dict[str, list[Any]] = json.loads(
@@ -44,4 +48,50 @@ def test_welch(first: list[float], second: list[float], low: float, high: float)
     """statsmodels: CompareMeans(…).tconfint_diff(usevar="unequal")."""
     found = estimate_difference(first, second)
     assert found is not None
-    assert (found.low, found.high) == pytest.approx((low, high), abs=0.02 * (high - low))
+    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-9)
+
+
+@pytest.mark.parametrize(("freedom", "value"), FOUND["t"])
+def test_student(freedom: float, value: float) -> None:
+    """scipy: stats.t.ppf(0.975, freedom)."""
+    assert t_quantile(freedom) == pytest.approx(value, rel=1e-10)
+
+
+@pytest.mark.parametrize(("x", "a", "b", "share"), FOUND["beta_below"])
+def test_incomplete_beta(x: float, a: float, b: float, share: float) -> None:
+    """scipy: special.betainc(a, b, x)."""
+    assert share_below(x, a, b) == pytest.approx(share, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(("share", "a", "b", "x"), FOUND["beta_quantile"])
+def test_beta_quantile(share: float, a: float, b: float, x: float) -> None:
+    """scipy: special.betaincinv(a, b, share)."""
+    assert beta_quantile(share, a, b) == pytest.approx(x, rel=1e-11)
+
+
+@pytest.mark.parametrize(("hits", "total", "low", "high"), FOUND["exact"])
+def test_clopper_and_pearson(hits: int, total: int, low: float, high: float) -> None:
+    """scipy: binomtest(hits, total).proportion_ci(0.95, "exact")."""
+    assert estimate_exact(hits, total) == pytest.approx((hits / total, low, high), abs=1e-12)
+
+
+@pytest.mark.parametrize(("values", "low", "high"), FOUND["units"])
+def test_units(values: list[float], low: float, high: float) -> None:
+    """statsmodels: the standard error of OLS(values, 1), and proportion_confint for the effective
+    size that follows from it with scipy's t."""
+    found = estimate_units(len(values), sum(values), sum(value**2 for value in values))
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-9)
+
+
+@pytest.mark.parametrize(("values", "groups", "low", "high"), FOUND["clusters"])
+def test_clusters(values: list[float], groups: list[int], low: float, high: float) -> None:
+    """The same with OLS(values, 1).fit(cov_type="cluster")."""
+    found = estimate_clusters(_gather(values, groups))
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-9)
+
+
+def _gather(values: list[float], groups: list[int]) -> list[Cluster]:
+    members = [[v for v, g in zip(values, groups, strict=True) if g == of] for of in set(groups)]
+    return [Cluster(len(held), sum(held)) for held in members]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import fsum, sqrt
 
-from evalcase.report.statistics.estimate import Estimate, Z
+from evalcase.report.statistics.estimate import Estimate
+from evalcase.report.statistics.student import t_quantile
 
 
 def estimate_difference(first: Sequence[float], second: Sequence[float]) -> Estimate | None:
@@ -29,14 +30,3 @@ def _mean(values: Sequence[float]) -> tuple[float, float]:
     mean = fsum(values) / len(values)
     squares = fsum((value - mean) ** 2 for value in values)
     return mean, squares / (len(values) - 1) / len(values)
-
-
-def t_quantile(freedom: float) -> float:
-    """Of Student's distribution, at the level of all intervals here: the expansion of Cornish and
-    Fisher, right to 2 % from two degrees of freedom on."""
-    z, v = Z, freedom
-    first = (z**3 + z) / 4
-    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
-    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
-    fourth = (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160
-    return z + first / v + second / v**2 + third / v**3 + fourth / v**4

@@ -1,0 +1,76 @@
+"""The forms of a report by name and by the ending of a file; each is imported when it is written.
+
+A form is a function of a `Reported` that gives its pieces, one after the other: text or bytes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
+from importlib.util import find_spec
+
+from evalcase.cli.reports.reported import Reported
+from evalcase.errors import ConfigError
+from evalcase.model.nearest import did_you_mean
+
+Pieces = Iterator[str] | Iterator[bytes]
+
+_FORMS = {
+    "text": "text:write_text",
+    "json": "objects:write_json",
+    "jsonl": "objects:write_jsonl",
+}
+FORMS = tuple(_FORMS)
+_ENDINGS = {".txt": "text", ".json": "json", ".jsonl": "jsonl"}
+
+
+_EXTRAS: dict[str, str] = {}
+"""What forms need beyond the core; the extra has the name of the form."""
+
+
+def form_of(path: str) -> str:
+    """The form that the ending of a file names. Raise ConfigError if it names none."""
+    ending = os.path.splitext(path)[1]
+    form = _ENDINGS.get(ending.lower())
+    if form is None:
+        hint = did_you_mean(ending, _ENDINGS) or f"it must be one of {', '.join(_ENDINGS)}"
+        raise ConfigError(f"the ending of {path} names no form of a report; {hint}")
+    return form
+
+
+def require_form(form: str) -> None:
+    """Raise ConfigError if a form needs a package that is not installed."""
+    needed = _EXTRAS.get(form)
+    if needed is not None and find_spec(needed) is None:
+        raise ConfigError(f"a report as {form} needs {needed}: pip install 'evalcase[{form}]'")
+
+
+def write_form(form: str, reported: Reported) -> Pieces:
+    """The pieces of a report in that form."""
+    require_form(form)
+    module, _, name = _FORMS[form].partition(":")
+    writer: Callable[[Reported], Pieces] = getattr(
+        import_module(f"evalcase.cli.reports.{module}"), name
+    )
+    return writer(reported)
+
+
+def write_file(form: str, reported: Reported, path: str) -> None:
+    """Write a report to a file. It is left alone if the report can't be made whole."""
+    import shutil
+    import tempfile
+
+    with tempfile.TemporaryFile() as draft:
+        draft.writelines(_encoded(write_form(form, reported)))
+        draft.seek(0)
+        try:
+            with open(path, "wb") as file:
+                shutil.copyfileobj(draft, file)
+        except OSError as error:
+            raise ConfigError(f"{path} can't be written: {error.strerror or error}") from error
+
+
+def _encoded(pieces: Iterable[str | bytes]) -> Iterator[bytes]:
+    for piece in pieces:
+        yield piece if isinstance(piece, bytes) else piece.encode("utf-8", "backslashreplace")

@@ -1,0 +1,36 @@
+"""Reports for programs: one JSON object of a run, or one for each of its trials."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from evalcase.cli.conclusion import summary_object
+from evalcase.cli.reports.reported import Reported
+from evalcase.model.quick_dataclass import asdict
+from evalcase.record.folder import origin_of
+from evalcase.report.files.trials import Origin, trial_object
+
+
+def write_json(reported: Reported) -> Iterator[str]:
+    """One object, a case in each line, so that a million need not be held."""
+    summary = json.dumps(summary_object(reported.evaluated()), ensure_ascii=False)
+    yield f'{summary[:-1]}, "cases": [\n'
+    before = None
+    for case in reported.kept.cases(reported.results()):
+        if before is not None:
+            yield before + ",\n"
+        before = json.dumps(asdict(case), ensure_ascii=False)
+    if before is not None:
+        yield before + "\n"
+    yield "]}\n"
+
+
+def write_jsonl(reported: Reported) -> Iterator[str]:
+    """An object for each trial, with all that there is to say of it."""
+    kept = reported.kept
+    origin = Origin(kept.run.id, origin_of(kept.run), kept.mixed)
+    for result in reported.results():
+        case = kept.find_case(result.key.suite, result.key.case)
+        row = trial_object(origin, result, case, kept.outcome(result))
+        yield json.dumps(row, ensure_ascii=False) + "\n"

@@ -1,0 +1,95 @@
+"""What is reported of a kept run: all of its results, or those of a case, a target or a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from evalcase.cli.conclusion import RecordPlace
+from evalcase.errors import ConfigError
+from evalcase.model.nearest import did_you_mean
+from evalcase.model.quick_dataclass import dataclass, replace
+from evalcase.model.result import Result
+from evalcase.record.evaluated import Evaluated, read_evaluated
+from evalcase.record.kept import KeptRun
+from evalcase.record.tally import Tally
+from evalcase.report.terminal.failures import UNFINISHED
+from evalcase.report.terminal.statistics import Statistics
+from evalcase.report.terminal.style import PLAIN, Style
+
+_MOST_KNOWN = 10_000
+"""Names that are remembered in case that the one which was asked for is not among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which results of a run are reported."""
+
+    case: str | None = None
+    target: str | None = None
+    verdicts: tuple[str, ...] = ()
+    """Of cases."""
+
+    @property
+    def is_all(self) -> bool:
+        """Whether every case is counted. A verdict that is asked for changes no count: all of those
+        that passed are no pass rate."""
+        return self.case is None and self.target is None
+
+    def includes(self, case: str) -> bool:
+        """Whether a case is meant: by its id, or by a glob as `run --case` takes it."""
+        return self.case in (None, case) or fnmatchcase(case, self.case or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A run that is reported, and for whom."""
+
+    kept: KeptRun
+    place: RecordPlace
+    wanted: Wanted = Wanted()
+    style: Style = PLAIN
+    width: int = 80
+
+    def evaluated(self, statistics: Statistics | None = None) -> Evaluated:
+        """What came of the run, or of a case or a target; statistics are filled on the way."""
+        evaluated = read_evaluated(self.kept)
+        if statistics is None and self.wanted.is_all:
+            return evaluated
+        tally = Tally()
+        for result in replace(self, wanted=replace(self.wanted, verdicts=())).results():
+            tally.add(result)
+            if statistics is not None:
+                statistics.add(result)
+        return evaluated if self.wanted.is_all else replace(
+            evaluated, totals=tally.totals(), not_run=0
+        )  # fmt: skip
+
+    def results(self) -> Iterator[Result]:
+        """The results that are wanted. Raise ConfigError if a name is not one of the run's."""
+        wanted, count = self.wanted, 0
+        cases: dict[str, bool] = {}
+        targets: dict[str, bool] = {}
+        for result in self.kept.results():
+            key = result.key
+            if len(cases) < _MOST_KNOWN:
+                cases[key.case] = True
+            targets[key.target] = True
+            if not wanted.includes(key.case) or wanted.target not in (None, key.target):
+                continue
+            count += 1
+            if not wanted.verdicts or self._verdict(result) in wanted.verdicts:
+                yield result
+        if not count and not wanted.is_all:
+            raise ConfigError(_missing(self.kept.run.id, wanted, list(cases), list(targets)))
+
+    def _verdict(self, result: Result) -> str:
+        return self.kept.outcome(result).verdict or UNFINISHED
+
+
+def _missing(run: str, wanted: Wanted, cases: list[str], targets: list[str]) -> str:
+    for noun, name, known in (("case", wanted.case, cases), ("target", wanted.target, targets)):
+        if name is not None and not any(fnmatchcase(each, name) for each in known):
+            hint = did_you_mean(name, known)
+            return f"run {run} has no {noun} `{name}`{f'; {hint}' if hint else ''}"
+    return f"case `{wanted.case}` was not run at `{wanted.target}` in run {run}"

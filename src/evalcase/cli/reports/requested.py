@@ -1,0 +1,67 @@
+"""Reports that a run is to leave behind: asked for before it begins, written when it is over."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+
+import click
+
+from evalcase.cli.conclusion import RecordPlace
+from evalcase.cli.terminal import write_prose
+from evalcase.errors import ConfigError, EvalcaseError
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.record.kept import KeptRun
+
+report_option = click.option(
+    "--report", "reports", multiple=True, metavar="FILE",
+    help="Write a report when it is over; its form by the ending of FILE. Repeatable.",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A report that is wanted of a run."""
+
+    form: str
+    path: str
+    """Absolute: a run may go elsewhere."""
+
+
+def request_reports(paths: Sequence[str]) -> tuple[Request, ...]:
+    """Raise ConfigError for what can't be written, before anything is run, and paid."""
+    if not paths:
+        return ()
+    from evalcase.cli.reports.forms import form_of, require_form
+
+    requests = []
+    for path in paths:
+        form = form_of(path)
+        require_form(form)
+        _require_folder(path)
+        requests.append(Request(form, os.path.abspath(path)))
+    return tuple(requests)
+
+
+def _require_folder(path: str) -> None:
+    folder = os.path.dirname(path) or "."
+    if os.path.isdir(path) or not os.path.isdir(folder):
+        why = "it is a folder" if os.path.isdir(path) else f"there is no folder {folder}"
+        raise ConfigError(f"{path} can't be written: {why}")
+
+
+def write_reports(requests: Iterable[Request], kept: KeptRun, place: RecordPlace) -> int:
+    """Write what was asked for; 0, or the exit code for what could not be written. What was run is
+    kept all the same, and can be reported again."""
+    code = 0
+    for request in requests:
+        from evalcase.cli.reports.forms import write_file
+        from evalcase.cli.reports.reported import Reported
+
+        try:
+            write_file(request.form, Reported(kept, place), request.path)
+        except EvalcaseError as error:
+            write_prose(f"evalcase: {error}", sys.stderr)
+            code = 3
+    return code

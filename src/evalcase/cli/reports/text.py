@@ -1,0 +1,51 @@
+"""A report for people: what `run` showed at its end, or cases in full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evalcase.cli.conclusion import conclusion_lines
+from evalcase.cli.reports.reported import Reported
+from evalcase.cli.seen_suites import see_suites
+from evalcase.report.terminal.case_report import case_lines, trial_lines
+from evalcase.report.terminal.failures import UNFINISHED
+from evalcase.report.terminal.statistics import TROUBLED, Statistics
+from evalcase.text.visible import visible
+
+
+def write_text(reported: Reported) -> Iterator[str]:
+    lines = _summary(reported) if reported.wanted.case is None else _cases(reported)
+    return (line + "\n" for line in lines)
+
+
+def _summary(reported: Reported) -> Iterator[str]:
+    kept, verdicts = reported.kept, reported.wanted.verdicts
+    shown = [None if each == UNFINISHED else each for each in verdicts]
+    statistics = Statistics(shown or TROUBLED)  # type: ignore[arg-type]
+    evaluated = reported.evaluated(statistics)
+    return conclusion_lines(
+        evaluated, statistics, kept.gradings, kept.find_case,
+        reported.place, reported.width, reported.style,
+    )  # fmt: skip
+
+
+def _cases(reported: Reported) -> Iterator[str]:
+    """One case in full; or several, where suites have the same id."""
+    kept, place = reported.kept, reported.place
+    width, style = reported.width, reported.style
+    see_suite = see_suites(kept.run, place.config.root, place.cwd)
+    results = sorted(reported.results(), key=lambda result: result.key)
+    before = None
+    for result in results:
+        suite, case, _, _ = result.key
+        if before is None or before[:2] != (suite, case):
+            if before is not None:
+                yield ""
+            known = kept.find_case(suite, case)
+            yield from case_lines(see_suite(suite), case, known, width, style)
+        is_first = before is None or before[:3] != result.key[:3]
+        yield from trial_lines(result, kept.outcome(result), width, style, is_first=is_first)
+        before = result.key
+    if before is None:
+        wanted = reported.wanted
+        yield f"case {visible(wanted.case or '')} is not {' or '.join(wanted.verdicts)}"

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import json
+
+from tests.run.project import Project, case, cases
+
+
+def test_a_run_leaves_every_report_that_was_asked_for(project: Project) -> None:
+    project.suite(case("a", "say ok"), case("b", "say no"))
+    done = project.run("run", "--report", "out.jsonl", "--report", "out.json", "--report", "o.txt")
+    assert done.code == 1
+    rows = [json.loads(line) for line in (project.path / "out.jsonl").read_text().splitlines()]
+    assert [(row["case"], row["verdict"]) for row in rows] == [("a", "passed"), ("b", "failed")]
+    assert json.loads((project.path / "out.json").read_text())["failed"] == 1
+    assert "1 failed" in (project.path / "o.txt").read_text()
+
+
+def test_a_report_is_what_the_command_makes_of_the_record(project: Project) -> None:
+    project.suite(case("a", "say ok"))
+    project.run("run", "--report", "out.jsonl")
+    again = project.run("report", "--format", "jsonl")
+    assert (project.path / "out.jsonl").read_text() == again.out
+
+
+def test_an_ending_that_names_no_form_is_refused_before_anything_is_asked(
+    project: Project,
+) -> None:
+    project.suite(case("a", "say ok"))
+    done = project.run("run", "--report", "out.jsnl")
+    assert done.code == 2
+    assert "names no form of a report" in done.err
+    assert "did you mean `.json" in done.err
+    assert project.calls() == []
+
+
+def test_a_folder_that_is_not_there_is_refused_before_anything_is_asked(project: Project) -> None:
+    project.suite(case("a", "say ok"))
+    done = project.run("run", "--report", "no/out.json")
+    assert (done.code, project.calls()) == (2, [])
+    assert "there is no folder no" in done.err
+
+
+def test_a_report_that_can_not_be_written_is_no_success(project: Project) -> None:
+    project.add_to_agent('def gone(question):\n    (HERE / "out").rmdir()\n    return "ok"\n')
+    (project.path / "out").mkdir()
+    project.suite(case("a", "x"), target="python:agent:gone")
+    done = project.run("run", "--report", "out/a.json")
+    assert done.code == 3
+    assert "can't be written" in done.err
+    assert "1 passed" in done.out
+
+
+def test_resume_and_grade_write_reports_too(project: Project) -> None:
+    project.suite(*cases(2))
+    project.run("run")
+    for command in (["resume", "latest"], ["resume"], ["grade", "latest"]):
+        done = project.run(*command, "--report", "out.json")
+        assert done.code == 0, done
+        assert json.loads((project.path / "out.json").read_text())["passed"] == 2
+        (project.path / "out.json").unlink()
+
+
+def test_a_report_that_breaks_half_way_leaves_the_file_as_it_was(project: Project) -> None:
+    project.suite(*cases(3))
+    project.run("run", "--report", "out.jsonl")
+    before = (project.path / "out.jsonl").read_bytes()
+    journal = next(project.path.glob(".evalcase/runs/*/journal.jsonl"))
+    journal.write_bytes(journal.read_bytes().replace(b'"passed"', b'"pasted"', 1))
+    done = project.run("report", "--format", "jsonl", "-o", "out.jsonl")
+    assert done.code == 3
+    assert (project.path / "out.jsonl").read_bytes() == before

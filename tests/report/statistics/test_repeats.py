@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from itertools import combinations
+from math import sqrt
+
+import pytest
+
+from evalcase.report.statistics.repeats import all_pass, any_passes, measure_spread
+
+
+@pytest.mark.parametrize("trials", [1, 2, 5, 8])
+def test_both_are_counts_of_all_choices(trials: int) -> None:
+    for passed in range(trials + 1):
+        came = [True] * passed + [False] * (trials - passed)
+        for k in range(1, trials + 1):
+            choices = list(combinations(came, k))
+            assert any_passes(k, trials, passed) == pytest.approx(
+                sum(map(any, choices)) / len(choices)
+            )
+            assert all_pass(k, trials, passed) == pytest.approx(
+                sum(map(all, choices)) / len(choices)
+            )
+
+
+def test_known_examples() -> None:
+    assert any_passes(1, 10, 3) == pytest.approx(0.3)
+    assert any_passes(5, 10, 3) == pytest.approx(1 - 21 / 252)
+    assert all_pass(2, 5, 4) == pytest.approx(0.6)
+    assert all_pass(3, 1000, 900) == pytest.approx(0.7287, abs=1e-4)
+
+
+@pytest.mark.parametrize("k", [0, -1, 6])
+def test_more_than_there_are_is_refused(k: int) -> None:
+    with pytest.raises(ValueError, match=f"{k} of 5"):
+        any_passes(k, 5, 2)
+    with pytest.raises(ValueError, match=f"{k} of 5"):
+        all_pass(k, 5, 2)
+
+
+def test_what_more_repeats_can_give() -> None:
+    """Two cases that passed in 3 of 4 and in 1 of 4 trials: s² of each is 0.25, of its mean
+    0.0625. Their means lie apart by a variance of 0.125, of which 0.0625 is by chance of trials."""
+    spread = measure_spread(2, 1.0, 0.75**2 + 0.25**2, 2 * 0.0625)
+    assert spread is not None
+    assert spread.more_repeats == pytest.approx(sqrt(0.0625 / 2))
+    assert spread.same_cases == pytest.approx(sqrt(0.125) / 2)
+
+
+def test_cases_that_differ_by_chance_alone_don_t_differ() -> None:
+    spread = measure_spread(2, 1.0, 0.5, 2 * 0.0625)
+    assert spread is not None
+    assert spread.more_repeats == 0
+    assert measure_spread(1, 1.0, 1.0, 0.0) is None

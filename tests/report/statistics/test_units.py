@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import pytest
+
+from evalcase.report.statistics.units import (
+    Cluster,
+    effective_size,
+    estimate_clusters,
+    estimate_units,
+)
+from evalcase.report.statistics.wilson import estimate_share
+
+
+def test_yes_or_no_is_worth_a_little_less_than_counting() -> None:
+    """By the units' own spread, as if nothing were known of how such spread arises."""
+    by_count, by_spread = estimate_share(160, 200), estimate_units(200, 160, 160)
+    assert by_count is not None
+    assert by_spread is not None
+    assert by_count.value == by_spread.value
+    assert by_count.width < by_spread.width < 1.02 * by_count.width
+
+
+def test_scores_that_lie_close_leave_less_doubt() -> None:
+    close = [0.79, 0.8, 0.81] * 10
+    found = estimate_units(30, sum(close), sum(score**2 for score in close))
+    assert found is not None
+    assert found.value == pytest.approx(0.8)
+    assert found.width < 0.01
+
+
+@pytest.mark.parametrize("value", [0.0, 0.3, 0.7, 1.0])
+@pytest.mark.parametrize("count", [2, 3, 17, 1000])
+def test_where_nothing_varies_each_unit_counts_for_one(value: float, count: int) -> None:
+    total, squares = sum([value] * count), sum([value * value] * count)
+    found = estimate_units(count, total, squares)
+    assert found == pytest.approx(estimate_share(value * count, count), abs=1e-9)
+    assert found is not None
+    assert found.width > 0
+
+
+def test_one_unit_tells_nothing_of_spread() -> None:
+    assert estimate_units(1, 1.0, 1.0) is None
+    assert estimate_units(0, 0.0, 0.0) is None
+    assert estimate_clusters([Cluster(50, 40.0)]) is None
+    assert estimate_clusters([Cluster(50, 40.0), Cluster(0, 0.0)]) is None
+
+
+def test_clusters_of_one_case_are_cases() -> None:
+    values = [0.0, 1.0, 0.5, 0.75, 1.0]
+    alone = estimate_units(5, sum(values), sum(value**2 for value in values))
+    assert estimate_clusters(Cluster(1, value) for value in values) == pytest.approx(alone)
+
+
+def test_cases_that_come_out_alike_count_as_one() -> None:
+    clusters = [Cluster(10, 10.0), Cluster(10, 0.0), Cluster(10, 10.0), Cluster(10, 10.0)]
+    found = estimate_clusters(clusters)
+    assert found == pytest.approx(estimate_units(4, 3.0, 3.0))
+
+
+def test_clusters_that_all_passed_count_for_one_each() -> None:
+    """They may be as alike as can be: then ten cases of each are no more than one."""
+    found = estimate_clusters([Cluster(10, 10.0)] * 12)
+    assert found == estimate_share(12, 12)
+
+
+def test_the_effective_size_of_a_known_spread() -> None:
+    # p(1 - p) / variance is 100; the spread of 1,000,001 is known as well as can be.
+    assert effective_size(0.5, 0.0025, 1_000_001) == pytest.approx(100, rel=1e-5)
