@@ -18,11 +18,12 @@ Pieces = Iterator[str] | Iterator[bytes]
 
 _FORMS = {
     "text": "text:write_text",
+    "html": "page:write_html",
     "json": "objects:write_json",
     "jsonl": "objects:write_jsonl",
 }
 FORMS = tuple(_FORMS)
-_ENDINGS = {".txt": "text", ".json": "json", ".jsonl": "jsonl"}
+_ENDINGS = {".txt": "text", ".html": "html", ".json": "json", ".jsonl": "jsonl"}
 
 
 _EXTRAS: dict[str, str] = {}
