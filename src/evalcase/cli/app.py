@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TextIO
 
 import click
@@ -34,7 +35,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
         if name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"evalcase.cli.{name}").command
+        command: click.Command = _module_of(name).command
         return command
 
     def resolve_command(
@@ -88,6 +89,16 @@ def app() -> None:
     """
 
 
+def import_command(arguments: list[str]) -> None:
+    """Import the command that the arguments name, if they name one."""
+    if arguments and arguments[0] in COMMANDS:
+        _module_of(arguments[0])
+
+
+def _module_of(name: str) -> ModuleType:
+    return import_module(f"evalcase.cli.{name}")
+
+
 def run(arguments: list[str]) -> int:
     """Run the command; the exit code is what it returns."""
     out = sys.stdout = _writable(sys.stdout)
@@ -102,6 +113,10 @@ def run(arguments: list[str]) -> int:
         return end.exit_code
     except click.ClickException as error:
         error.show()
+        if arguments and (arguments[0] == "run" or arguments[0] not in COMMANDS):
+            from evalcase.cli.refused import note_refused_run
+
+            note_refused_run(arguments)
         return 2
     except (KeyboardInterrupt, click.Abort) as error:
         if error.args:
@@ -115,6 +130,11 @@ def run(arguments: list[str]) -> int:
         _discard_output()
         sys.stderr.write(f"evalcase: can't go on: {error.strerror or error}\n")
         return 3
+    except BaseException as error:  # noqa: BLE001 - also SystemExit, which is never evalcase's own
+        from evalcase.cli.crash import CRASH_CODE, tell_crash
+
+        tell_crash(error, sys.stderr)
+        return CRASH_CODE
     return result if isinstance(result, int) else 0
 
 

@@ -93,7 +93,7 @@ def name_run(run: Run, place: RecordPlace) -> str:
 
 
 def why_incomplete(evaluated: Evaluated) -> str:
-    """Why a run has not come to its end, in words; nothing where it has."""
+    """Why a run has not all of its results, in words; empty where it has."""
     if evaluated.complete:
         return ""
     if evaluated.status not in ("interrupted", "incomplete"):

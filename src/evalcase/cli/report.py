@@ -51,18 +51,24 @@ def _read_size(_context: click.Context, _option: click.Parameter, text: str) -> 
 @click.option("--target", metavar="NAME", help="Only trials of this target.")
 @click.option(
     "--format", "form", type=click.Choice(FORMS), default="text",
-    show_default=True, help="For people; a page to look at; one JSON object, or one a trial.",
+    show_default=True,
+    help="For people, to read or (html) to look at; for programs, a run or a trial in each line; "
+    "for pull requests, CI, tables.",
 )  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", help="Write to this file.")
 @click.option(
     "--max-size", metavar="SIZE", default="50MB", show_default=True, callback=_read_size,
     help="Of an HTML page: details of cases that passed are left out above it, and counted.",
 )  # fmt: skip
+@click.option(
+    "--junit-properties", is_flag=True,
+    help="JUnit: score and cost as properties of test cases, which not every reader takes.",
+)  # fmt: skip
 @run_flags.runs_dir
 @explained
 def command(
     run: str, case: str | None, verdicts: tuple[str, ...], target: str | None, form: str,
-    output: str | None, max_size: int, runs_dir: str | None,
+    output: str | None, max_size: int, junit_properties: bool, runs_dir: str | None,
 ) -> int:  # fmt: skip
     """Show what came of a run that was kept.
 
@@ -80,8 +86,10 @@ def command(
     config = look_for_runs(os.getcwd())
     found = find_run(run, runs_folder(runs_dir, config))
     with KeptRun(*found) as kept:
-        place, wanted = RecordPlace(os.getcwd(), config), Wanted(case, target, verdicts)
-        reported = Reported(kept, place, wanted, max_size=max_size)
+        reported = Reported(
+            kept, RecordPlace(os.getcwd(), config), Wanted(case, target, verdicts),
+            max_size=max_size, junit_properties=junit_properties,
+        )  # fmt: skip
         if output is not None:
             write_file(form, reported, output)
         else:

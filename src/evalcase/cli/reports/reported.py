@@ -54,6 +54,8 @@ class Reported:
     width: int = 80
     max_size: int = MAX_SIZE
     """Bytes that a page may have, where it can be kept to that."""
+    junit_properties: bool = False
+    """Whether test cases of JUnit have properties."""
 
     def evaluated(self, statistics: Statistics | None = None) -> Evaluated:
         """What came of the run, or of a case or a target; statistics are filled on the way."""
