@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from evalcase.model.finding import At, KeyPath
 from evalcase.model.json_value import kind
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.findings import Findings
 
 if TYPE_CHECKING:

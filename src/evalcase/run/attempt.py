@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import NamedTuple
 
 from evalcase.model.answer import Answer
 from evalcase.model.question import Question
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.target import Target
 from evalcase.run.checked import check_answer
 from evalcase.system.guests import Guests

@@ -11,8 +11,9 @@ import asyncio
 from collections.abc import Awaitable, Iterable
 from contextlib import suppress
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.eager import Starter
 from evalcase.system.queue_time import QueueTime
 from evalcase.system.timer import Timer

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
+
+from evalcase.model.quick_tuple import NamedTuple
 
 _TRACEBACK = "Traceback (most recent call last):"
 # At the beginning of a line, and with something to say: `Error: …`, `java.io.IOException: …`,

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.path_steps import EVERY, path_steps
+from evalcase.model.quick_tuple import NamedTuple
 
 _INDEX = re.compile(r"-?\d{1,9}")
 

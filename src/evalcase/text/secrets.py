@@ -11,9 +11,9 @@ import re
 from binascii import b2a_base64
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
-from typing import NamedTuple
 
 from evalcase.model.json_value import JSON
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.secret_forms import is_common
 from evalcase.text.secret_search import NOTHING, Known
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from evalcase.graders.judging.criterion import CANNOT_TELL, Criterion, Verdict
 from evalcase.model.json_value import JSON
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.answer_value import parse_answer
 from evalcase.text.strict_json import BadJsonError
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from evalcase.model.quick_tuple import NamedTuple
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Flag, MapOf, Number, OptionFault, Text
 from evalcase.model.target import TargetOptions
 from evalcase.targets.web.shapes import Headers
