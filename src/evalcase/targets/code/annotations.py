@@ -14,8 +14,9 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, ForwardRef, Union, get_args, get_origin
 
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.text.late_pattern import late_pattern
 
-_AROUND = re.compile(r"(?:typing\.)?(?:Optional\[(.*)|Annotated\[([^,]*),.*)\]")
+_AROUND = late_pattern(r"(?:typing\.)?(?:Optional\[(.*)|Annotated\[([^,]*),.*)\]")
 _NOTHING = object()
 
 
