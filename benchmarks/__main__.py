@@ -18,6 +18,7 @@ from benchmarks.installed import installed_figures
 from benchmarks.loading import deprecated_figures, json_figures, peer_figures, yaml_figures
 from benchmarks.loopback import loopback_figures
 from benchmarks.many import many_figures, million_figures
+from benchmarks.paired import paired_figures
 from benchmarks.running import peer_run_figures, running_figures
 from benchmarks.small_judge import small_judge_figures
 from benchmarks.streaming import streaming_figures
@@ -39,10 +40,11 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "million": million_figures,
     "peer-runs": peer_run_figures,
     "coverage": coverage_figures,
+    "paired": paired_figures,
     "small-judge": small_judge_figures,
 }
-ONLY_WHEN_ASKED = ("million", "coverage", "small-judge")
-"""The first takes as long as all the others, and the last two measure no time."""
+ONLY_WHEN_ASKED = ("million", "coverage", "paired", "small-judge")
+"""The first takes as long as all the others, and the last three measure no time."""
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ from evalcase.text.late_pattern import late_pattern
 _MOST = 4
 _FRAME = late_pattern(r'\s*File "(?P<file>.*)", line (?P<line>\d+)(?:, in (?P<name>.*))?')
 _FOREIGN = late_pattern(
-    r"[/\\](?:site-packages|lib[/\\]python3[^/\\]*|evalcase[/\\]targets)[/\\]|^<"
+    r"[/\\](?:site-packages|lib[/\\]python3[^/\\]*|evalcase[/\\](?:targets|graders|system))[/\\]|^<"
 )
 
 

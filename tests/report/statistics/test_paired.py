@@ -1,0 +1,217 @@
+"""Two runs of the same cases: intervals, tests and planning, to the digit."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.paired import Clusters, cover_changes, cover_clusters, cover_verdicts
+from evalcase.report.statistics.holm import adjust
+from evalcase.report.statistics.mcnemar import mcnemar_p, smallest_p
+from evalcase.report.statistics.paired import (
+    Change,
+    estimate_clustered,
+    estimate_scores,
+    estimate_verdicts,
+)
+from evalcase.report.statistics.planning import (
+    cases_for_scores,
+    cases_for_verdicts,
+    smallest_visible,
+)
+from evalcase.report.statistics.ratios import Ratios
+from evalcase.report.statistics.sign_flip import normal_p, sign_flip_p
+from evalcase.report.statistics.units import Cluster
+
+FOUND: dict[str, list[Any]] = json.loads(
+    Path(__file__).with_name("paired_oracles.json").read_text(encoding="utf-8")
+)
+"""What scipy 1.16 finds for the same numbers."""
+
+
+def change_of(differences: list[float]) -> Change:
+    squares = sum(each * each for each in differences)
+    largest = max(map(abs, differences))
+    found = estimate_scores(len(differences), sum(differences), squares, largest)
+    assert found is not None
+    return found
+
+
+def flip(differences: list[float], seed: int = 0) -> float:
+    return sign_flip_p(Counter(map(abs, differences)), sum(differences), seed)
+
+
+# The example: 9 fixed and 3 broken of 200
+
+
+def test_the_example_has_its_interval() -> None:
+    change = estimate_verdicts(9, 3, 200)
+    assert change is not None
+    assert [round(100 * each, 1) for each in change[:3]] == [3.0, -0.6, 6.6]
+
+
+def test_the_example_has_its_p() -> None:
+    assert round(mcnemar_p(9, 3), 3) == 0.146
+
+
+def test_the_example_could_have_shown_five_points() -> None:
+    change = estimate_verdicts(9, 3, 200)
+    assert change is not None
+    assert round(100 * smallest_visible(change.error), 1) == 5.2
+
+
+# Intervals
+
+
+def test_nothing_changed_is_no_certainty() -> None:
+    change = estimate_verdicts(0, 0, 20)
+    assert change is not None
+    assert change.value == 0
+    assert -0.15 < change.low < -0.1 < 0.1 < change.high < 0.15
+
+
+def test_no_pairs_have_no_interval() -> None:
+    assert estimate_verdicts(0, 0, 0) is None
+    assert estimate_scores(0, 0, 0, 0) is None
+
+
+def test_an_interval_ends_where_changes_do() -> None:
+    change = estimate_verdicts(2, 0, 2)
+    assert change is not None
+    assert change.high == 1.0
+
+
+def test_scores_that_are_verdicts_have_nearly_the_interval_of_verdicts() -> None:
+    one, other = change_of([1.0] * 9 + [-1.0] * 3 + [0.0] * 188), estimate_verdicts(9, 3, 200)
+    assert other is not None
+    assert one.error == pytest.approx(other.error)
+    assert one[:3] == pytest.approx(other[:3], abs=4e-4)  # t in place of z
+
+
+def test_clusters_of_one_case_are_cases() -> None:
+    differences = [0.5, -0.2, 0.1, 0.0]
+    clustered = estimate_clustered([Cluster(1, each) for each in differences])
+    assert clustered == pytest.approx(change_of(differences))
+
+
+def test_cases_that_change_together_say_less() -> None:
+    together = estimate_clustered([Cluster(5, 5.0), Cluster(5, -5.0), *[Cluster(5, 0.0)] * 8])
+    apart = estimate_verdicts(5, 5, 50)
+    assert together is not None
+    assert apart is not None
+    assert together.error > 2 * apart.error
+
+
+def test_one_cluster_tells_nothing() -> None:
+    assert estimate_clustered([Cluster(50, 3.0)]) is None
+
+
+# Tests
+
+
+@pytest.mark.parametrize(("fixed", "broken", "p"), FOUND["mcnemar"])
+def test_mcnemar(fixed: int, broken: int, p: float) -> None:
+    """scipy: binomtest(min(fixed, broken), fixed + broken, 0.5)."""
+    assert mcnemar_p(fixed, broken) == pytest.approx(p, abs=1e-9)
+
+
+def test_the_smallest_p_is_that_of_all_changed_alike() -> None:
+    assert [smallest_p(each) for each in (1, 5, 6)] == [mcnemar_p(each, 0) for each in (1, 5, 6)]
+    assert smallest_p(5) > 0.05 > smallest_p(6)
+    assert smallest_p(1_000_000) == 0
+
+
+@pytest.mark.parametrize(("differences", "p"), FOUND["sign_flip"])
+def test_few_signs_are_all_counted(differences: list[float], p: float) -> None:
+    """scipy: permutation_test(…, permutation_type="samples")."""
+    assert flip(differences) == pytest.approx(p, abs=1e-12)
+
+
+def test_signs_of_verdicts_are_mcnemar() -> None:
+    assert flip([1.0] * 9 + [-1.0] * 3 + [0.0] * 50) == pytest.approx(mcnemar_p(9, 3))
+
+
+def test_drawn_signs_come_near_and_are_the_same_each_time() -> None:
+    differences = [1.0] * 40 + [-1.0] * 20
+    drawn = flip(differences)
+    assert drawn == pytest.approx(mcnemar_p(40, 20), abs=0.005)
+    assert drawn == flip(differences)
+    singles = [each + number / 1e13 for number, each in enumerate(differences)]
+    assert flip(singles) == pytest.approx(drawn, abs=0.005)
+
+
+def test_very_many_sizes_are_as_good_as_normal() -> None:
+    differences = [(-1) ** number * (number + 1) / 1000 for number in range(1100)]
+    squares = sum(each * each for each in differences)
+    assert flip(differences) == normal_p(sum(differences), squares)
+
+
+@pytest.mark.parametrize(("total", "squares", "p"), FOUND["normal"])
+def test_normal(total: float, squares: float, p: float) -> None:
+    assert normal_p(total, squares) == pytest.approx(p, abs=1e-12)
+
+
+def test_nothing_differs() -> None:
+    assert flip([0.0, 0.0]) == mcnemar_p(0, 0) == normal_p(0, 0) == 1.0
+
+
+def test_holm() -> None:
+    assert adjust([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert adjust([0.9, 0.8]) == [1.0, 1.0]
+    assert adjust([0.2]) == [0.2]
+    assert adjust([]) == []
+
+
+# Planning
+
+
+def test_planning() -> None:
+    assert cases_for_verdicts(0.2, 0.05) == 626
+
+
+def test_no_fewer_verdicts_change_than_the_rate_does() -> None:
+    assert cases_for_verdicts(0.01, 0.05) == cases_for_verdicts(0.05, 0.05)
+
+
+def test_planning_of_scores() -> None:
+    assert cases_for_scores(0.5, 0.1) == 197
+    assert cases_for_scores(0.0, 0.1) == 2
+
+
+# Ratios
+
+
+@pytest.mark.parametrize(("base", "head", "mean", "low", "high"), FOUND["ratios"])
+def test_ratios(base: list[float], head: list[float], mean: float, low: float, high: float) -> None:
+    """scipy: t.interval of the logarithms."""
+    ratios = Ratios()
+    for one, other in zip(base, head, strict=True):
+        ratios.add(one, other)
+    assert ratios.estimate() == pytest.approx((mean, low, high), rel=1e-9)
+
+
+def test_one_ratio_tells_nothing_of_the_next() -> None:
+    ratios = Ratios()
+    ratios.add(1, 2)
+    assert ratios.estimate() is None
+
+
+# How often they hold what they say: the benchmark `paired` has the whole table
+
+
+@pytest.mark.parametrize(("pairs", "fixed", "broken"), [(10, 0.1, 0.1), (50, 0.05, 0.0)])
+def test_intervals_of_verdicts_hold_the_truth(pairs: int, fixed: float, broken: float) -> None:
+    assert cover_verdicts(pairs, fixed, broken, 400, seed=5) >= 0.92
+
+
+def test_intervals_of_scores_hold_the_truth() -> None:
+    assert cover_changes(30, 0.2, 400, seed=5) >= 0.91
+
+
+@pytest.mark.parametrize("size", [2, 10])
+def test_intervals_of_clusters_hold_the_truth(size: int) -> None:
+    assert cover_clusters(Clusters(10, size, 0.2, 0.1, 1.0), 400, seed=5) >= 0.92
