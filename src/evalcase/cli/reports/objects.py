@@ -15,10 +15,8 @@ from evalcase.report.files.trials import Origin, trial_object
 
 def write_json(reported: Reported) -> Iterator[str]:
     """One object, a case in each line, so that a million need not be held."""
-    statistics = reported.statistics(())
-    evaluated = reported.evaluated(statistics)
-    figures = figures_object(reported.sum_up(statistics, evaluated))
-    summary = json.dumps(summary_object(evaluated, figures), ensure_ascii=False)
+    figures = figures_object(reported.figures())
+    summary = json.dumps(summary_object(reported.evaluated(), figures), ensure_ascii=False)
     yield f'{summary[:-1]}, "cases": [\n'
     before = None
     for case in reported.kept.cases(reported.results()):

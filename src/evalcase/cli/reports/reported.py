@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from evalcase.cli.conclusion import RecordPlace
+from evalcase.cli.reports.figuring import Figuring
 from evalcase.errors import ConfigError
-from evalcase.model.case import Case
 from evalcase.model.nearest import did_you_mean
 from evalcase.model.quick_dataclass import dataclass, replace
-from evalcase.model.result import Result, Verdict
+from evalcase.model.result import Result
 from evalcase.record.evaluated import Evaluated, read_evaluated
 from evalcase.record.kept import KeptRun
 from evalcase.record.tally import Tally
-from evalcase.report.figures.figures import Figures, Interval
-from evalcase.report.figures.ledger import Ledger
+from evalcase.report.figures.figures import Figures
 from evalcase.report.terminal.failures import UNFINISHED
-from evalcase.report.terminal.part_table import KINDS, Kind
-from evalcase.report.terminal.statistics import TROUBLED, Statistics
+from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.style import PLAIN, Style
 
+MAX_SIZE = 50_000_000
+"""Unless another is asked for: browsers open it in a second."""
 _MOST_KNOWN = 10_000
 """Names that are remembered in case that the one which was asked for is not among them."""
 
@@ -46,18 +46,6 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Figuring:
-    """How figures are estimated, and which are shown."""
-
-    interval: Interval = "wilson"
-    cluster: str | None = None
-    """The path to what cases have in common that tend to come out alike."""
-    ks: tuple[int, ...] = ()
-    """The k of pass@k and pass^k."""
-    by: tuple[Kind, ...] = KINDS
-
-
-@dataclass(frozen=True, slots=True)
 class Reported:
     """A run that is reported, and for whom."""
 
@@ -67,59 +55,28 @@ class Reported:
     style: Style = PLAIN
     width: int = 80
     figuring: Figuring = Figuring()
-
-    def statistics(self, shown: Collection[Verdict | None] = TROUBLED) -> Statistics:
-        """None yet, to be filled by `evaluated`. Raise ConfigError for what is no path."""
-        path = self.figuring.cluster
-        if path is None:
-            return Statistics(shown)
-        from evalcase.report.figures.clustering import Clustering
-
-        try:
-            return Statistics(shown, Ledger(Clustering(path)))
-        except ValueError as error:
-            raise ConfigError(f"--cluster {path}: {error}") from None
+    max_size: int = MAX_SIZE
+    """Bytes that a page may have, where it can be kept to that."""
+    junit_properties: bool = False
+    """Whether test cases of JUnit have properties."""
 
     def figures(self) -> Figures:
-        """Those of all results that count. Raise ConfigError as below."""
-        statistics = self.statistics(())
-        return self.sum_up(statistics, self.evaluated(statistics))
-
-    def sum_up(self, statistics: Statistics, evaluated: Evaluated) -> Figures:
-        """Raise ConfigError where no case is in a cluster, or cases have too few trials."""
-        from evalcase.report.figures.summing import sum_up
-
-        figuring, clustering = self.figuring, statistics.ledger.clustering
-        if clustering is not None and not clustering.found:
-            raise ConfigError(f"--cluster {clustering.path}: no case has anything there")
-        figures = sum_up(
-            statistics.ledger, figuring.interval, figuring.ks, not_run=evaluated.not_run
-        )
-        repeats = figures.all.repeats
-        fewest = repeats.fewest if repeats is not None else 1
-        if figuring.ks and max(figuring.ks) > fewest:
-            tried = "once" if fewest == 1 else f"{fewest} times"
-            raise ConfigError(
-                f"--pass-at {max(figuring.ks)}: there are cases that were tried {tried}, and no "
-                "more trials than that can be chosen of them"
-            )
-        return figures
-
-    def _find(self, result: Result) -> Case | None:
-        """The case of a result, where something in it is counted by."""
-        find = self.kept.find_tagged if self.figuring.cluster is None else self.kept.find_case
-        return find(result.key.suite, result.key.case)
+        """Those of all results that count. Raise ConfigError where the run hasn't got them."""
+        statistics = Statistics((), self.figuring.open_ledger())
+        evaluated = self.evaluated(statistics)
+        return self.figuring.sum_up(statistics.ledger, evaluated.not_run)
 
     def evaluated(self, statistics: Statistics | None = None) -> Evaluated:
         """What came of the run, or of a case or a target; statistics are filled on the way."""
         evaluated = read_evaluated(self.kept)
         if statistics is None and self.wanted.is_all:
             return evaluated
-        tally = Tally()
+        tally, kept = Tally(), self.kept
+        find = kept.find_tagged if self.figuring.cluster is None else kept.find_case
         for result in replace(self, wanted=replace(self.wanted, verdicts=())).results():
             tally.add(result)
             if statistics is not None:
-                statistics.add(result, self._find(result))
+                statistics.add(result, find(*result.key[:2]))
         return evaluated if self.wanted.is_all else replace(
             evaluated, totals=tally.totals(), not_run=0
         )  # fmt: skip

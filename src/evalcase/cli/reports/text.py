@@ -9,7 +9,7 @@ from evalcase.cli.reports.reported import Reported
 from evalcase.cli.seen_suites import see_suites
 from evalcase.report.terminal.case_report import case_lines, trial_lines
 from evalcase.report.terminal.failures import UNFINISHED
-from evalcase.report.terminal.statistics import TROUBLED
+from evalcase.report.terminal.statistics import TROUBLED, Statistics
 from evalcase.text.visible import visible
 
 
@@ -21,9 +21,9 @@ def write_text(reported: Reported) -> Iterator[str]:
 def _summary(reported: Reported) -> Iterator[str]:
     kept, verdicts = reported.kept, reported.wanted.verdicts
     shown = [None if each == UNFINISHED else each for each in verdicts]
-    statistics = reported.statistics(shown or TROUBLED)  # type: ignore[arg-type]
+    statistics = Statistics(shown or TROUBLED, reported.figuring.open_ledger())  # type: ignore[arg-type]
     evaluated = reported.evaluated(statistics)
-    figures = reported.sum_up(statistics, evaluated)
+    figures = reported.figuring.sum_up(statistics.ledger, evaluated.not_run)
     return conclusion_lines(
         evaluated, statistics, kept.gradings, kept.find_case,
         reported.place, reported.width, reported.style, figures, reported.figuring.by,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.figures.figures import Effort, Figures, Mean, Part, Repeats
 from evalcase.report.terminal.part_table import interval_of
 from evalcase.report.terminal.progress import percent

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from typing import NamedTuple
 
 from evalcase.model.case import Case
 from evalcase.model.outcome import Folding, Outcome, outcome_of_one
 from evalcase.model.quick_dataclass import dataclass, field, replace
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result, Verdict
 from evalcase.report.figures.ledger import Ledger
 from evalcase.report.terminal.failures import reason_of
