@@ -74,9 +74,11 @@ def _grade(grade: Grade) -> dict[str, Any]:
         "passed": grade.passed,
         "reason": grade.reason,
         "details": grade.details,
-        "weight": grade.weight,
-        "required": grade.required,
     }
+    if grade.weight != 1:
+        data["weight"] = grade.weight
+    if grade.required:
+        data["required"] = True
     if grade.failure is not None:
         data["failure"] = encode(grade.failure)
     return data
