@@ -18,8 +18,10 @@ from evalcase.model.quick_dataclass import replace
 from evalcase.project.options import runs_folder
 from evalcase.record.find import find_run
 from evalcase.record.kept import KeptRun
+from evalcase.record.seal import is_own
 from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.progress import VERDICTS
+from evalcase.system.world import this_world
 
 
 @click.command("report")
@@ -60,7 +62,9 @@ def command(
     config = look_for_runs(os.getcwd())
     found = find_run(run, runs_folder(runs_dir, config))
     with KeptRun(*found) as kept:
-        reported = Reported(kept, RecordPlace(os.getcwd(), config), Wanted(case, target, verdicts))
+        place, wanted = RecordPlace(os.getcwd(), config), Wanted(case, target, verdicts)
+        own = is_own(kept.run, this_world().state, config.root)
+        reported = Reported(kept, place, wanted, is_own=own)
         if output is not None:
             write_file(form, reported, output)
         else:
