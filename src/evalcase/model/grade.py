@@ -54,6 +54,8 @@ class Grade:
 
 def mean_score(grades: Sequence[Grade]) -> float | None:
     """The mean by weight. None where nothing has any: no grades, or none that weighs."""
+    if len(grades) == 1 and grades[0].weight:
+        return grades[0].score
     scored = [(grade.score, grade.weight) for grade in grades if grade.score is not None]
     heaviest = max((weight for _, weight in scored), default=0.0)
     if not heaviest:

@@ -2,8 +2,27 @@ from __future__ import annotations
 
 import pytest
 
-from evalcase.report.statistics.exact import bound_unseen, estimate_exact
-from evalcase.report.statistics.wilson import estimate_share
+from evalcase.report.statistics.exact import estimate_exact
+from evalcase.report.statistics.wilson import bound_unseen, estimate_share
+
+NEWCOMBE_1998 = [
+    (81, 263, (0.2553, 0.3662), (0.2527, 0.3676)),
+    (15, 148, (0.0624, 0.1605), (0.0578, 0.1617)),
+    (0, 20, (0.0000, 0.1611), (0.0000, 0.1684)),
+    (1, 29, (0.0061, 0.1718), (0.0009, 0.1776)),
+]
+"""His table of four examples: by Wilson, and by Clopper and Pearson."""
+
+
+@pytest.mark.parametrize(("hits", "total", "wilson", "exact"), NEWCOMBE_1998)
+def test_the_examples_of_newcombe(
+    hits: int, total: int, wilson: tuple[float, float], exact: tuple[float, float]
+) -> None:
+    for found, published in (
+        (estimate_share(hits, total), wilson), (estimate_exact(hits, total), exact)
+    ):  # fmt: skip
+        assert found is not None
+        assert (round(found.low, 4), round(found.high, 4)) == published
 
 
 def test_it_is_wider_than_wilson() -> None:

@@ -3,24 +3,19 @@ whatever the truth is, and therefore wider than need be on the average."""
 
 from __future__ import annotations
 
-from math import expm1, log
-
 from evalcase.report.statistics.beta import beta_quantile
 from evalcase.report.statistics.estimate import LEVEL, Estimate
 
 
 def estimate_exact(hits: int, total: int) -> Estimate | None:
     """The share of hits; None of nothing."""
-    if total < 1:
-        return None
-    tail = (1 - LEVEL) / 2
-    missed = total - hits
+    return estimate_exact_around(hits / total, total) if total > 0 else None
+
+
+def estimate_exact_around(share: float, total: float) -> Estimate:
+    """The same for a share that is known, and for the size of the sample that it rests on, which
+    may be an effective one, as Korn and Graubard (1998) take it."""
+    tail, hits, missed = (1 - LEVEL) / 2, share * total, (1 - share) * total
     low = beta_quantile(tail, hits, missed + 1) if hits else 0.0
     high = 1 - beta_quantile(tail, missed, hits + 1) if missed else 1.0
-    return Estimate(hits / total, low, high)
-
-
-def bound_unseen(total: int) -> float:
-    """How large the rate of something may still be that was not seen in as many: any larger, and
-    it would have been seen in 95 of 100 such samples."""
-    return -expm1(log(1 - LEVEL) / total)
+    return Estimate(share, low, high)

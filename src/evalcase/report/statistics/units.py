@@ -7,13 +7,16 @@ one cluster tend to come out alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from math import fsum
-from typing import NamedTuple
 
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.statistics.estimate import Estimate, Z, clip
 from evalcase.report.statistics.student import t_quantile
 from evalcase.report.statistics.wilson import estimate_around
+
+Around = Callable[[float, float], Estimate]
+"""Makes the interval of a share, from the share and the size of the sample."""
 
 FEW_CLUSTERS = 10
 """Below it an interval over clusters is a rough one, and says so."""
@@ -26,17 +29,21 @@ class Cluster(NamedTuple):
     total: float
 
 
-def estimate_units(count: int, total: float, squares: float) -> Estimate | None:
+def estimate_units(
+    count: int, total: float, squares: float, around: Around = estimate_around
+) -> Estimate | None:
     """The mean of units from how many they are, their sum and the sum of their squares; None with
     fewer than two, since one tells nothing of how far apart they lie."""
     if count < 2:
         return None
     mean = clip(total / count)
     variance = (squares - total * total / count) / (count - 1) / count
-    return estimate_mean(mean, variance, count)
+    return around(mean, effective_size(mean, variance, count))
 
 
-def estimate_clusters(clusters: Iterable[Cluster]) -> Estimate | None:
+def estimate_clusters(
+    clusters: Iterable[Cluster], around: Around = estimate_around
+) -> Estimate | None:
     """The mean of all cases, in doubt by how far apart whole clusters lie; None with fewer than
     two."""
     held = [cluster for cluster in clusters if cluster.cases]
@@ -45,12 +52,8 @@ def estimate_clusters(clusters: Iterable[Cluster]) -> Estimate | None:
         return None
     mean = clip(fsum(cluster.total for cluster in held) / cases)
     apart = fsum((cluster.total - cluster.cases * mean) ** 2 for cluster in held)
-    return estimate_mean(mean, count / (count - 1) * apart / cases**2, count)
-
-
-def estimate_mean(mean: float, variance: float, units: int) -> Estimate:
-    """The interval around a mean whose own variance was estimated from two or more units."""
-    return estimate_around(mean, effective_size(mean, variance, units))
+    variance = count / (count - 1) * apart / cases**2
+    return around(mean, effective_size(mean, variance, count))
 
 
 def effective_size(mean: float, variance: float, units: int) -> float:

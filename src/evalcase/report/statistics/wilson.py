@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import expm1, log, sqrt
 
-from evalcase.report.statistics.estimate import Estimate, Z, clip
+from evalcase.report.statistics.estimate import LEVEL, Estimate, Z, clip
 
 
 def estimate_share(hits: float, total: float) -> Estimate | None:
@@ -21,3 +21,9 @@ def estimate_around(share: float, total: float) -> Estimate:
     low = 0.0 if share == 0 else clip(middle - half)
     high = 1.0 if share == 1 else clip(middle + half)
     return Estimate(share, low, high)
+
+
+def bound_unseen(total: int) -> float:
+    """How large the rate of something may still be that was not seen in as many: any larger, and
+    it would have been seen in 95 of 100 such samples."""
+    return -expm1(log(1 - LEVEL) / total)

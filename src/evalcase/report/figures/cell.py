@@ -1,0 +1,133 @@
+"""What is added up while results come: by sums and counts, so that it does not grow with them."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+
+from evalcase.model.result import Result, Verdict
+
+BINS = 10
+"""How many equal parts scores are sorted into; the last has 1 in it."""
+
+Trials = tuple[int, int, int]
+"""Of a case, or of a grader in a case: how often tried, passed, errored."""
+
+
+Cluster = str | None
+"""Which cases tend to come out alike; None where nobody said."""
+
+
+class Cell:
+    """Cases at a target that have something in common; or what one grader said of them."""
+
+    __slots__ = (
+        "cluster", "once", "repeated", "scored", "scores", "spread", "squares", "trials",
+        "verdicts", "within",
+    )  # fmt: skip
+
+    def __init__(self, cluster: Cluster = None) -> None:
+        self.cluster = cluster
+        self.once: dict[Verdict, int] = {}
+        """How many cases there are of each verdict that were tried once."""
+        self.verdicts: dict[Verdict, int] = {}
+        """The same of others; of a grader, how many grades."""
+        self.trials: dict[Trials, int] = {}
+        """How many of those others have such trials. What was skipped is not among them."""
+        self.scored = 0
+        self.scores = 0.0
+        """The sum of their scores, each the mean of its trials; and of the squares of those."""
+        self.squares = 0.0
+        self.repeated = 0
+        """How many cases have the scores of several trials, and what follows of those."""
+        self.within = 0.0
+        """The sum of what each score varies by itself, as the mean of its trials."""
+        self.spread = (0.0, 0.0)
+        """The sum of their scores, and of the squares of those."""
+
+    def add_once(self, verdict: Verdict, score: float | None) -> None:
+        """Take a case that was tried once."""
+        once = self.once
+        once[verdict] = once.get(verdict, 0) + 1
+        if score is not None:
+            self.scored += 1
+            self.scores += score
+            self.squares += score * score
+
+    def add_case(
+        self, verdicts: Mapping[Verdict, int], trials: Trials, scores: list[float]
+    ) -> None:
+        """Take a case that was tried several times."""
+        for verdict, times in verdicts.items():
+            self.verdicts[verdict] = self.verdicts.get(verdict, 0) + times
+        if "skipped" not in verdicts:
+            self.trials[trials] = self.trials.get(trials, 0) + 1
+        if scores:
+            self._score(scores)
+
+    def _score(self, scores: list[float]) -> None:
+        count = len(scores)
+        mean = sum(scores) / count
+        self.scored += 1
+        self.scores += mean
+        self.squares += mean * mean
+        if count > 1:
+            apart = sum((score - mean) ** 2 for score in scores)
+            self.repeated += 1
+            self.within += apart / (count - 1) / count
+            self.spread = (self.spread[0] + mean, self.spread[1] + mean * mean)
+
+
+class Spent:
+    """What the answers of a target took, trial by trial: eight bytes for each."""
+
+    __slots__ = (
+        "answers", "bins", "busy_s", "cached", "costs", "durations", "input_tokens",
+        "output_tokens", "reported", "trials", "unpriced",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.trials = 0
+        self.answers = 0
+        self.busy_s = 0.0
+        self.durations = array("d")
+        """Seconds of those answers of which it is known how long they took."""
+        self.costs = array("d")
+        self.unpriced = 0
+        self.cached = 0
+        self.reported = 0
+        """How many answers came with their tokens."""
+        self.input_tokens = 0
+        self.output_tokens = 0
+        self.bins = [0] * BINS
+        """How many cases have a score in each part from 0 to 1."""
+
+    def add(self, result: Result) -> None:
+        self.trials += 1
+        self.busy_s += result.duration_s
+        answer = result.answer
+        if answer is None:
+            return
+        self.answers += 1
+        self.cached += answer.cached
+        earlier = answer.earlier
+        took_s = result.duration_s if earlier is None else earlier.duration_s
+        if took_s is not None:
+            self.durations.append(took_s)
+        if answer.cost_usd is None:
+            self.unpriced += 1
+        else:
+            self.costs.append(answer.cost_usd)
+        if answer.usage is not None:
+            self.reported += 1
+            self.input_tokens += answer.usage.input_tokens or 0
+            self.output_tokens += answer.usage.output_tokens or 0
+
+    def sort(self, score: float) -> None:
+        """Take the score of a case."""
+        self.bins[int(score * BINS) if score < 1 else BINS - 1] += 1
+
+
+def bound(score: float) -> float:
+    """The nearest that a score can be: that of a stranger's record may be any number."""
+    return 0.0 if score < 0.0 else min(score, 1.0)

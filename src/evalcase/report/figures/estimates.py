@@ -1,0 +1,208 @@
+"""Cells in, figures with their intervals out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.result import Verdict
+from evalcase.model.totals import Counts
+from evalcase.report.figures.cell import Cell, Cluster, Trials
+from evalcase.report.figures.figures import Interval, Mean, Part, PassAt, Repeats, Spread
+from evalcase.report.statistics.estimate import Estimate, clip
+from evalcase.report.statistics.wilson import bound_unseen, estimate_around
+
+Value = Callable[[int, int, int], float | None]
+"""What trials of a case count for, from how often it was tried, passed and errored."""
+
+
+class Sums:
+    """What a mean needs of values: how many, their sum, the sum of their squares."""
+
+    __slots__ = ("count", "squares", "total")
+
+    def __init__(self, count: int = 0, total: float = 0.0, squares: float = 0.0) -> None:
+        self.count = count
+        self.total = total
+        self.squares = squares
+
+    def add(self, value: float, times: int) -> None:
+        self.count += times
+        self.total += times * value
+        self.squares += times * value * value
+
+    def take(self, other: Sums) -> None:
+        self.count += other.count
+        self.total += other.total
+        self.squares += other.squares
+
+
+@dataclass(frozen=True, slots=True)
+class Estimator:
+    """Makes figures of cells."""
+
+    interval: Interval = "wilson"
+    clustered: bool = False
+    """Whether cases of a cluster are taken together; else each counts for itself."""
+    ks: tuple[int, ...] = ()
+    """The k of pass@k; without any, as many as each case was tried."""
+
+    def of_cases(self, cells: Sequence[Cell], unfinished: int = 0) -> Part:
+        rate = self._mean(cells, _rated)
+        return Part(
+            _count(cells), unfinished, rate,
+            self._mean(cells, _rated_without_errors), self._score(cells),
+            self._repeats(cells), _failures_up_to(rate),
+        )  # fmt: skip
+
+    def of_grader(self, cells: Sequence[Cell]) -> Part:
+        """Of each case counts the share of its grades that passed."""
+        rate = self._mean_of(cells, _share)
+        without_errors = self._mean_of(cells, _share_without_errors)
+        return Part(
+            _count(cells), 0, rate, without_errors, self._score(cells),
+            failures_up_to=_failures_up_to(rate),
+        )  # fmt: skip
+
+    def _mean(self, cells: Iterable[Cell], sum_up: Callable[[Cell], Sums]) -> Mean:
+        """Of values, added up by cluster."""
+        by_cluster: dict[Cluster, Sums] = {}
+        for cell in cells:
+            by_cluster.setdefault(cell.cluster, Sums()).take(sum_up(cell))
+        held = [sums for sums in by_cluster.values() if sums.count]
+        count = sum(sums.count for sums in held)
+        clusters = len(held) if self.clustered else None
+        if not count:
+            return Mean(0, None, clusters=clusters)
+        found = self._estimate(held, count)
+        if found is None:
+            value = clip(sum(sums.total for sums in held) / count)
+            return Mean(count, value, clusters=clusters)
+        return Mean(count, *found, clusters)
+
+    def _estimate(self, held: Sequence[Sums], count: int) -> Estimate | None:
+        around = self._around()
+        if self.clustered:
+            from evalcase.report.statistics.units import Cluster as Members
+            from evalcase.report.statistics.units import estimate_clusters
+
+            return estimate_clusters((Members(each.count, each.total) for each in held), around)
+        total, squares = sum(each.total for each in held), sum(each.squares for each in held)
+        if total == squares:  # nothing but 0 and 1: that is counted
+            return around(total / count, count) if count > 1 else None
+        from evalcase.report.statistics.units import estimate_units
+
+        return estimate_units(count, total, squares, around)
+
+    def _around(self) -> Callable[[float, float], Estimate]:
+        if self.interval == "wilson":
+            return estimate_around
+        from evalcase.report.statistics.exact import estimate_exact_around
+
+        return estimate_exact_around
+
+    def _score(self, cells: Sequence[Cell]) -> Mean:
+        return self._mean(cells, lambda cell: Sums(cell.scored, cell.scores, cell.squares))
+
+    def _mean_of(self, cells: Sequence[Cell], value: Value, fewest: int = 1) -> Mean:
+        """Of what the trials of each case count for; of cases that have at least so many."""
+        return self._mean(cells, lambda cell: _sum_up(cell, value, fewest))
+
+    def _repeats(self, cells: Sequence[Cell]) -> Repeats | None:
+        several = [each for cell in cells for each in cell.trials.items()]
+        if not several:
+            return None
+        tried = [trials[0] for trials, _ in several]
+        fewest = min(tried)
+        return Repeats(
+            sum(times for _, times in several), fewest, max(tried),
+            self._mean_of(cells, _share, 2),
+            sum(times for (count, passed, _), times in several if 0 < passed < count),
+            _spread_of_passes(several), _spread_of_scores(cells),
+            tuple(self._pass_at(cells, k) for k in self.ks or (fewest,) if k <= fewest),
+        )  # fmt: skip
+
+    def _pass_at(self, cells: Sequence[Cell], k: int) -> PassAt:
+        from evalcase.report.statistics.repeats import all_pass, any_passes
+
+        return PassAt(
+            k,
+            self._mean_of(cells, lambda tried, passed, _: any_passes(k, tried, passed), 2),
+            self._mean_of(cells, lambda tried, passed, _: all_pass(k, tried, passed), 2),
+        )
+
+
+def _share(tried: int, passed: int, errored: int) -> float:
+    del errored
+    return passed / tried
+
+
+def _share_without_errors(tried: int, passed: int, errored: int) -> float | None:
+    return passed / (tried - errored) if tried > errored else None
+
+
+def _sum_up(cell: Cell, value: Value, fewest: int) -> Sums:
+    sums = Sums()
+    for trials, times in _trials(cell):
+        if trials[0] >= fewest and (counted := value(*trials)) is not None:
+            sums.add(counted, times)
+    return sums
+
+
+def _rated(cell: Cell) -> Sums:
+    """Cases by their verdicts: those that were tried, and passed."""
+    verdicts = _count([cell])
+    return Sums(verdicts.total - verdicts.skipped, verdicts.passed, verdicts.passed)
+
+
+def _rated_without_errors(cell: Cell) -> Sums:
+    verdicts = _count([cell])
+    tried = verdicts.total - verdicts.skipped - verdicts.errored
+    return Sums(tried, verdicts.passed, verdicts.passed)
+
+
+def _count(cells: Sequence[Cell]) -> Counts:
+    verdicts: Counter[Verdict] = Counter()
+    for cell in cells:
+        verdicts.update(cell.once)
+        verdicts.update(cell.verdicts)
+    return Counts.of(verdicts)
+
+
+def _failures_up_to(rate: Mean) -> float | None:
+    units = rate.n if rate.clusters is None else rate.clusters
+    return bound_unseen(units) if rate.value == 1 else None
+
+
+def _trials(cell: Cell) -> Iterator[tuple[Trials, int]]:
+    """How many cases have such trials."""
+    for verdict, times in cell.once.items():
+        if verdict != "skipped":
+            yield (1, int(verdict == "passed"), int(verdict == "errored")), times
+    yield from cell.trials.items()
+
+
+def _spread_of_passes(several: Sequence[tuple[Trials, int]]) -> Spread:
+    sums, within = Sums(), 0.0
+    for (tried, passed, _), times in several:
+        share = passed / tried
+        sums.add(share, times)
+        within += times * share * (1 - share) / (tried - 1)
+    return _spread(sums, within)
+
+
+def _spread_of_scores(cells: Sequence[Cell]) -> Spread:
+    sums = Sums(
+        sum(cell.repeated for cell in cells),
+        sum(cell.spread[0] for cell in cells),
+        sum(cell.spread[1] for cell in cells),
+    )
+    return _spread(sums, sum(cell.within for cell in cells))
+
+
+def _spread(sums: Sums, within: float) -> Spread:
+    from evalcase.report.statistics.repeats import measure_spread
+
+    found = measure_spread(sums.count, sums.total, sums.squares, within)
+    return Spread() if found is None else Spread(*found)

@@ -1,0 +1,127 @@
+"""The figures of a run: plain values, of all cases and of parts of them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.totals import Counts
+
+Interval = Literal["wilson", "exact"]
+"""How intervals are made of counts: by Wilson, or never too narrow, by Clopper and Pearson."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean over cases, 0 to 1, and the 95 % interval around it."""
+
+    n: int
+    """How many cases it is of."""
+    value: float | None
+    """None of nothing."""
+    low: float | None = None
+    """None where it can't be estimated: with one case, or one cluster."""
+    high: float | None = None
+    clusters: int | None = None
+    """How many clusters those cases are of; None where each counts for itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassAt:
+    """What follows for several tries at a case."""
+
+    k: int
+    any: Mean
+    """pass@k: at least one of k trials passes."""
+    all: Mean
+    """pass^k: all of them do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Where the doubt about a mean comes from, in standard errors; None where it can't be told."""
+
+    more_repeats: float | None = None
+    """What is left however often these cases are repeated."""
+    same_cases: float | None = None
+    """By how much the mean would differ if these very cases were run again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """What trials of the same cases tell; of cases with two or more."""
+
+    cases: int
+    fewest: int
+    """Trials that a case has at least, and at most."""
+    most: int
+    share: Mean
+    """The share of trials that pass, as the mean over cases."""
+    flaky: int
+    """Cases of which some trials passed and others did not."""
+    passes: Spread
+    scores: Spread
+    pass_at: tuple[PassAt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some cases of a run, or all of them."""
+
+    cases: Counts
+    """By verdict; of a grader, its grades."""
+    unfinished: int
+    """Cases of which some trials have no result: they are in no figure."""
+    rate: Mean
+    """The share that passed of those that were tried. What errored did not pass."""
+    without_errors: Mean
+    """The same of those that did not error."""
+    score: Mean
+    repeats: Repeats | None = None
+    """None where no case has several trials."""
+    failures_up_to: float | None = None
+    """Where none failed: how large the true rate of failures may still be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What answers took."""
+
+    answers: int
+    timed: int
+    """How many answers there are of which it is known how long they took."""
+    median_s: float | None
+    p95_s: float | None
+    total_s: float
+    """All trials together, also those without an answer."""
+    reported: int
+    """How many answers came with their tokens."""
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    """None where no answer came with its cost."""
+    unpriced: int
+    cached: int
+    scores: tuple[int, ...] = ()
+    """How many cases have a score in each tenth from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """All of a run. Parts are in the order in which they first came."""
+
+    all: Part
+    effort: Effort
+    by_target: dict[str, Part] = field(default_factory=dict)
+    efforts: dict[str, Effort] = field(default_factory=dict)
+    """By target."""
+    by_suite: dict[str, Part] = field(default_factory=dict)
+    by_tag: dict[str, Part] = field(default_factory=dict)
+    by_grader: dict[str, Part] = field(default_factory=dict)
+    not_run: int = 0
+    """How many cases were not begun."""
+    interval: Interval = "wilson"
+    cluster: str | None = None
+    """The path to what cases of a cluster have in common."""
+    unclustered: int = 0
+    """How many cases have nothing there: each counts as a cluster of its own."""

@@ -1,0 +1,88 @@
+"""Figures as programs read them: plain JSON, with null for what can't be estimated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalcase.model.quick_dataclass import asdict
+from evalcase.report.figures.figures import Effort, Figures, Mean, Part, Repeats
+from evalcase.report.statistics.estimate import LEVEL
+
+
+def figures_object(figures: Figures) -> dict[str, Any]:
+    """All of them."""
+    return {
+        "level": LEVEL,
+        "interval": figures.interval,
+        "cluster": figures.cluster,
+        "unclustered": figures.unclustered,
+        "all": {
+            **part_object(figures.all),
+            "not_run": figures.not_run,
+            **effort_object(figures.effort),
+        },
+        "by_target": {
+            name: {**part_object(part), **effort_object(figures.efforts[name])}
+            for name, part in figures.by_target.items()
+        },
+        "by_suite": _parts(figures.by_suite),
+        "by_tag": _parts(figures.by_tag),
+        "by_grader": _parts(figures.by_grader),
+    }
+
+
+def _parts(parts: dict[str, Part]) -> dict[str, Any]:
+    return {name: part_object(part) for name, part in parts.items()}
+
+
+def part_object(part: Part) -> dict[str, Any]:
+    """A rate with what it is of and what is beside it; then what else there is to know."""
+    return {
+        **mean_object(part.rate, "rate"),
+        **asdict(part.cases),
+        "unfinished": part.unfinished,
+        "failures_up_to": part.failures_up_to,
+        "without_errors": mean_object(part.without_errors, "rate"),
+        "score": mean_object(part.score),
+        "repeats": _repeats(part.repeats),
+    }
+
+
+def mean_object(mean: Mean, name: str = "mean") -> dict[str, Any]:
+    """A mean under its own name, with its bounds."""
+    found = {name: mean.value, "low": mean.low, "high": mean.high, "n": mean.n}
+    return found if mean.clusters is None else {**found, "clusters": mean.clusters}
+
+
+def _repeats(repeats: Repeats | None) -> dict[str, Any] | None:
+    if repeats is None:
+        return None
+    return {
+        "cases": repeats.cases,
+        "fewest": repeats.fewest,
+        "most": repeats.most,
+        "flaky": repeats.flaky,
+        "trials_passed": mean_object(repeats.share),
+        "pass_at": [
+            {"k": each.k, "any": mean_object(each.any), "all": mean_object(each.all)}
+            for each in repeats.pass_at
+        ],
+        "standard_errors": {"passes": asdict(repeats.passes), "scores": asdict(repeats.scores)},
+    }
+
+
+def effort_object(effort: Effort) -> dict[str, Any]:
+    return {
+        "answers": effort.answers,
+        "latency": {
+            "n": effort.timed, "median_s": effort.median_s, "p95_s": effort.p95_s,
+            "total_s": effort.total_s,
+        },
+        "tokens": {
+            "n": effort.reported, "input": effort.input_tokens, "output": effort.output_tokens
+        },
+        "cost": {
+            "usd": effort.cost_usd, "unpriced": effort.unpriced, "cached": effort.cached
+        },
+        "scores": list(effort.scores),
+    }  # fmt: skip

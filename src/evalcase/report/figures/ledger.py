@@ -1,0 +1,147 @@
+"""Results with their cases in, in any order; out the cells that figures are made of.
+
+A case at a target is what is counted, once all of its trials are there. It holds cases of which
+some trials have not come, eight bytes a trial for latency and as many for cost, and besides only
+what grows with suites, targets, tags, graders and clusters.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from evalcase.model.case import Case
+from evalcase.model.grade import Grade
+from evalcase.model.result import Result, Verdict
+from evalcase.model.totals import decide_case_verdict
+from evalcase.report.figures.cell import Cell, Cluster, Spent, bound
+
+if TYPE_CHECKING:
+    from evalcase.report.figures.clustering import Clustering
+
+Said = tuple[str, Verdict, float | None]
+"""What is counted of a grade: its grader, a verdict, and a score."""
+
+
+class _Open:
+    """A case that has some of its trials."""
+
+    __slots__ = ("cells", "grades", "scores", "verdicts")
+
+    def __init__(self, cells: list[Cell]) -> None:
+        self.cells = cells
+        self.verdicts: list[Verdict] = []
+        self.scores: list[float] = []
+        self.grades: list[Said] = []
+
+
+class Ledger:
+    """Adds results up."""
+
+    def __init__(self, clustering: Clustering | None = None) -> None:
+        self.clustering = clustering
+        self.places: dict[tuple[str, str, Cluster], Cell] = {}
+        """Cases by suite and target."""
+        self.tags: dict[tuple[str, Cluster], Cell] = {}
+        self.graders: dict[tuple[str, Cluster], Cell] = {}
+        self.spent: dict[str, Spent] = {}
+        """By target."""
+        self._open: dict[tuple[str, str, str], _Open] = {}
+
+    def add(self, result: Result, case: Case | None = None) -> None:
+        """Take a result. Of its case the tags are read, and what says which cluster it is in."""
+        suite, _, target, _ = result.key
+        spent = self.spent.get(target)
+        if spent is None:
+            spent = self.spent[target] = Spent()
+        spent.add(result)
+        cluster = self.clustering.find(result, case) if self.clustering is not None else None
+        if result.repeats > 1:
+            self._fold(result, case, spent, cluster)
+            return
+        verdict, score = result.verdict, result.score
+        if score is not None:
+            score = bound(score)
+            spent.sort(score)
+        cell = self.places.get((suite, target, cluster))
+        if cell is None:
+            cell = self.places[suite, target, cluster] = Cell(cluster)
+        cell.add_once(verdict, score)
+        if case is not None and "tags" in case.data:
+            for cell in self._tagged(case, cluster):
+                cell.add_once(verdict, score)
+        if result.grades:
+            self._add_grades([_said(grade) for grade in result.grades], cluster)
+
+    def count_unfinished(self) -> Counter[Cell]:
+        """How many cases lack some of their trials, by where they would be counted."""
+        return Counter(cell for held in self._open.values() for cell in held.cells)
+
+    def _fold(self, result: Result, case: Case | None, spent: Spent, cluster: Cluster) -> None:
+        """Take a trial of a repeated case; and the case, if that is the last."""
+        name = result.key[:3]
+        held = self._open.get(name)
+        if held is None:
+            place = (result.key.suite, result.key.target, cluster)
+            cells = [self.places.setdefault(place, Cell(cluster))]
+            held = self._open[name] = _Open(cells + self._tagged(case, cluster))
+        held.verdicts.append(result.verdict)
+        held.grades += map(_said, result.grades)
+        if (score := result.score) is not None:
+            held.scores.append(bound(score))
+        if len(held.verdicts) >= result.repeats:
+            del self._open[name]
+            self._close(held, result.pass_rate, spent, cluster)
+
+    def _close(self, held: _Open, pass_rate: float, spent: Spent, cluster: Cluster) -> None:
+        verdicts = held.verdicts
+        verdict = decide_case_verdict(verdicts, pass_rate)
+        trials = (len(verdicts), verdicts.count("passed"), verdicts.count("errored"))
+        if held.scores:
+            spent.sort(sum(held.scores) / len(held.scores))
+        for cell in held.cells:
+            cell.add_case({verdict: 1}, trials, held.scores)
+        if held.grades:
+            self._add_grades(held.grades, cluster)
+
+    def _tagged(self, case: Case | None, cluster: Cluster) -> list[Cell]:
+        """Where a case is counted by its tags."""
+        tags = case.data.get("tags", ()) if case is not None else ()
+        return [_find(self.tags, (tag, cluster)) for tag in dict.fromkeys(tags)]
+
+    def _add_grades(self, grades: Sequence[Said], cluster: Cluster) -> None:
+        """Count what graders said of a case, each grader once."""
+        if len(grades) == 1:
+            name, verdict, score = grades[0]
+            _find(self.graders, (name, cluster)).add_once(verdict, score)
+            return
+        named: dict[str, list[Said]] = {}
+        for said in grades:
+            named.setdefault(said[0], []).append(said)
+        for name, several in named.items():
+            cell = _find(self.graders, (name, cluster))
+            if len(several) == 1:
+                cell.add_once(*several[0][1:])
+            else:
+                verdicts = Counter(verdict for _, verdict, _ in several)
+                trials = (len(several), verdicts["passed"], verdicts["errored"])
+                cell.add_case(
+                    verdicts, trials, [score for *_, score in several if score is not None]
+                )
+
+
+def _find(cells: dict[tuple[str, Cluster], Cell], name: tuple[str, Cluster]) -> Cell:
+    cell = cells.get(name)
+    if cell is None:
+        cell = cells[name] = Cell(name[1])
+    return cell
+
+
+def _said(grade: Grade) -> Said:
+    if grade.failure is not None:
+        return grade.grader, "errored", None
+    score = None if grade.score is None else bound(grade.score)
+    if grade.passed:
+        return grade.grader, "passed", score
+    return grade.grader, "ungraded" if score is None else "failed", score

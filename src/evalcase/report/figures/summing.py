@@ -1,0 +1,70 @@
+"""A ledger in, all figures of its run out."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from math import fsum
+
+from evalcase.report.figures.cell import Cell, Spent
+from evalcase.report.figures.estimates import Estimator
+from evalcase.report.figures.figures import Effort, Figures, Interval, Part
+from evalcase.report.figures.ledger import Ledger
+from evalcase.report.statistics.quantiles import median, percentile
+
+
+def sum_up(
+    ledger: Ledger, interval: Interval = "wilson", ks: Sequence[int] = (), *, not_run: int = 0
+) -> Figures:
+    """All of them. How many cases were not begun no result can tell."""
+    clustering = ledger.clustering
+    estimator = Estimator(interval, clustering is not None, tuple(ks))
+    unfinished = ledger.count_unfinished()
+
+    def figure(cells: Sequence[Cell]) -> Part:
+        return estimator.of_cases(cells, sum(unfinished[cell] for cell in cells))
+
+    places = ledger.places.items()
+    return Figures(
+        figure([*ledger.places.values()]), sum_up_spent(ledger.spent.values()),
+        _each(figure, ((target, cell) for (_, target, _), cell in places)),
+        {name: sum_up_spent([spent]) for name, spent in ledger.spent.items()},
+        _each(figure, ((suite, cell) for (suite, _, _), cell in places)),
+        _each(figure, ((tag, cell) for (tag, _), cell in ledger.tags.items())),
+        _each(estimator.of_grader, ((name, cell) for (name, _), cell in ledger.graders.items())),
+        not_run, interval, clustering.path if clustering is not None else None,
+        len(clustering.alone) if clustering is not None else 0,
+    )  # fmt: skip
+
+
+def _each(
+    figure: Callable[[Sequence[Cell]], Part], named: Iterable[tuple[str, Cell]]
+) -> dict[str, Part]:
+    """The figures of all cells of a name."""
+    grouped: dict[str, list[Cell]] = {}
+    for name, cell in named:
+        grouped.setdefault(name, []).append(cell)
+    return {name: figure(cells) for name, cells in grouped.items()}
+
+
+def sum_up_spent(several: Iterable[Spent]) -> Effort:
+    """What the answers of one target took, or of several together."""
+    held = list(several)
+    ordered = sorted(_join(spent.durations for spent in held))
+    costs = _join(spent.costs for spent in held)
+    return Effort(
+        sum(spent.answers for spent in held), len(ordered), median(ordered),
+        percentile(ordered, 95), sum(spent.busy_s for spent in held),
+        sum(spent.reported for spent in held),
+        sum(spent.input_tokens for spent in held), sum(spent.output_tokens for spent in held),
+        fsum(costs) if costs else None,
+        sum(spent.unpriced for spent in held), sum(spent.cached for spent in held),
+        tuple(map(sum, zip(*(spent.bins for spent in held), strict=True))),
+    )  # fmt: skip
+
+
+def _join(arrays: Iterable[array[float]]) -> array[float]:
+    joined = array("d")
+    for each in arrays:
+        joined.extend(each)
+    return joined
