@@ -14,6 +14,7 @@ from evalcase.grade.apply import grade_answer
 from evalcase.graders.judging.ready import NAMES, read_rubric, rubric_text
 from evalcase.model.answer import Answer
 from evalcase.model.grade import Grade
+from evalcase.model.grader import Usable
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import replace
@@ -41,7 +42,10 @@ class Judge:
         self.replies = list(replies)
         self.asked: list[tuple[str, Sequence[Message], JSON]] = []
 
-    async def ask(self, target: str, messages: Sequence[Message], schema: JSON) -> Answer:
+    async def ask(
+        self, target: str, messages: Sequence[Message], schema: JSON, usable: Usable | None
+    ) -> Answer:
+        del usable
         self.asked.append((target, messages, schema))
         step = self.replies[len(self.asked) - 1]
         if isinstance(step, Exception):

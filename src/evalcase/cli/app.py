@@ -113,6 +113,10 @@ def run(arguments: list[str]) -> int:
         return end.exit_code
     except click.ClickException as error:
         error.show()
+        if arguments and (arguments[0] == "run" or arguments[0] not in COMMANDS):
+            from evalcase.cli.refused import note_refused_run
+
+            note_refused_run(arguments)
         return 2
     except (KeyboardInterrupt, click.Abort) as error:
         if error.args:
@@ -126,6 +130,11 @@ def run(arguments: list[str]) -> int:
         _discard_output()
         sys.stderr.write(f"evalcase: can't go on: {error.strerror or error}\n")
         return 3
+    except BaseException as error:  # noqa: BLE001 - also SystemExit, which is never evalcase's own
+        from evalcase.cli.crash import CRASH_CODE, tell_crash
+
+        tell_crash(error, sys.stderr)
+        return CRASH_CODE
     return result if isinstance(result, int) else 0
 
 

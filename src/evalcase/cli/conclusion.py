@@ -65,7 +65,7 @@ def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str, gradings: i
     number = evaluated.grading or gradings
     return Ending(
         evaluated.totals, evaluated.duration_s, seen_from(place.cwd, evaluated.run.path),
-        _why_incomplete(evaluated), next_one,
+        why_incomplete(evaluated), next_one,
         f"evalcase report {name_run(evaluated.run, place)} --format jsonl",
         f"{number} of {gradings}" if gradings > 1 else "", origin_of(evaluated.run) or "",
         evaluated.not_run, see_suites(evaluated.run, place.config.root, place.cwd),
@@ -92,7 +92,8 @@ def name_run(run: Run, place: RecordPlace) -> str:
     return f"{shlex.quote(id)} --runs-dir {shlex.quote(folder)}"
 
 
-def _why_incomplete(evaluated: Evaluated) -> str:
+def why_incomplete(evaluated: Evaluated) -> str:
+    """Why a run has not all of its results, in words; empty where it has."""
     if evaluated.complete:
         return ""
     if evaluated.status not in ("interrupted", "incomplete"):

@@ -12,8 +12,8 @@ from evalcase.cli import run_flags
 from evalcase.cli.explained import explained
 from evalcase.cli.reports.requested import report_option, request_reports
 from evalcase.cli.resume import go_back, read_request
-from evalcase.cli.running import Manner, execute
-from evalcase.cli.streams import same_streams, take_streams
+from evalcase.cli.running import Manner, execute, take_process
+from evalcase.cli.streams import same_streams
 from evalcase.cli.trust import refuse_graders, refuse_stranger, trust_option
 from evalcase.cli.watching import make_view
 from evalcase.errors import ConfigError, RecordError, SuiteError
@@ -80,7 +80,7 @@ def command(
     if recorded and suites:
         raise click.UsageError("--recorded and --suite both say which cases there are")
     wanted = request_reports(reports)
-    manner = Manner(take_streams(), quiet, as_json, is_new=False, reports=wanted)
+    manner = Manner(take_process(), quiet, as_json, is_new=False, reports=wanted)
     config = load_config(os.getcwd(), os.getcwd())
     folder = os.path.abspath(runs_folder(runs_dir, config))
     chosen, grading = find_run(run, folder)

@@ -36,14 +36,19 @@ from evalcase.report.terminal.progress import VERDICTS
 @click.option("--target", metavar="NAME", help="Only trials of this target.")
 @click.option(
     "--format", "form", type=click.Choice(FORMS), default="text",
-    show_default=True, help="For people; one JSON object; or one for each trial, a line each.",
+    show_default=True,
+    help="For people; for programs, a run or a trial in each line; for pull requests, CI, tables.",
 )  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", help="Write to this file.")
+@click.option(
+    "--junit-properties", is_flag=True,
+    help="JUnit: score and cost as properties of test cases, which not every reader takes.",
+)  # fmt: skip
 @run_flags.runs_dir
 @explained
 def command(
     run: str, case: str | None, verdicts: tuple[str, ...], target: str | None, form: str,
-    output: str | None, runs_dir: str | None,
+    output: str | None, junit_properties: bool, runs_dir: str | None,
 ) -> int:  # fmt: skip
     """Show what came of a run that was kept.
 
@@ -60,7 +65,10 @@ def command(
     config = look_for_runs(os.getcwd())
     found = find_run(run, runs_folder(runs_dir, config))
     with KeptRun(*found) as kept:
-        reported = Reported(kept, RecordPlace(os.getcwd(), config), Wanted(case, target, verdicts))
+        reported = Reported(
+            kept, RecordPlace(os.getcwd(), config), Wanted(case, target, verdicts),
+            junit_properties=junit_properties,
+        )  # fmt: skip
         if output is not None:
             write_file(form, reported, output)
         else:

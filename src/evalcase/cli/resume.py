@@ -13,8 +13,8 @@ from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.exit_codes import exit_code, first_code
 from evalcase.cli.explained import explained
 from evalcase.cli.reports.requested import report_option, request_reports
-from evalcase.cli.running import Manner, execute, print_conclusion
-from evalcase.cli.streams import same_streams, take_streams
+from evalcase.cli.running import Manner, execute, print_conclusion, take_process
+from evalcase.cli.streams import same_streams
 from evalcase.cli.trust import refuse_stranger, trust_option
 from evalcase.cli.watching import make_view
 from evalcase.errors import ConfigError, RecordError
@@ -75,7 +75,7 @@ def command(
     """
     again: tuple[Verdict, ...] = ("errored",) if retry_errored else ()
     wanted = request_reports(reports)
-    manner = Manner(take_streams(), quiet, as_json, is_new=False, reports=wanted)
+    manner = Manner(take_process(), quiet, as_json, is_new=False, reports=wanted)
     config = load_config(os.getcwd(), os.getcwd())
     folder = os.path.abspath(runs_folder(runs_dir, config))
     if run is None:

@@ -13,8 +13,8 @@ from evalcase.cli import run_flags
 from evalcase.cli.explained import explained
 from evalcase.cli.reports.requested import report_option, request_reports
 from evalcase.cli.run_flags import finite
-from evalcase.cli.running import Manner, execute
-from evalcase.cli.streams import same_streams, take_streams
+from evalcase.cli.running import Manner, execute, take_process
+from evalcase.cli.streams import same_streams
 from evalcase.cli.watching import make_view
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.failed_of import find_failed
@@ -126,20 +126,20 @@ def command(**options: object) -> int:
 
 @explained
 def _run(given: dict[str, object]) -> int:
+    dry_run, runs_dir = given.pop("dry_run"), given.pop("runs_dir")
+    config, world = read_config(os.getcwd(), os.getcwd()), this_world()
+    folder = runs_folder(runs_dir, config)  # type: ignore[arg-type]
+    if not dry_run:
+        # It may be refused, or what is imported may end the process: no record would tell of it.
+        note_start(folder, world.now())
     reports = request_reports(given.pop("reports"))  # type: ignore[arg-type]
     quiet, as_json = bool(given.pop("quiet")), bool(given.pop("as_json"))
-    manner = Manner(take_streams(), quiet, as_json, reports=reports)
+    manner = Manner(take_process(), quiet, as_json, reports=reports)
     given["max_errors"] = given["max_errors"] or 0
-    dry_run, runs_dir = given.pop("dry_run"), given.pop("runs_dir")
     given["paths"] = given["paths"] or (".",)
     given["targets"] = tuple(dict.fromkeys(given["targets"]))  # type: ignore[call-overload]
     selection = {name: given.pop(name) for name in _SELECTION}
-    config, world = read_config(os.getcwd(), os.getcwd()), this_world()
-    folder = runs_folder(runs_dir, config)  # type: ignore[arg-type]
     view = make_view(manner.streams, quiet=manner.quiet or manner.as_json)
-    if not dry_run:
-        # What is imported now may end the process: then no later run of its own tells of it.
-        note_start(folder, world.now())
     if (origin := selection["failed_of"]) is not None:
         selection["failed_of"] = find_failed(str(origin), folder, config.root)
     chosen = RunOptions(selection=Selection(**selection), **given)  # type: ignore[arg-type]

@@ -48,6 +48,8 @@ class Evaluation:
         self.watcher = watcher
         self._by = by
         self.engine: Engine | None = None
+        self.run: Run | None = None
+        """The run that it is of, once there is one."""
         self._broken: BaseException | None = None
         self._budget: Budget | None = None
         self._is_new = False
@@ -77,6 +79,7 @@ class Evaluation:
                     runs_dir, describe_plan(plan), now=world.now(), random=world.entropy,
                     sealer=make_sealer(world.state, plan.config.root, world.entropy),
                 )  # fmt: skip
+            self.run = run
             try:
                 with LoopWatch(plan.warn):
                     return await self._record(run, targets, again)

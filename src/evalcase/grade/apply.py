@@ -20,6 +20,7 @@ from evalcase.model.grader import Context, NamedGrader
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
 from evalcase.system.guests import Guests, Stay
+from evalcase.system.queue_time import QueueTime
 from evalcase.text.crash import failure_of
 
 TIMEOUT_S = 120.0
@@ -47,9 +48,12 @@ async def grade_answer(
     """
     if len(graders) == 1 and graders[0].grader.kind.compares_expected:
         only = _begin(graders[0], context, (), guests, timeout_s)
-        if isinstance(only, Grade):
-            return Graded(decide_verdict((only,), context.case.threshold), (only,))
-    grades = await _grade_each(context, graders, guests, timeout_s)
+        if isinstance(only, _Begun):
+            (stay,) = await guests.run_all([only.call], context.case.id)
+            only = only.grade(stay)
+        grades: tuple[Grade, ...] = (only,)
+    else:
+        grades = await _grade_each(context, graders, guests, timeout_s)
     if context.case.needs_judge and not any(named.judges for named in graders):
         grades = (*grades, _without_judge(context.case))
     return Graded(decide_verdict(grades, context.case.threshold), grades)
@@ -62,6 +66,10 @@ class _Begun(NamedTuple):
     outcome: Awaitable[object]
     asking: Asking | None
     limit_s: float
+
+    @property
+    def call(self) -> tuple[Awaitable[object], float, QueueTime | None]:
+        return self.outcome, self.limit_s, self.asking.queue if self.asking else None
 
     def grade(self, stay: Stay) -> Grade:
         """What came of it. It may have raised anything, also what would end the engine."""
@@ -86,10 +94,7 @@ async def _grade_each(
             grades.append(None)
             waiting[number] = begun
     if waiting:
-        calls = [
-            (begun.outcome, begun.limit_s, begun.asking.queue if begun.asking else None)
-            for begun in waiting.values()
-        ]
+        calls = [begun.call for begun in waiting.values()]
         stays = await guests.run_all(calls, context.case.id)
         for (number, begun), stay in zip(waiting.items(), stays, strict=True):
             grades[number] = begun.grade(stay)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 from hashlib import sha256
 from inspect import Parameter, isawaitable, iscoroutinefunction, signature, unwrap
 from types import MappingProxyType
@@ -143,15 +143,13 @@ def _call(
     function: Callable[..., object], context: Context, arguments: Mapping[str, JSON] = _NO_ARGUMENTS
 ) -> Score | Awaitable[Score]:
     manner = _manner(function, tuple(arguments))
-    call = partial(
-        function,
-        *[GIVEN[name](context) for name in manner.by_place],
-        **{name: GIVEN[name](context) for name in manner.by_name},
-        **{name: fresh(value) for name, value in arguments.items()},
-    )
+    by_place = [GIVEN[name](context) for name in manner.by_place]
+    by_name = {name: GIVEN[name](context) for name in manner.by_name}
+    for name, value in arguments.items():
+        by_name[name] = fresh(value)
     if manner.is_async:
-        return _read_later(call())
-    return _read_later(_THREADS.call(call))
+        return _read_later(function(*by_place, **by_name))
+    return _THREADS.plan(read_returned, function, *by_place, **by_name)
 
 
 async def _read_later(returned: object) -> Score:

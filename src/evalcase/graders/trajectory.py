@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
 from typing import ClassVar
 
 from evalcase.graders.compare.call_match import (
@@ -11,6 +12,7 @@ from evalcase.graders.compare.call_match import (
     describe_calls,
     match_calls,
     read_calls,
+    takes_long,
 )
 from evalcase.graders.compare.call_options import ARGUMENTS, CallList, ToolRule
 from evalcase.graders.compare.call_rows import align_calls
@@ -23,7 +25,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.option import Record, option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, MapOf, OptionFault
-from evalcase.system.patterns.searches import Searches, end_searches, settle
+from evalcase.system.patterns.searches import Searches, end_searches, settle, settle_aside
 
 _NO_CALLS = Score(None, "there is nothing to compare: `expected_output` has no tool calls")
 _NAMED = 5
@@ -87,7 +89,9 @@ class TrajectoryGrader(Grader):
         if isinstance(expected, Score):
             return expected
         made = read_calls(context.answer.tool_calls)
-        return settle(lambda searches: self._judge(expected, made, searches))
+        if takes_long(expected, made):
+            return settle_aside(partial(self._judge, expected, made))
+        return settle(lambda searches: self._judge(expected, made, searches, lambda: False))
 
     async def close(self) -> None:
         end_searches()
@@ -99,9 +103,12 @@ class TrajectoryGrader(Grader):
         calls = [call for each in messages if each.role == "assistant" for call in each.tool_calls]
         return read_calls(calls) or (_NO_CALLS if messages else NOTHING)
 
-    def _judge(self, expected: Sequence[Call], made: Sequence[Call], searches: Searches) -> Score:
+    def _judge(
+        self, expected: Sequence[Call], made: Sequence[Call], searches: Searches,
+        is_given_up: Callable[[], bool],
+    ) -> Score:  # fmt: skip
         rules = CallRules(self.arguments, self.tools, searches)
-        matches = match_calls(expected, made, rules.lacking, self.order)
+        matches = match_calls(expected, made, rules.lacking, self.order, is_given_up)
         matched = sum(match.is_made for match in matches)
         needed = matched if self.missing == "allow" else len(expected)
         held = {match.number for match in matches if match.is_made}

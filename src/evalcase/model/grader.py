@@ -26,7 +26,9 @@ from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.target import Surroundings
 
-Asker = Callable[[str, Sequence[Message], JSON], Awaitable[Answer]]
+Usable = Callable[[Answer], bool]
+"""Says whether an answer is of any use to who asked for it."""
+Asker = Callable[[str, Sequence[Message], JSON, Usable | None], Awaitable[Answer]]
 """Asks a target of a name some messages, with a schema for its answer or None."""
 Grading = Callable[[Sequence["NamedGrader"]], Awaitable[Sequence[Grade]]]
 """Has graders look at the same answer, each by its own limit."""
@@ -63,14 +65,21 @@ class Context:
         value = self.part.value
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
-    async def ask(self, target: str, messages: Sequence[Message], schema: JSON = None) -> Answer:
+    async def ask(
+        self,
+        target: str,
+        messages: Sequence[Message],
+        schema: JSON = None,
+        usable: Usable | None = None,
+    ) -> Answer:
         """Ask a target of the configuration, through the same gate as every question.
 
+        An answer that is not `usable` is returned, and never kept in the cache.
         Raise TargetError if it can't answer, after the retries that every question has.
         """
         if self.asker is None:
             raise RuntimeError("nobody can be asked here: this context has no targets")
-        return await self.asker(target, messages, schema)
+        return await self.asker(target, messages, schema, usable)
 
     async def grade_with(self, graders: Sequence[NamedGrader]) -> Sequence[Grade]:
         """The grades that others give the same answer: for graders that are made of graders."""

@@ -49,6 +49,10 @@ def _is_dotted(names: str) -> bool:
 
 
 def _reference_hint(module: str, name: str) -> str:
+    if module == "file" and name.startswith("//"):
+        # So others write it, who call `get_assert` where no function is named.
+        module, _, function = name.removeprefix("//").removeprefix("./").partition(":")
+        name = function or "get_assert"
     if not _is_dotted(name):
         return "write module:function, for example my_agent:answer"
     if ".." in module or module.startswith("/"):

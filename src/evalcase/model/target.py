@@ -71,6 +71,9 @@ class Traits:
     caching: Literal["refused", "useless", "keyed"] = "refused"
     """`keyed`: `cache_key` says all that decides an answer. `useless`: asking costs nothing, or
     nothing tells two targets apart. `refused`: nobody knows what decides an answer."""
+    plan: Callable[[Question], Awaitable[Answer]] | None = None
+    """In place of `answer`, where all that there is to do is done in a thread: what it gives can't
+    harm who waits for it, and needs no task of its own."""
 
 
 @dataclass(frozen=True, slots=True)

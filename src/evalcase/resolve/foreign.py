@@ -15,7 +15,7 @@ from evalcase.resolve.fields import CASE_CONTAINERS
 _INPUTS = ("input", "input_messages")
 _GRADED = frozenset({
     "expected_output", "expected_messages", "criteria", "outcome", "expected_outcome", "rubrics",
-    "graders", "evaluators", "assertions",
+    "graders", "evaluators", "assertions", "assert",
 })  # fmt: skip
 _OF_INSPECT = frozenset({"choices", "sandbox", "files", "setup"})
 _OF_TARGETS = frozenset({"unknown-target", "undefined-target"})

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple, NoReturn
 
 from evalcase.model.answer import Answer
 from evalcase.model.question import Question
@@ -27,7 +28,9 @@ class Attempted(NamedTuple):
 
 async def attempt(target: Target, question: Question, limit_s: float, guests: Guests) -> Attempted:
     """Call a target once."""
-    stay = await guests.run(_ask(target, question), limit_s, question.case)
+    plan = target.traits.plan
+    asked = _ask(target, question) if plan is None else _planned(plan, question)
+    stay = await guests.run(asked, limit_s, question.case)
     if stay.is_late:
         # Code that was told to leave may say anything; and so may one that didn't listen.
         return Attempted(None, OverTimeError(limit_s), stay.took_s)
@@ -42,6 +45,19 @@ async def attempt(target: Target, question: Question, limit_s: float, guests: Gu
 async def _ask(target: Target, question: Question) -> object:
     """The call itself is the target's, too: it may raise before there is anything to wait for."""
     return await target.answer(question)
+
+
+def _planned(
+    plan: Callable[[Question], Awaitable[Answer]], question: Question
+) -> Awaitable[object]:
+    try:
+        return plan(question)
+    except BaseException as error:  # noqa: BLE001 - a target may be anybody's
+        return _raise(error)
+
+
+async def _raise(error: BaseException) -> NoReturn:
+    raise error
 
 
 def _told(error: BaseException) -> BaseException:

@@ -46,8 +46,8 @@ class _Shell(Coroutine[Any, None, None]):
         self.task.set_name(name)
         context = copy_context()
         current = asyncio.current_task(self._loop)
-        assert current is not None
-        _leave_task(self._loop, current)
+        if current is not None:  # else this is a callback of the loop
+            _leave_task(self._loop, current)
         _enter_task(self._loop, self.task)
         try:
             self._first = context.run(code.send, None)
@@ -55,7 +55,8 @@ class _Shell(Coroutine[Any, None, None]):
             return True
         finally:
             _leave_task(self._loop, self.task)
-            _enter_task(self._loop, current)
+            if current is not None:
+                _enter_task(self._loop, current)
         self.task.is_spare = False
         self._code, self._context, self._is_new = code, context, True
         if self._parked is not None and not self._parked.done():

@@ -2,19 +2,23 @@
 
 It may raise anything, cancel itself or everybody, swallow its cancellation, and never return. So
 nobody awaits it directly. At its limit it is told to leave; if it stays longer than it may, it is
-given up: whoever waits for it goes on, and it is ended with the run.
+given up: whoever waits for it goes on, and it is ended with the run. Calls in threads can do less:
+they need no task, and are given up at their limit.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from evalcase.system import forks
 from evalcase.system.eager import Starter
 from evalcase.system.queue_time import QueueTime
+from evalcase.system.threads import PlainCall
 from evalcase.system.timer import Timer
 
 GRACE_S = 2.5
@@ -36,8 +40,8 @@ class _Guest:
     """One call that is awaited."""
 
     __slots__ = (
-        "extension", "granted_s", "guests", "is_told", "limit_s", "queue", "started", "stay",
-        "task", "waiter", "when",
+        "call", "extension", "granted_s", "guests", "is_told", "limit_s", "queue", "started",
+        "stay", "task", "waiter", "when",
     )  # fmt: skip
 
     def __init__(self, guests: Guests, limit_s: float, queue: QueueTime | None) -> None:
@@ -54,6 +58,8 @@ class _Guest:
         self.stay: Stay | None = None
         self.waiter: asyncio.Future[None] | None = None
         self.task: asyncio.Task[None] | None = None
+        self.call: PlainCall[object] | None = None
+        """What is called in a thread, if that is all there is to it."""
 
     async def live(self, awaitable: Awaitable[object]) -> None:
         try:
@@ -62,31 +68,50 @@ class _Guest:
             self.leave(None, error)
 
     def leave(self, value: object, error: BaseException | None) -> None:
+        forks.end_if_forked(self.guests.forks)
         took_s = perf_counter() - self.started
-        allowed_s = self.limit_s if self.queue is None else self.limit_s + self.queue.seconds()
-        self.stay = Stay(value, error, self.is_told or took_s > allowed_s, took_s)
+        self.stay = Stay(value, error, self._is_late(took_s), took_s)
         if self.waiter is not None and not self.waiter.done():
             self.waiter.set_result(None)
 
     def take_stay(self) -> Stay:
         stay, self.stay = self.stay, None  # an error has this in its traceback, too
-        assert stay is not None
+        if stay is None:
+            assert self.call is not None
+            return self._stay_of(self.call)
         return stay
+
+    def _stay_of(self, call: PlainCall[object]) -> Stay:
+        """What came of a call in a thread, by its own time: how long others took that were made
+        in the same thread before it is nothing that it could help."""
+        value, error = call.value, call.error
+        try:
+            if error is None:
+                value = call.read(value)
+        except BaseException as raised:  # noqa: BLE001 - the boundary: it is the guest's own
+            error = raised
+        return Stay(value, error, self._is_late(call.took_s), call.took_s)
+
+    def _is_late(self, took_s: float) -> bool:
+        allowed_s = self.limit_s if self.queue is None else self.limit_s + self.queue.seconds()
+        return self.is_told or took_s > allowed_s
 
     def ring(self) -> None:
         """Its time is over; the second time, also that to leave."""
-        assert self.task is not None
         queued_s = self.queue.seconds() - self.granted_s if self.queue is not None else 0.0
-        if self.is_told:
+        if self.is_told and self.task is not None:
             self.leave(None, None)
             self.guests.give_up(self.task)
         elif queued_s > 0:
             self.granted_s += queued_s
             self.extension = asyncio.get_running_loop().call_later(queued_s, self.ring)
-        else:
+        elif self.task is not None:
             self.is_told = True
             self.guests.timer.add(self, self.guests.grace_s)
             self.task.cancel()
+        elif self.waiter is not None and not self.waiter.done():
+            self.is_told = True
+            self.leave(None, None)  # nobody can tell a thread to come back
 
 
 class Guests:
@@ -95,6 +120,7 @@ class Guests:
     def __init__(self, grace_s: float = GRACE_S) -> None:
         self.timer = Timer()
         self.grace_s = grace_s
+        self.forks = forks.count
         self._loop = asyncio.get_running_loop()
         self._starter = Starter()
         self._leaving: set[asyncio.Task[None]] = set()
@@ -107,7 +133,7 @@ class Guests:
         unless this itself is cancelled: then the guest is told to leave."""
         guest = self._receive(awaitable, limit_s, name)
         if guest.stay is None:
-            await self._wait((guest,))
+            await self._wait((guest,), name)
         return guest.take_stay()
 
     async def run_all(
@@ -116,7 +142,12 @@ class Guests:
         """The same for several at once, each with its limit, in their order. What one of them
         spends in a queue doesn't count, where that is measured."""
         guests = [self._receive(each, limit_s, name, queue) for each, limit_s, queue in calls]
-        await self._wait(guests)
+        if len(guests) > 1:
+            for guest in guests:
+                if guest.call is not None and guest.waiter is not None:
+                    # What it may have left to wait for begins at once, however long others take.
+                    guest.waiter.add_done_callback(partial(self._go_on, guest, name))
+        await self._wait(guests, name)
         return [guest.take_stay() for guest in guests]
 
     def _receive(
@@ -124,26 +155,55 @@ class Guests:
         queue: QueueTime | None = None,
     ) -> _Guest:  # fmt: skip
         guest = _Guest(self, limit_s, queue)
-        guest.task = self._starter.start(guest.live(awaitable), name)
-        if guest.task is not None:
+        if isinstance(awaitable, PlainCall):
+            guest.call, guest.waiter = awaitable, awaitable.begin()
+        else:
+            guest.task = self._starter.start(guest.live(awaitable), name)
+            forks.end_if_forked(self.forks)  # it has made its first step
+            if guest.task is None:
+                return guest
             guest.waiter = self._loop.create_future()
-            self.timer.add(guest, limit_s)
+        self.timer.add(guest, limit_s)
         return guest
 
-    async def _wait(self, guests: Iterable[_Guest]) -> None:
+    async def _wait(self, guests: Sequence[_Guest], name: str) -> None:
         try:
             for guest in guests:
-                if guest.waiter is not None:
-                    await guest.waiter
+                if guest.waiter is None:
+                    continue
+                await guest.waiter
+                if guest.call is not None:
+                    self._go_on(guest, name)
+                if guest.stay is None and guest.task is not None:
+                    await guest.waiter  # a call was over, and the rest of it is not
         finally:
             # All of them have left; or this was cancelled, and they are told.
             for guest in guests:
-                if guest.waiter is not None:
-                    self.timer.remove(guest, self.grace_s if guest.is_told else guest.limit_s)
-                if guest.extension is not None:
-                    guest.extension.cancel()
-                if guest.stay is None and guest.task is not None:
-                    _tell(guest.task, self._leaving)
+                self._part_with(guest)
+
+    def _go_on(self, guest: _Guest, name: str, _: object = None) -> None:
+        """Where a call that is over has left something to wait for: that needs a task, and has what
+        is left of the limit."""
+        call, waiter = guest.call, guest.waiter
+        if call is None or waiter is None or waiter.cancelled() or guest.is_told:
+            return
+        rest = call.rest()
+        if rest is not None:
+            guest.call, guest.waiter = None, self._loop.create_future()
+            guest.task = self._starter.start(guest.live(rest), name)
+            if guest.task is not None and guest.when <= self._loop.time():
+                guest.ring()  # it did just before
+
+    def _part_with(self, guest: _Guest) -> None:
+        if guest.waiter is not None:
+            is_leaving = guest.is_told and guest.task is not None
+            self.timer.remove(guest, self.grace_s if is_leaving else guest.limit_s)
+        if guest.extension is not None:
+            guest.extension.cancel()
+        if guest.stay is None and guest.task is not None:
+            _tell(guest.task, self._leaving)
+        elif guest.call is not None and guest.waiter is not None:
+            guest.waiter.cancel()  # it is not made, if it was not begun
 
     def give_up(self, task: asyncio.Task[None]) -> None:
         """Wait for a task no more. It may go on until the end."""

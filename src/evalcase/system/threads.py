@@ -8,11 +8,18 @@ alone until it comes back, if ever.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextvars import copy_context
+from collections.abc import Callable, Coroutine, Generator
+from contextvars import Context, copy_context
+from inspect import isawaitable
 from queue import SimpleQueue
 from threading import Lock, Thread
 from time import perf_counter
+from types import NoneType
+from typing import Any, Generic, TypeVar
+
+from evalcase.system import forks
+
+T_co = TypeVar("T_co", covariant=True)
 
 _QUICK_S = 0.0002
 """How long a call may take that the loop is to stand still for."""
@@ -20,33 +27,52 @@ _HOLD_S = 0.005
 """How long the event loop stands still, at most, for calls that should be over at once. A time
 so short that the system's clock has to be set for it costs more than it saves."""
 _MOST_DOUBT = 255
+_PLAIN = (str, bool, float, int, NoneType)
+"""What needs no look to know that it is not awaited."""
 
 
-class PlainCall:
-    """A call of a plain function, and what comes of it."""
+class PlainCall(Generic[T_co]):
+    """A call of a plain function in a thread, and what comes of it. It is begun when it is awaited.
 
-    __slots__ = ("arguments", "context", "error", "function", "future", "took_s", "value")
+    Guests begin it themselves: code in a thread can't harm the task that waits for it, so that it
+    needs none of its own.
+    """
+
+    __slots__ = (
+        "arguments", "context", "error", "function", "future", "named", "read", "threads", "took_s",
+        "value",
+    )  # fmt: skip
 
     def __init__(
-        self,
-        function: Callable[..., object],
-        arguments: tuple[object, ...],
-        future: asyncio.Future[None],
-    ) -> None:
+        self, threads: Threads, read: Callable[[Any], T_co], function: Callable[..., object],
+        arguments: tuple[object, ...], named: dict[str, object],
+    ) -> None:  # fmt: skip
+        self.threads = threads
+        self.read = read
+        """Is given what was returned, in the thread of the event loop."""
         self.function = function
         self.arguments = arguments
-        self.context = copy_context()
+        self.named = named
+        self.context: Context
+        self.future: asyncio.Future[None]
         self.value: object = None
         self.error: BaseException | None = None
         self.took_s = 0.0
-        self.future = future
+
+    def begin(self) -> asyncio.Future[None]:
+        """Have it made. The future is done when the call is over, or given up if that is done."""
+        loop = asyncio.get_running_loop()
+        self.context, self.future = copy_context(), loop.create_future()
+        self.threads.take(self, loop)
+        return self.future
 
     def run(self) -> None:
-        started = perf_counter()
+        before, started = forks.count, perf_counter()
         try:
-            self.value = self.context.run(self.function, *self.arguments)
+            self.value = self.context.run(self.function, *self.arguments, **self.named)
         except BaseException as error:  # noqa: BLE001 - it is raised again where the call was made
-            self.error = error
+            self.error = _carried(error)
+        forks.end_if_forked(before)
         self.took_s = perf_counter() - started
 
     def settle(self) -> None:
@@ -54,10 +80,30 @@ class PlainCall:
         if not self.future.done():  # else it was given up
             self.future.set_result(None)
 
-    def outcome(self) -> object:
-        if self.error is not None:
-            raise _carried(self.error)
-        return self.value
+    def rest(self) -> Coroutine[Any, Any, T_co] | None:
+        """What is to be awaited once the function has returned; None where it is over, as it is
+        unless an awaitable was returned."""
+        if self.error is not None or type(self.value) in _PLAIN or not isawaitable(self.value):
+            return None
+        return _await_all(self.value, self.read)
+
+    def __await__(self) -> Generator[Any, None, T_co]:
+        try:
+            yield from self.begin()
+            if self.error is not None:
+                raise self.error
+            rest = self.rest()
+            if rest is not None:
+                return (yield from rest.__await__())
+            return self.read(self.value)
+        finally:
+            del self  # an exception has this frame in its traceback: neither would be freed
+
+
+async def _await_all(value: object, read: Callable[[Any], T_co]) -> T_co:
+    while isawaitable(value):
+        value = await value
+    return read(value)
 
 
 class _Batch:
@@ -65,7 +111,7 @@ class _Batch:
 
     __slots__ = ("calls", "done", "is_left", "lock", "over")
 
-    def __init__(self, calls: list[PlainCall]) -> None:
+    def __init__(self, calls: list[PlainCall[Any]]) -> None:
         self.calls = calls
         self.done = 0
         """How many calls, from the first, have come to their end."""
@@ -76,7 +122,7 @@ class _Batch:
         """Held until all calls are done."""
         self.over.acquire()
 
-    def leave(self) -> list[PlainCall]:
+    def leave(self) -> list[PlainCall[Any]]:
         """Wait no longer. What was not begun is for somebody else, and returned here."""
         with self.lock:
             if self.done == len(self.calls):
@@ -104,7 +150,7 @@ class Threads:
     def __init__(self, name: str) -> None:
         """`name` is that of each thread, for who looks at a process from outside."""
         self._name = name
-        self._gathered: dict[asyncio.AbstractEventLoop, list[PlainCall]] = {}
+        self._gathered: dict[asyncio.AbstractEventLoop, list[PlainCall[Any]]] = {}
         """The calls of this turn of each loop: there may be several, in threads of their own."""
         self._idle: list[_Inbox] = []
         self._closed = False
@@ -115,25 +161,22 @@ class Threads:
 
     async def call(self, function: Callable[..., object], *arguments: object) -> object:
         """What the function returns, or raises. If this is cancelled, its thread is given up."""
-        loop = asyncio.get_running_loop()
-        call = PlainCall(function, arguments, loop.create_future())
-        try:
-            if self._doubted:
-                self._send([call], hold=False)
-            else:
-                self._gather(call, loop)
-            await call.future
-            return call.outcome()
-        finally:
-            del call  # an exception has this frame in its traceback: neither would be freed
+        return await self.plan(_as_it_is, function, *arguments)
 
-    def close(self) -> None:
-        """Let go of every thread: idle ones now, busy ones when their call is over."""
-        self._closed = True
-        while self._idle:
-            self._idle.pop().put(None)
+    def plan(
+        self, read: Callable[[Any], T_co], function: Callable[..., object], /,
+        *arguments: object, **named: object,
+    ) -> PlainCall[T_co]:  # fmt: skip
+        """A call, begun by whoever awaits it. `read` makes something of what the function returns;
+        an awaitable is awaited before."""
+        return PlainCall(self, read, function, arguments, named)
 
-    def _gather(self, call: PlainCall, loop: asyncio.AbstractEventLoop) -> None:
+    def take(self, call: PlainCall[Any], loop: asyncio.AbstractEventLoop) -> None:
+        """Make a call: together with others of this turn of the loop, or at once in a thread of
+        its own while calls are slow."""
+        if self._doubted:
+            self._send([call], hold=False)
+            return
         known = self._gathered.get(loop)
         if known is None:
             self._gathered[loop] = [call]
@@ -141,16 +184,22 @@ class Threads:
         else:
             known.append(call)
 
+    def close(self) -> None:
+        """Let go of every thread: idle ones now, busy ones when their call is over."""
+        self._closed = True
+        while self._idle:
+            self._idle.pop().put(None)
+
     def _send_gathered(self, loop: asyncio.AbstractEventLoop) -> None:
         calls = self._gathered.pop(loop)
         left = [call for call in calls if not call.future.done()]
         if left:
             self._send(left, hold=not self._doubted)
 
-    def _send(self, calls: list[PlainCall], *, hold: bool) -> None:
+    def _send(self, calls: list[PlainCall[Any]], *, hold: bool) -> None:
         batch = _Batch(calls)
         batch.is_left = not hold
-        rest: list[PlainCall] = []
+        rest: list[PlainCall[Any]] = []
         if not hold:
             rest = calls[1:]
             del calls[1:]
@@ -200,7 +249,7 @@ class Threads:
                 batch.over.release()
             del batch, call
 
-    def _wake(self, call: PlainCall, inbox: _Inbox) -> bool:
+    def _wake(self, call: PlainCall[Any], inbox: _Inbox) -> bool:
         """Tell the loop of a call that it did not stand still for; False if it is closed."""
         try:
             call.future.get_loop().call_soon_threadsafe(self._settle_late, call, inbox)
@@ -208,7 +257,7 @@ class Threads:
             return False
         return True
 
-    def _settle_late(self, call: PlainCall, inbox: _Inbox) -> None:
+    def _settle_late(self, call: PlainCall[Any], inbox: _Inbox) -> None:
         self._release(inbox)
         if call.took_s > _QUICK_S:
             self._doubted = self._doubt
@@ -221,6 +270,10 @@ class Threads:
             inbox.put(None)
         else:
             self._idle.append(inbox)
+
+
+def _as_it_is(value: object) -> object:
+    return value
 
 
 def _carried(error: BaseException) -> BaseException:

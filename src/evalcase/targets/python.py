@@ -18,7 +18,6 @@ Async functions share the event loop with all trials. Sync functions run in thre
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -29,7 +28,7 @@ from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.shape import Anything, MapOf
 from evalcase.model.shape_names import Reference
 from evalcase.model.target import (
@@ -42,7 +41,7 @@ from evalcase.model.target import (
 )
 from evalcase.system.imports import import_object, make_importable, place_of
 from evalcase.system.sources import trace_sources
-from evalcase.system.threads import Threads
+from evalcase.system.threads import PlainCall, Threads
 from evalcase.targets.asking.fingerprint import describe_asked, project_sources
 from evalcase.targets.asking.shown import describe_hidden
 from evalcase.targets.code.lifetime import (
@@ -123,6 +122,8 @@ class PythonTarget(Target):
             what = f"{type(error).__name__}: {error}{place_of(error)}"
             raise TargetError(f"python target `{self.name}`: set-up failed: {what}") from error
         self._bound = self._bind(found)
+        plan = None if self._bound.is_async else self._plan
+        self.traits = replace(self.traits, plan=plan)
 
     def _bind(self, found: Any) -> BoundFunction:  # noqa: ANN401 - an object of the user's
         if is_target(found):
@@ -137,19 +138,34 @@ class PythonTarget(Target):
         return bind_function(function, self.name)
 
     async def answer(self, question: Question) -> Answer:
-        bound, threads = self._bound, self._threads
+        bound = self._bound
         assert bound is not None, "open() comes first"
-        assert threads is not None
-        if not self._warned and len(question.messages) > 1 and bound.sees_last_only:
-            self._warn_of_hidden(question)
+        if not bound.is_async:
+            return await self._plan(question)
+        self._look_at(question, bound)
         by_place, by_name = bound.arguments(question)
-        if bound.is_async:
-            returned = await bound.function(*by_place, **by_name)
-        else:
-            returned = await threads.call(partial(bound.function, *by_place, **by_name))
-            if inspect.isawaitable(returned):
-                returned = await returned
+        return self._read(await bound.function(*by_place, **by_name))
+
+    def _plan(self, question: Question) -> PlainCall[Answer]:
+        """The same for a plain function."""
+        bound, threads = self._bound, self._threads
+        assert bound is not None
+        assert threads is not None
+        self._look_at(question, bound)
+        by_place, by_name = bound.arguments(question)
+        return threads.plan(self._read, bound.function, *by_place, **by_name)
+
+    def _read(self, returned: object) -> Answer:
         return read_answer(returned, self._surroundings.warn)
+
+    def _look_at(self, question: Question, bound: BoundFunction) -> None:
+        """Warn once of what a function doesn't see."""
+        if self._warned or len(question.messages) == 1 or not bound.sees_last_only:
+            return
+        self._warned = True
+        hint = "a parameter named `messages`, or annotated as `Question`, would see all"
+        seen = f"`{self.name}` sees the last user message only"
+        self._surroundings.warn(f"{seen}; {describe_hidden(question)}; {hint}")
 
     def cache_key(self, question: Question) -> JSON | Awaitable[JSON]:
         """What decides an answer: the function, the project's modules that it brought with it,
@@ -171,12 +187,6 @@ class PythonTarget(Target):
         module = sys.modules.get(self.name.partition(":")[0])
         path: str | None = getattr(module, "__file__", None)  # a notebook has none
         return trace_sources([path], self._surroundings.root) if path is not None else {}
-
-    def _warn_of_hidden(self, question: Question) -> None:
-        self._warned = True
-        hint = "a parameter named `messages`, or annotated as `Question`, would see all"
-        seen = f"`{self.name}` sees the last user message only"
-        self._surroundings.warn(f"{seen}; {describe_hidden(question)}; {hint}")
 
     async def close(self) -> None:
         leave, self._leave = self._leave, None

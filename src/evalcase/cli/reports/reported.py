@@ -50,6 +50,8 @@ class Reported:
     wanted: Wanted = Wanted()
     style: Style = PLAIN
     width: int = 80
+    junit_properties: bool = False
+    """Whether test cases of JUnit have properties."""
 
     def evaluated(self, statistics: Statistics | None = None) -> Evaluated:
         """What came of the run, or of a case or a target; statistics are filled on the way."""

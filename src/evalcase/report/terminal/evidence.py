@@ -13,7 +13,9 @@ from evalcase.text.complaint import excerpt_complaint
 
 _MOST = 4
 _FRAME = re.compile(r'\s*File "(?P<file>.*)", line (?P<line>\d+)(?:, in (?P<name>.*))?')
-_FOREIGN = re.compile(r"[/\\](?:site-packages|lib[/\\]python3[^/\\]*|evalcase[/\\]targets)[/\\]|^<")
+_FOREIGN = re.compile(
+    r"[/\\](?:site-packages|lib[/\\]python3[^/\\]*|evalcase[/\\](?:targets|graders|system))[/\\]|^<"
+)
 
 
 def evidence_lines(
