@@ -19,7 +19,7 @@ def verdicts(project: Project, **cases: tuple[str, Any]) -> dict[str, str]:
     return project.verdicts()
 
 
-def test_fault_44_what_can_not_be_looked_at_fails_also_with_not(project: Project) -> None:
+def test_fault_45_what_can_not_be_looked_at_fails_also_with_not(project: Project) -> None:
     found = verdicts(
         project,
         prose=("the secret is here", {**SECRETS, "path": "reply"}),
@@ -35,7 +35,7 @@ def test_fault_44_what_can_not_be_looked_at_fails_also_with_not(project: Project
     assert len(found) == 6
 
 
-def test_fault_44_every_part_has_to_pass_by_itself(project: Project) -> None:
+def test_fault_45_every_part_has_to_pass_by_itself(project: Project) -> None:
     required = {"a": {"equals": 1, "required": True}, "b": 2, "c": 3}
     found = verdicts(
         project,
@@ -48,7 +48,7 @@ def test_fault_44_every_part_has_to_pass_by_itself(project: Project) -> None:
     assert found == dict.fromkeys(found, "failed")
 
 
-def test_fault_44_no_value_is_taken_for_another(project: Project) -> None:
+def test_fault_45_no_value_is_taken_for_another(project: Project) -> None:
     found = verdicts(
         project,
         number=('{"n": 5}', {"type": "equals", "value": "5", "path": "n"}),
@@ -58,6 +58,6 @@ def test_fault_44_no_value_is_taken_for_another(project: Project) -> None:
     assert found == dict.fromkeys(found, "failed")
 
 
-def test_fault_44_a_mean_without_one_of_its_graders_is_none(project: Project) -> None:
+def test_fault_45_a_mean_without_one_of_its_graders_is_none(project: Project) -> None:
     mean = {"type": "weighted", "threshold": 0.5, "value": ["expected", {"contains": "x"}]}
     assert verdicts(project, mean=("x", mean)) == {"mean": "ungraded"}
