@@ -21,6 +21,21 @@ from evalcase.record.kept import KeptRun
 from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.progress import VERDICTS
 
+_UNITS = {"": 1, "b": 1, "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000}
+
+
+def _read_size(_context: click.Context, _option: click.Parameter, text: str) -> int:
+    """A number of bytes, as people write one: `50MB`, `800 kB`."""
+    number = text.rstrip("kKmMgGbB ").strip()
+    unit = _UNITS.get(text[len(text.rstrip("kKmMgGbB ")) :].strip().lower())
+    try:
+        size = round(float(number) * (unit or 0))
+    except (OverflowError, ValueError):
+        size = 0
+    if size <= 0:
+        raise click.BadParameter(f"`{text}` is no size; write 50MB, or 800kB")
+    return size
+
 
 @click.command("report")
 @click.argument("run", default="latest")
@@ -37,9 +52,14 @@ from evalcase.report.terminal.progress import VERDICTS
 @click.option(
     "--format", "form", type=click.Choice(FORMS), default="text",
     show_default=True,
-    help="For people; for programs, a run or a trial in each line; for pull requests, CI, tables.",
+    help="For people, to read or (html) to look at; for programs, a run or a trial in each line; "
+    "for pull requests, CI, tables.",
 )  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", help="Write to this file.")
+@click.option(
+    "--max-size", metavar="SIZE", default="50MB", show_default=True, callback=_read_size,
+    help="Of an HTML page: details of cases that passed are left out above it, and counted.",
+)  # fmt: skip
 @click.option(
     "--junit-properties", is_flag=True,
     help="JUnit: score and cost as properties of test cases, which not every reader takes.",
@@ -48,7 +68,7 @@ from evalcase.report.terminal.progress import VERDICTS
 @explained
 def command(
     run: str, case: str | None, verdicts: tuple[str, ...], target: str | None, form: str,
-    output: str | None, junit_properties: bool, runs_dir: str | None,
+    output: str | None, max_size: int, junit_properties: bool, runs_dir: str | None,
 ) -> int:  # fmt: skip
     """Show what came of a run that was kept.
 
@@ -59,6 +79,7 @@ def command(
     evalcase report                      the newest run, as `run` showed it
     evalcase report previous --case sum  one case in full, with its answer
     evalcase report --format jsonl       every trial as a line of JSON
+    evalcase report --format html -o run.html    a page to look at, and to share
 
     Nothing but the record is read: its suites may be gone, and it may come from somebody else.
     """
@@ -67,7 +88,7 @@ def command(
     with KeptRun(*found) as kept:
         reported = Reported(
             kept, RecordPlace(os.getcwd(), config), Wanted(case, target, verdicts),
-            junit_properties=junit_properties,
+            max_size=max_size, junit_properties=junit_properties,
         )  # fmt: skip
         if output is not None:
             write_file(form, reported, output)

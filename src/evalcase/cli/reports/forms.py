@@ -18,6 +18,7 @@ Pieces = Iterator[str] | Iterator[bytes]
 
 _FORMS = {
     "text": "text:write_text",
+    "html": "page:write_html",
     "json": "objects:write_json",
     "jsonl": "objects:write_jsonl",
     "markdown": "cases:write_markdown",
@@ -28,8 +29,8 @@ _FORMS = {
 }
 FORMS = tuple(_FORMS)
 _ENDINGS = {
-    ".txt": "text", ".json": "json", ".jsonl": "jsonl", ".md": "markdown", ".xml": "junit",
-    ".csv": "csv", ".parquet": "parquet",
+    ".txt": "text", ".html": "html", ".json": "json", ".jsonl": "jsonl", ".md": "markdown",
+    ".xml": "junit", ".csv": "csv", ".parquet": "parquet",
 }  # fmt: skip
 
 

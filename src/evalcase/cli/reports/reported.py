@@ -17,6 +17,8 @@ from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.style import PLAIN, Style
 
+MAX_SIZE = 50_000_000
+"""Unless another is asked for: browsers open it in a second."""
 _MOST_KNOWN = 10_000
 """Names that are remembered in case that the one which was asked for is not among them."""
 
@@ -50,6 +52,8 @@ class Reported:
     wanted: Wanted = Wanted()
     style: Style = PLAIN
     width: int = 80
+    max_size: int = MAX_SIZE
+    """Bytes that a page may have, where it can be kept to that."""
     junit_properties: bool = False
     """Whether test cases of JUnit have properties."""
 
