@@ -55,6 +55,8 @@ class Reported:
     style: Style = PLAIN
     width: int = 80
     figuring: Figuring = Figuring()
+    is_own: bool = True
+    """Whether whom it is for made it, and may go on with it."""
     max_size: int = MAX_SIZE
     """Bytes that a page may have, where it can be kept to that."""
     junit_properties: bool = False

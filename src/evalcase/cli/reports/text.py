@@ -27,6 +27,7 @@ def _summary(reported: Reported) -> Iterator[str]:
     return conclusion_lines(
         evaluated, statistics, kept.gradings, kept.find_case,
         reported.place, reported.width, reported.style, figures, reported.figuring.by,
+        is_own=reported.is_own,
     )  # fmt: skip
 
 
