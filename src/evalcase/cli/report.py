@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-import click
-
-from evalcase.cli import run_flags
+from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.explained import explained
 from evalcase.cli.reports.forms import FORMS, write_file, write_form
@@ -24,7 +22,7 @@ from evalcase.report.terminal.progress import VERDICTS
 _UNITS = {"": 1, "b": 1, "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000}
 
 
-def _read_size(_context: click.Context, _option: click.Parameter, text: str) -> int:
+def _read_size(text: str) -> int:
     """A number of bytes, as people write one: `50MB`, `800 kB`."""
     number = text.rstrip("kKmMgGbB ").strip()
     unit = _UNITS.get(text[len(text.rstrip("kKmMgGbB ")) :].strip().lower())
@@ -33,34 +31,34 @@ def _read_size(_context: click.Context, _option: click.Parameter, text: str) -> 
     except (OverflowError, ValueError):
         size = 0
     if size <= 0:
-        raise click.BadParameter(f"`{text}` is no size; write 50MB, or 800kB")
+        raise declare.WrongValueError(f"`{text}` is no size; write 50MB, or 800kB")
     return size
 
 
-@click.command("report")
-@click.argument("run", default="latest")
-@click.option(
+@declare.command("report")
+@declare.argument("run", default="latest")
+@declare.option(
     "--case",
     metavar="GLOB",
     help="Only cases whose id matches, each in full.",
 )
-@click.option(
-    "--verdict", "verdicts", multiple=True, type=click.Choice([*VERDICTS, UNFINISHED]),
+@declare.option(
+    "--verdict", "verdicts", multiple=True, type=declare.Choice([*VERDICTS, UNFINISHED]),
     help="Only cases with this verdict. Repeatable.",
 )  # fmt: skip
-@click.option("--target", metavar="NAME", help="Only trials of this target.")
-@click.option(
-    "--format", "form", type=click.Choice(FORMS), default="text",
+@declare.option("--target", metavar="NAME", help="Only trials of this target.")
+@declare.option(
+    "--format", "form", type=declare.Choice(FORMS), default="text",
     show_default=True,
     help="For people, to read or (html) to look at; for programs, a run or a trial in each line; "
     "for pull requests, CI, tables.",
 )  # fmt: skip
-@click.option("-o", "--output", metavar="FILE", help="Write to this file.")
-@click.option(
+@declare.option("-o", "--output", metavar="FILE", help="Write to this file.")
+@declare.option(
     "--max-size", metavar="SIZE", default="50MB", show_default=True, callback=_read_size,
     help="Of an HTML page: details of cases that passed are left out above it, and counted.",
 )  # fmt: skip
-@click.option(
+@declare.option(
     "--junit-properties", is_flag=True,
     help="JUnit: score and cost as properties of test cases, which not every reader takes.",
 )  # fmt: skip
