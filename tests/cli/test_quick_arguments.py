@@ -44,7 +44,7 @@ def pieces(command: Command) -> list[list[str]]:
     for option in options_of(command):
         words = list(option.type.words) if isinstance(option.type, Choice) else VALUES
         for flag in spellings(option):
-            found += [[flag], *([flag, word] for word in words)]
+            found += [[flag], *([flag, *[word] * option.nargs] for word in words)]
             found += [[f"{flag}={word}"] for word in words]
     return found
 
@@ -68,16 +68,17 @@ def test_every_option_is_read_quickly_alone(name: str) -> None:
     needed = ["x", "y"][: sum(each.required for each in arguments_of(command))]
     for option in options_of(command):
         for flag in spellings(option):
-            lines = [[*needed, flag], *([*needed, flag, value] for value in good_values(option))]
+            given = [[], *([value] * option.nargs for value in good_values(option))]
+            lines = [[*needed, flag, *values] for values in given]
             read = [read_quickly(command, line) for line in lines]
-            assert any(each is not None for each in read), flag
+            assert any(each is not None for each in read) or option.callback, flag
             for line, quick in zip(lines, read, strict=True):
                 assert quick is None or quick == by_click(command, line), line
 
 
 def good_values(option: Option) -> list[str]:
     named = list(option.type.words) if isinstance(option.type, Choice) else []
-    return named or ["x", "1", "2/5", "8kB", __file__]
+    return named or ["x", "1", __file__]
 
 
 def options_of(command: Command) -> list[Option]:

@@ -102,8 +102,7 @@ def _carry_out(arguments: list[str]) -> object:
     try:
         if arguments and arguments[0] in COMMANDS:
             command = command_of(arguments[0])
-            known = isinstance(command, Command)
-            values = read_quickly(command, arguments[1:]) if known else None
+            values = read_quickly(command, arguments[1:])
             if values is not None:
                 return command.function(**values)
         from evalcase.cli.by_click import carry_out

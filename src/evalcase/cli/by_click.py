@@ -69,10 +69,8 @@ def tell_wrong_usage(command: declare.Command, message: str) -> None:
     click.UsageError(message, context).show()
 
 
-def click_command(declared: declare.Command | click.Command) -> click.Command:
+def click_command(declared: declare.Command) -> click.Command:
     """The command as click knows commands."""
-    if isinstance(declared, click.Command):
-        return declared
     parameters = [_parameter(each) for each in declared.parameters]
     return click.Command(
         declared.name,
@@ -84,7 +82,7 @@ def click_command(declared: declare.Command | click.Command) -> click.Command:
 
 def _parameter(declared: declare.Parameter) -> click.Parameter:
     if isinstance(declared, declare.Argument):
-        settings: dict[str, Any] = {"required": declared.required}
+        settings: dict[str, Any] = {"required": declared.required, "metavar": declared.metavar}
         if declared.default is not None:
             settings["default"] = declared.default
         return click.Argument([declared.parameter], nargs=-1 if declared.several else 1, **settings)
@@ -101,6 +99,7 @@ def _option(declared: declare.Option) -> click.Option:
         list(declared.names),
         type=None if declared.type is None else _type(declared.type),
         multiple=declared.multiple,
+        nargs=declared.nargs,
         metavar=declared.metavar,
         show_default=declared.show_default,
         help=declared.help,

@@ -60,6 +60,8 @@ class Option:
     default: object
     is_flag: bool
     multiple: bool
+    nargs: int
+    """How many values it takes at once."""
     metavar: str | None
     show_default: bool
     help: str | None
@@ -87,6 +89,7 @@ class Argument:
     several: bool
     required: bool
     default: str | None
+    metavar: str | None
 
 
 Parameter: TypeAlias = Option | Argument
@@ -125,22 +128,23 @@ def command(name: str) -> Callable[[Declared], Command]:
 
 def option(
     *names: str, type: Type | None = None, default: object = None, is_flag: bool = False,
-    multiple: bool = False, metavar: str | None = None, show_default: bool = False,
+    multiple: bool = False, nargs: int = 1, metavar: str | None = None, show_default: bool = False,
     help: str | None = None, callback: Callable[[Any], Any] | None = None,
 ) -> Decorator:  # fmt: skip
     """Declare an option."""
     return _declare(
         Option(
-            names, type, default, is_flag, multiple, metavar, show_default, help, callback
+            names, type, default, is_flag, multiple, nargs, metavar, show_default, help, callback
         )
     )  # fmt: skip
 
 
 def argument(
-    name: str, *, several: bool = False, required: bool = True, default: str | None = None
-) -> Decorator:
+    name: str, *, several: bool = False, required: bool = True, default: str | None = None,
+    metavar: str | None = None,
+) -> Decorator:  # fmt: skip
     """Declare an argument; one that has a default is not required."""
-    return _declare(Argument(name, several, required and default is None, default))
+    return _declare(Argument(name, several, required and default is None, default, metavar))
 
 
 def _declare(parameter: Parameter) -> Decorator:

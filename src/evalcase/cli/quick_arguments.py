@@ -7,7 +7,8 @@ is left to click, which reads the same declarations: None then. A test holds bot
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from evalcase.cli.declare import (
@@ -68,12 +69,12 @@ def _sort_words(
             raise _UnusualError
         option, truth = flags[name]
         values = given.setdefault(option.parameter, [])
+        if equals and (not _takes_value(option) or option.nargs > 1):
+            raise _UnusualError
         if not _takes_value(option):
-            if equals:
-                raise _UnusualError
             values.append(truth)
         else:
-            values.append(value if equals else _next_value(next(rest, "-")))
+            values.append([value] if equals else _next_values(rest, option.nargs))
     return given, places
 
 
@@ -81,10 +82,11 @@ def _takes_value(option: Option) -> bool:
     return not option.is_flag and not any("/" in flag for flag in option.flags)
 
 
-def _next_value(word: str) -> str:
-    if word.startswith("-"):
+def _next_values(words: Iterator[str], count: int) -> list[str]:
+    found = list(islice(words, count))
+    if len(found) < count or any(word.startswith("-") for word in found):
         raise _UnusualError
-    return word
+    return found
 
 
 def _place(command: Command, words: list[str]) -> dict[str, Any]:
@@ -109,14 +111,19 @@ def _read_options(command: Command, given: dict[str, list[Any]]) -> dict[str, An
 
 
 def _read_option(option: Option, given: list[Any]) -> object:
-    values = [_read_value(option.type, each) if _takes_value(option) else each for each in given]
-    if option.multiple:
-        value: object = tuple(values)
-    elif values:
-        value = values[-1]
+    values = [_read_values(option, each) if _takes_value(option) else each for each in given]
+    if values:
+        value: object = tuple(values) if option.multiple else values[-1]
+    elif option.default is None:
+        value = () if option.multiple else False if option.is_flag else None
     else:
-        value = False if option.is_flag and option.default is None else option.default
+        value = option.default
     return value if option.callback is None else option.callback(value)
+
+
+def _read_values(option: Option, words: list[str]) -> object:
+    values = tuple(_read_value(option.type, word) for word in words)
+    return values[0] if option.nargs == 1 else values
 
 
 def _read_value(wanted: Type | None, word: str) -> object:
