@@ -15,6 +15,7 @@ from benchmarks.graders import grader_figures
 from benchmarks.grading import grading_figures
 from benchmarks.growth import growth_figures
 from benchmarks.installed import installed_figures
+from benchmarks.intervals import interval_figures
 from benchmarks.loading import deprecated_figures, json_figures, peer_figures, yaml_figures
 from benchmarks.loopback import loopback_figures
 from benchmarks.many import many_figures, million_figures
@@ -40,11 +41,12 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "million": million_figures,
     "peer-runs": peer_run_figures,
     "coverage": coverage_figures,
+    "intervals": interval_figures,
     "paired": paired_figures,
     "small-judge": small_judge_figures,
 }
-ONLY_WHEN_ASKED = ("million", "coverage", "paired", "small-judge")
-"""The first takes as long as all the others, and the last three measure no time."""
+ONLY_WHEN_ASKED = ("million", "coverage", "intervals", "paired", "small-judge")
+"""The first takes as long as all the others, and the last four measure no time."""
 
 
 def main() -> None:
