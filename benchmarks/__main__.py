@@ -20,6 +20,7 @@ from benchmarks.loading import deprecated_figures, json_figures, peer_figures, y
 from benchmarks.loopback import loopback_figures
 from benchmarks.many import many_figures, million_figures
 from benchmarks.paired import paired_figures
+from benchmarks.reporting import report_figures, report_million_figures
 from benchmarks.running import peer_run_figures, running_figures
 from benchmarks.small_judge import small_judge_figures
 from benchmarks.streaming import streaming_figures
@@ -38,6 +39,8 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "graders": grader_figures,
     "loopback": loopback_figures,
     "many": many_figures,
+    "report": report_figures,
+    "report-million": report_million_figures,
     "million": million_figures,
     "peer-runs": peer_run_figures,
     "coverage": coverage_figures,
@@ -45,8 +48,10 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "paired": paired_figures,
     "small-judge": small_judge_figures,
 }
-ONLY_WHEN_ASKED = ("million", "coverage", "intervals", "paired", "small-judge")
-"""The first takes as long as all the others, and the last four measure no time."""
+ONLY_WHEN_ASKED = (
+    "million", "report-million", "coverage", "intervals", "paired", "small-judge"
+)  # fmt: skip
+"""The first two take as long as all the others, and the last four measure no time."""
 
 
 def main() -> None:
