@@ -26,7 +26,7 @@ def _summary(reported: Reported) -> Iterator[str]:
     figures = reported.figuring.sum_up(statistics.ledger, evaluated.not_run)
     return conclusion_lines(
         evaluated, statistics, kept.gradings, kept.find_case,
-        reported.place, reported.width, reported.style, figures, reported.figuring.by,
+        reported.place, reported.width, reported.style, figures, reported.by,
         is_own=reported.is_own,
     )  # fmt: skip
 
