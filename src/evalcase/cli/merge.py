@@ -6,9 +6,7 @@ import os
 import sys
 from contextlib import ExitStack
 
-import click
-
-from evalcase.cli import run_flags
+from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.exit_codes import exit_code, first_code
 from evalcase.cli.explained import explained
@@ -29,9 +27,9 @@ from evalcase.record.seal import Sealer, is_own, make_sealer
 from evalcase.system.world import World, this_world
 
 
-@click.command("merge")
-@click.argument("runs", nargs=-1, required=True)
-@click.option(
+@declare.command("merge")
+@declare.argument("runs", several=True)
+@declare.option(
     "--partial", is_flag=True,
     help="Merge what is there, as a run that is not complete: `resume` does the rest.",
 )  # fmt: skip

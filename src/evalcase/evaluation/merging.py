@@ -86,7 +86,7 @@ class Parts:
 
 def read_parts(kept: Sequence[KeptRun]) -> Parts:
     """The shards that some runs are. Raise ConfigError with all that doesn't belong together."""
-    parts = sorted((_read_part(each) for each in kept), key=lambda part: part.shard.number)
+    parts = sorted((_read_part(each) for each in kept), key=_order)
     faults = list(_find_faults(parts))
     if faults:
         raise ConfigError.several(faults)
@@ -104,6 +104,10 @@ def _read_part(kept: KeptRun) -> Part:
     if shard is None:
         raise ConfigError(f"{kept.run.id} is no shard: it was not run with --shard")
     return Part(kept, shard, replace(options, selection=replace(options.selection, shard=None)))
+
+
+def _order(part: Part) -> tuple[int, str]:
+    return part.shard.number, part.kept.run.created_at
 
 
 def _find_faults(parts: Sequence[Part]) -> Iterator[str]:
