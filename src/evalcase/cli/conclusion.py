@@ -9,6 +9,7 @@ from itertools import chain
 
 from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import seen_from
+from evalcase.model.codec import encode
 from evalcase.model.quick_dataclass import asdict
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
@@ -137,5 +138,6 @@ def summary_object(evaluated: Evaluated) -> dict[str, object]:
         "cost_usd": totals.cost_usd, "grading_usd": totals.grading_usd,
         "cached": totals.cached,
         "duration_s": evaluated.duration_s,
+        "decision": encode(evaluated.decision) if evaluated.decision is not None else None,
         "failed_of": origin_of(evaluated.run), "mixed": list(evaluated.mixed),
     }  # fmt: skip
