@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 
 from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import seen_from
 from evalcase.model.codec import encode
-from evalcase.model.quick_dataclass import asdict
+from evalcase.model.quick_dataclass import asdict, replace
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
 from evalcase.project.config import Config
 from evalcase.project.options import runs_folder
 from evalcase.record.evaluated import Evaluated
 from evalcase.record.folder import Run, origin_of, planned_trials
+from evalcase.record.kept import KeptRun
+from evalcase.report.figures.estimates import rate_totals
+from evalcase.report.figures.figures import Figures
+from evalcase.report.terminal.part_table import KINDS, Kind
+from evalcase.report.terminal.progress import money
 from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.style import Style
 from evalcase.report.terminal.summary import (
@@ -38,28 +42,40 @@ class RecordPlace(NamedTuple):
 
 def conclusion_lines(
     evaluated: Evaluated, statistics: Statistics, gradings: int, find_case: FindCase,
-    place: RecordPlace, width: int, style: Style, *, is_own: bool = True,
+    place: RecordPlace, width: int, style: Style, figures: Figures | None = None,
+    by: Collection[Kind] = KINDS, *, is_own: bool = True,
 ) -> Iterator[str]:  # fmt: skip
-    """All of it: what went wrong, the verdict, and what to do next."""
+    """All of it: what went wrong, the figures, the verdict, and what to do next."""
     failed = statistics.shown("failed")
     name, first = name_run(evaluated.run, place), failed[0].result.key if failed else None
     next_one = suggest_next(evaluated, name, first, is_own=is_own)
     ending = _ending(evaluated, place, next_one, gradings)
-    return summary_lines(statistics, ending, find_case, width, style)
+    if figures is None:
+        from evalcase.report.figures.summing import sum_up
+
+        figures = sum_up(statistics.ledger, not_run=evaluated.not_run)
+        if evaluated.decision is not None:
+            from evalcase.report.figures.decided import settle
+
+            figures = settle(figures, evaluated.decision)
+    return summary_lines(statistics, figures, ending, find_case, width, style, by)
 
 
 def last_lines(evaluated: Evaluated, place: RecordPlace, width: int, style: Style) -> Iterator[str]:
     """Only the verdict, where the record is, and how to go on with what is not complete."""
     next_one = "" if evaluated.complete else suggest_next(evaluated, name_run(evaluated.run, place))
     ending = _ending(evaluated, place, next_one)
-    return chain(verdict_lines(ending, width, style), ending_lines(ending, width, style))
+    rate, decision = rate_totals(evaluated.totals).rate, evaluated.decision
+    if decision is not None:
+        rate = replace(rate, low=decision.low, high=decision.high)
+    return chain(verdict_lines(ending, rate, width, style), ending_lines(ending, width, style))
 
 
-def gather_statistics(results: Iterable[Result]) -> Statistics:
-    """Those of results that were kept."""
+def gather_statistics(kept: KeptRun) -> Statistics:
+    """Those of all results that were kept."""
     statistics = Statistics()
-    for result in results:
-        statistics.add(result)
+    for result in kept.results():
+        statistics.add(result, kept.find_tagged(result.key.suite, result.key.case))
     return statistics
 
 
@@ -71,7 +87,7 @@ def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str, gradings: i
         f"evalcase report {name_run(evaluated.run, place)} --format jsonl",
         f"{number} of {gradings}" if gradings > 1 else "", origin_of(evaluated.run) or "",
         evaluated.not_run, see_suites(evaluated.run, place.config.root, place.cwd),
-        say_mixed(evaluated.mixed),
+        say_mixed(evaluated.mixed), _say_saved(evaluated),
     )  # fmt: skip
 
 
@@ -92,6 +108,15 @@ def name_run(run: Run, place: RecordPlace) -> str:
         return shlex.quote(id)
     folder = os.path.dirname(seen_from(place.cwd, run.path)) or "."
     return f"{shlex.quote(id)} --runs-dir {shlex.quote(folder)}"
+
+
+def _say_saved(evaluated: Evaluated) -> str:
+    """What a run that was decided early has spared, by what its cases cost so far."""
+    done, spent = evaluated.totals.cases.total, evaluated.totals.cost_usd
+    if evaluated.decision is None or not evaluated.not_run:
+        return ""
+    cost = f", about {money(spent / done * evaluated.not_run)}" if spent and done else ""
+    return f"{evaluated.not_run:,} cases that were not run{cost}"
 
 
 def why_incomplete(evaluated: Evaluated) -> str:
@@ -138,14 +163,21 @@ def _raised_cap(evaluated: Evaluated) -> str:
     return f"{float(f'{usd:.2g}'):.12f}".rstrip("0").rstrip(".")
 
 
-def summary_object(evaluated: Evaluated) -> dict[str, object]:
-    """What `--json` prints."""
+def summary_object(
+    evaluated: Evaluated, figures: dict[str, object] | None = None
+) -> dict[str, object]:
+    """What `--json` prints; without figures, with those that follow from the totals."""
     totals = evaluated.totals
+    if figures is None:
+        from evalcase.report.figures.json_object import totals_object
+
+        figures = totals_object(totals, evaluated.not_run, evaluated.decision)
     return {
         "run": evaluated.run.id, "path": os.path.abspath(evaluated.run.path),
         "status": evaluated.status,
         **asdict(totals.cases), "pass_rate": totals.pass_rate, "unfinished": totals.unfinished,
         "not_run": evaluated.not_run,
+        "figures": figures,
         "trials": asdict(totals.trials),
         "cost_usd": totals.cost_usd, "grading_usd": totals.grading_usd,
         "cached": totals.cached,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from evalcase.model.case import Case
 from evalcase.model.outcome import Outcome
 from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import Totals
 
@@ -68,6 +68,8 @@ class RunFacts:
     duration_s: float | None = None
     grading: str = ""
     """`2 of 3`, where there are several."""
+    bounds: tuple[float, float] | None = None
+    """Between which the pass rate lies, where a decision ended the run: no other interval holds."""
     remarks: tuple[str, ...] = ()
     """What else has to be said: that it is of cases which failed, that targets were changed."""
 
