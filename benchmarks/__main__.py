@@ -21,6 +21,7 @@ from benchmarks.many import many_figures, million_figures
 from benchmarks.paired import paired_figures
 from benchmarks.running import peer_run_figures, running_figures
 from benchmarks.small_judge import small_judge_figures
+from benchmarks.stopping import stopping_figures
 from benchmarks.streaming import streaming_figures
 
 HERE = Path(__file__).parent
@@ -41,10 +42,11 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "peer-runs": peer_run_figures,
     "coverage": coverage_figures,
     "paired": paired_figures,
+    "stopping": stopping_figures,
     "small-judge": small_judge_figures,
 }
-ONLY_WHEN_ASKED = ("million", "coverage", "paired", "small-judge")
-"""The first takes as long as all the others, and the last three measure no time."""
+ONLY_WHEN_ASKED = ("million", "coverage", "paired", "stopping", "small-judge")
+"""The first takes as long as all the others, and the last four measure no time."""
 
 
 def main() -> None:

@@ -135,7 +135,7 @@ class Choice:
         """A random part that depends on the seed and the ids only, in the order of the file."""
         seed = str(self.selection.seed)
         ranked = (
-            (_number(seed, self.place_of(suite), case.id), order, (suite, case))
+            (number_of(seed, self.place_of(suite), case.id), order, (suite, case))
             for order, (suite, case) in enumerate(cases)
         )
         drawn = nsmallest(size, ranked, key=lambda each: each[:2])
@@ -151,10 +151,11 @@ def make_choice(selection: Selection, place_of: Callable[[str], str]) -> Choice:
 
 def shard_number(place: str, id: str) -> int:
     """What decides to which shard a case is dealt, by the place of its suite and its id."""
-    return _number("shard", place, id)
+    return number_of("shard", place, id)
 
 
-def _number(*texts: str) -> int:
+def number_of(*texts: str) -> int:
+    """A number that chance decides by, the same for the same texts."""
     # What isn't UTF-8 in a file name is a lone surrogate here.
     data = "\0".join(texts).encode("utf-8", "surrogatepass")
     return int.from_bytes(sha256(data).digest()[:8], "big")

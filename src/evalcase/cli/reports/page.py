@@ -35,7 +35,9 @@ def describe_run(kept: KeptRun, evaluated: Evaluated) -> RunFacts:
     return RunFacts(
         run.id, run.created_at, evaluated.status, why_incomplete(evaluated), evaluated.totals,
         evaluated.not_run, evaluated.duration_s,
-        f"{number} of {kept.gradings}" if kept.gradings > 1 else "", tuple(remarks),
+        f"{number} of {kept.gradings}" if kept.gradings > 1 else "",
+        (decision.low, decision.high) if (decision := evaluated.decision) else None,
+        tuple(remarks),
     )  # fmt: skip
 
 

@@ -68,6 +68,8 @@ class RunFacts:
     duration_s: float | None = None
     grading: str = ""
     """`2 of 3`, where there are several."""
+    bounds: tuple[float, float] | None = None
+    """Between which the pass rate lies, where a decision ended the run: no other interval holds."""
     remarks: tuple[str, ...] = ()
     """What else has to be said: that it is of cases which failed, that targets were changed."""
 

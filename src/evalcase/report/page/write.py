@@ -12,6 +12,7 @@ from evalcase.report.page.columns import VERDICTS, Table
 from evalcase.report.page.detail import tell_case
 from evalcase.report.page.messages import Told
 from evalcase.report.page.subject import CaseRow, RunFacts
+from evalcase.report.statistics.estimate import Estimate
 from evalcase.report.statistics.wilson import estimate_share
 
 
@@ -91,4 +92,7 @@ def _tell_facts(run: RunFacts) -> dict[str, Any]:
     told = asdict(run)
     told["rate"] = estimate_share(counts.passed, tried)
     told["rate_without_errors"] = estimate_share(counts.passed, tried - counts.errored)
+    if run.bounds is not None:
+        told["rate"] = told["rate"] and Estimate(counts.passed / tried, *run.bounds)
+        told["rate_without_errors"] = None
     return told
