@@ -101,12 +101,23 @@ class JudgeGrader(Grader):
             yield OptionFault(("rubric",), "`rubric` says all that is judged: nothing goes with it")
         if self.panel and self.target is not None:
             yield OptionFault(("target",), "`target` and `panel` both say who judges", "keep one")
+        for number, name in enumerate(self.panel):
+            if name in self.panel[:number]:
+                message = f"`{name}` is in the panel twice"
+                yield OptionFault(
+                    ("panel", number), message, "`votes` says how often each is asked"
+                )
         asked = self.votes * len(self.panel or (None,))
         if asked % 2 == 0:
             message = f"{asked} votes are asked for, and an even number may have no majority"
             where = "votes" if self.votes % 2 == 0 else "panel"
             yield OptionFault((where,), message, "make it an odd number")
         yield from rubric_faults(self.rubrics)
+
+    def compares_expected(self) -> bool:
+        """Whether it is told what is expected, to judge by it: by a rubric that needs it, or in
+        words of one's own."""
+        return self.rubric is None or "expected_output" in read_rubric(self.rubric).needs
 
     def judges_case(self) -> bool:
         """Whether it judges by what the case says, having nothing of its own."""
