@@ -24,8 +24,8 @@ from evalcase.model.quick_tuple import NamedTuple
 _PERIOD_S = 0.25
 _LONG_S = 1.0
 """How long the loop may be silent."""
-_SIGNAL = signal.SIGURG
-"""Nobody minds it: without a handler it is ignored."""
+_SIGNAL: int = signal.SIGURG if sys.platform != "win32" else 0
+"""Nobody minds it: without a handler it is ignored. Where it isn't known, none is sent."""
 _MOST_TRIES = 8
 """How often something is told to end, before it counts as stuck."""
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -137,7 +137,8 @@ class LoopWatch:
 def _is_free(number: int) -> bool:
     """Whether a signal can be used for this: only the main thread is told of any."""
     is_main = threading.current_thread() is threading.main_thread()
-    return is_main and signal.getsignal(number) is signal.SIG_DFL
+    is_known = sys.platform != "win32"
+    return is_known and is_main and signal.getsignal(number) is signal.SIG_DFL
 
 
 def _describe(culprit: Culprit, took_s: float) -> str:
