@@ -211,7 +211,7 @@ async def _until_interrupted(
         return await task
     except asyncio.CancelledError:
         if given_up:
-            raise PressedError from None
+            raise PressedError("before anything was run") from None
         raise
     finally:
         loop.remove_signal_handler(signal.SIGINT)
