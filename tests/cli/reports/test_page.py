@@ -31,9 +31,11 @@ def test_a_page_has_every_case_with_its_verdict(project: Project) -> None:
     assert [page.about["tags"][number] for number in bad["tags"]] == ["x", "y"]
     assert [page.about["graders"][number] for number in bad["failing"]] == ["expected"]
     assert bad["reason"].startswith("expected: ")
-    share, low, high = page.about["run"]["rate"]
+    figures = page.about["run"]["figures"]
+    share, low, high = (figures["all"][name] for name in ("rate", "low", "high"))
     assert share == pytest.approx(1 / 3)
     assert 0 < low < share < high < 1
+    assert list(figures["by_tag"]) == ["x", "y"]
 
 
 def test_a_run_writes_a_page_when_it_is_over(project: Project) -> None:

@@ -52,7 +52,7 @@ function drawCase(detail, row) {
     trials.length > 1 && drawTrials(detail, trials, trial),
     trial && drawTrial(detail, trial),
     detail.expected && (detail.reference === undefined || detail.expected.length > 1) && [h('h3', {}, 'Expected output'), drawMessages(detail.expected, 'Expected output')],
-    detail.facts && detail.facts.length > 0 && [h('h3', {}, 'The case'), h('dl', { class: 'facts' }, detail.facts.map(([name, text]) => [h('dt', {}, name), h('dd', {}, drawText(text, name === 'about' || name === 'criteria' ? '' : 'json'))]))]);
+    detail.facts && detail.facts.length > 0 && drawFold('The case: ' + detail.facts.map(([name]) => name).join(', '), h('dl', { class: 'facts' }, detail.facts.map(([name, text]) => [h('dt', {}, name), h('dd', {}, drawText(text, name === 'about' || name === 'criteria' ? '' : 'json'))]))));
 }
 
 // Repeats folded: each different answer once, with the trials that gave it.
@@ -63,10 +63,10 @@ function drawTrials(detail, trials, active) {
     groups.set(name, [...(groups.get(name) || []), trial]);
   }
   const passed = trials.filter((trial) => trial.verdict === 'passed').length;
-  const needed = detail.needed === undefined || detail.needed >= 1 ? 'all' : sayPercent(detail.needed);
+  const needed = detail.needed === undefined || detail.needed >= 1 ? 'all' : `${+(detail.needed * 100).toFixed(1)}%`;
   const missing = detail.repeats > trials.length ? `, ${sayCount(detail.repeats - trials.length, 'more')} without a result`.replace('mores', 'more') : '';
-  return h('section', { class: 'trials', 'aria-label': 'Trials' },
-    h('p', { class: 'fine' }, `${passed} of ${trials.length} trials passed, ${needed} must${missing}; ${sayCount(groups.size, 'different answer')}`),
+  return h('section', { class: 'repeats', 'aria-label': 'Trials' },
+    h('p', { class: 'fine' }, `${passed} of ${trials.length} trials passed, ${needed} must${missing}; ${sayCount(new Set(trials.map((trial) => trial.hash).filter(Boolean)).size, 'different answer')}`),
     [...groups.values()].map((group) => h('div', { class: 'answer-group' }, h('span', { class: 'fine' }, group[0].hash ? `${group.length} ×` : 'no answer'),
       group.map((trial) => button('', { class: 'chip', 'aria-pressed': trial === active ? 'true' : 'false', onclick: () => change({ trial: String(trial.repeat) }, true) }, drawMark(trial.verdict), `trial ${trial.repeat}`)))));
 }
@@ -80,7 +80,7 @@ function drawTrial(detail, trial) {
     trial.truncated && h('p', { class: 'notice' }, 'The answer was cut, as it was larger than evalcase keeps.'),
     trial.scrubbed && h('p', { class: 'notice' }, 'A secret was taken out of the answer; it was graded with it.'),
     trial.hash && drawLabelling(detail, trial),
-    drawGradings(trial),
+    drawGradings(trial, [detail.reference, trial.text]),
     trial.answer && (trial.answer.length > 1 || trial.answer.some((message) => message.calls || message.more)) && [h('h3', {}, 'Conversation'), drawMessages(trial.answer, 'Answer')]);
 }
 
@@ -117,10 +117,10 @@ function drawSides(detail, trial) {
     drawDiff(chosen[2], trial.text, [chosen[1], actual]));
 }
 
-function drawGradings(trial) {
-  if (!trial.gradings || trial.gradings.length < 2) return trial.grades.length > 0 && [h('h3', {}, 'Grades'), drawGrades(trial.grades)];
+function drawGradings(trial, seen) {
+  if (!trial.gradings || trial.gradings.length < 2) return trial.grades.length > 0 && [h('h3', {}, 'Grades'), drawGrades(trial.grades, seen)];
   const last = trial.gradings[trial.gradings.length - 1];
   return [h('h3', {}, `Grades, ${sayCount(trial.gradings.length, 'grading')}`),
     [...trial.gradings].reverse().map((grading) => h('details', { class: 'grading', open: grading === last },
-      h('summary', {}, drawMark(grading.verdict), `grading ${grading.number}, score ${sayScore(grading.score)}`), drawGrades(grading.grades)))];
+      h('summary', {}, drawMark(grading.verdict), `grading ${grading.number}, score ${sayScore(grading.score)}`), drawGrades(grading.grades, seen)))];
 }

@@ -46,5 +46,5 @@ function drawComparison() {
     (comparison.warnings || []).map((text) => h('p', { class: 'notice' }, drawWord(text))),
     comparison.sentence && h('p', { class: 'sentence' }, comparison.sentence),
     comparison.lines && h('ul', { class: 'fine' }, comparison.lines.map((text) => h('li', {}, drawWord(text)))),
-    h('p', { class: 'fine' }, 'base ', drawWord(base.id), `, ${sayTime(base.created_at)}`, base.rate && `, ${sayPercent(base.rate[0])} of cases passed`));
+    h('p', { class: 'fine' }, 'base ', drawWord(base.id), `, ${sayTime(base.created_at)}`, base.figures.all.rate !== null && `, ${sayPercent(base.figures.all.rate)} of cases passed`));
 }

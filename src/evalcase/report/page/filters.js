@@ -152,6 +152,6 @@ function sayShown(isFiltered) {
   const tried = shown.rows.filter((row) => verdictOf(row) !== 'skipped');
   const passed = tried.filter((row) => verdictOf(row) === 'passed').length;
   const rate = estimateRate(passed, tried.length);
-  const told = rate ? `, ${sayPercent(rate[0])} of them passed (${sayPercent(rate[1])} to ${sayPercent(rate[2])})` : '';
+  const told = rate && !state.verdict.length ? `, ${sayPercent(rate[0])} of them passed (${sayPercent(rate[1])} to ${sayPercent(rate[2])})` : '';
   return `${groupDigits(shown.rows.length)} of ${sayCount(data.count, 'case')}${searching || told}`;
 }

@@ -7,7 +7,7 @@ function drawOverview() {
   const { run, left_out: leftOut } = data.about;
   const counts = run.totals.cases;
   const facts = [sayTime(run.created_at), run.duration_s !== null && `took ${saySeconds(run.duration_s)}`,
-    run.totals.trials.total !== counts.total && sayCount(run.totals.trials.total, 'trial'),
+    run.totals.trials.total !== counts.total && sayCount(run.totals.trials.total, 'trial'), ...sayRepeats(run.figures.all.repeats),
     run.totals.cost_usd !== null && `${sayMoney(run.totals.cost_usd)}${run.totals.unpriced ? `, ${sayCount(run.totals.unpriced, 'answer')} without a price` : ''}`,
     run.totals.grading_usd !== null && `${sayMoney(run.totals.grading_usd)} for grading`, run.grading && `grading ${run.grading}`];
   return h('section', { class: 'overview', 'aria-label': 'Overview' },
@@ -19,15 +19,22 @@ function drawOverview() {
     h('p', { class: 'facts' }, facts.filter(Boolean).map((fact) => h('span', {}, fact))));
 }
 
+function sayRepeats(repeats) {
+  if (!repeats) return [];
+  const chances = repeats.pass_at.map(({ k, any, all }) => `pass@${k} ${sayPercent(any.mean)}, pass^${k} ${sayPercent(all.mean)}`);
+  return [repeats.flaky > 0 && sayCount(repeats.flaky, 'flaky case'), ...chances];
+}
+
 function drawRate(run) {
-  const counts = run.totals.cases;
-  if (!run.rate) return h('p', { class: 'rate-large' }, 'No case was tried.');
-  const [share, low, high] = run.rate;
+  const { rate: share, low, high, n, errored, without_errors: without, failures_up_to: upTo } = run.figures.all;
+  if (share === null) return h('p', { class: 'rate-large' }, 'No case was tried.');
   const line = svg('svg', { class: 'rate-line', viewBox: '0 0 100 10', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
-    svg('line', { class: 'axis', x1: 0, x2: 100, y1: 5, y2: 5 }), svg('rect', { class: 'interval', x: low * 100, y: 2, width: Math.max(0.6, (high - low) * 100), height: 6, rx: 1 }), svg('rect', { class: 'point', x: Math.max(0, Math.min(99.2, share * 100 - 0.4)), y: 0, width: 0.8, height: 10 }));
-  const without = counts.errored && run.rate_without_errors ? `; ${sayPercent(run.rate_without_errors[0])} without those that errored` : '';
-  return h('div', { class: 'rate-block' }, h('p', { class: 'rate-large' }, h('strong', {}, sayPercent(share)), ' of ', sayCount(counts.total - counts.skipped, 'case'), ' passed'),
-    line, h('p', { class: 'fine' }, `95 % interval ${sayPercent(low)} to ${sayPercent(high)}${without}`));
+    svg('line', { class: 'axis', x1: 0, x2: 100, y1: 5, y2: 5 }), low !== null && svg('rect', { class: 'interval', x: low * 100, y: 2, width: Math.max(0.6, (high - low) * 100), height: 6, rx: 1 }), svg('rect', { class: 'point', x: Math.max(0, Math.min(99.2, share * 100 - 0.4)), y: 0, width: 0.8, height: 10 }));
+  const told = [low === null ? 'One case gives no interval' : `95 % interval ${sayPercent(low)} to ${sayPercent(high)}`];
+  if (errored && without.rate !== null) told.push(`${sayPercent(without.rate)} of the ${groupDigits(without.n)} that did not error`);
+  if (upTo !== null) told.push(`none failed, and the true rate of failures may still be up to ${sayPercent(upTo)}`);
+  return h('div', { class: 'rate-block' }, h('p', { class: 'rate-large' }, h('strong', {}, sayPercent(share)), ' of ', sayCount(n, 'case'), ' passed'),
+    line, h('p', { class: 'fine' }, told.join('; ')));
 }
 
 function drawVerdicts(counts, run) {
@@ -90,7 +97,7 @@ async function start() {
   loadLabels();
   readState();
   const { run } = data.about;
-  document.title = `${run.rate ? sayPercent(run.rate[0]) : 'evalcase'} · ${run.id}`;
+  document.title = `${run.figures.all.rate === null ? 'evalcase' : sayPercent(run.figures.all.rate)} · ${run.id}`;
   document.getElementById('app').replaceWith(
     h('header', { class: 'top' }, button('Skip to the cases', { class: 'skip', onclick: focusCursor }), h('h1', {}, h('span', { class: 'brand' }, 'evalcase'), ' ', drawWord(run.id)), h('div', { class: 'tools' }, drawExport(), drawTheme(), button('?', { class: 'plain', 'aria-label': 'Keyboard', onclick: () => help.showModal() }))),
     h('main', {}, drawOverview(), drawChartsPlace(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from evalcase.model.case import Case
@@ -10,6 +10,7 @@ from evalcase.model.outcome import Outcome
 from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import Totals
+from evalcase.report.figures.figures import Figures
 
 
 class Regrading(NamedTuple):
@@ -64,23 +65,10 @@ class RunFacts:
     notice: str
     """Why it is not complete, or what is to be known before its numbers; may be empty."""
     totals: Totals
+    figures: Figures
     not_run: int = 0
     duration_s: float | None = None
     grading: str = ""
     """`2 of 3`, where there are several."""
     remarks: tuple[str, ...] = ()
     """What else has to be said: that it is of cases which failed, that targets were changed."""
-
-
-def fold_rows(
-    results: Iterable[Result], outcome_of: Callable[[Result], Outcome]
-) -> Iterator[list[Result]]:
-    """Results as they come, in groups of all that belong to one case at one target."""
-    waiting: dict[tuple[str, str, str], list[Result]] = {}
-    for result in results:
-        name = result.key[:3]
-        group = waiting.setdefault(name, [])
-        group.append(result)
-        if len(group) >= outcome_of(result).trials:
-            yield sorted(waiting.pop(name), key=lambda each: each.key.repeat)
-    yield from waiting.values()
