@@ -6,11 +6,11 @@ import os
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple
 
 from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import seen_from
 from evalcase.model.quick_dataclass import asdict
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
 from evalcase.project.config import Config

@@ -13,7 +13,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO, TextIOWrapper
-from typing import BinaryIO, NamedTuple, TextIO, cast
+from typing import BinaryIO, TextIO, cast
+
+from evalcase.model.quick_tuple import NamedTuple
 
 
 class Streams(NamedTuple):

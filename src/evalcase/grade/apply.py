@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Sequence
 from functools import partial
 from inspect import isawaitable
-from typing import NamedTuple
 
 from evalcase.errors import EvalcaseError
 from evalcase.grade.asked import Asking
@@ -17,6 +16,7 @@ from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade, Score
 from evalcase.model.grader import Context, NamedGrader
 from evalcase.model.quick_dataclass import replace
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Verdict
 from evalcase.system.guests import Guests, Stay
 from evalcase.system.queue_time import QueueTime

@@ -7,7 +7,7 @@ grader that forgives says in its name what it forgives.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from evalcase.graders.compare.call_match import (
     Call,
@@ -25,6 +25,7 @@ from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.answer_value import is_comparable
 
 _NOTHING = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
 from evalcase.model.case import Case
 from evalcase.model.finding import KeyPath
@@ -12,6 +11,7 @@ from evalcase.model.grader import Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.option import Option, faults_of, made_of, option, options_of
 from evalcase.model.quick_dataclass import MISSING, dataclass, replace
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Flag, ListOf, Number, OptionFault, Shape, Text
 from evalcase.model.shape_names import FileName, GraderList, PathText, Reference, TargetName
 

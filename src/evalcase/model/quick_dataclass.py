@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dataclasses import Field
+    from inspect import Signature
 
 _OWN = "__quick_fields__"
 _NOT_COPIED = ("__dict__", "__weakref__")
@@ -61,14 +62,32 @@ def _make_dataclass(
         own = _take_fields(body, kw_only)
         inherited = [dict(getattr(each, _OWN, {})) for each in reversed(cls.__mro__[1:])]
         known = {name: each for fields in [*inherited, own] for name, each in fields.items()}
-        body |= _methods(known, own, frozen, hasattr(cls, "__post_init__"))
-        made = type(cls)(cls.__name__, cls.__bases__, body)
-        made.__init__.__globals__.update(  # type: ignore[misc]
-            {f"set_{name}": getattr(made, name).__set__ for name in known}
-        )
+        _check_order(known)
+        made: type = type(cls)(cls.__name__, cls.__bases__, body | _methods(known, own, frozen))
+        _put_off_constructor(made)
         return made
 
     return make
+
+
+def _check_order(known: Mapping[str, _QuickField]) -> None:
+    optional = False
+    for name, each in known.items():
+        if not each.kw_only:
+            if optional and each.is_needed:
+                raise TypeError(f"non-default argument {name!r} follows default argument")
+            optional = optional or not each.is_needed
+
+
+def _put_off_constructor(made: Any) -> None:  # noqa: ANN401 - a quick dataclass
+    """Most of these classes have no instance in one start of the command: `__init__` is made when
+    it is first called."""
+
+    def make_first(self: object, /, *values: object, **named: object) -> None:
+        _make_constructor(made)
+        made.__init__(self, *values, **named)
+
+    made.__init__ = make_first
 
 
 def _take_fields(body: dict[str, Any], kw_only: bool) -> dict[str, _QuickField]:
@@ -85,13 +104,13 @@ def _take_fields(body: dict[str, Any], kw_only: bool) -> dict[str, _QuickField]:
 
 
 def _methods(
-    known: Mapping[str, _QuickField], own: Mapping[str, _QuickField], frozen: bool, post: bool
+    known: Mapping[str, _QuickField], own: Mapping[str, _QuickField], frozen: bool
 ) -> dict[str, Any]:
     positional = tuple(name for name, each in known.items() if not each.kw_only)
     methods: dict[str, Any] = {
         _OWN: known, "__slots__": tuple(own),
         "__dataclass_fields__": _StandardFields(), "__dataclass_params__": _NoParameters(),
-        "__match_args__": positional, "__init__": _init(known, post),
+        "__match_args__": positional, "__signature__": _LateSignature(),
         "__repr__": _repr, "__eq__": _eq, "__hash__": _hash if frozen else None,
         "__values__": staticmethod(_getter(tuple(known))),
         "__getstate__": _getstate, "__setstate__": _setstate,
@@ -99,10 +118,12 @@ def _methods(
     return methods | {"__setattr__": _refuse, "__delattr__": _refuse} if frozen else methods
 
 
-def _init(known: Mapping[str, _QuickField], post: bool) -> Callable[..., None]:
+def _make_constructor(made: Any) -> Callable[..., None]:  # noqa: ANN401 - a quick dataclass
     """The only method that is made for each class: a loop over fields would be slow to call."""
+    known: Mapping[str, _QuickField] = getattr(made, _OWN)
     # No field has such a name: a parameter would hide what it stands for.
     names: dict[str, Any] = {"missing__": _Missing}
+    names |= {f"set_{name}": getattr(made, name).__set__ for name in known}
     plain, keywords, lines = ["self"], list[str](), list[str]()
     for name, each in known.items():
         value, parameter = name, name
@@ -116,11 +137,25 @@ def _init(known: Mapping[str, _QuickField], post: bool) -> Callable[..., None]:
         (keywords if each.kw_only else plain).append(parameter)
         lines.append(f"    set_{name}(self, {value})")
     parameters = [*plain, "*", *keywords] if keywords else plain
-    lines.append("    self.__post_init__()" if post else "    return")
+    lines.append("    self.__post_init__()" if hasattr(made, "__post_init__") else "    return")
     code = f"def __init__({', '.join(parameters)}):\n" + "\n".join(lines)
     exec(code, names)  # noqa: S102 - made of names of fields only
-    made: Callable[..., None] = names["__init__"]
-    return made
+    made.__init__ = names["__init__"]
+    made.__init__.__qualname__ = f"{made.__qualname__}.__init__"
+    return names["__init__"]  # type: ignore[no-any-return]
+
+
+class _LateSignature:
+    """What `help` and editors ask a class for, unless it has an `__init__` of its own."""
+
+    def __get__(self, instance: object, owner: Any) -> Signature:  # noqa: ANN401 - a class
+        import inspect
+
+        made = next(each for each in owner.__mro__ if "__init__" in each.__dict__)
+        if _OWN not in made.__dict__:
+            raise AttributeError("__signature__")
+        _, *parameters = inspect.signature(_make_constructor(made)).parameters.values()
+        return inspect.Signature(parameters)
 
 
 def _getter(names: tuple[str, ...]) -> Callable[[Any], Any]:

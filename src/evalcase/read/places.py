@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from evalcase.model.finding import At, KeyPath
 from evalcase.model.problem import Span
+from evalcase.model.quick_tuple import NamedTuple
 
 Wanted: TypeAlias = "dict[str | int, Wanted]"
 """The paths to look up, as a tree. An empty one wants nothing below."""

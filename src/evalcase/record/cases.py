@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from io import BufferedReader
 from typing import Any
 
@@ -11,12 +10,13 @@ from evalcase.model.case import Case
 from evalcase.record.lines import JournalLines, damaged, line_number, open_lines, read_line_at
 from evalcase.record.table import Table, mark_of
 from evalcase.text.journal_row import decode_row
+from evalcase.text.late_pattern import late_pattern
 
 CASE = b'{"type":"case",'
 _GRADING = b'{"type":"grading",'
 _END = b'{"type":"end",'
 # Plain names only: an escape may stand for what can't be told from its bytes.
-_NAME = re.compile(rb'\{"type":"case",("suite":"[^"\\]*","case":"[^"\\]*"),')
+_NAME = late_pattern(rb'\{"type":"case",("suite":"[^"\\]*","case":"[^"\\]*"),')
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "id": str, "description": str, "tags": list, "metadata": dict, "skip": (str, bool),
     "conversation_id": str, "criteria": str, "rubrics": list, "graders": list, "targets": list,

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from math import isnan, nan
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Verdict
 from evalcase.model.target import TargetVersion
 from evalcase.model.totals import Totals

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from evalcase.model.case import Case
 from evalcase.model.finding import At, KeyPath
 from evalcase.model.message import is_message, part_text
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.fields import PRIVATE_PREFIX
 from evalcase.resolve.findings import Findings
 

@@ -6,11 +6,12 @@ It is also where a reader asks about what no file says: which graders there are,
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from evalcase.model.codes import CODES
 from evalcase.model.finding import IN_QUOTES, NO_DOUBTS, QUOTE_IT, At, Finding, Fix, KeyPath, Unfit
 from evalcase.model.nearest import hint_at
+from evalcase.model.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from evalcase.model.grader_options import DeclaredGrader

@@ -6,10 +6,11 @@ It is asked only about a file with problems, and a case that is right is never t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from evalcase.model.finding import Finding, KeyPath
 from evalcase.model.message import is_message
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.fields import CASE_CONTAINERS
 
 _INPUTS = ("input", "input_messages")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from evalcase.model.finding import At, KeyPath, Unfit
 from evalcase.model.json_value import kind
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.grader_names import Spelling, spelling_of
 

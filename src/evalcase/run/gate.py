@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from hashlib import sha256
 from inspect import isawaitable
 from json import dumps
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer, Earlier
@@ -17,6 +17,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.target import Target
 from evalcase.run.attempt import Attempted, OverTimeError, attempt
 from evalcase.run.budget import Budget

@@ -7,11 +7,12 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
 from evalcase.model.case import Case
 from evalcase.model.json_value import JSON
 from evalcase.model.problem import Problem, in_order
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.suite import Suite
 from evalcase.plugins.known import Installed
 from evalcase.read.discover import discover, format_of, is_sidecar, nothing_there, suite_name

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from evalcase.model.finding import Finding
 from evalcase.model.json_value import same
 from evalcase.model.problem import Problem, Span, in_order
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.plugins.known import Installed
 from evalcase.read.discover import format_of, is_sidecar, nothing_there, outside_link, sidecars
 from evalcase.read.document import Document, Format, parse_document

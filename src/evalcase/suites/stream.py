@@ -6,13 +6,14 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
 from evalcase.model.case import Case
 from evalcase.model.finding import Finding
 from evalcase.model.json_value import JSON
 from evalcase.model.problem import Problem, Span, in_order
 from evalcase.model.quick_dataclass import replace
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.plugins.known import Installed
 from evalcase.read.discover import outside_link, sidecars, suite_name
 from evalcase.read.document import parse_document

@@ -13,8 +13,9 @@ from collections.abc import Awaitable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system import forks
 from evalcase.system.eager import Starter
 from evalcase.system.queue_time import QueueTime

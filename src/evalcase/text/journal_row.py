@@ -11,6 +11,7 @@ import re
 from hashlib import sha256
 from typing import Any
 
+from evalcase.text.late_pattern import late_pattern
 from evalcase.text.quick_json import compact_encoder
 from evalcase.text.strict_json import DEEPEST_ROW, may_be_deep, parse_row
 
@@ -21,7 +22,7 @@ MAX_DEPTH = DEEPEST_ROW
 SUM = b',"sum":"'
 TAIL = len(SUM) + 16 + len(b'"}\n')
 
-_ESCAPES = re.compile(r"\\(?:u(d[89a-f][0-9a-f]{2})|.)", re.DOTALL)
+_ESCAPES = late_pattern(r"\\(?:u(d[89a-f][0-9a-f]{2})|.)", re.DOTALL)
 
 
 _to_json = compact_encoder(ascii_only=False)

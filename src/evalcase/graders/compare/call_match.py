@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from evalcase.errors import EvalcaseError
 from evalcase.graders.compare.json_difference import (
@@ -15,6 +14,7 @@ from evalcase.graders.compare.json_difference import (
 from evalcase.graders.compare.pairing import Alike, match_in_order, pair_up
 from evalcase.model.json_value import JSON
 from evalcase.model.message import ToolCall
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.answer_value import too_deep
 from evalcase.text.readable import arguments_text, call_text
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+
+from evalcase.model.quick_tuple import NamedTuple
 
 _TIMES = ("%H", "%I", "%M", "%S", "%f", "%p", "%X", "%c", "%z", "%Z")
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import tempfile
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, NamedTuple
+from typing import IO
 
 from evalcase.model.case import Case
 from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
 from evalcase.report.files.folded import UNFINISHED, CaseTrials, FindCase
 from evalcase.report.files.xml import xml_tag, xml_text

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from evalcase.model.case import Case
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.figures.figures import Figures, Mean, Part
 from evalcase.report.files.folded import UNFINISHED, CaseTrials, FindCase
 from evalcase.report.terminal.failures import detail_lines, passed_of, reason_of
 from evalcase.report.terminal.progress import VERDICTS, money, percent
 from evalcase.report.terminal.said import answer_said
 from evalcase.report.terminal.style import PLAIN
+from evalcase.text.late_pattern import late_pattern
 from evalcase.text.visible import visible
 
 MARKER = "<!-- evalcase -->"
@@ -29,7 +30,7 @@ _LONGEST = 160
 _WIDTH = 100
 _SIGNS = {"passed": "✅", "failed": "❌", "errored": "💥", "ungraded": "⚠️", UNFINISHED: "⚠️",
           "skipped": "⏭️"}  # fmt: skip
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&=])")
+_SPECIAL = late_pattern(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&=])")
 
 
 class About(NamedTuple):

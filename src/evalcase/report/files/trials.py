@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from evalcase.model.case import Case
 from evalcase.model.codec import encode
 from evalcase.model.grade import Grade
 from evalcase.model.outcome import Outcome
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from typing import NamedTuple
 
 from evalcase.model.outcome import Folding, Outcome, outcome_of_one
 from evalcase.model.quick_dataclass import dataclass, field, replace
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result, Verdict
 from evalcase.report.terminal.failures import reason_of
 from evalcase.report.terminal.said import Said, answer_said
