@@ -92,7 +92,7 @@ def take_picture(report: Path) -> None:
     with sync_playwright() as playwright:
         program = shutil.which("chromium") or shutil.which("google-chrome")
         browser = playwright.chromium.launch(executable_path=program, args=_QUIET)
-        tab = browser.new_page(viewport={"width": 1320, "height": 860}, device_scale_factor=1.5)
+        tab = browser.new_page(viewport={"width": 1200, "height": 780}, device_scale_factor=1.25)
         tab.goto(f"file://{report}")
         tab.locator("body.ready").wait_for()
         tab.screenshot(path=PICTURE)

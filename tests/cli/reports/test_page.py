@@ -55,7 +55,8 @@ def test_a_detail_has_what_was_asked_expected_and_said(project: Project) -> None
     assert detail["reference"] == "ok"
     assert ["about", "It is polite."] in detail["facts"]
     (trial,) = detail["trials"]
-    assert (trial["text"], trial["verdict"]) == ("nothing", "failed")
+    assert trial["answer"] == [{"role": "assistant", "parts": [{"text": "nothing"}]}]
+    assert trial["verdict"] == "failed"
     (grade,) = trial["grades"]
     assert (grade["grader"], grade["expected"], grade["got"]) == ("expected", "ok", "nothing")
 
@@ -152,7 +153,8 @@ def test_what_a_model_wrote_can_not_leave_its_place(project: Project) -> None:
     page = make_page(project)
     assert page.text.count("<script>") == 1
     assert "alert(1)" not in page.text
-    assert page.detail("a")["trials"][0]["text"].startswith("</template></script>")
+    (message,) = page.detail("a")["trials"][0]["answer"]
+    assert message["parts"][0]["text"].startswith("</template></script>")
 
 
 def test_a_page_of_some_cases_has_only_those(project: Project) -> None:

@@ -7,6 +7,12 @@ function drawPanel() {
   return panel.element;
 }
 
+// The answer as it is compared with what is expected; undefined where there is none.
+function textOf(trial) {
+  if (!trial.answer || trial.text !== undefined) return trial.text;
+  return trial.answer.findLast((message) => message.role === 'assistant' && message.parts).parts[0].text;
+}
+
 async function updatePanel() {
   const row = openRow();
   const wanted = row < 0 ? '' : [state.case, state.trial, state.side].join('\t');
@@ -80,7 +86,7 @@ function drawTrial(detail, trial) {
     trial.truncated && h('p', { class: 'notice' }, 'The answer was cut, as it was larger than evalcase keeps.'),
     trial.scrubbed && h('p', { class: 'notice' }, 'A secret was taken out of the answer; it was graded with it.'),
     trial.hash && drawLabelling(detail, trial),
-    drawGradings(trial, [detail.reference, trial.text]),
+    drawGradings(trial, [detail.reference, textOf(trial)]),
     trial.answer && (trial.answer.length > 1 || trial.answer.some((message) => message.calls || message.more)) && [h('h3', {}, 'Conversation'), drawMessages(trial.answer, 'Answer')]);
 }
 
@@ -106,15 +112,16 @@ function listMeasures(trial) {
 function drawSides(detail, trial) {
   const base = detail.base && detail.base.length && detail.trials.length ? detail.base.find((each) => each.repeat === trial.repeat) || detail.base[0] : null;
   const sides = [];
-  if (base && base.text !== undefined) sides.push(['base', 'Base', base.text]);
+  if (base && base.answer) sides.push(['base', 'Base', textOf(base)]);
   if (detail.reference !== undefined) sides.push(['expected', 'Expected', detail.reference]);
-  if (trial.text === undefined) return sides.length ? h('div', {}, h('h3', {}, sides[sides.length - 1][1]), drawText(sides[sides.length - 1][2])) : null;
-  if (!sides.length) return trial.answer.length === 1 && !trial.answer[0].calls ? [h('h3', {}, 'Answer'), drawText(trial.text)] : null;
+  const text = textOf(trial);
+  if (text === undefined) return sides.length ? h('div', {}, h('h3', {}, sides[sides.length - 1][1]), drawText(sides[sides.length - 1][2])) : null;
+  if (!sides.length) return trial.answer.length === 1 && !trial.answer[0].calls ? [h('h3', {}, 'Answer'), drawText(text)] : null;
   const chosen = sides.find(([name]) => name === state.side) || sides[0];
   const actual = isCompared() ? (detail.trials.length ? 'Head' : 'Base') : 'Actual';
   return h('div', {},
     sides.length > 1 && h('div', { class: 'chips', role: 'group', 'aria-label': 'Compare with' }, sides.map(([name, label]) => button(label, { class: 'chip', 'aria-pressed': name === chosen[0] ? 'true' : 'false', onclick: () => change({ side: name }, true) }))),
-    drawDiff(chosen[2], trial.text, [chosen[1], actual]));
+    drawDiff(chosen[2], text, [chosen[1], actual]));
 }
 
 function drawGradings(trial, seen) {
