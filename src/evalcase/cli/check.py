@@ -77,7 +77,15 @@ class _Tally:
             for problem in loaded.problems:
                 self.errors += problem.severity == "error"
                 self.warnings += problem.severity == "warning"
-            yield loaded.problems
+            yield _shown(loaded.problems)
+
+
+def _shown(problems: list[Problem]) -> list[Problem]:
+    if not problems:
+        return problems
+    from evalcase.cli.scrubbed import scrub_problems
+
+    return scrub_problems(problems)
 
 
 def _print(files: Iterator[list[Problem]], output: str, tally: _Tally) -> None:

@@ -37,12 +37,13 @@ class RecordPlace(NamedTuple):
 
 def conclusion_lines(
     evaluated: Evaluated, statistics: Statistics, gradings: int, find_case: FindCase,
-    place: RecordPlace, width: int, style: Style,
+    place: RecordPlace, width: int, style: Style, *, is_own: bool = True,
 ) -> Iterator[str]:  # fmt: skip
     """All of it: what went wrong, the verdict, and what to do next."""
     failed = statistics.shown("failed")
     name, first = name_run(evaluated.run, place), failed[0].result.key if failed else None
-    ending = _ending(evaluated, place, suggest_next(evaluated, name, first), gradings)
+    next_one = suggest_next(evaluated, name, first, is_own=is_own)
+    ending = _ending(evaluated, place, next_one, gradings)
     return summary_lines(statistics, ending, find_case, width, style)
 
 
@@ -104,19 +105,30 @@ def why_incomplete(evaluated: Evaluated) -> str:
     return f"{word}, with {of} finished and kept"
 
 
-def suggest_next(evaluated: Evaluated, name: str, failed: TrialKey | None = None) -> str:
-    """The command that most people want now; none if all is well."""
+def suggest_next(
+    evaluated: Evaluated, name: str, failed: TrialKey | None = None, *, is_own: bool = True
+) -> str:
+    """The command that most people want now; none if all is well. Nobody is led to go on with a
+    run of somebody else's: that does what its record says."""
+    resuming = _suggest_resuming(evaluated, name)
+    if resuming and is_own:
+        return resuming
+    if failed is not None:
+        return f"evalcase report {name} --case {shlex.quote(failed.case)}"
+    cases = evaluated.totals.cases
+    is_bad = cases.failed or cases.ungraded or evaluated.failed_fast or evaluated.lost
+    return f"evalcase report {name}" if is_bad else ""
+
+
+def _suggest_resuming(evaluated: Evaluated, name: str) -> str:
+    """How to go on with a run that can be gone on with."""
     if evaluated.totals.trials.errored and (evaluated.complete or evaluated.failed_fast):
         return f"evalcase resume {name} --retry-errored"
     if evaluated.cap_usd is not None:
         return f"evalcase resume {name} --max-cost {_raised_cap(evaluated)}"
     if not evaluated.complete and not evaluated.failed_fast and not evaluated.lost:
         return f"evalcase resume {name}"
-    if failed is not None:
-        return f"evalcase report {name} --case {shlex.quote(failed.case)}"
-    cases = evaluated.totals.cases
-    is_bad = cases.failed or cases.ungraded or evaluated.failed_fast or evaluated.lost
-    return f"evalcase report {name}" if is_bad else ""
+    return ""
 
 
 def _raised_cap(evaluated: Evaluated) -> str:

@@ -23,7 +23,9 @@ from evalcase.record.evaluated import read_evaluated
 from evalcase.record.find import ListedRun, list_runs
 from evalcase.record.folder import origin_of
 from evalcase.record.kept import KeptRun
+from evalcase.record.seal import is_own
 from evalcase.report.terminal.run_list import Entry, list_lines
+from evalcase.system.world import this_world
 from evalcase.text.visible import visible
 
 _LONGEST = 100
@@ -125,7 +127,7 @@ def _entry(listed: ListedRun, now: datetime, root: str) -> Entry:
         return Entry(listed.id, remark=f"damaged: {listed.problem}")
     about, age, kept = listed.run.about, _age(listed.run.created_at, now), KeptRun(listed.run)
     try:
-        remark = _remark(listed, kept)
+        remark = _remark(listed, kept, is_own(listed.run, this_world().state, root))
     except RecordError as error:
         return Entry(listed.id, age, remark=f"damaged: {error}")
     suites = tuple(map(see_suites(listed.run, root, os.getcwd()), _names(about.get("suites"))))
@@ -135,7 +137,7 @@ def _entry(listed: ListedRun, now: datetime, root: str) -> Entry:
     )  # fmt: skip
 
 
-def _remark(listed: ListedRun, kept: KeptRun) -> str:
+def _remark(listed: ListedRun, kept: KeptRun, own: bool) -> str:
     """What a number in a table would not say."""
     said = [f"{kept.gradings} gradings"] if kept.gradings > 1 else []
     if (origin := origin_of(kept.run)) is not None:
@@ -145,8 +147,9 @@ def _remark(listed: ListedRun, kept: KeptRun) -> str:
     if listed.status != "completed":
         done, planned = kept.totals.trials.total, kept.planned
         of = f"{done:,} trials" if planned is None else f"{done:,} of {planned:,} trials"
-        hint = suggest_next(read_evaluated(kept), listed.id)
-        said.append(f"incomplete, {of}{': ' if hint else ''}{hint}")
+        hint = suggest_next(read_evaluated(kept), listed.id, is_own=own)
+        where = "" if own else ", not made by you here"
+        said.append(f"incomplete, {of}{where}{': ' if hint else ''}{hint}")
     return "; ".join(said)
 
 

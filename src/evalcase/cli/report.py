@@ -18,8 +18,10 @@ from evalcase.model.quick_dataclass import replace
 from evalcase.project.options import runs_folder
 from evalcase.record.find import find_run
 from evalcase.record.kept import KeptRun
+from evalcase.record.seal import is_own
 from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.progress import VERDICTS
+from evalcase.system.world import this_world
 
 _UNITS = {"": 1, "b": 1, "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000}
 
@@ -86,8 +88,9 @@ def command(
     config = look_for_runs(os.getcwd())
     found = find_run(run, runs_folder(runs_dir, config))
     with KeptRun(*found) as kept:
+        place, wanted = RecordPlace(os.getcwd(), config), Wanted(case, target, verdicts)
         reported = Reported(
-            kept, RecordPlace(os.getcwd(), config), Wanted(case, target, verdicts),
+            kept, place, wanted, is_own=is_own(kept.run, this_world().state, config.root),
             max_size=max_size, junit_properties=junit_properties,
         )  # fmt: skip
         if output is not None:

@@ -12,7 +12,7 @@ from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.path_steps import path_steps
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import OptionFault, Plain, mismatch
+from evalcase.model.shape import OptionFault, Plain, Shape, mismatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +112,8 @@ class FileName(_Name):
     """A file of the project, named from its root. Whoever may touch the disk looks for it."""
 
     words: str = "the path of a file"
+    holds: Shape | None = None
+    """What the JSON in it is, if that is known."""
 
 
 @dataclass(frozen=True, slots=True)

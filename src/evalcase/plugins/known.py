@@ -49,6 +49,10 @@ class Installed:
         del what, name
         return None
 
+    def describe_same_model(self, judge: str | None, target: str | None) -> str | None:
+        del judge, target
+        return None
+
 
 class Existing(Installed):
     """The same, and a grader that nobody knows is objected to."""
@@ -70,6 +74,7 @@ class InProject(Existing):
         super().__init__()
         self._read_config = read_config
         self._targets: dict[str, Unfit | None] = {}
+        self._same: dict[tuple[str, str], str | None] = {}
 
     @cached_property
     def config(self) -> Config:
@@ -85,6 +90,21 @@ class InProject(Existing):
 
             self._targets[name] = object_to_target(name, self.config, of_suite=True)
         return self._targets[name]
+
+    def describe_same_model(self, judge: str | None, target: str | None) -> str | None:
+        config = self.config
+        default = config.judge.target if config.judge is not None else None
+        judge, target = judge or default, target or config.target
+        if judge is None or target is None:
+            return None
+        if (judge, target) not in self._same:
+            from evalcase.plugins.target_names import describe_same_model
+
+            same = describe_same_model(judge, target, config)
+            # Of its own two, the configuration says so itself.
+            own = (judge, target) == (default, config.target)
+            self._same[judge, target] = None if own else same
+        return self._same[judge, target]
 
     def _object_to_judge(self, field: str) -> Unfit | None:
         if self.config.judge is not None or not self.config.is_read:

@@ -7,8 +7,8 @@ from io import BufferedReader
 from typing import Any
 
 from evalcase.model.case import Case
+from evalcase.model.table import Table, mark_of
 from evalcase.record.lines import JournalLines, damaged, line_number, open_lines, read_line_at
-from evalcase.record.table import Table, mark_of
 from evalcase.text.journal_row import decode_row
 from evalcase.text.late_pattern import late_pattern
 

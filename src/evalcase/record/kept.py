@@ -46,6 +46,11 @@ class KeptRun:
         return self._index.mixed()
 
     @property
+    def targets(self) -> tuple[str, ...]:
+        """The targets of which there are results."""
+        return self._index.targets()
+
+    @property
     def planned(self) -> int | None:
         """How many trials there are to be, as far as the record says."""
         return planned_trials(self.run)

@@ -72,10 +72,7 @@ def _read_grader(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
     else:
         written = _with_inner(written, declared, findings)
         _mention_targets(written, declared, findings)
-        for name in declared.files:
-            if type(written.options.get(name)) is str:
-                place = _place((name,), written)
-                findings.add_file(written.options[name], place, from_root=True)
+        _add_files(written, declared, findings)
         for fault in declared.faults(written.options):
             _report_fault(fault, written, declared, findings)
     return {"type": written.name, **written.options} if findings.errors == before else None
@@ -189,6 +186,18 @@ def _with_inner(written: _Written, declared: DeclaredGrader, findings: Findings)
             # What is left of a list with mistakes is never used, but it is not an empty one.
             options[name] = inner or options[name]
     return written._replace(options=options)
+
+
+def _add_files(written: _Written, declared: DeclaredGrader, findings: Findings) -> None:
+    """Note the files of the project that it names, in options of their own or before a `:`."""
+    for name, holds in declared.files.items():
+        if type(written.options.get(name)) is str:
+            place = _place((name,), written)
+            findings.add_file(written.options[name], place, from_root=True, holds=holds)
+    code = written.options.get(declared.in_name or "")
+    if type(code) is str and code.startswith("./") and ".py:" in code:
+        file = code.rpartition(":")[0]
+        findings.add_file(file, _place((declared.in_name or "",), written), from_root=True)
 
 
 def _mention_targets(written: _Written, declared: DeclaredGrader, findings: Findings) -> None:

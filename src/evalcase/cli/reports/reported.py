@@ -52,6 +52,8 @@ class Reported:
     wanted: Wanted = Wanted()
     style: Style = PLAIN
     width: int = 80
+    is_own: bool = True
+    """Whether whom it is for made it, and may go on with it."""
     max_size: int = MAX_SIZE
     """Bytes that a page may have, where it can be kept to that."""
     junit_properties: bool = False

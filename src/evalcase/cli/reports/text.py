@@ -25,7 +25,7 @@ def _summary(reported: Reported) -> Iterator[str]:
     evaluated = reported.evaluated(statistics)
     return conclusion_lines(
         evaluated, statistics, kept.gradings, kept.find_case,
-        reported.place, reported.width, reported.style,
+        reported.place, reported.width, reported.style, is_own=reported.is_own,
     )  # fmt: skip
 
 

@@ -92,6 +92,6 @@ def _object_to(answer: Answer) -> GraderError | None:
     end, details = read_ending(answer), {"reply": answer.text[:_LONGEST_REPLY]}
     if end.refusal is not None:
         return GraderError("judge-refused", "the judge refused to judge", details)
-    if end.reason in _CUT_OFF or answer.truncated:
+    if (end.reason or "").lower() in _CUT_OFF or answer.truncated:
         return GraderError("judge-truncated", "the judge's reply was cut off", details)
     return None

@@ -19,7 +19,9 @@ _TOKEN = late_pattern(
     r"|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]"
     r"|<</?SYS>>"
     r"|</?s>"
-    r"|<(?:start|end)_of_turn>"
+    r"|<(?:start|end)_of_(?:turn|image|audio)>"
+    r"|<(?:bos|eos|pad|unk|mask|sep|cls|extra_id_\d{1,4})>"
+    r"|<\|[a-z_]{1,30}>|<[a-z_]{1,30}\|>"  # Gemma's <|turn> and <turn|>
     r"|<\[(?:begin|end)[^\]<>\n]{0,60}\]>",
     re.IGNORECASE,
 )
