@@ -170,4 +170,4 @@ def test_an_interrupted_run_says_so(project: Project) -> None:
     project.keep_only(2)
     page = make_page(project)
     assert "2 of 3 trials finished" in page.about["run"]["notice"]
-    assert page.about["run"]["not_run"] == 1
+    assert page.about["run"]["figures"]["all"]["not_run"] == 1

@@ -42,9 +42,10 @@ def describe_run(kept: KeptRun, evaluated: Evaluated, figures: Figures) -> RunFa
     if mixed := say_mixed(evaluated.mixed):
         remarks.append(mixed)
     number = evaluated.grading or kept.gradings
+    totals = evaluated.totals
     return RunFacts(
-        run.id, run.created_at, evaluated.status, why_incomplete(evaluated), evaluated.totals,
-        figures, evaluated.not_run, evaluated.duration_s,
+        run.id, figures, run.created_at, why_incomplete(evaluated), totals.trials.total,
+        totals.grading_usd, evaluated.duration_s,
         f"{number} of {kept.gradings}" if kept.gradings > 1 else "", tuple(remarks),
     )  # fmt: skip
 

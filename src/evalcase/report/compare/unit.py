@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from json import dumps
 from math import nan
+from typing import NamedTuple
 
 from evalcase.model.answer import Answer
 from evalcase.model.quick_dataclass import dataclass, field
@@ -41,6 +42,17 @@ def _amounts() -> tuple[Mean, ...]:
     return tuple(Mean() for _ in AMOUNTS)
 
 
+class Standing(NamedTuple):
+    """What a case came to: two that are equal say that nothing changed."""
+
+    verdict: Verdict | None
+    answers: int
+    passed: int
+    trials: int
+    score: str
+    """As text: what is not a number is not equal to itself."""
+
+
 @dataclass(slots=True)
 class Unit:
     """A case at a target."""
@@ -69,6 +81,9 @@ class Unit:
     def share(self) -> float:
         """Of its trials, those that passed."""
         return self.passed / self.trials if self.trials else nan
+
+    def standing(self) -> Standing:
+        return Standing(self.verdict, self.answers, self.passed, self.trials, str(self.score.value))
 
     def add(self, result: Result) -> None:
         verdict = result.verdict

@@ -9,7 +9,6 @@ from evalcase.model.case import Case
 from evalcase.model.outcome import Outcome
 from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.result import Result, Verdict
-from evalcase.model.totals import Totals
 from evalcase.report.figures.figures import Figures
 
 
@@ -52,21 +51,21 @@ class BaseRow:
     outcome: Outcome
     results: tuple[Result, ...]
     change: str = ""
-    """`fixed`, `broken`, `changed`, `same` or `removed`."""
+    """What became of it: `fixed`, `broken`, `changed`, `same`, …"""
 
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
     """What the page says of a run as a whole."""
 
-    id: str
-    created_at: str
-    status: str
-    notice: str
-    """Why it is not complete, or what is to be known before its numbers; may be empty."""
-    totals: Totals
+    name: str
+    """Its id, or the file that it was read from."""
     figures: Figures
-    not_run: int = 0
+    created_at: str = ""
+    notice: str = ""
+    """Why it is not complete; empty if it is."""
+    trials: int | None = None
+    grading_usd: float | None = None
     duration_s: float | None = None
     grading: str = ""
     """`2 of 3`, where there are several."""
