@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import get_args
 
-import click
-
-from evalcase.cli import run_flags
+from evalcase.cli import declare, run_flags
 from evalcase.cli.compared_sides import Asked, open_sides
 from evalcase.cli.explained import explained
 from evalcase.cli.reports.size import max_size_option
@@ -29,58 +27,58 @@ from evalcase.report.terminal.style import PLAIN, Style
 _KINDS: tuple[Kind, ...] = ("broken", "fixed", "changed", "added", "removed")
 
 
-def _read_gates(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tuple[Gate, ...]:
+def _read_gates(texts: tuple[str, ...]) -> tuple[Gate, ...]:
     try:
         return tuple(read_gate(text) for text in texts)
     except ValueError as error:
-        raise click.BadParameter(str(error)) from None
+        raise declare.WrongValueError(str(error)) from None
 
 
-@click.command("compare")
-@click.argument("runs", nargs=-1, metavar="[BASE] [HEAD]")
-@click.option(
+@declare.command("compare")
+@declare.argument("runs", several=True, required=False, metavar="[BASE] [HEAD]")
+@declare.option(
     "--baseline", metavar="FILE",
     help="The base: a file that `report --format jsonl` wrote.",
 )  # fmt: skip
-@click.option(
+@declare.option(
     "--targets", nargs=2, metavar="BASE HEAD",
     help="Compare this target of base with that of head; of one run, if only one is named.",
 )  # fmt: skip
-@click.option(
+@declare.option(
     "--fail-on", "gates", multiple=True, metavar="GATE", callback=_read_gates,
     help=f"Exit with 1 if head is {GATES}. Repeatable.",
 )  # fmt: skip
-@click.option(
+@declare.option(
     "--grader", "graders", multiple=True, metavar="NAME",
     help="Judge by this grader in place of all together. Repeatable.",
 )  # fmt: skip
-@click.option(
-    "--measure", type=click.Choice(get_args(Measure)), default="passed", show_default=True,
+@declare.option(
+    "--measure", type=declare.Choice(get_args(Measure)), default="passed", show_default=True,
     help="Judge by what passed, or by scores.",
 )  # fmt: skip
-@click.option(
+@declare.option(
     "--cluster", metavar="PATH",
     help="Cases with the same value there tend to change together, such as metadata.topic.",
 )  # fmt: skip
-@click.option(
-    "--effect", type=click.FloatRange(0, 1, min_open=True), default=EFFECT, show_default=True,
+@declare.option(
+    "--effect", type=declare.FloatRange(0, 1, min_open=True), default=EFFECT, show_default=True,
     callback=run_flags.finite, help="The change that matters: how many cases would show it.",
 )  # fmt: skip
-@click.option(
-    "--show", "shown", multiple=True, type=click.Choice(_KINDS), default=("broken",),
+@declare.option(
+    "--show", "shown", multiple=True, type=declare.Choice(_KINDS), default=("broken",),
     show_default=True, help="Cases whose answers are shown side by side. Repeatable.",
 )  # fmt: skip
-@click.option(
-    "--limit", type=click.IntRange(0), default=5, show_default=True, help="How many of each."
+@declare.option(
+    "--limit", type=declare.IntRange(0), default=5, show_default=True, help="How many of each."
 )
 @run_flags.max_errors("With a gate: trials of base, or of head, that may error. [default: 0]")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "html", "markdown", "json"]), default="text",
+@declare.option(
+    "--format", "form", type=declare.Choice(["text", "html", "markdown", "json"]), default="text",
     show_default=True,
     help="For people, to read or (html) to look at; for a pull request; or one JSON object.",
 )  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-@click.option("-o", "--output", metavar="FILE", help="Write to this file.")
+@declare.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@declare.option("-o", "--output", metavar="FILE", help="Write to this file.")
 @max_size_option
 @run_flags.runs_dir
 @explained
@@ -107,7 +105,7 @@ def command(
     there: 3 where a run is not complete, trials errored or nothing could be paired.
     """
     if len(runs) > 2:
-        raise click.UsageError("name two runs at most: BASE and HEAD")
+        raise declare.WrongUsageError("name two runs at most: BASE and HEAD")
     config = look_for_runs(os.getcwd())
     clustering = _read_clustering(cluster)
     with ExitStack() as stack:

@@ -8,9 +8,7 @@ import sys
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 
-import click
-
-from evalcase.cli import run_flags
+from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import say_mixed, suggest_next, summary_object
 from evalcase.cli.explained import explained
 from evalcase.cli.runs_place import look_for_runs
@@ -32,14 +30,14 @@ _LONGEST = 100
 _MOST_RUNS = 20
 
 
-@click.command("list")
-@click.option(
-    "--limit", type=click.IntRange(1), metavar="N",
+@declare.command("list")
+@declare.option(
+    "--limit", type=declare.IntRange(1), metavar="N",
     help="At most this many, the newest. [default: 20; with --json, all]",
 )  # fmt: skip
-@click.option("--suite", metavar="GLOB", help="Only runs of a suite whose path matches.")
-@click.option("--target", metavar="GLOB", help="Only runs with a target whose name matches.")
-@click.option("--json", "as_json", is_flag=True, help="A list of objects on standard output.")
+@declare.option("--suite", metavar="GLOB", help="Only runs of a suite whose path matches.")
+@declare.option("--target", metavar="GLOB", help="Only runs with a target whose name matches.")
+@declare.option("--json", "as_json", is_flag=True, help="A list of objects on standard output.")
 @run_flags.runs_dir
 @explained
 def command(

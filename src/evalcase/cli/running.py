@@ -152,7 +152,7 @@ def _print_summary(
         else:
             gradings = 1 if manner.is_new else kept.gradings
             lines = conclusion_lines(
-                evaluated, statistics or gather_statistics(kept.results()), gradings,
+                evaluated, statistics or gather_statistics(kept), gradings,
                 kept.find_case, place, width, style,
             )  # fmt: skip
         manner.print(lines)

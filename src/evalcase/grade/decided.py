@@ -7,11 +7,11 @@ have to pass: what holds for the whole answer holds for every part of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from evalcase.model.grade import Grade, Score
 from evalcase.model.grader import NamedGrader
 from evalcase.model.quick_dataclass import replace
+from evalcase.model.quick_tuple import NamedTuple
 
 _SHOWN = 3
 

@@ -98,6 +98,10 @@ class KeptRun:
         """A case as it was when it was graded; None if the record hasn't got it."""
         return self._shelf.find(suite, case)
 
+    def find_tagged(self, suite: str, case: str) -> Case | None:
+        """The same; None as well if the case has no tags, which is soon told."""
+        return self._shelf.find_tagged(suite, case)
+
     def close(self) -> None:
         """Let go of the journal. What was read stays."""
         if "_shelf" in self.__dict__:

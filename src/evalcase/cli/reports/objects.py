@@ -9,12 +9,14 @@ from evalcase.cli.conclusion import summary_object
 from evalcase.cli.reports.reported import Reported
 from evalcase.model.quick_dataclass import asdict
 from evalcase.record.folder import folder_of_run, origin_of
+from evalcase.report.figures.json_object import figures_object
 from evalcase.report.files.trials import Origin, trial_object
 
 
 def write_json(reported: Reported) -> Iterator[str]:
     """One object, a case in each line, so that a million need not be held."""
-    summary = json.dumps(summary_object(reported.evaluated()), ensure_ascii=False)
+    figures = figures_object(reported.figures())
+    summary = json.dumps(summary_object(reported.evaluated(), figures), ensure_ascii=False)
     yield f'{summary[:-1]}, "cases": [\n'
     before = None
     for case in reported.kept.cases(reported.results()):

@@ -14,7 +14,6 @@ from evalcase.record.folder import origin_of
 from evalcase.record.kept import KeptRun
 from evalcase.report.figures.figures import Figures
 from evalcase.report.figures.ledger import Ledger
-from evalcase.report.figures.summing import sum_up
 from evalcase.report.files.folded import CaseTrials, fold_trials
 from evalcase.report.page.subject import CaseRow, Regrading, RunFacts
 from evalcase.report.page.write import Page, write_page
@@ -23,11 +22,12 @@ from evalcase.report.terminal.failures import UNFINISHED
 
 def write_html(reported: Reported) -> Iterator[bytes]:
     """The pieces of the page."""
-    kept, ledger, evaluated = reported.kept, Ledger(), reported.evaluated()
+    kept, evaluated = reported.kept, reported.evaluated()
+    ledger = reported.figuring.open_ledger()
     more = f"evalcase view {name_run(kept.run, reported.place)}"
 
     def describe() -> Page:
-        figures = sum_up(ledger, not_run=evaluated.not_run)
+        figures = reported.figuring.sum_up(ledger, evaluated.not_run)
         return Page(describe_run(kept, evaluated, figures), more=more)
 
     with tempfile.TemporaryFile() as scratch:

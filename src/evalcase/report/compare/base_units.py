@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from math import nan
-from typing import NamedTuple, get_args
+from typing import get_args
 
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Verdict
 from evalcase.model.table import Table, mark_of
 from evalcase.model.trial import TrialKey

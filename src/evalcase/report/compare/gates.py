@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import isfinite
-from typing import NamedTuple
 
 from evalcase.model.nearest import did_you_mean
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.compare.comparison import Comparison
 from evalcase.report.compare.gated import ALPHA, Gated
 

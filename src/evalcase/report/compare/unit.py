@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from json import dumps
 from math import nan
-from typing import NamedTuple
 
 from evalcase.model.answer import Answer
 from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result, Verdict
 from evalcase.model.table import mark_of
 from evalcase.report.compare.side import Name, Side

@@ -4,9 +4,9 @@ it, then those that only base has."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
 from evalcase.report.compare.comparison import Comparison, tell_kind
