@@ -8,15 +8,23 @@ always, equality, a hash if frozen, `__post_init__`, and fields that are inherit
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import wraps
+from itertools import count
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from dataclasses import Field
 
 _OWN = "__quick_fields__"
+_OFTEN = "__made_often__"
+_MANY = 64
+"""Instances after which it is worth while to have a quicker way to make them."""
 _NOT_COPIED = ("__dict__", "__weakref__")
+
+
+T = TypeVar("T")
 
 
 class _Missing:
@@ -51,6 +59,13 @@ def _make_field(
     return _QuickField(default, default_factory, metadata)
 
 
+def made_often(cls: type[T]) -> type[T]:
+    """Marks, below `@dataclass(frozen=True, …)`, a class of which every trial makes some: after
+    the first ones, its instances are made in half the time."""
+    setattr(cls, _OFTEN, True)
+    return cls
+
+
 def _make_dataclass(
     *, frozen: bool = False, slots: bool = True, kw_only: bool = False
 ) -> Callable[[type], type]:
@@ -58,6 +73,7 @@ def _make_dataclass(
 
     def make(cls: type) -> type:
         body = {name: each for name, each in cls.__dict__.items() if name not in _NOT_COPIED}
+        often = body.pop(_OFTEN, False)
         own = _take_fields(body, kw_only)
         inherited = [dict(getattr(each, _OWN, {})) for each in reversed(cls.__mro__[1:])]
         known = {name: each for fields in [*inherited, own] for name, each in fields.items()}
@@ -66,6 +82,10 @@ def _make_dataclass(
         made.__init__.__globals__.update(  # type: ignore[misc]
             {f"set_{name}": getattr(made, name).__set__ for name in known}
         )
+        if often:
+            assert frozen
+            assert cls.__bases__ == (object,)
+            _count_instances(made)
         return made
 
     return make
@@ -99,10 +119,12 @@ def _methods(
     return methods | {"__setattr__": _refuse, "__delattr__": _refuse} if frozen else methods
 
 
-def _init(known: Mapping[str, _QuickField], post: bool) -> Callable[..., None]:
+def _init(
+    known: Mapping[str, _QuickField], post: bool, quick: Mapping[str, object] | None = None
+) -> Callable[..., None]:
     """The only method that is made for each class: a loop over fields would be slow to call."""
     # No field has such a name: a parameter would hide what it stands for.
-    names: dict[str, Any] = {"missing__": _Missing}
+    names: dict[str, Any] = {"missing__": _Missing, **(quick or {})}
     plain, keywords, lines = ["self"], list[str](), list[str]()
     for name, each in known.items():
         value, parameter = name, name
@@ -114,13 +136,41 @@ def _init(known: Mapping[str, _QuickField], post: bool) -> Callable[..., None]:
             names[f"default_{name}"] = each.default
             parameter = f"{name}=default_{name}"
         (keywords if each.kw_only else plain).append(parameter)
-        lines.append(f"    set_{name}(self, {value})")
+        lines.append(f"    self.{name} = {value}" if quick else f"    set_{name}(self, {value})")
     parameters = [*plain, "*", *keywords] if keywords else plain
+    if quick:
+        given = ", ".join(f"{name}={name}" for name in known)
+        begin = ["    if type(self) is not own__:", f"        return first__(self, {given})"]
+        lines = [*begin, "    become__(self, twin__)", *lines, "    self.__class__ = own__"]
     lines.append("    self.__post_init__()" if post else "    return")
     code = f"def __init__({', '.join(parameters)}):\n" + "\n".join(lines)
     exec(code, names)  # noqa: S102 - made of names of fields only
     made: Callable[..., None] = names["__init__"]
     return made
+
+
+def _count_instances(cls: Any) -> None:  # noqa: ANN401 - a quick dataclass
+    """Have its `__init__` give way to a quicker one when it has been called often."""
+    first, left = cls.__init__, count(_MANY, -1)
+
+    @wraps(first)
+    def init(self: object, *values: object, **named: object) -> None:
+        if not next(left):
+            cls.__init__ = _quick_init(cls, first)
+        first(self, *values, **named)
+
+    setattr(cls, "__init__", init)  # noqa: B010 - type checkers would mind
+
+
+def _quick_init(cls: Any, first: Callable[..., None]) -> Callable[..., None]:  # noqa: ANN401 - a quick dataclass
+    """Each slot of a frozen instance is set by a call of its descriptor. Here an instance is for a
+    moment of a class with the same slots that isn't frozen, and whose slots are simply assigned."""
+    known: Mapping[str, _QuickField] = getattr(cls, _OWN)
+    names = {
+        "own__": cls, "twin__": type(cls.__name__, (), {"__slots__": tuple(known)}),
+        "first__": first, "become__": object.__dict__["__class__"].__set__,
+    }  # fmt: skip
+    return _init(known, hasattr(cls, "__post_init__"), names)
 
 
 def _getter(names: tuple[str, ...]) -> Callable[[Any], Any]:
@@ -212,4 +262,6 @@ else:
     MISSING, dataclass, field = _Missing, _make_dataclass, _make_field
     fields, is_dataclass, replace, asdict = _fields, _is_dataclass, _replace, _as_dict
 
-__all__ = ["MISSING", "asdict", "dataclass", "field", "fields", "is_dataclass", "replace"]
+__all__ = [
+    "MISSING", "asdict", "dataclass", "field", "fields", "is_dataclass", "made_often", "replace",
+]  # fmt: skip

@@ -9,16 +9,18 @@ they need no task, and are given up at their limit.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from evalcase.system.eager import Starter
 from evalcase.system.queue_time import QueueTime
 from evalcase.system.threads import PlainCall
 from evalcase.system.timer import Timer
+
+T = TypeVar("T")
 
 GRACE_S = 2.5
 """How long a guest may take to leave. Programs are ended within that time."""
@@ -66,9 +68,17 @@ class _Guest:
         except BaseException as error:  # noqa: BLE001 - the boundary: it is the guest's own
             self.leave(None, error)
 
+    async def live_by(self, function: Callable[[T], Awaitable[object]], argument: T) -> None:
+        """The same, where the call itself may raise: it is the guest's own, too."""
+        try:
+            self.leave(await function(argument), None)
+        except BaseException as error:  # noqa: BLE001 - the boundary, as above
+            self.leave(None, error)
+
     def leave(self, value: object, error: BaseException | None) -> None:
         took_s = perf_counter() - self.started
-        self.stay = Stay(value, error, self._is_late(took_s), took_s)
+        is_late = took_s > self.limit_s if self.queue is None else self._is_late(took_s)
+        self.stay = Stay(value, error, self.is_told or is_late, took_s)
         if self.waiter is not None and not self.waiter.done():
             self.waiter.set_result(None)
 
@@ -133,6 +143,16 @@ class Guests:
             await self._wait((guest,), name)
         return guest.take_stay()
 
+    async def call(
+        self, function: Callable[[T], Awaitable[object]], argument: T, limit_s: float, name: str
+    ) -> Stay:
+        """The same for what a function gives to be awaited."""
+        guest = _Guest(self, limit_s, None)
+        self._begin(guest, guest.live_by(function, argument), name)
+        if guest.stay is None:
+            await self._wait((guest,), name)
+        return guest.take_stay()
+
     async def run_all(
         self, calls: Iterable[tuple[Awaitable[object], float, QueueTime | None]], name: str
     ) -> list[Stay]:
@@ -154,13 +174,16 @@ class Guests:
         guest = _Guest(self, limit_s, queue)
         if isinstance(awaitable, PlainCall):
             guest.call, guest.waiter = awaitable, awaitable.begin()
+            self.timer.add(guest, limit_s)
         else:
-            guest.task = self._starter.start(guest.live(awaitable), name)
-            if guest.task is None:
-                return guest
-            guest.waiter = self._loop.create_future()
-        self.timer.add(guest, limit_s)
+            self._begin(guest, guest.live(awaitable), name)
         return guest
+
+    def _begin(self, guest: _Guest, life: Coroutine[Any, None, None], name: str) -> None:
+        guest.task = self._starter.start(life, name)
+        if guest.task is not None:
+            guest.waiter = self._loop.create_future()
+            self.timer.add(guest, guest.limit_s)
 
     async def _wait(self, guests: Sequence[_Guest], name: str) -> None:
         try:
