@@ -96,8 +96,11 @@ def check_migration(data: bytes, format: Format) -> None:
     first = migrate_bytes(data, format, path)
     assert first.before == data
     assert first.changed == bool(first.renames)
-    expected = len(data) + sum(len(new) - len(old) for _, old, new in first.renames)
-    assert len(first.after) == expected
+    edits = [edit for rename in first.renames for edit in rename.edits]
+    assert all(edit.span.line == edit.span.end_line for edit in edits)
+    replaced = sum(edit.span.end_column - edit.span.column for edit in edits)
+    grown = sum(len(edit.text) for edit in edits) - replaced
+    assert len(first.after.decode(errors="replace")) == len(data.decode(errors="replace")) + grown
     again = migrate_bytes(first.after, format, path)
     assert not again.changed
     assert again.renames == []

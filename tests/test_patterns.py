@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import evalcase
+from evalcase.text.late_pattern import LatePattern
 
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT)
 
@@ -21,6 +22,8 @@ _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT)
 def patterns_in(value: object) -> Iterator[re.Pattern[Any]]:
     if isinstance(value, re.Pattern):
         yield value
+    elif isinstance(value, LatePattern):
+        yield re.compile(value.pattern, value.flags)
     elif isinstance(value, tuple | list):
         for each in value:
             yield from patterns_in(each)
@@ -29,7 +32,7 @@ def patterns_in(value: object) -> Iterator[re.Pattern[Any]]:
 
 
 def all_patterns() -> dict[str, re.Pattern[Any]]:
-    """Every pattern that is made when a module is imported."""
+    """Every pattern that a module has a name for."""
     found = {}
     for module in pkgutil.walk_packages(evalcase.__path__, "evalcase."):
         if not module.name.endswith("__main__"):

@@ -480,12 +480,13 @@ def check_migration(data: bytes, format: Format) -> None:
     # Undo what is said to be done, and the rest has to be what it was, to the byte.
     text = data.decode().removeprefix("\ufeff")
     pieces, done = [], 0
-    for span, old, new in result.renames:
+    for span, old, new, (edit,) in result.renames:
         start, end = offsets(text, span)
         key = text[start:end]
         assert old in OLD_NAMES
         assert key.strip("\"'") == old
-        pieces += [text[done:start], key.replace(old, new)]
+        assert edit == (span, key.replace(old, new))
+        pieces += [text[done:start], edit.text]
         done = end
     assert result.after.decode().removeprefix("\ufeff") == "".join([*pieces, text[done:]])
     assert result.after.startswith(b"\xef\xbb\xbf") == data.startswith(b"\xef\xbb\xbf")

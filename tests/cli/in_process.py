@@ -23,6 +23,7 @@ from unittest import mock
 
 from evalcase.cli.main import run_command_line
 
+_ENDING = ("_exit", "execv", "execve")
 _PATH, _MODULES = sys.path[:], set(sys.modules)
 """As they are before any test is run."""
 
@@ -48,6 +49,7 @@ def run_in_process(
         stack.enter_context(_own_logging())
         stack.enter_context(_own_imports())
         stack.enter_context(_own_signals())
+        stack.enter_context(_own_end())
         code = _exit_code()
         return Ended(code, stdout.getvalue(), stderr.getvalue())
 
@@ -136,6 +138,18 @@ def _clear_caches() -> None:
             for value in vars(module).values():
                 if clear := getattr(value, "cache_clear", None):
                     clear()
+
+
+@contextmanager
+def _own_end() -> Iterator[None]:
+    """The process of the tests may end after a run as before."""
+    modules = (os, sys.modules[os.name])
+    before = [{name: vars(each)[name] for name in _ENDING} for each in modules]
+    try:
+        yield
+    finally:
+        for each, functions in zip(modules, before, strict=True):
+            vars(each).update(functions)
 
 
 @contextmanager

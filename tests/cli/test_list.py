@@ -111,3 +111,28 @@ def test_objects_for_programs(project: Project) -> None:
     assert (rest["suites"], rest["targets"]) == (["s.eval.yaml"], ["agent"])
     assert damaged["status"] == "damaged"
     assert "run.json is damaged" in damaged["problem"]
+
+
+def test_runs_are_chosen_by_suite_and_target(project: Project) -> None:
+    project.suite(*cases(1), name="one")
+    project.suite(*cases(1), name="two")
+    project.run("run", "one.eval.yaml", "--target", "echo")
+    project.run("run", "two.eval.yaml")
+    for options, suites in (
+        (["--suite", "one*"], [["one.eval.yaml"]]), (["--target", "agent"], [["two.eval.yaml"]]),
+        (["--suite", "*"], [["two.eval.yaml"], ["one.eval.yaml"]]),
+    ):  # fmt: skip
+        listed = json.loads(project.run("list", "--json", *options).out)
+        assert [each["suites"] for each in listed] == suites
+        assert project.run("list", *options).out.count("eval.yaml") == len(suites)
+
+
+def test_a_filter_that_matches_no_run_is_an_error_that_names_the_nearest(project: Project) -> None:
+    project.suite(*cases(1))
+    project.run("run", "--target", "echo")
+    done = project.run("list", "--target", "ecco")
+    assert (done.code, done.out) == (2, "")
+    assert "no run has a target `ecco`; did you mean `echo`?" in done.err
+    done = project.run("list", "--suite", "s.eval.yml")
+    assert "no run has a suite `s.eval.yml`; did you mean `s.eval.yaml`?" in done.err
+    assert project.run("list", "--target", "nobody", "--json").out == "[]\n"

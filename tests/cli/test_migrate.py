@@ -32,6 +32,8 @@ RENAMES = [
     (b"- input: a\n  expected_outcome: b\n", b"- input: a\n  criteria: b\n"),
     (b"- input: a\n  outcome: b\n", b"- input: a\n  criteria: b\n"),
     (b"- input: a\n  evaluators: [expected]\n", b"- input: a\n  graders: [expected]\n"),
+    (b"- input: a\n  assertions: [expected]\n", b"- input: a\n  graders: [expected]\n"),
+    (b"- input: a\n  assert: [expected]\n", b"- input: a\n  graders: [expected]\n"),
     (b"evalcases: [{input: a, criteria: b}]", b"cases: [{input: a, criteria: b}]"),
     (b"eval_cases: [{input: a, criteria: b}]", b"cases: [{input: a, criteria: b}]"),
     (b"tests: [{input: a, criteria: b}]", b"cases: [{input: a, criteria: b}]"),
@@ -130,6 +132,109 @@ def test_every_other_byte_stays(tmp_path: Path) -> None:
     assert (again.code, again.out.count(": nothing to rename\n")) == (0, len(BYTES))
     for name, (_, after) in BYTES.items():
         assert (tmp_path / f"{name}.eval.yaml").read_bytes() == after, name
+
+
+GRADERS: dict[str, tuple[bytes, bytes]] = {
+    "a name": (b"- llm-rubric", b"- judge"),
+    "a name that says more": (b"- 'is-json' # x", b"- {type: json, strict: true} # x"),
+    "an argument": (b"- starts-with: x", b"- starts_with: x"),
+    "an argument in braces": (
+        b"- {icontains: x}", b"- {type: contains, ignore_case: true, value: x}"
+    ),
+    "an argument on a line": (
+        b'-  "icontains" : x # y', b'-  type: contains\n   ignore_case: true\n   "value" : x # y'
+    ),
+    "an argument below": (
+        b"- contains-any:\n  - a\n  - b", b"- type: contains\n  any:\n  - a\n  - b"
+    ),
+    "a mapping as argument": (
+        b"- not-equals: {a: 1}", b"- type: equals\n  not: true\n  value: {a: 1}"
+    ),
+    "options in braces": (
+        b"- icontains: {value: x, weight: 2}",
+        b"- contains: {ignore_case: true, value: x, weight: 2}",
+    ),
+    "options below": (
+        b"- icontains-any:\n    value: [x] # y\n    weight: 2",
+        b"- contains:\n    ignore_case: true\n    any: [x] # y\n    weight: 2",
+    ),
+    "a type in braces": (
+        b"- {type: icontains,value: x}", b"- {type: contains, ignore_case: true,value: x}"
+    ),
+    "a type on a line": (
+        b"- value: [x]\n  'type': \"not-contains-any\" # y\n  weight: 2",
+        b"- any: [x]\n  'type': \"contains\"\n  not: true # y\n  weight: 2",
+    ),
+    "a type of another's options": (
+        b"- {type: code_judge, name: n, script: [a, b]}",
+        b"- {type: script, name: n, value: [a, b]}",
+    ),
+    "graders in graders": (
+        b"- {type: assert-set, assert: [is-json, {ends-with: x}]}",
+        b"- {type: all, value: [{type: json, strict: true}, {ends_with: x}]}",
+    ),
+    "an anchor": (
+        b"- &a {type: icontains, value: x}\n- *a",
+        b"- &a {type: contains, ignore_case: true, value: x}\n- *a",
+    ),
+    "values that look like names": (
+        b"- {type: icontains, value: icontains}\n- {equals: {type: icontains}}",
+        b"- {type: contains, ignore_case: true, value: icontains}\n- {equals: {type: icontains}}",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("line_end", [b"\n", b"\r\n"], ids=["LF", "CRLF"])
+def test_graders_under_the_names_of_other_tools(tmp_path: Path, line_end: bytes) -> None:
+    def suite(graders: bytes) -> bytes:
+        text = (
+            b"input: hi\ncriteria: Is polite.\ngraders:\n  "
+            + graders.replace(b"\n", b"\n  ")
+            + b"\n"
+        )
+        return text.replace(b"\n", line_end)
+
+    for name, (before, _) in GRADERS.items():
+        (tmp_path / f"{name}.eval.yaml").write_bytes(suite(before))
+    assert package.check(tmp_path)
+    meant = {name: package.load(tmp_path / f"{name}.eval.yaml").to_dict() for name in GRADERS}
+    result = evalcase("migrate", tmp_path)
+    assert (result.code, result.err, "deprecated-name" in result.out) == (0, "", False)
+    for name, (_, after) in GRADERS.items():
+        path = tmp_path / f"{name}.eval.yaml"
+        assert path.read_bytes() == suite(after), name
+        assert package.load(path).to_dict() == meant[name], name
+    assert [each for each in package.check(tmp_path) if each.code == "deprecated-name"] == []
+
+
+def test_graders_in_json(tmp_path: Path) -> None:
+    before = (
+        b'{"input": "hi", "assert": ["not-is-json", {"icontains":"x"},\n'
+        b' {"type":"contains-any", "value" : ["x"]}, {"icontains": {"value": "x"}}]}'
+    )
+    after = (
+        b'{"input": "hi", "graders": [{"type": "json", "strict": true, "not": true}, '
+        b'{"type": "contains", "ignore_case": true, "value":"x"},\n'
+        b' {"type":"contains", "any" : ["x"]}, {"contains": {"ignore_case": true, "value": "x"}}]}'
+    )
+    result, data = migrate(tmp_path, "a.eval.json", before)
+    assert (result.code, data) == (0, after)
+    line = before.replace(b"\n", b"") + b"\n"
+    result, data = migrate(tmp_path, "a.eval.jsonl", line * 2)
+    assert (result.code, data) == (0, (after.replace(b"\n", b"") + b"\n") * 2)
+
+
+@pytest.mark.parametrize(
+    "graders",
+    ["- is-json:", "- ? icontains\n    : x", "- {icontains: &i {}}", '- "ic\\u006fntains": x'],
+)
+def test_graders_that_have_to_be_renamed_by_hand_stay_and_are_said(
+    tmp_path: Path, graders: str
+) -> None:
+    text = f"input: hi\ngraders:\n  {graders}\n".encode()
+    result, data = migrate(tmp_path, "a.eval.yaml", text)
+    assert data == text
+    assert "warning[deprecated-name]" in result.out
 
 
 def test_json(tmp_path: Path) -> None:

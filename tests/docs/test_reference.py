@@ -109,6 +109,15 @@ def test_all_graders_are_described() -> None:
     assert shown == [(name, name) for name in names_of("graders")]
 
 
+def test_all_names_that_other_tools_give_graders_are_described() -> None:
+    from evalcase.plugins.grader_hints import INSTEAD
+    from evalcase.resolve.grader_names import OTHER_NAMES
+
+    table = rows(section(read(DOCS / "graders.md"), "Names of other tools"))
+    here = [[f"`{name}`", spelling.told()] for name, spelling in OTHER_NAMES.items()]
+    assert table == here + [[f"`{name}`", text] for name, text in INSTEAD.items()]
+
+
 def test_the_options_that_all_graders_have_are_described() -> None:
     from evalcase.model.grader_options import SHARED
 

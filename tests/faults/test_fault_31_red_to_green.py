@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.run.project import Project, case, cases
 
 
@@ -40,6 +42,29 @@ def test_fault_31_a_run_that_was_refused_is_not_made_up_for_by_the_one_before(
     assert (done.code, "refused" in done.err) == (2, True)
     assert project.run("run", "--quiet").code == 0
     assert project.run("resume", "--retry-errored", "--quiet").code == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "--taget", "agent"], ["run", "--repeat", "no"], ["rnu"],
+        ["run", "--report", "no/such/folder.html"],
+        ["run", "--runs-dir", ".evalcase/runs", "--shard", "3/2"],
+        ["run", "--runs-dir=.evalcase/runs", "--no"],
+    ],
+)  # fmt: skip
+def test_fault_31_a_run_in_words_that_nobody_understands_is_not_made_up_for_by_the_one_before(
+    project: Project, words: list[str]
+) -> None:
+    project.suite(case("one"))
+    assert project.run("run", "--quiet").code == 0
+    assert project.run(*words).code == 2
+    done = project.run("resume", "--retry-errored", "--quiet")
+    assert (done.code, "refused" in done.err) == (2, True)
+    assert project.run("run", "--quiet").code == 0
+    assert project.run("run", "--dry-run", "--taget").code == 2
+    assert project.run("report", "--taget").code == 2
+    assert project.run("resume", "--quiet").code == 0
 
 
 def test_fault_31_a_run_that_was_killed_before_it_had_a_record_is_not_made_up_for(

@@ -14,7 +14,7 @@ from evalcase.graders.python import PythonGrader
 from evalcase.model.answer import Answer
 from evalcase.model.codec import decode, encode
 from evalcase.model.grade import Grade, Score
-from evalcase.model.grader import Context, Grader, GraderKind, NamedGrader
+from evalcase.model.grader import Context, Grader, GraderKind, NamedGrader, Usable
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import replace
@@ -278,8 +278,10 @@ def test_a_grade_is_json_all_through() -> None:
 
 
 def test_a_time_limit_does_not_count_what_a_question_waits_for_its_turn() -> None:
-    async def busy(target: str, messages: Sequence[Message], schema: JSON) -> Answer:
-        del target, messages, schema
+    async def busy(
+        target: str, messages: Sequence[Message], schema: JSON, usable: Usable | None
+    ) -> Answer:
+        del target, messages, schema, usable
         with queueing():
             await asyncio.sleep(0.05)
         return Answer.of_text("yes")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Awaitable
 from typing import Any
 
 from evalcase import parse_case
-from evalcase.grade.apply import grade_of
+from evalcase.grade.decided import grade_of
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.model.answer import Answer
-from evalcase.model.grade import Grade
+from evalcase.model.grade import Grade, Score
 from evalcase.model.grader import Context, NamedGrader
 from evalcase.model.message import Message
 from evalcase.model.question import Question
@@ -41,7 +43,18 @@ def compare(expected: Any, *answer: Any, **fields: Any) -> Grade:
 
 
 def grade_expected(context: Context) -> Grade:
-    return grade_of(_EXPECTED, ExpectedGrader().grade(context))
+    return grade_of(_EXPECTED, settled(ExpectedGrader().grade(context)))
+
+
+def settled(outcome: Score | Awaitable[Score]) -> Score:
+    """What a grader comes to, waited for if need be."""
+    if isinstance(outcome, Score):
+        return outcome
+
+    async def wait() -> Score:
+        return await outcome
+
+    return asyncio.run(wait())
 
 
 _EXPECTED = NamedGrader("expected", ExpectedGrader())

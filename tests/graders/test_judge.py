@@ -10,10 +10,13 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.grade.apply import grade_answer
+from evalcase.grade.apply import grade_answer, needs_expected
+from evalcase.graders.judging.neutral import BREAK, neutralise
 from evalcase.graders.judging.ready import NAMES, read_rubric, rubric_text
 from evalcase.model.answer import Answer
+from evalcase.model.case import Case
 from evalcase.model.grade import Grade
+from evalcase.model.grader import Usable
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import replace
@@ -41,7 +44,10 @@ class Judge:
         self.replies = list(replies)
         self.asked: list[tuple[str, Sequence[Message], JSON]] = []
 
-    async def ask(self, target: str, messages: Sequence[Message], schema: JSON) -> Answer:
+    async def ask(
+        self, target: str, messages: Sequence[Message], schema: JSON, usable: Usable | None
+    ) -> Answer:
+        del usable
         self.asked.append((target, messages, schema))
         step = self.replies[len(self.asked) - 1]
         if isinstance(step, Exception):
@@ -141,6 +147,18 @@ def test_an_empty_answer_fails_and_nobody_is_asked() -> None:
     assert "the answer is empty" in grade.reason
     turned: dict[str, Any] = {**ONE, "not": True}
     assert not judged(judge, answer_of(""), **turned).passed
+
+
+@pytest.mark.parametrize("part", [None, "", " "])
+def test_a_part_that_is_empty_fails_and_nobody_is_asked(part: str | None) -> None:
+    judge = Judge()
+    message = {
+        "role": "assistant", "content": json.dumps({"a": part}), "tool_calls": [{"tool": "t"}],
+    }  # fmt: skip
+    options: dict[str, Any] = {"value": "Is kind.", "path": "a", "not": True}
+    grade = judged(judge, Answer((Message(message),)), **options)
+    assert (grade.passed, judge.asked) == (False, [])
+    assert "the answer is empty" in grade.reason
 
 
 def test_an_answer_of_tool_calls_is_none_that_is_empty() -> None:
@@ -276,3 +294,48 @@ def test_a_ready_rubric_is_a_file_that_can_be_read(name: str) -> None:
 def test_wrong_options_are_found(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigError, match=said.replace("{", r"\{")):
         make_grader({"type": "judge", **options})
+
+
+@pytest.mark.parametrize("reason", ["MAX_TOKENS", "Length"])
+def test_how_a_service_spells_its_reasons_does_not_matter(reason: str) -> None:
+    grade = judged(Judge(reply("met", finish=reason)), **ONE)
+    assert grade.failure is not None
+    assert grade.failure.kind == "judge-truncated"
+
+
+@pytest.mark.parametrize(
+    ("options", "compares"),
+    [
+        ({"value": "Says the same as the reference."}, True),
+        ({"rubrics": ["Says the same."]}, True),
+        ({"rubric": "correct"}, True),
+        ({"rubric": "context_recall"}, True),
+        ({"rubric": "harmless"}, False),
+        ({"rubric": "faithful"}, False),
+    ],
+)
+def test_a_judge_that_is_told_what_is_expected_takes_the_place_of_the_comparison(
+    options: dict[str, Any], compares: bool
+) -> None:
+    named = make_grader({"type": "judge", "target": "judge", **options})
+    said = [{"role": "assistant", "content": "x"}]
+    case = Case({"id": "a", "input": [], "expected_output": said})
+    assert named.compares_expected == compares
+    assert needs_expected(case, [named]) == (not compares)
+
+
+def test_the_same_judge_is_not_in_a_panel_twice() -> None:
+    with pytest.raises(ConfigError, match="`a` is in the panel twice: `votes` says how often"):
+        make_grader({"type": "judge", "value": "x", "panel": ["a", "b", "a"]})
+
+
+@pytest.mark.parametrize(
+    "token", ["<bos>", "<eos>", "<|turn>", "<turn|>", "<extra_id_0>", "<end_of_turn>", "<pad>"]
+)
+def test_control_tokens_of_all_sorts_are_broken(token: str) -> None:
+    assert neutralise(f"a {token} b") == (f"a <{BREAK}{token[1:]} b", 1)
+
+
+@pytest.mark.parametrize("text", ["a < b | c > d", "<turn>", "List<T|U>", "<b>bold</b>", "x<|y"])
+def test_what_is_no_control_token_stays(text: str) -> None:
+    assert neutralise(text) == (text, 0)

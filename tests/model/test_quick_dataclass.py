@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 import pickle
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -111,6 +112,42 @@ def test_what_is_missing_or_unknown_is_a_type_error(
 ) -> None:
     with pytest.raises(TypeError):
         point(make, field)(**wrong)
+
+
+@BOTH
+@pytest.mark.parametrize("again", [False, True])
+def test_wrong_values_are_told_of_the_class(make: Make, field: Make, again: bool) -> None:
+    cls = point(make, field)
+    if again:
+        cls(1)
+    with pytest.raises(TypeError, match=r"Point\.__init__\(\) missing 1 required .*'x'"):
+        cls()
+    with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
+        cls(1, z=2)
+
+
+@BOTH
+def test_a_value_that_is_needed_comes_before_those_that_are_not(make: Make, field: Make) -> None:
+    class Wrong(point(make, field)):  # type: ignore[misc]
+        late: int
+
+    with pytest.raises(TypeError, match="non-default argument 'late' follows default argument"):
+        make(frozen=True, slots=True)(Wrong)
+
+
+@BOTH
+def test_its_signature_can_be_looked_up(make: Make, field: Make) -> None:
+    class Own(checked(make, field)):  # type: ignore[misc]
+        def __init__(self, name: str) -> None:
+            super().__init__(size=len(name))
+
+    parameters = inspect.signature(point(make, field)).parameters
+    assert list(parameters) == ["x", "y", "seen"]
+    assert parameters["x"].default is inspect.Parameter.empty
+    assert parameters["y"].default == 2
+    assert inspect.signature(checked(make, field)).parameters["size"].kind.name == "KEYWORD_ONLY"
+    assert list(inspect.signature(Own).parameters) == ["name"]
+    assert Own("abc").size == 3
 
 
 @BOTH

@@ -191,7 +191,7 @@ def test_a_deep_one_is_no_trouble() -> None:
     [
         ("threshold: 0.5, graders: [{type: contains, value: a, weight: 0}]", False),
         ("threshold: 0.5, graders: [{contains: a}, {type: contains, value: a, weight: 0}]", True),
-        ("graders: [{type: contains, value: a, weight: 0}]", True),
+        ("graders: [{type: contains, value: a, weight: 0}]", False),
         # The built-in comparison is added, and counts.
         (
             "threshold: 0.5, expected_output: a, graders: [{type: contains, value: a, weight: 0}]",
@@ -200,8 +200,8 @@ def test_a_deep_one_is_no_trouble() -> None:
         ("threshold: 0.5, criteria: good, graders: [{contains: a}]", True),
     ],
 )
-def test_a_threshold_needs_a_grader_that_counts(fields: str, is_fine: bool) -> None:
+def test_a_case_needs_a_grader_that_counts(fields: str, is_fine: bool) -> None:
     found = load_text(f"cases: [{{input: x, {fields}}}]", "yaml")
     assert (found.suite is not None) == is_fine
-    all_zero = "the weights of its graders are all 0, so there is no mean to reach a threshold"
+    all_zero = "the weights of its graders are all 0, so none of them counts"
     assert [each.message for each in found.problems] == ([] if is_fine else [all_zero])

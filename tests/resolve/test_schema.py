@@ -338,13 +338,16 @@ own = {
     "max": mostly(numbers),
     "count": mostly(st.integers(1, 3)),
 }
-grader_names = st.sampled_from([each.kind.name for each in GRADERS] * 2 + ["nosuch"])
+other_names = ["assert-set", "not-assert-set", "not-equals", "not-python"]
+grader_names = st.sampled_from(
+    [each.kind.name for each in GRADERS] * 2 + other_names + ["nosuch", "icontains"]
+)
 references = st.sampled_from(["a:b", "a.b:c.d", "a", "a:", "a:b:c", "./a.py:b", ""])
 
 
 def one_grader(inner: Any) -> Any:
     value = inner | references | own["value"]
-    every_option = {**shared, **own, "value": value, "of": inner}
+    every_option = {**shared, **own, "value": value, "of": inner, "assert": inner}
     few = st.lists(st.sampled_from(sorted(every_option)), max_size=3, unique=True)
     some = few.flatmap(
         lambda names: st.fixed_dictionaries({name: every_option[name] for name in names})
@@ -380,6 +383,8 @@ run_fields: dict[str, Any] = {
     "execution": mapping({}, {"target": mostly(st.just("bot")), "evaluators": grader_lists}),
     "graders": grader_lists,
     "evaluators": grader_lists,
+    "assertions": grader_lists,
+    "assert": grader_lists,
     "input": inputs,
     "input_messages": inputs,
     "description": mostly(texts),
@@ -466,6 +471,7 @@ alike = settings(max_examples=2 * settings().max_examples, suppress_health_check
 @example({"cases": [{"input": "Hi"}], "tags": [[]]})
 @example({"cases": None, "input": "Hi"})
 @example({"input": "Hi", "execution": {"evaluators": [""]}, "evaluators": None})
+@example({"input": "Hi", "execution": {"evaluators": []}, "assertions": []})
 def test_agrees_with_the_checks(document: Any) -> None:
     errors = errors_of(document)
     note(f"errors: {errors}")
@@ -488,6 +494,11 @@ def test_agrees_with_the_checks_on_messages(given_input: Any, expected: Any) -> 
 @example([{"python:a:b": None}, {"type": "python:a:b", "value": "c:d"}])
 @example([{"mean": ["expected"]}, {"mean": {"value": ["expected"], "threshold": 1}}])
 @example([{"every": [{"some": {"count": 1, "of": ["nosuch"]}}]}])
+@example([{"type": "assert-set", "assert": None, "value": ["expected"]}])
+@example([{"type": "assert-set", "assert": ["expected"], "value": ["expected"]}])
+@example([{"assert-set": {"assert": ["expected"], "type": None}}, "not-python", "not-equals"])
+@example([{"not-equals": {"not": True}}, {"type": "not-equals", "value": 1, "not": None}])
+@example([{"not-equals": 1}, {"type": "not-equals", "value": 1, "not": True}])
 def test_agrees_with_the_checks_on_graders(several: Any) -> None:
     document = {"input": "Hi", "expected_output": "Hi", "graders": several}
     errors = errors_of(document)
@@ -505,5 +516,5 @@ def errors_of(document: Any) -> list[str]:
     ]
 
 
-CONFLICT = re.compile(r"`of` has only|weights are all 0")
+CONFLICT = re.compile(r"`of` has only|weights .*are all 0|two rubrics have the id")
 """Options that only don't go with each other: no schema compares two of them."""

@@ -292,6 +292,26 @@ def test_errors_are_never_known() -> None:
     assert len(target.asked) == 2
 
 
+def test_an_answer_of_no_use_to_a_grader_is_never_known() -> None:
+    good = Answer.of_text("a verdict")
+    target = Keyed([OK, good, OK])
+
+    async def go() -> list[str]:
+        gate = gate_of(target, Limits(), Patient(), store=Kept())
+
+        async def ask(text: str) -> str:
+            answer = await gate.ask_for_grader(
+                "it", question().messages, None, lambda answer: answer.text == text, question()
+            )
+            return answer.text
+
+        # Neither kept, nor taken from what another had use for.
+        return [await ask(text) for text in ("a verdict", "a verdict", "a verdict", "ok")]
+
+    assert asyncio.run(go()) == ["ok", "a verdict", "a verdict", "ok"]
+    assert len(target.asked) == 3
+
+
 def test_what_graders_ask_counts_against_the_same_cap() -> None:
     stops: list[str] = []
     target = ScriptedTarget([replace(OK, cost_usd=0.3), replace(OK, cost_usd=0.3)])
@@ -301,7 +321,9 @@ def test_what_graders_ask_counts_against_the_same_cap() -> None:
         await gate.ask("it", question())
         assert stops == []
         schema: JSON = {"type": "object"}
-        answer = await gate.ask_for_grader("it", question("Is it?").messages, schema, question())
+        answer = await gate.ask_for_grader(
+            "it", question("Is it?").messages, schema, None, question()
+        )
         return [answer.text]
 
     assert asyncio.run(go()) == ["ok"]
@@ -314,7 +336,7 @@ def test_what_graders_ask_counts_against_the_same_cap() -> None:
 def test_a_grader_hears_of_a_target_that_cannot_answer() -> None:
     async def go(name: str) -> Answer:
         gate = gate_of(ScriptedTarget([ValueError("no words")]), Limits(), Patient())
-        return await gate.ask_for_grader(name, question().messages, None, question())
+        return await gate.ask_for_grader(name, question().messages, None, None, question())
 
     with pytest.raises(TargetError, match="no words"):
         asyncio.run(go("it"))
@@ -331,7 +353,7 @@ def test_a_grader_that_waits_for_its_turn_is_not_at_work() -> None:
         other = asyncio.create_task(gate.ask("it", question()))
         with queue.counting():
             asked = asyncio.create_task(
-                gate.ask_for_grader("it", question().messages, None, question())
+                gate.ask_for_grader("it", question().messages, None, None, question())
             )
         for _ in range(10):
             await asyncio.sleep(0)

@@ -237,6 +237,25 @@ def test_votes_are_asked_apart_and_the_second_run_asks_nobody(
     assert grade.details["criteria"][0]["votes"] == {"met": 2, "not_met": 1}
 
 
+@pytest.mark.parametrize(
+    "bad",
+    [
+        [{"content": "no JSON", "usage": USAGE}] * 3,
+        [verdict("met", finishReason="length")],
+        [verdict("met", finishReason="content_filter")],
+    ],
+    ids=["unreadable", "cut", "refused"],
+)
+def test_a_reply_that_is_no_verdict_is_asked_for_again_by_the_next_run(
+    project: Project, aimock: Aimock, bad: list[dict[str, Any]]
+) -> None:
+    aimock.in_turn(QUESTION, *bad, verdict("met"))
+    failure_of(judge(project, aimock, "openai", options=("--cache",)))
+    asked = judge(project, aimock, "openai", options=("--cache",))
+    assert asked.result.verdict == "passed"
+    assert len(aimock.journal()) == len(bad) + 1
+
+
 def test_fall_backs_do_not_spoil_the_cache(project: Project, aimock: Aimock) -> None:
     refused = error(400, "json_schema is not supported")
     aimock.in_turn(QUESTION, refused, *[verdict("met")] * 3)

@@ -287,7 +287,7 @@ def test_a_judge_is_another_model_than_the_one_that_it_judges(
         ("{any: [judge, expected]}", ["missing-material", "no-judge"]),
         ("{judge: {value: Is kind., target: echo}}", []),
         ("{judge: {value: Is kind., target: nosuch}}", ["unknown-target"]),
-        ("{judge: {value: Is kind., panel: [echo, nosuch, echo]}}", ["unknown-target"]),
+        ('{judge: {value: Is kind., panel: [echo, nosuch, "openai:m"]}}', ["unknown-target"]),
     ],
 )
 def test_a_grader_that_judges_needs_a_judge_or_names_one(
@@ -370,3 +370,22 @@ def run_python(code: str) -> list[str]:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     modules: list[str] = json.loads(done.stdout.replace("'", '"'))
     return modules
+
+
+@pytest.mark.parametrize(
+    ("tools", "said"),
+    [
+        ("{serch: {arguments: exact}}", "needs a call of `serch` (did you mean `search`?)"),
+        ("{search: {arguments: exact}}", None),
+        ("{other: {arguments: exact}}", None),  # the grader may be that of a suite
+    ],
+)
+def test_a_rule_for_a_tool_that_is_misspelt_is_told(
+    folder: Path, tools: str, said: str | None
+) -> None:
+    expected = "{role: assistant, tool_calls: [{tool: search, input: {q: x}}]}"
+    suite = f"input: x\nexpected_output: {expected}\ngraders: [{{trajectory: {{tools: {tools}}}}}]"
+    write(folder, a__eval__yaml=suite)
+    found = [problem.message for problem in evalcase.check(".")]
+    assert (found == []) == (said is None)
+    assert all(said is not None and said in message for message in found)

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from evalcase.system.loop import run_to_end
+from evalcase.system.loop import LoopBrokenError, LoopStoppedError, run_to_end
 
 
 async def turns(count: int = 10) -> str:
@@ -60,7 +60,23 @@ def stop() -> None:
 
 def cancel_everything() -> None:
     for task in asyncio.all_tasks():
-        task.cancel()
+        asyncio.Task.cancel(task)
+
+
+def exit_again_and_again() -> None:
+    asyncio.get_running_loop().call_soon(exit_again_and_again)
+    sys.exit(0)
+
+
+def exit_whenever_there_is_something_to_read() -> None:
+    for _ in range(3):
+        reader, writer = os.pipe()
+        os.write(writer, b"x")
+        asyncio.get_running_loop().add_reader(reader, sys.exit, reader)
+
+
+def let_no_task_be_made() -> None:
+    asyncio.get_running_loop().set_task_factory(lambda *_, **__: sys.exit(0))
 
 
 @pytest.mark.parametrize(
@@ -68,9 +84,12 @@ def cancel_everything() -> None:
     [
         (exit_in_a_task, [SystemExit]),
         (exit_in_a_callback, [SystemExit]),
-        (exit_in_several, [SystemExit] * 3),
+        (exit_in_several, [SystemExit]),
+        (lambda: asyncio.get_running_loop().call_soon(exit_again_and_again), [SystemExit]),
+        (exit_whenever_there_is_something_to_read, [SystemExit] * 3),
+        (let_no_task_be_made, []),
         (interrupt_in_a_callback, [KeyboardInterrupt]),
-        (stop, [RuntimeError]),
+        (stop, [LoopStoppedError]),
         (cancel_everything, []),
     ],
 )
@@ -84,6 +103,47 @@ def test_what_leaves_the_loop_is_told_and_the_loop_goes_on(
     strays: list[BaseException] = []
     assert run_to_end(main(), strays.append) == "done"
     assert [type(stray) for stray in strays] == told
+
+
+def test_a_callback_that_always_says_something_else_is_told_of_a_few_times() -> None:
+    def complain(number: int) -> None:
+        asyncio.get_running_loop().call_soon(complain, number + 1)
+        sys.exit(number)
+
+    async def main() -> str:
+        asyncio.get_running_loop().call_soon(complain, 0)
+        return await turns(100)
+
+    strays: list[BaseException] = []
+    assert run_to_end(main(), strays.append) == "done"
+    assert len(strays) == 10
+
+
+def test_a_loop_whose_descriptors_are_closed_is_an_error_and_no_hang() -> None:
+    async def main() -> None:
+        os.close(asyncio.get_running_loop()._selector.fileno())  # type: ignore[attr-defined]
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("tidied up")
+
+    ended: list[str] = []
+    with pytest.raises(LoopBrokenError, match="OSError"):
+        run_to_end(main())
+    assert ended == ["tidied up"]
+
+
+def test_a_loop_that_nothing_can_wake_notices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evalcase.system.loop._BEAT_S", 0.01)
+
+    async def main() -> None:
+        # It sees only when it turns that this is closed, and nobody has it turn.
+        number = asyncio.get_running_loop()._selector.fileno()  # type: ignore[attr-defined]
+        threading.Timer(0.05, os.close, (number,)).start()
+        await asyncio.Event().wait()
+
+    with pytest.raises(LoopBrokenError):
+        run_to_end(main())
 
 
 def test_tasks_and_generators_of_others_are_ended() -> None:

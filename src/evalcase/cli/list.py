@@ -6,37 +6,43 @@ import json
 import os
 import sys
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 
-import click
-
-from evalcase.cli import run_flags
+from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import say_mixed, suggest_next, summary_object
 from evalcase.cli.explained import explained
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import columns_of, seen_from, style_for
-from evalcase.errors import RecordError
+from evalcase.errors import ConfigError, RecordError
+from evalcase.model.nearest import did_you_mean
 from evalcase.project.options import runs_folder
 from evalcase.record.evaluated import read_evaluated
 from evalcase.record.find import ListedRun, list_runs
 from evalcase.record.folder import origin_of
 from evalcase.record.kept import KeptRun
+from evalcase.record.seal import is_own
 from evalcase.report.terminal.run_list import Entry, list_lines
+from evalcase.system.world import this_world
 from evalcase.text.visible import visible
 
 _LONGEST = 100
 _MOST_RUNS = 20
 
 
-@click.command("list")
-@click.option(
-    "--limit", type=click.IntRange(1), metavar="N",
+@declare.command("list")
+@declare.option(
+    "--limit", type=declare.IntRange(1), metavar="N",
     help="At most this many, the newest. [default: 20; with --json, all]",
 )  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="A list of objects on standard output.")
+@declare.option("--suite", metavar="GLOB", help="Only runs of a suite whose path matches.")
+@declare.option("--target", metavar="GLOB", help="Only runs with a target whose name matches.")
+@declare.option("--json", "as_json", is_flag=True, help="A list of objects on standard output.")
 @run_flags.runs_dir
 @explained
-def command(limit: int | None, as_json: bool, runs_dir: str | None) -> int:
+def command(
+    limit: int | None, suite: str | None, target: str | None, as_json: bool, runs_dir: str | None
+) -> int:
     """List the runs of this project, newest first, with what came of each.
 
     \b
@@ -46,15 +52,38 @@ def command(limit: int | None, as_json: bool, runs_dir: str | None) -> int:
     """
     config = look_for_runs(os.getcwd())
     folder = runs_folder(runs_dir, config)
-    runs = list_runs(folder)
+    known = list_runs(folder)
+    runs = [each for each in known if _is_of(each, "suites", suite)]
+    runs = [each for each in runs if _is_of(each, "targets", target)]
     if as_json:
         _print_objects(runs[:limit])
     elif runs:
         _print_table(runs, limit or _MOST_RUNS, config.root)
+    elif known:
+        raise ConfigError(_say_none(known, suite, target))
     else:
         place = visible(seen_from(os.getcwd(), folder))
         sys.stdout.write(f"no runs yet in {place}; `evalcase run` makes one\n")
     return 0
+
+
+def _is_of(listed: ListedRun, key: str, glob: str | None) -> bool:
+    """Whether a run names something that matches; one that can't be read names nothing."""
+    if glob is None:
+        return True
+    names = _names(listed.run.about.get(key)) if listed.run is not None else ()
+    return any(name == glob or fnmatchcase(name, glob) for name in names)
+
+
+def _say_none(known: list[ListedRun], suite: str | None, target: str | None) -> str:
+    """That no run is of what was asked for, and what is nearest."""
+    for noun, key, glob in (("suite", "suites", suite), ("target", "targets", target)):
+        if glob is None or any(_is_of(each, key, glob) for each in known):
+            continue
+        runs = [each.run for each in known if each.run is not None]
+        hint = did_you_mean(glob, [name for run in runs for name in _names(run.about.get(key))])
+        return f"no run has a {noun} `{glob}`{f'; {hint}' if hint else ''}"
+    return f"no run of suite `{suite}` has a target `{target}`"
 
 
 def _print_table(runs: list[ListedRun], limit: int, root: str) -> None:
@@ -96,7 +125,7 @@ def _entry(listed: ListedRun, now: datetime, root: str) -> Entry:
         return Entry(listed.id, remark=f"damaged: {listed.problem}")
     about, age, kept = listed.run.about, _age(listed.run.created_at, now), KeptRun(listed.run)
     try:
-        remark = _remark(listed, kept)
+        remark = _remark(listed, kept, is_own(listed.run, this_world().state, root))
     except RecordError as error:
         return Entry(listed.id, age, remark=f"damaged: {error}")
     suites = tuple(map(see_suites(listed.run, root, os.getcwd()), _names(about.get("suites"))))
@@ -106,7 +135,7 @@ def _entry(listed: ListedRun, now: datetime, root: str) -> Entry:
     )  # fmt: skip
 
 
-def _remark(listed: ListedRun, kept: KeptRun) -> str:
+def _remark(listed: ListedRun, kept: KeptRun, own: bool) -> str:
     """What a number in a table would not say."""
     said = [f"{kept.gradings} gradings"] if kept.gradings > 1 else []
     if (origin := origin_of(kept.run)) is not None:
@@ -116,8 +145,9 @@ def _remark(listed: ListedRun, kept: KeptRun) -> str:
     if listed.status != "completed":
         done, planned = kept.totals.trials.total, kept.planned
         of = f"{done:,} trials" if planned is None else f"{done:,} of {planned:,} trials"
-        hint = suggest_next(read_evaluated(kept), listed.id)
-        said.append(f"incomplete, {of}{': ' if hint else ''}{hint}")
+        hint = suggest_next(read_evaluated(kept), listed.id, is_own=own)
+        where = "" if own else ", not made by you here"
+        said.append(f"incomplete, {of}{where}{': ' if hint else ''}{hint}")
     return "; ".join(said)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from os import _exit as end_process  # as it is now: code of the user's finds another
 
 END_S = 3.0
 """How long threads and exit handlers of the user's may take when all is done."""
@@ -48,7 +49,6 @@ def _import_at_once(arguments: list[str]) -> None:
 def _leave_by_force_later(code: int) -> None:
     """Python waits for threads before it ends, and some never do: then the exit code still has to
     be the right one. A thread of ours goes on until the very end."""
-    import os
     import threading
     from contextlib import suppress
     from time import sleep
@@ -58,6 +58,6 @@ def _leave_by_force_later(code: int) -> None:
         for stream in (sys.stdout, sys.stderr):
             with suppress(Exception):  # they may be anything by now
                 stream.flush()
-        os._exit(code)
+        end_process(code)
 
     threading.Thread(target=leave, name="evalcase-end", daemon=True).start()

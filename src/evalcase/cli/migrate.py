@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-import click
-
+from evalcase.cli import declare
 from evalcase.cli.terminal import prose_width, stdin_format, style_for
 from evalcase.model.problem import Problem
 from evalcase.read.discover import discover
@@ -20,18 +19,20 @@ from evalcase.system.disk import write_atomically
 from evalcase.text.visible import visible
 
 
-@click.command("migrate")
-@click.argument("paths", nargs=-1, required=True)
-@click.option("--diff", is_flag=True, help="Show what would change, and change nothing.")
-@click.option("--check", is_flag=True, help="Change nothing; exit 1 if something would change.")
+@declare.command("migrate")
+@declare.argument("paths", several=True)
+@declare.option("--diff", is_flag=True, help="Show what would change, and change nothing.")
+@declare.option("--check", is_flag=True, help="Change nothing; exit 1 if something would change.")
 @stdin_format
 def command(paths: tuple[str, ...], diff: bool, check: bool, stdin_format: Format) -> int:
     """Rename deprecated names in place; every other byte stays as it is.
 
     input_messages becomes input, expected_messages becomes expected_output, evalcases, eval_cases
-    and tests become cases, evaluators becomes graders, expected_outcome and outcome become
-    criteria, and dataset becomes name. A name that stands beside its new one is left and
-    reported, and so is 'execution', which is no plain rename.
+    and tests become cases, evaluators, assertions and assert become graders, expected_outcome and
+    outcome become criteria, and dataset becomes name. Graders under names of promptfoo and AgentV
+    get ours, with what those say by themselves: icontains becomes contains, with ignore_case. A
+    name that stands beside its new one is left and reported, and so is 'execution', which is no
+    plain rename.
 
     \b
     evalcase migrate evals/ --diff       look first
@@ -98,7 +99,7 @@ def _write_diff(migration: Migration) -> None:
 
 def _report(migration: Migration, style: Style, width: int | None, done: bool) -> Iterator[str]:
     path = paint(visible(migration.path), style.place)
-    for span, old, new in migration.renames:
+    for span, old, new, _ in migration.renames:
         yield f"{path}:{span.line}:{span.column}: {old} → {paint(new, style.good)}"
     count = len(migration.renames)
     if count:

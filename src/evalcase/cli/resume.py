@@ -6,15 +6,13 @@ import os
 import sys
 from functools import partial
 
-import click
-
-from evalcase.cli import run_flags
+from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.exit_codes import exit_code, first_code
 from evalcase.cli.explained import explained
 from evalcase.cli.reports.requested import report_option, request_reports
-from evalcase.cli.running import Manner, execute, print_conclusion
-from evalcase.cli.streams import same_streams, take_streams
+from evalcase.cli.running import Manner, execute, print_conclusion, take_process
+from evalcase.cli.streams import same_streams
 from evalcase.cli.trust import refuse_stranger, trust_option
 from evalcase.cli.watching import make_view
 from evalcase.errors import ConfigError, RecordError
@@ -33,9 +31,9 @@ from evalcase.record.seal import is_own
 from evalcase.system.world import this_world
 
 
-@click.command("resume")
-@click.argument("run", required=False)
-@click.option("--retry-errored", is_flag=True, help="Run errored trials again.")
+@declare.command("resume")
+@declare.argument("run", required=False)
+@declare.option("--retry-errored", is_flag=True, help="Run errored trials again.")
 @run_flags.max_cost("Another cap than that of `run`. What was spent before counts.")
 @run_flags.max_errors("Another number than that of `run`.")
 @run_flags.fail_under("Another rate than that of `run`.")
@@ -75,7 +73,7 @@ def command(
     """
     again: tuple[Verdict, ...] = ("errored",) if retry_errored else ()
     wanted = request_reports(reports)
-    manner = Manner(take_streams(), quiet, as_json, is_new=False, reports=wanted)
+    manner = Manner(take_process(), quiet, as_json, is_new=False, reports=wanted)
     config = load_config(os.getcwd(), os.getcwd())
     folder = os.path.abspath(runs_folder(runs_dir, config))
     if run is None:

@@ -18,24 +18,33 @@ from evalcase.cli.conclusion import (
     last_lines,
     summary_object,
 )
+from evalcase.cli.crash import CRASH_CODE, tell_crash
 from evalcase.cli.exit_codes import exit_code, first_code
 from evalcase.cli.reports.requested import Request, write_reports
-from evalcase.cli.streams import Streams, discard
+from evalcase.cli.streams import Streams, discard, take_streams
 from evalcase.cli.terminal import columns_of, style_for, write_prose
 from evalcase.cli.trust import why_unsealed
 from evalcase.cli.watching import shown
+from evalcase.errors import EvalcaseError
 from evalcase.evaluation.conduct import Evaluation
-from evalcase.model.quick_dataclass import dataclass, field
-from evalcase.record.evaluated import Evaluated
+from evalcase.model.quick_dataclass import dataclass, field, replace
+from evalcase.record.evaluated import Evaluated, read_evaluated
 from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
 from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.view import RunView
 from evalcase.system.loop import describe_stray, run_to_end
 from evalcase.system.own_task import OwnTask
+from evalcase.system.process_end import refuse_process_end
 
 _BLOCKED_S = 0.5
 """How long Ctrl-C may wait for the event loop before the next one takes the short way."""
+
+
+def take_process() -> Streams:
+    """Keep for evalcase what code of the user's shares with it: its streams, and its end."""
+    refuse_process_end()
+    return take_streams()
 
 
 class PressedError(KeyboardInterrupt):
@@ -79,8 +88,10 @@ def execute(
         with shown(view):
             waiting = _until_interrupted(evaluation, go, view)
             evaluated = run_to_end(waiting, partial(_tell_stray, view))
-    except asyncio.CancelledError:
-        return 130
+    except (EvalcaseError, OSError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # noqa: BLE001 - how far it came is in the record
+        return _conclude_broken(evaluation, error, manner)
     known = manner.is_new and evaluated.status != "failed"
     statistics = view.statistics if known else None
     place = RecordPlace(manner.cwd, evaluation.plan.config)
@@ -88,6 +99,17 @@ def execute(
     if not evaluated.complete or evaluated.totals.trials.errored:
         _warn_unsealed(evaluated.run, evaluation.plan.world.state)
     return first_code(exit_code(evaluated, evaluation.plan.options), written)
+
+
+def _conclude_broken(evaluation: Evaluation, error: BaseException, manner: Manner) -> int:
+    """Say what ended a run that nobody meant to end, and what is kept of it."""
+    said = tell_crash(error, manner.streams.err, evaluation.plan.scrubber.text)
+    if evaluation.run is not None:
+        with KeptRun(evaluation.run) as kept:
+            evaluated = replace(read_evaluated(kept), status="failed", notice=said)
+        place = RecordPlace(manner.cwd, evaluation.plan.config)
+        print_conclusion(evaluated, None, place, manner)
+    return CRASH_CODE
 
 
 def _tell_stray(view: RunView, error: BaseException) -> None:
@@ -130,7 +152,7 @@ def _print_summary(
         else:
             gradings = 1 if manner.is_new else kept.gradings
             lines = conclusion_lines(
-                evaluated, statistics or gather_statistics(kept.results()), gradings,
+                evaluated, statistics or gather_statistics(kept), gradings,
                 kept.find_case, place, width, style,
             )  # fmt: skip
         manner.print(lines)
@@ -143,11 +165,13 @@ async def _until_interrupted(
     loop = asyncio.get_running_loop()
     task = OwnTask(go(), loop=loop)
     unseen: list[float] = []
+    given_up: list[None] = []
 
     def interrupt() -> None:
         unseen.clear()
         engine = evaluation.engine
         if engine is None:
+            given_up.append(None)
             task.give_up()
         elif engine.interrupted:
             view.say("stopping now")
@@ -172,5 +196,9 @@ async def _until_interrupted(
     signal.signal(signal.SIGINT, look)
     try:
         return await task
+    except asyncio.CancelledError:
+        if given_up:
+            raise PressedError from None
+        raise
     finally:
         loop.remove_signal_handler(signal.SIGINT)

@@ -7,12 +7,15 @@ can't be written: a full disk for the log ends no run.
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO, TextIOWrapper
-from typing import BinaryIO, NamedTuple, TextIO, cast
+from typing import BinaryIO, TextIO, cast
+
+from evalcase.model.quick_tuple import NamedTuple
 
 
 class Streams(NamedTuple):
@@ -50,7 +53,14 @@ def take_streams() -> Streams:
     kept = Streams(_keep(1, out), _lend(_writer(os.dup(2))))
     os.dup2(2, 1)
     sys.stdout, sys.stderr = _lend(_writer(1)), _lend(_writer(2))
+    # Python flushes them at its end, and what is there by then may fail. What is registered first
+    # is called last.
+    atexit.register(_put_back, sys.stdout, sys.stderr)
     return kept
+
+
+def _put_back(out: TextIO, err: TextIO) -> None:
+    sys.stdout, sys.stderr = out, err
 
 
 @contextmanager

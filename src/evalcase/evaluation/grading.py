@@ -6,7 +6,7 @@ No target is asked; judges are. What was graded before stays beside it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from evalcase.errors import ConfigError
 from evalcase.evaluation.plan import Plan
@@ -17,6 +17,7 @@ from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
 from evalcase.model.target import Target
 from evalcase.model.totals import Totals

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Sequence
 from functools import partial
 from inspect import isawaitable
-from typing import NamedTuple
 
 from evalcase.errors import EvalcaseError
 from evalcase.grade.asked import Asking
 from evalcase.grade.checked import check_score
+from evalcase.grade.decided import PartScores, grade_of, grade_of_parts
 from evalcase.grade.parts import look_at
 from evalcase.grade.score import decide_verdict
 from evalcase.model.case import Case
@@ -17,8 +17,10 @@ from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade, Score
 from evalcase.model.grader import Context, NamedGrader
 from evalcase.model.quick_dataclass import replace
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Verdict
 from evalcase.system.guests import Guests, Stay
+from evalcase.system.queue_time import QueueTime
 from evalcase.text.crash import failure_of
 
 TIMEOUT_S = 120.0
@@ -46,9 +48,12 @@ async def grade_answer(
     """
     if len(graders) == 1 and graders[0].grader.kind.compares_expected:
         only = _begin(graders[0], context, (), guests, timeout_s)
-        if isinstance(only, Grade):
-            return Graded(decide_verdict((only,), context.case.threshold), (only,))
-    grades = await _grade_each(context, graders, guests, timeout_s)
+        if isinstance(only, _Begun):
+            (stay,) = await guests.run_all([only.call], context.case.id)
+            only = only.grade(stay)
+        grades: tuple[Grade, ...] = (only,)
+    else:
+        grades = await _grade_each(context, graders, guests, timeout_s)
     if context.case.needs_judge and not any(named.judges for named in graders):
         grades = (*grades, _without_judge(context.case))
     return Graded(decide_verdict(grades, context.case.threshold), grades)
@@ -61,6 +66,10 @@ class _Begun(NamedTuple):
     outcome: Awaitable[object]
     asking: Asking | None
     limit_s: float
+
+    @property
+    def call(self) -> tuple[Awaitable[object], float, QueueTime | None]:
+        return self.outcome, self.limit_s, self.asking.queue if self.asking else None
 
     def grade(self, stay: Stay) -> Grade:
         """What came of it. It may have raised anything, also what would end the engine."""
@@ -85,10 +94,7 @@ async def _grade_each(
             grades.append(None)
             waiting[number] = begun
     if waiting:
-        calls = [
-            (begun.outcome, begun.limit_s, begun.asking.queue if begun.asking else None)
-            for begun in waiting.values()
-        ]
+        calls = [begun.call for begun in waiting.values()]
         stays = await guests.run_all(calls, context.case.id)
         for (number, begun), stay in zip(waiting.items(), stays, strict=True):
             grades[number] = begun.grade(stay)
@@ -117,40 +123,11 @@ def _begin(
 
 def _grade_from(named: NamedGrader, outcome: object) -> Grade:
     try:
+        if isinstance(outcome, PartScores):
+            return grade_of_parts(named, outcome)
         return grade_of(named, check_score(outcome))
     except BaseException as error:  # noqa: BLE001 - even to look at it is to call the user's code
         return _broken(named, error)
-
-
-def grade_of(named: NamedGrader, score: Score) -> Grade:
-    value, passed, by_threshold = score.value, score.passed, False
-    if value is None:
-        passed = False
-    elif passed is None:
-        passed, by_threshold = value >= named.threshold, True
-    turns = named.negated and not score.stands
-    if named.negated and score.stands:
-        passed, by_threshold = False, False
-    elif turns and value is not None:
-        value, passed, by_threshold = 1.0 - value, not passed, False
-    reason = _reason(named, value, passed, score.reason, by_threshold)
-    if turns and not passed and value is not None:
-        reason = f"{reason}; with `not: true` that fails"
-    return Grade(named.name, value, passed, reason, score.details, named.weight, named.required)
-
-
-def _reason(
-    named: NamedGrader, value: float | None, passed: bool, reason: str, by_threshold: bool
-) -> str:
-    """Why, with the arithmetic where a part of the score was not enough. A comparison says itself
-    what is missing."""
-    is_clear = passed or not value or named.grader.kind.compares_expected
-    if value is None or (reason and is_clear):
-        return reason
-    told = f"scored {value:g}"
-    if by_threshold and not passed:
-        told = f"{told}, and {named.threshold:g} passes"
-    return f"{reason} ({told})" if reason else told
 
 
 def _without_judge(case: Case) -> Grade:

@@ -8,7 +8,7 @@ from math import fsum
 
 from evalcase.model.answer import Answer, Usage
 from evalcase.model.grade import Grade
-from evalcase.model.grader import Asker
+from evalcase.model.grader import Asker, Usable
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import replace
@@ -25,12 +25,14 @@ class Asking:
         self.queue = QueueTime()
         """How long its questions waited for their turn."""
 
-    async def ask(self, target: str, messages: Sequence[Message], schema: JSON) -> Answer:
+    async def ask(
+        self, target: str, messages: Sequence[Message], schema: JSON, usable: Usable | None
+    ) -> Answer:
         clock = asyncio.get_running_loop().time
         began = clock()
         try:
             with self.queue.counting():
-                answer = await self._asker(target, messages, schema)
+                answer = await self._asker(target, messages, schema, usable)
         finally:
             self._seconds += clock() - began
         self._answers.append(answer)

@@ -6,10 +6,17 @@ grader that forgives says in its name what it forgives.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from collections.abc import Awaitable, Callable, Sequence
+from typing import ClassVar
 
-from evalcase.graders.compare.call_match import Call, describe_calls, match_calls, read_calls
+from evalcase.graders.compare.call_match import (
+    Call,
+    Match,
+    describe_calls,
+    match_calls,
+    read_calls,
+    takes_long,
+)
 from evalcase.graders.compare.call_rows import align_calls
 from evalcase.graders.compare.content import Comparison, compare_content
 from evalcase.model.answer import Answer
@@ -18,6 +25,7 @@ from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.answer_value import is_comparable
 
 _NOTHING = (
@@ -43,7 +51,7 @@ class ExpectedGrader(Grader):
         compares_expected=True,
     )
 
-    def grade(self, context: Context) -> Score:
+    def grade(self, context: Context) -> Score | Awaitable[Score]:
         if _is_same_text(context):
             return _SAME_TEXT  # most answers are as short and plain as this
         messages, answer = context.case.expected_output, context.answer
@@ -82,10 +90,27 @@ def _grade_content(comparison: Comparison) -> Score:
     return Score(float(comparison.equal), comparison.reason, dict(comparison.details))
 
 
-def _grade_steps(calls: list[Call], content: JSON, answer: Answer) -> Score:
+def _grade_steps(calls: list[Call], content: JSON, answer: Answer) -> Score | Awaitable[Score]:
     """Every call is a step, and so is the content: the score is the share of steps that match."""
     made = read_calls(answer.tool_calls)
-    matches = match_calls(calls, made)
+    if not takes_long(calls, made):
+        return _score_steps(calls, made, content, answer, match_calls(calls, made))
+    return _grade_aside(calls, made, content, answer)
+
+
+async def _grade_aside(calls: list[Call], made: list[Call], content: JSON, answer: Answer) -> Score:
+    from evalcase.system.aside import run_aside  # slow to import, and seldom needed
+
+    def grade(is_given_up: Callable[[], bool]) -> Score:
+        matches = match_calls(calls, made, is_given_up=is_given_up)
+        return _score_steps(calls, made, content, answer, matches)
+
+    return await run_aside(grade)
+
+
+def _score_steps(
+    calls: list[Call], made: list[Call], content: JSON, answer: Answer, matches: list[Match]
+) -> Score:
     right, steps = sum(match.is_made for match in matches), len(calls)
     reason = "; ".join(describe_calls(calls, made, matches))
     details: dict[str, JSON] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
 from math import fsum
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from evalcase.graders.compare.field_match import FieldOutcome, match_field
 from evalcase.graders.compare.field_words import describe_matcher
@@ -15,6 +15,7 @@ from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.patterns.searches import Searches, end_searches, settle
 from evalcase.text.json_path import JsonPath
 

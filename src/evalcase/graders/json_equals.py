@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Iterable
 from typing import ClassVar
 
 from evalcase.graders.compare.content import pretty, unequal
@@ -20,6 +21,8 @@ from evalcase.model.shape import Anything, Choice, Flag, ListOf, Number, OneOf
 from evalcase.model.shape_names import PathText
 
 _PATHS = ListOf(PathText(), "a list of paths")
+_SMALL = 200
+"""How many values are held against each other at once, in a few milliseconds at worst."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +54,24 @@ class JsonEqualsGrader(Grader):
     def compares_expected(self) -> bool:
         return self.value is None
 
-    def grade(self, context: Context) -> Score:
+    def grade(self, context: Context) -> Score | Awaitable[Score]:
         if self.value is None and not context.case.expects_output:
             return NOTHING
         expected = expected_value(context.case) if self.value is None else self.value
         got = graded_value(context)
-        listed = list_differences(self._lenience().find_differences(expected, got))
+        if self.unordered and _is_large(got):
+            return self._grade_aside(expected, got)
+        return self._compare(expected, got, self._lenience())
+
+    async def _grade_aside(self, expected: JSON, got: JSON) -> Score:
+        from evalcase.system.aside import run_aside  # slow to import, and seldom needed
+
+        return await run_aside(
+            lambda is_given_up: self._compare(expected, got, self._lenience(is_given_up))
+        )
+
+    def _compare(self, expected: JSON, got: JSON, lenience: Lenience) -> Score:
+        listed = list_differences(lenience.find_differences(expected, got))
         if not listed.text:
             return Score(1.0, f"the JSON value is equal{self._but()}")
         left, right = pretty(expected), pretty(got)
@@ -64,10 +79,11 @@ class JsonEqualsGrader(Grader):
         compared = unequal(listed.text, left, right, at, listed.paths)
         return Score(0.0, compared.reason, dict(compared.details))
 
-    def _lenience(self) -> Lenience:
+    def _lenience(self, is_given_up: Callable[[], bool] = lambda: False) -> Lenience:
         unordered = self.unordered
         loose = unordered if isinstance(unordered, bool) else _ways(unordered)
-        return Lenience(_ways(self.ignore), loose, self.extra == "allow", self.within)
+        allows_extra = self.extra == "allow"
+        return Lenience(_ways(self.ignore), loose, allows_extra, self.within, is_given_up)
 
     def _but(self) -> str:
         told = [f"{', '.join(self.ignore)} ignored"] if self.ignore else []
@@ -79,3 +95,14 @@ class JsonEqualsGrader(Grader):
 
 def _ways(paths: tuple[str, ...]) -> tuple[Way, ...]:
     return tuple(tuple(path_steps(path)) for path in paths)
+
+
+def _is_large(value: JSON) -> bool:
+    """Whether there are so many items that to hold each against each takes long."""
+    waiting, count = [value], 0
+    while waiting and count <= _SMALL:
+        each = waiting.pop()
+        inner: Iterable[JSON] = each.values() if isinstance(each, dict) else ()
+        waiting += each if isinstance(each, list) else inner
+        count += 1
+    return count > _SMALL

@@ -67,7 +67,8 @@ class JsonSchemaGrader(Grader):
         elsewhere=("schema",),
     )  # fmt: skip
     file: str | None = option(
-        FileName(), "A file of the project with the schema as JSON, in place of it.",
+        FileName(holds=_SchemaShape()),
+        "A file of the project with the schema as JSON, in place of it.",
         default=None, example="schemas/answer.json",
     )  # fmt: skip
 

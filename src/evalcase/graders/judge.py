@@ -47,7 +47,7 @@ class JudgeGrader(Grader):
 
     kind: ClassVar[GraderKind] = GraderKind(
         "judge", "A model finds that the answer meets what is asked of it.", "value",
-        reads="text", judges=True, example="- judge: Says when the shop opens, and is polite.",
+        reads="either", judges=True, example="- judge: Says when the shop opens, and is polite.",
     )  # fmt: skip
 
     value: str | None = option(
@@ -96,12 +96,23 @@ class JudgeGrader(Grader):
             yield OptionFault(("rubric",), "`rubric` says all that is judged: nothing goes with it")
         if self.panel and self.target is not None:
             yield OptionFault(("target",), "`target` and `panel` both say who judges", "keep one")
+        for number, name in enumerate(self.panel):
+            if name in self.panel[:number]:
+                message = f"`{name}` is in the panel twice"
+                yield OptionFault(
+                    ("panel", number), message, "`votes` says how often each is asked"
+                )
         asked = self.votes * len(self.panel or (None,))
         if asked % 2 == 0:
             message = f"{asked} votes are asked for, and an even number may have no majority"
             where = "votes" if self.votes % 2 == 0 else "panel"
             yield OptionFault((where,), message, "make it an odd number")
         yield from rubric_faults(self.rubrics)
+
+    def compares_expected(self) -> bool:
+        """Whether it is told what is expected, to judge by it: by a rubric that needs it, or in
+        words of one's own."""
+        return self.rubric is None or "expected_output" in read_rubric(self.rubric).needs
 
     def judges_case(self) -> bool:
         """Whether it judges by what the case says, having nothing of its own."""
@@ -132,7 +143,7 @@ class JudgeGrader(Grader):
     async def grade(self, context: Context) -> Score:
         if not self.asks():
             raise GraderError("grader", "no judge is configured: [judge] names its target")
-        if not context.text.strip() and not context.answer.tool_calls:
+        if _is_empty(context):
             said = "the answer is empty, so the judge was not asked"
             return Score(0.0, said, passed=False, stands=True)
         rubric = read_rubric(self.rubric) if self.rubric is not None else None
@@ -242,6 +253,13 @@ class JudgeGrader(Grader):
         if failed is not None and all(vote.failure is not None for vote in votes):
             raise GraderError(failed.kind, str(failed), {**failed.details, **details})
         return votes, details
+
+
+def _is_empty(context: Context) -> bool:
+    """Whether there is nothing to judge: of a part, what else the answer has is no part of it."""
+    if context.part is not None:
+        return context.part.value is None or not context.text.strip()
+    return not context.text.strip() and not context.answer.tool_calls
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from functools import lru_cache
 from hashlib import sha256
 from inspect import Parameter, isawaitable, iscoroutinefunction, signature, unwrap
 from types import MappingProxyType
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from evalcase.errors import ConfigError
 from evalcase.graders.returned import read_returned
@@ -20,6 +20,7 @@ from evalcase.model.json_value import JSON, fresh
 from evalcase.model.message import Message
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass, replace
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Anything, MapOf, OptionFault
 from evalcase.model.shape_names import Reference
 from evalcase.model.target import Surroundings

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from functools import cache
-from threading import Event
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from typing import ClassVar
 
 from evalcase.graders.compare.excerpt import cap, count
 from evalcase.graders.compare.reference import NOTHING, expected_text
@@ -18,18 +17,8 @@ from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Text
 from evalcase.text.edit_distance import edit_distance
 
-if TYPE_CHECKING:
-    from evalcase.system.threads import Threads
-
 _QUICK = 4_000_000
 """How many pairs of characters take a few milliseconds; with more, the work is done in a thread."""
-
-
-@cache
-def _threads() -> Threads:
-    from evalcase.system.threads import Threads  # slow to import, and `check` needs none
-
-    return Threads("evalcase-similarity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +47,9 @@ class SimilarityGrader(TextGrader):
         return self._grade_elsewhere(left, right)
 
     async def _grade_elsewhere(self, left: str, right: str) -> Score:
-        given_up = Event()
-        try:
-            distance = await _threads().call(edit_distance, left, right, given_up.is_set)
-        except BaseException:
-            given_up.set()
-            raise
-        assert isinstance(distance, int)
+        from evalcase.system.aside import run_aside  # slow to import, and `check` needs none
+
+        distance = await run_aside(partial(edit_distance, left, right))
         return self._score(left, right, distance)
 
     def _score(self, wanted: str, got: str, distance: int) -> Score:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import ClassVar
 
 from evalcase.graders.compare.call_match import (
@@ -11,19 +12,22 @@ from evalcase.graders.compare.call_match import (
     describe_calls,
     match_calls,
     read_calls,
+    takes_long,
 )
 from evalcase.graders.compare.call_options import ARGUMENTS, CallList, ToolRule
 from evalcase.graders.compare.call_rows import align_calls
 from evalcase.graders.compare.call_rules import CallRules
 from evalcase.graders.compare.excerpt import count
 from evalcase.graders.compare.reference import NOTHING
+from evalcase.model.case import Case
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
+from evalcase.model.nearest import did_you_mean, nearest
 from evalcase.model.option import Record, option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, MapOf, OptionFault
-from evalcase.system.patterns.searches import Searches, end_searches, settle
+from evalcase.system.patterns.searches import Searches, end_searches, settle, settle_aside
 
 _NO_CALLS = Score(None, "there is nothing to compare: `expected_output` has no tool calls")
 _NAMED = 5
@@ -78,6 +82,23 @@ class TrajectoryGrader(Grader):
             yield OptionFault(("missing",), what)
         if self.value == () and self.allows_extra:
             yield OptionFault(("value",), "`value` is empty, and any call is allowed")
+        for name in () if self.value is None else _unused(self.tools, self.value):
+            what = f"`tools` has a rule for `{name}`, of which no call is expected"
+            hint = did_you_mean(name, [call.name for call in self.value or ()])
+            yield OptionFault(("tools", name), what, hint, at="key")
+
+    def missing_in(self, case: Case) -> str | None:
+        """A call for each rule whose tool is misspelt. Graders of a suite may have rules for tools
+        that this case has no use for."""
+        if self.value is not None or not self.tools:
+            return None
+        calls = _calls_expected(case)
+        others = {call.name for call in calls} - self.tools.keys()
+        for name in _unused(self.tools, calls):
+            meant = nearest(name, others)
+            if meant is not None:
+                return f"a call of `{name}` (did you mean `{meant}`?) for its rule in `tools`"
+        return None
 
     def compares_expected(self) -> bool:
         return self.value is None
@@ -87,7 +108,9 @@ class TrajectoryGrader(Grader):
         if isinstance(expected, Score):
             return expected
         made = read_calls(context.answer.tool_calls)
-        return settle(lambda searches: self._judge(expected, made, searches))
+        if takes_long(expected, made):
+            return settle_aside(partial(self._judge, expected, made))
+        return settle(lambda searches: self._judge(expected, made, searches, lambda: False))
 
     async def close(self) -> None:
         end_searches()
@@ -95,13 +118,15 @@ class TrajectoryGrader(Grader):
     def _expected(self, context: Context) -> Sequence[Call] | Score:
         if self.value is not None:
             return self.value
-        messages = context.case.expected_output
-        calls = [call for each in messages if each.role == "assistant" for call in each.tool_calls]
-        return read_calls(calls) or (_NO_CALLS if messages else NOTHING)
+        expected = _calls_expected(context.case)
+        return expected or (_NO_CALLS if context.case.expected_output else NOTHING)
 
-    def _judge(self, expected: Sequence[Call], made: Sequence[Call], searches: Searches) -> Score:
+    def _judge(
+        self, expected: Sequence[Call], made: Sequence[Call], searches: Searches,
+        is_given_up: Callable[[], bool],
+    ) -> Score:  # fmt: skip
         rules = CallRules(self.arguments, self.tools, searches)
-        matches = match_calls(expected, made, rules.lacking, self.order)
+        matches = match_calls(expected, made, rules.lacking, self.order, is_given_up)
         matched = sum(match.is_made for match in matches)
         needed = matched if self.missing == "allow" else len(expected)
         held = {match.number for match in matches if match.is_made}
@@ -131,3 +156,14 @@ class TrajectoryGrader(Grader):
             more = f" and {len(extra) - _NAMED} more" if len(extra) > _NAMED else ""
             said.append(f"{count(len(extra), 'call')} not expected: {names}{more}")
         return "; ".join(said)
+
+
+def _calls_expected(case: Case) -> Sequence[Call]:
+    messages = [each for each in case.expected_output if each.role == "assistant"]
+    return read_calls([call for each in messages for call in each.tool_calls])
+
+
+def _unused(tools: Mapping[str, ToolRule], calls: Sequence[Call]) -> list[str]:
+    """The tools that have a rule, and no call to which it would apply."""
+    named = {call.name for call in calls}
+    return [name for name in tools if name not in named]

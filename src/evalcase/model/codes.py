@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from evalcase.model.quick_tuple import NamedTuple
 
 Severity = Literal["error", "warning", "note"]
 

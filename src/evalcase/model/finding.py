@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
+
+from evalcase.model.quick_tuple import NamedTuple
 
 KeyPath: TypeAlias = "tuple[str | int, ...]"
 At = Literal["key", "value"]

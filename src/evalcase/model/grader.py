@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from typing import ClassVar, Literal, NamedTuple, Protocol
+from typing import ClassVar, Literal, Protocol
 
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
@@ -24,9 +24,12 @@ from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import dataclass, made_often
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.target import Surroundings
 
-Asker = Callable[[str, Sequence[Message], JSON], Awaitable[Answer]]
+Usable = Callable[[Answer], bool]
+"""Says whether an answer is of any use to who asked for it."""
+Asker = Callable[[str, Sequence[Message], JSON, Usable | None], Awaitable[Answer]]
 """Asks a target of a name some messages, with a schema for its answer or None."""
 Grading = Callable[[Sequence["NamedGrader"]], Awaitable[Sequence[Grade]]]
 """Has graders look at the same answer, each by its own limit."""
@@ -64,14 +67,21 @@ class Context:
         value = self.part.value
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
-    async def ask(self, target: str, messages: Sequence[Message], schema: JSON = None) -> Answer:
+    async def ask(
+        self,
+        target: str,
+        messages: Sequence[Message],
+        schema: JSON = None,
+        usable: Usable | None = None,
+    ) -> Answer:
         """Ask a target of the configuration, through the same gate as every question.
 
+        An answer that is not `usable` is returned, and never kept in the cache.
         Raise TargetError if it can't answer, after the retries that every question has.
         """
         if self.asker is None:
             raise RuntimeError("nobody can be asked here: this context has no targets")
-        return await self.asker(target, messages, schema)
+        return await self.asker(target, messages, schema, usable)
 
     async def grade_with(self, graders: Sequence[NamedGrader]) -> Sequence[Grade]:
         """The grades that others give the same answer: for graders that are made of graders."""
@@ -95,9 +105,10 @@ class GraderKind:
     """Options of every grader that this kind can't do without, such as `threshold`."""
     takes_mapping: bool = False
     """Whether its argument may be a mapping: then `{name: {…}}` gives that, and no options."""
-    reads: Literal["text", "value"] | None = None
+    reads: Literal["text", "value", "either"] | None = None
     """What it looks at, if that is the text or the JSON of the answer: then it can be told a
-    `path`, and an answer that is not JSON fails where JSON is read."""
+    `path`. Where that leads to what is no text, what reads text fails; and where an answer is not
+    JSON, what reads a value does."""
     compares_expected: bool = False
     """Whether it compares with `expected_output`, so that the built-in comparison isn't added."""
     judges: bool = False
@@ -105,6 +116,8 @@ class GraderKind:
     its own."""
     runs_code: bool = False
     """Whether it starts a process or imports code, which --no-exec forbids."""
+    decides: bool = False
+    """Whether its name says when it passes, so that it has no `threshold`."""
     combines: bool = False
     """Whether it is made of other graders, and asks them."""
     example: str = ""
@@ -163,13 +176,17 @@ class NamedGrader:
     grader: Grader
     weight: float = 1.0
     required: bool = False
-    threshold: float = 1.0
-    """The score at which it passes, unless the grader says so itself."""
+    threshold: float | None = None
+    """The score at which it passes. Where none is given, the grader says so itself, or it is 1."""
     negated: bool = False
     """`not: true`: passed and failed change places, and the score becomes 1 - score."""
     timeout_s: float | None = None
     path: str | None = None
     """Where in the JSON of the answer is what it grades."""
+
+    @property
+    def needed_score(self) -> float:
+        return 1.0 if self.threshold is None else self.threshold
 
     @property
     def compares_expected(self) -> bool:

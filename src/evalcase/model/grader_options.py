@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
 from evalcase.model.case import Case
 from evalcase.model.finding import KeyPath
@@ -12,6 +11,7 @@ from evalcase.model.grader import Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.option import Option, faults_of, made_of, option, options_of
 from evalcase.model.quick_dataclass import MISSING, dataclass, replace
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Flag, ListOf, Number, OptionFault, Shape, Text
 from evalcase.model.shape_names import FileName, GraderList, PathText, Reference, TargetName
 
@@ -48,6 +48,7 @@ class SharedOptions:
 
 
 SHARED = options_of(SharedOptions)
+_PASSES_BY_NAME = "it passes as its name says; a mean with a threshold is `weighted`"
 
 
 class DeclaredGrader(NamedTuple):
@@ -62,8 +63,8 @@ class DeclaredGrader(NamedTuple):
     """The options that hold other graders."""
     targets: tuple[str, ...]
     """The options that name targets, which the grader asks."""
-    files: tuple[str, ...]
-    """The options that name a file of the project."""
+    files: Mapping[str, Shape | None]
+    """The options that name a file of the project, with what the JSON in it is."""
     in_name: str | None
     """The option that a name with a colon gives, as in `python:module:function`."""
 
@@ -85,7 +86,9 @@ class DeclaredGrader(NamedTuple):
     def faults(self, values: Mapping[str, JSON]) -> Iterator[OptionFault]:
         """What is wrong with the options of one such grader, paths seen from the grader."""
         what = f"the grader `{self.kind.name}`"
-        return faults_of(self.made_by, values, what, beside=self.shared)
+        for fault in faults_of(self.made_by, values, what, beside=self.shared):
+            is_undue = self.kind.decides and fault.path == ("threshold",)
+            yield fault._replace(hint=_PASSES_BY_NAME) if is_undue else fault
 
     def compares_expected(self, values: Mapping[str, JSON]) -> bool | None:
         """Whether one with these options, which have no faults, compares with `expected_output`;
@@ -96,7 +99,13 @@ class DeclaredGrader(NamedTuple):
 
     def missing_in(self, values: Mapping[str, JSON], case: Case) -> str | None:
         """What one with these options, which have no faults, needs and the case hasn't got."""
-        return self._made_of(values).missing_in(case) if self.kind.judges else None
+        if self.made_by.missing_in is Grader.missing_in or self.kind.runs_code:
+            return None
+        return self._made_of(values).missing_in(case)
+
+    def judges_case(self, values: Mapping[str, JSON]) -> bool:
+        """Whether one with these options, which have no faults, reads `criteria` and `rubrics`."""
+        return self.kind.judges and self._made_of(values).judges_case()
 
     def _made_of(self, values: Mapping[str, JSON]) -> Grader:
         own = {name: values[name] for name in options_of(self.made_by) if name in values}
@@ -112,12 +121,15 @@ def declared_grader(made_by: type[Grader]) -> DeclaredGrader:
     own = options_of(made_by)
     lists = tuple(name for name, each in own.items() if isinstance(each.shape, GraderList))
     targets = tuple(name for name, each in own.items() if _names_targets(each.shape))
-    unfit = own.keys() if kind.reads is not None else {*own, "path"}
+    unfit = {*own, *(("path",) if kind.reads is None else ())}
+    unfit |= {"threshold"} if kind.decides else set()
     shared = {name: each for name, each in {**SHARED, **needed}.items() if name not in unfit}
     argument = own.get(kind.argument or "")
     is_named = argument is not None and isinstance(argument.shape, Reference)
     in_name = kind.argument if is_named else None
-    files = tuple(name for name, each in own.items() if isinstance(each.shape, FileName))
+    files = {
+        name: each.shape.holds for name, each in own.items() if isinstance(each.shape, FileName)
+    }
     return DeclaredGrader(kind, made_by, shared, lists, targets, files, in_name)
 
 

@@ -23,3 +23,8 @@ class Known(Protocol):
     def object_to(self, what: What, name: str) -> Unfit | None:
         """Why what is mentioned can't be used; None where nothing speaks against it."""
         ...
+
+    def describe_same_model(self, judge: str | None, target: str | None) -> str | None:
+        """A sentence where a judge is the model that it judges. None stands for those that the
+        configuration names."""
+        ...

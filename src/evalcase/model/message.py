@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from evalcase.model.json_value import JSON, fresh, same
+from evalcase.model.quick_tuple import NamedTuple
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 _ROLES = frozenset(ROLES)

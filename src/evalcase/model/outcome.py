@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from functools import lru_cache
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Verdict
 from evalcase.model.totals import decide_case_verdict
 

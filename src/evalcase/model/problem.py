@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from evalcase.errors import printable
 from evalcase.model.codes import CODES, Severity
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_tuple import NamedTuple
 
 
 class Span(NamedTuple):

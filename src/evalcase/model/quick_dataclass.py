@@ -7,20 +7,17 @@ always, equality, a hash if frozen, `__post_init__`, and fields that are inherit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import wraps
-from itertools import count
+from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from dataclasses import Field
+    from inspect import Signature
 
 _OWN = "__quick_fields__"
 _OFTEN = "__made_often__"
-_MANY = 64
-"""Instances after which it is worth while to have a quicker way to make them."""
 _NOT_COPIED = ("__dict__", "__weakref__")
 
 
@@ -60,8 +57,8 @@ def _make_field(
 
 
 def made_often(cls: type[T]) -> type[T]:
-    """Marks, below `@dataclass(frozen=True, …)`, a class of which every trial makes some: after
-    the first ones, its instances are made in half the time."""
+    """Marks, below `@dataclass(frozen=True, …)`, a class of which every trial makes some: its
+    instances are made in half the time."""
     setattr(cls, _OFTEN, True)
     return cls
 
@@ -73,22 +70,35 @@ def _make_dataclass(
 
     def make(cls: type) -> type:
         body = {name: each for name, each in cls.__dict__.items() if name not in _NOT_COPIED}
-        often = body.pop(_OFTEN, False)
         own = _take_fields(body, kw_only)
         inherited = [dict(getattr(each, _OWN, {})) for each in reversed(cls.__mro__[1:])]
         known = {name: each for fields in [*inherited, own] for name, each in fields.items()}
-        body |= _methods(known, own, frozen, hasattr(cls, "__post_init__"))
-        made = type(cls)(cls.__name__, cls.__bases__, body)
-        made.__init__.__globals__.update(  # type: ignore[misc]
-            {f"set_{name}": getattr(made, name).__set__ for name in known}
-        )
-        if often:
-            assert frozen
-            assert cls.__bases__ == (object,)
-            _count_instances(made)
+        _check_order(known)
+        made: type = type(cls)(cls.__name__, cls.__bases__, body | _methods(known, own, frozen))
+        _put_off_constructor(made)
         return made
 
     return make
+
+
+def _check_order(known: Mapping[str, _QuickField]) -> None:
+    optional = False
+    for name, each in known.items():
+        if not each.kw_only:
+            if optional and each.is_needed:
+                raise TypeError(f"non-default argument {name!r} follows default argument")
+            optional = optional or not each.is_needed
+
+
+def _put_off_constructor(made: Any) -> None:  # noqa: ANN401 - a quick dataclass
+    """Most of these classes have no instance in one start of the command: `__init__` is made when
+    it is first called."""
+
+    def make_first(self: object, /, *values: object, **named: object) -> None:
+        _make_constructor(made)
+        made.__init__(self, *values, **named)
+
+    made.__init__ = make_first
 
 
 def _take_fields(body: dict[str, Any], kw_only: bool) -> dict[str, _QuickField]:
@@ -105,13 +115,13 @@ def _take_fields(body: dict[str, Any], kw_only: bool) -> dict[str, _QuickField]:
 
 
 def _methods(
-    known: Mapping[str, _QuickField], own: Mapping[str, _QuickField], frozen: bool, post: bool
+    known: Mapping[str, _QuickField], own: Mapping[str, _QuickField], frozen: bool
 ) -> dict[str, Any]:
     positional = tuple(name for name, each in known.items() if not each.kw_only)
     methods: dict[str, Any] = {
         _OWN: known, "__slots__": tuple(own),
         "__dataclass_fields__": _StandardFields(), "__dataclass_params__": _NoParameters(),
-        "__match_args__": positional, "__init__": _init(known, post),
+        "__match_args__": positional, "__signature__": _LateSignature(),
         "__repr__": _repr, "__eq__": _eq, "__hash__": _hash if frozen else None,
         "__values__": staticmethod(_getter(tuple(known))),
         "__getstate__": _getstate, "__setstate__": _setstate,
@@ -119,12 +129,13 @@ def _methods(
     return methods | {"__setattr__": _refuse, "__delattr__": _refuse} if frozen else methods
 
 
-def _init(
-    known: Mapping[str, _QuickField], post: bool, quick: Mapping[str, object] | None = None
-) -> Callable[..., None]:
+def _make_constructor(made: Any) -> Callable[..., None]:  # noqa: ANN401 - a quick dataclass
     """The only method that is made for each class: a loop over fields would be slow to call."""
+    known: Mapping[str, _QuickField] = getattr(made, _OWN)
     # No field has such a name: a parameter would hide what it stands for.
-    names: dict[str, Any] = {"missing__": _Missing, **(quick or {})}
+    names: dict[str, Any] = {"missing__": _Missing}
+    names |= {f"set_{name}": getattr(made, name).__set__ for name in known}
+    often = _OFTEN in made.__dict__
     plain, keywords, lines = ["self"], list[str](), list[str]()
     for name, each in known.items():
         value, parameter = name, name
@@ -136,41 +147,60 @@ def _init(
             names[f"default_{name}"] = each.default
             parameter = f"{name}=default_{name}"
         (keywords if each.kw_only else plain).append(parameter)
-        lines.append(f"    self.{name} = {value}" if quick else f"    set_{name}(self, {value})")
+        if not often:
+            lines.append(f"    set_{name}(self, {value})")
+        elif value != name:
+            lines.append(f"    {name} = {value}")
+    if often:
+        names |= _names_for_quick_setting(made, known)
+        lines += _quick_setting(known)
     parameters = [*plain, "*", *keywords] if keywords else plain
-    if quick:
-        given = ", ".join(f"{name}={name}" for name in known)
-        begin = ["    if type(self) is not own__:", f"        return first__(self, {given})"]
-        lines = [*begin, "    become__(self, twin__)", *lines, "    self.__class__ = own__"]
-    lines.append("    self.__post_init__()" if post else "    return")
+    lines.append("    self.__post_init__()" if hasattr(made, "__post_init__") else "    return")
     code = f"def __init__({', '.join(parameters)}):\n" + "\n".join(lines)
     exec(code, names)  # noqa: S102 - made of names of fields only
-    made: Callable[..., None] = names["__init__"]
-    return made
+    made.__init__ = names["__init__"]
+    made.__init__.__qualname__ = f"{made.__qualname__}.__init__"
+    return names["__init__"]  # type: ignore[no-any-return]
 
 
-def _count_instances(cls: Any) -> None:  # noqa: ANN401 - a quick dataclass
-    """Have its `__init__` give way to a quicker one when it has been called often."""
-    first, left = cls.__init__, count(_MANY, -1)
-
-    @wraps(first)
-    def init(self: object, *values: object, **named: object) -> None:
-        if not next(left):
-            cls.__init__ = _quick_init(cls, first)
-        first(self, *values, **named)
-
-    setattr(cls, "__init__", init)  # noqa: B010 - type checkers would mind
-
-
-def _quick_init(cls: Any, first: Callable[..., None]) -> Callable[..., None]:  # noqa: ANN401 - a quick dataclass
+def _quick_setting(names: Iterable[str]) -> list[str]:
     """Each slot of a frozen instance is set by a call of its descriptor. Here an instance is for a
-    moment of a class with the same slots that isn't frozen, and whose slots are simply assigned."""
-    known: Mapping[str, _QuickField] = getattr(cls, _OWN)
-    names = {
-        "own__": cls, "twin__": type(cls.__name__, (), {"__slots__": tuple(known)}),
-        "first__": first, "become__": object.__dict__["__class__"].__set__,
-    }  # fmt: skip
-    return _init(known, hasattr(cls, "__post_init__"), names)
+    moment of a class with the same slots that isn't frozen, and whose slots are simply assigned.
+    What derives from the class has other slots."""
+    return [
+        "    if type(self) is own__:",
+        "        become__(self, twin__)",
+        *[f"        self.{name} = {name}" for name in names],
+        "        self.__class__ = own__",
+        "    else:",
+        f"        set_all__(self, ({', '.join(names)},))",
+    ]
+
+
+def _names_for_quick_setting(made: Any, names: Iterable[str]) -> dict[str, Any]:  # noqa: ANN401 - a quick dataclass
+    assert made.__bases__ == (object,), "all of its slots are its own"
+    setters = [getattr(made, name).__set__ for name in names]
+
+    def set_all(self: object, values: tuple[object, ...]) -> None:
+        for set_one, value in zip(setters, values, strict=True):
+            set_one(self, value)
+
+    twin = type(made.__name__, (), {"__slots__": made.__slots__})
+    become = object.__dict__["__class__"].__set__
+    return {"own__": made, "twin__": twin, "become__": become, "set_all__": set_all}
+
+
+class _LateSignature:
+    """What `help` and editors ask a class for, unless it has an `__init__` of its own."""
+
+    def __get__(self, instance: object, owner: Any) -> Signature:  # noqa: ANN401 - a class
+        import inspect
+
+        made = next(each for each in owner.__mro__ if "__init__" in each.__dict__)
+        if _OWN not in made.__dict__:
+            raise AttributeError("__signature__")
+        _, *parameters = inspect.signature(_make_constructor(made)).parameters.values()
+        return inspect.Signature(parameters)
 
 
 def _getter(names: tuple[str, ...]) -> Callable[[Any], Any]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from evalcase.model.either import either
 from evalcase.model.finding import At, KeyPath
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.nearest import hint_at, nearest_meaning
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_tuple import NamedTuple
 
 
 class OptionFault(NamedTuple):

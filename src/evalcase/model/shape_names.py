@@ -12,7 +12,7 @@ from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.path_steps import path_steps
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import OptionFault, Plain, mismatch
+from evalcase.model.shape import OptionFault, Plain, Shape, mismatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,10 @@ def _is_dotted(names: str) -> bool:
 
 
 def _reference_hint(module: str, name: str) -> str:
+    if module == "file" and name.startswith("//"):
+        # So others write it, who call `get_assert` where no function is named.
+        module, _, function = name.removeprefix("//").removeprefix("./").partition(":")
+        name = function or "get_assert"
     if not _is_dotted(name):
         return "write module:function, for example my_agent:answer"
     if ".." in module or module.startswith("/"):
@@ -108,6 +112,8 @@ class FileName(_Name):
     """A file of the project, named from its root. Whoever may touch the disk looks for it."""
 
     words: str = "the path of a file"
+    holds: Shape | None = None
+    """What the JSON in it is, if that is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from evalcase.model.case import Case
+from evalcase.model.quick_tuple import NamedTuple
 
 
 class TrialKey(NamedTuple):

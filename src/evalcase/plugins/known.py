@@ -49,6 +49,10 @@ class Installed:
         del what, name
         return None
 
+    def describe_same_model(self, judge: str | None, target: str | None) -> str | None:
+        del judge, target
+        return None
+
 
 class Existing(Installed):
     """The same, and a grader that nobody knows is objected to."""
@@ -58,7 +62,9 @@ class Existing(Installed):
             return None
         if name in self._broken:
             return Unfit("unknown-grader", f"the grader `{name}` has no use: {self._broken[name]}")
-        return Unfit("unknown-grader", f"there is no grader `{name}`", _grader_hint(name))
+        from evalcase.plugins.grader_hints import hint_for_grader
+
+        return Unfit("unknown-grader", f"there is no grader `{name}`", hint_for_grader(name))
 
 
 class InProject(Existing):
@@ -68,6 +74,7 @@ class InProject(Existing):
         super().__init__()
         self._read_config = read_config
         self._targets: dict[str, Unfit | None] = {}
+        self._same: dict[tuple[str, str], str | None] = {}
 
     @cached_property
     def config(self) -> Config:
@@ -84,43 +91,23 @@ class InProject(Existing):
             self._targets[name] = object_to_target(name, self.config, of_suite=True)
         return self._targets[name]
 
+    def describe_same_model(self, judge: str | None, target: str | None) -> str | None:
+        config = self.config
+        default = config.judge.target if config.judge is not None else None
+        judge, target = judge or default, target or config.target
+        if judge is None or target is None:
+            return None
+        if (judge, target) not in self._same:
+            from evalcase.plugins.target_names import describe_same_model
+
+            same = describe_same_model(judge, target, config)
+            # Of its own two, the configuration says so itself.
+            own = (judge, target) == (default, config.target)
+            self._same[judge, target] = None if own else same
+        return self._same[judge, target]
+
     def _object_to_judge(self, field: str) -> Unfit | None:
         if self.config.judge is not None or not self.config.is_read:
             return None
         hint = 'add [judge] to evalcase.toml, with target = "NAME"'
         return Unfit("no-judge", f"`{field}` is graded by a judge, and none is configured", hint)
-
-
-_ELSEWHERE = {
-    "exact": "expected", "exact_match": "expected", "match": "expected", "javascript": "python",
-    "code": "python", "function": "python", "callable": "python", "code_judge": "script",
-    "code_grader": "script", "command": "script", "icontains": "contains", "includes": "contains",
-    "contains_any": "contains", "contains_all": "contains", "not_contains": "contains",
-    "pattern": "regex", "string_check": "equals", "choice": "one_of", "levenshtein": "similarity",
-    "text_similarity": "similarity", "is_json": "json", "contains_json": "json",
-    "is_valid_json": "json", "jsonschema": "json_schema", "json_match": "json_equals",
-    "field_accuracy": "fields", "tool_trajectory": "trajectory", "tool_correctness": "trajectory",
-    "trajectory_match": "trajectory", "max_tool_calls": "tool_calls", "max_duration": "latency",
-    "token_usage": "tokens", "finish_reason": "finish", "assert_set": "all",
-    "composite": "weighted", "length_limit": "length",
-}  # fmt: skip
-"""What other tools call graders that do the same."""
-_JUDGES = ("llm", "judge", "rubric", "geval", "g_eval", "model_grade", "score_model")
-
-
-def _grader_hint(name: str) -> str:
-    from evalcase.model.nearest import hint_at, nearest_meaning
-    from evalcase.plugins.registry import names
-
-    known = names("graders")
-    word, _, value = name.partition(":")
-    if value and word in known:
-        return f"write {{{word}: {value}}}"
-    hint = hint_at(
-        nearest_meaning(name.replace("-", "_"), {**_ELSEWHERE, **{each: each for each in known}})
-    )
-    if hint is not None:
-        return hint
-    if any(word in name.lower().replace("-", "_") for word in _JUDGES):
-        return "did you mean `judge`? It asks a model; without options, by `criteria` and `rubrics`"
-    return f"there are {', '.join(known)}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from evalcase.errors import ConfigError
 from evalcase.model.finding import Finding, KeyPath
@@ -16,6 +16,7 @@ from evalcase.model.json_value import JSON, kind
 from evalcase.model.option import Record, faults_of, fields_of, option, options_of
 from evalcase.model.problem import Problem, in_order
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Flag, ListOf, Number, Text
 from evalcase.project.config_file import MOST_BYTES, TABLES, has_settings
 from evalcase.project.settings import Judge, TargetTables

@@ -12,9 +12,10 @@ from evalcase.read.fault import Fault
 from evalcase.read.lines import Lines
 from evalcase.read.places import Branch, Leaf, Node, Wanted
 from evalcase.read.scalars import NotJsonScalarError, decimal, floating
+from evalcase.text.late_pattern import late_pattern
 
-_TOKEN = re.compile(r'[\[\]{},:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s\[\]{},:"]+', re.DOTALL)
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_TOKEN = late_pattern(r'[\[\]{},:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s\[\]{},:"]+', re.DOTALL)
+_LONE_SURROGATE = late_pattern("[\ud800-\udfff]")
 
 
 def json_places(text: str, wanted: Wanted | None, one_line: bool = False) -> Node:
@@ -46,7 +47,7 @@ def nesting_fault(text: str, limit: int, one_line: bool) -> Fault:
     raise AssertionError("nesting_fault needs a text that is nested too deep")
 
 
-_SPACE = re.compile(r"[ \t\n\r]*")
+_SPACE = late_pattern(r"[ \t\n\r]*")
 
 
 @cache

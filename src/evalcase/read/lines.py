@@ -6,13 +6,13 @@ line whatever it holds.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 
 from evalcase.model.problem import Span
+from evalcase.text.late_pattern import late_pattern
 
-LINE_BREAK = re.compile(r"\r\n|\r|\n")
-_LINE_FEED = re.compile(r"\n")
+LINE_BREAK = late_pattern(r"\r\n|\r|\n")
+_LINE_FEED = late_pattern(r"\n")
 
 
 def split_lines(text: str) -> list[str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from evalcase.model.finding import At, KeyPath
 from evalcase.model.problem import Span
+from evalcase.model.quick_tuple import NamedTuple
 
 Wanted: TypeAlias = "dict[str | int, Wanted]"
 """The paths to look up, as a tree. An empty one wants nothing below."""
@@ -42,6 +43,20 @@ class Place(NamedTuple):
 
 def find_node(root: Node, path: KeyPath, at: At) -> Place:
     """The place of a value, or of its key. A path that leads nowhere ends at its parent."""
+    key_span, node, through = _walk(root, path)
+    return Place(key_span if at == "key" else node.span, through)
+
+
+def find_written(root: Node, path: KeyPath) -> Span:
+    """Where a value is written that is there: behind an alias, where its anchor stands."""
+    _, node, _ = _walk(root, path)
+    while isinstance(node, Alias):
+        node = node.target
+    return node.span
+
+
+def _walk(root: Node, path: KeyPath) -> tuple[Span, Node, Span | None]:
+    """The key and the value that a path leads to, and the first alias on the way."""
     node, key_span, through = root, root.span, None
     for step in path:
         while isinstance(node, Alias):
@@ -55,7 +70,7 @@ def find_node(root: Node, path: KeyPath, at: At) -> Place:
             break
         key_span, node, alias = node.merged[step]
         through = through or alias
-    return Place(key_span if at == "key" else node.span, through)
+    return key_span, node, through
 
 
 def merge(sources: Iterable[Node]) -> dict[str | int, tuple[Span, Node, Span | None]]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from evalcase.model.problem import Span
 from evalcase.read.document import Document
 from evalcase.read.fault import Fault
 from evalcase.read.lines import split_lines
+from evalcase.text.late_pattern import late_pattern
 
-_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_PLACE = late_pattern(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _QUOTES = "text stands in quotes"
 
 

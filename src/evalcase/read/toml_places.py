@@ -12,19 +12,20 @@ from typing import Any
 from evalcase.model.problem import Span
 from evalcase.read.lines import Lines
 from evalcase.read.places import Branch, Leaf, Node
+from evalcase.text.late_pattern import late_pattern
 
-_SPACE = re.compile(r"[ \t\r\n]*(?:#[^\n]*[ \t\r\n]*)*")
+_SPACE = late_pattern(r"[ \t\r\n]*(?:#[^\n]*[ \t\r\n]*)*")
 """Between statements and in arrays, where a line may end and a comment may stand."""
-_GAP = re.compile(r"[ \t]*")
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-_TEXT = re.compile(
+_GAP = late_pattern(r"[ \t]*")
+_BARE_KEY = late_pattern(r"[A-Za-z0-9_-]+")
+_TEXT = late_pattern(
     r'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"{3,5}'
     r"|'''[^']*(?:'(?!'')[^']*)*'{3,5}"
     r'|"(?:[^"\\\n]|\\.)*"'
     r"|'[^'\n]*'",
     re.DOTALL,
 )
-_PLAIN = re.compile(r"[^,\]}#\r\n]*[^,\]}#\r\n \t]")
+_PLAIN = late_pattern(r"[^,\]}#\r\n]*[^,\]}#\r\n \t]")
 """A number, a boolean or a date, which may have a blank in it."""
 
 

@@ -5,7 +5,6 @@ As with text that is lost, a good file costs a look for a few bytes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,10 +15,11 @@ from evalcase.read.fault import Fault
 from evalcase.read.lines import Lines, split_lines
 from evalcase.read.yaml_faults import span_of
 from evalcase.read.yaml_source import prepare_source
+from evalcase.text.late_pattern import late_pattern
 
-_COMMENT_BYTES = re.compile(rb"#(?<=[^\s,:\[{\"'\]}] #)[^\s#]")
-_COMMENT = re.compile(r"#(?<=[^\s,:\[{\"'\]}] #)[^\s#]")
-_QUOTE_BYTES = re.compile(
+_COMMENT_BYTES = late_pattern(rb"#(?<=[^\s,:\[{\"'\]}] #)[^\s#]")
+_COMMENT = late_pattern(r"#(?<=[^\s,:\[{\"'\]}] #)[^\s#]")
+_QUOTE_BYTES = late_pattern(
     rb"\xe2\x80[\x98-\x9f](?:(?<=[:,-] \xe2\x80[\x98-\x9f])|(?<=[\[{]\xe2\x80[\x98-\x9f]))"
 )
 _OPENING, _CLOSING, _QUOTES = "\u201c\u201d\u201e\u2018", "\u201c\u201d\u2019", "\u201c\u201d\u201e"
@@ -52,7 +52,7 @@ def _may_cut_text(source: bytes) -> bool:
     return False
 
 
-_PLAIN_LINE = re.compile(rb"[ ]*(?:- +)*(?:[^\s:\"'#]+: +|(?<=- ))[^\s\"'|>\[{&*!#%@`-]")
+_PLAIN_LINE = late_pattern(rb"[ ]*(?:- +)*(?:[^\s:\"'#]+: +|(?<=- ))[^\s\"'|>\[{&*!#%@`-]")
 _SMART = "these quotes are a part of the text"
 _STRAIGHT = "quotes that only mark where a text begins and ends are straight: \" or '"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import yaml
@@ -10,11 +9,12 @@ import yaml
 from evalcase.model.problem import Span
 from evalcase.read.fault import Fault
 from evalcase.read.lines import split_lines
+from evalcase.text.late_pattern import late_pattern
 
-_NO_SPACE = re.compile(r"[ ]*(?:- +)*([A-Za-z_]\w*):(?=[^\s:/])")
+_NO_SPACE = late_pattern(r"[ ]*(?:- +)*([A-Za-z_]\w*):(?=[^\s:/])")
 _MISFIT = ("did not find expected key", "expected '-' indicator", "expected <document start>")
 _LATE = ("mapping values are not allowed", "could not find expected ':'", *_MISFIT)
-_NO_BREAK_SPACE = re.compile("[ ]*([\u00a0\u2007\u202f\u3000]+)")
+_NO_BREAK_SPACE = late_pattern("[ ]*([\u00a0\u2007\u202f\u3000]+)")
 
 
 def explain_neighbours(complaint: str, text: str, mark: Any) -> Fault | None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from yaml.events import ScalarEvent
 
 from evalcase.model.problem import Span
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.read.fault import FatalFaultError, Fault
 
 _BREAKS = "\x85\u2028\u2029"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
 from evalcase.errors import ConfigError, RecordError
 from evalcase.model.nearest import nearest
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.record.ending import read_end
 from evalcase.record.folder import RUN_ID, Run, read_run
 from evalcase.record.index import read_totals

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from io import BufferedReader
-from typing import Any, NamedTuple
+from typing import Any
 
 from evalcase.errors import RecordError
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.files import open_file
 from evalcase.text.journal_row import MAX_LINE, decode_row, fault_in
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import fsum
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 from evalcase.model.codec import decode
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Verdict
 from evalcase.model.target import TargetVersion
 from evalcase.model.trial import TrialKey

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from evalcase.model.case import Case
 from evalcase.model.finding import At, KeyPath
 from evalcase.model.message import is_message, part_text
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.fields import PRIVATE_PREFIX
 from evalcase.resolve.findings import Findings
 
@@ -86,21 +87,22 @@ def _advise_reference(
 ) -> None:
     """A grader that compares with `expected_output` has nothing to compare where there is none."""
     for each in graders:
-        if True in _compares_expected(each, findings):
+        # What a judge can't do without is said of it.
+        if True in _compares_expected(each, findings, judges=False):
             what = f"the grader `{each['type']}` compares with `expected_output`, which is absent"
             findings.add("nothing-to-grade", path, what, "add `expected_output`")
             return
 
 
 def check_weights(data: Mapping[str, Any], path: KeyPath, findings: Findings) -> None:
-    """Object to a threshold for a mean that there can't be, since no grader counts in it."""
+    """Object to graders none of which counts, so that there can't be a weighted mean."""
     graders = data["graders"]
     if any(each.get("weight", 1) for each in graders) or "criteria" in data or "rubrics" in data:
         return
     compares = {each for grader in graders for each in _compares_expected(grader, findings)}
     if "expected_output" not in data or True in compares:
-        message = "the weights of its graders are all 0, so there is no mean to reach a threshold"
-        findings.add("bad-value", path, message, "leave `weight` out, or `threshold`")
+        message = "the weights of its graders are all 0, so none of them counts"
+        findings.add("bad-value", path, message, "leave `weight` out")
 
 
 def check_material(
@@ -119,15 +121,50 @@ def check_material(
             check_material(case, grader.get(name, ()), path, findings)
 
 
-def _compares_expected(grader: Mapping[str, Any], findings: Findings) -> Iterator[bool | None]:
+def check_judges(data: Mapping[str, Any], path: KeyPath, findings: Findings) -> None:
+    """Warn of a judge that is the model it judges."""
+    if findings.known is None or "skip" in data:
+        return
+    judges = dict(_judges_in(data.get("graders", ()), findings))
+    if ("criteria" in data or "rubrics" in data) and True not in judges.values():
+        judges[None] = True  # the configured one judges what nobody else does
+    for judge in judges:
+        for target in data.get("targets", (None,)):
+            same = findings.known.describe_same_model(judge, target)
+            if same is not None:
+                place = findings.targets.get(target or "") or findings.targets.get(judge or "")
+                findings.say_once("same-model", place or path, same, "ask another model to judge")
+
+
+def _judges_in(
+    graders: Iterable[Mapping[str, Any]], findings: Findings
+) -> Iterator[tuple[str | None, bool]]:
+    """The judges that graders ask, None for the configured one; and whether each reads what the
+    case says."""
+    for grader in graders:
+        declared = findings.declared(grader["type"])
+        if declared is None:
+            continue
+        if declared.kind.judges:
+            reads_case = declared.judges_case(grader)
+            named = [name for _, name in declared.named_targets(grader)]
+            yield from [(name, reads_case) for name in named or (None,)]
+        for name in declared.lists:
+            yield from _judges_in(grader.get(name, ()), findings)
+
+
+def _compares_expected(
+    grader: Mapping[str, Any], findings: Findings, judges: bool = True
+) -> Iterator[bool | None]:
     """Whether it, and each inside of it, takes the place of the built-in comparison; None where
-    only its code says so."""
+    only its code says so. Without `judges`, those are left out."""
     declared = findings.declared(grader["type"])
     if declared is not None:
-        yield declared.compares_expected(grader)
+        if judges or not declared.kind.judges:
+            yield declared.compares_expected(grader)
         for name in declared.lists:
             for each in grader.get(name, ()):
-                yield from _compares_expected(each, findings)
+                yield from _compares_expected(each, findings, judges)
 
 
 def _advise_comparison(

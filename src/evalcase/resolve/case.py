@@ -7,7 +7,7 @@ from typing import Any
 from evalcase.model.case import Case
 from evalcase.model.finding import NO_DOUBTS, QUOTE_IT, KeyPath
 from evalcase.model.json_value import kind
-from evalcase.resolve.advice import Written, advise, check_material, check_weights
+from evalcase.resolve.advice import Written, advise, check_judges, check_material, check_weights
 from evalcase.resolve.doubts import look_into
 from evalcase.resolve.fields import CASE_FIELDS, CASE_ORDER
 from evalcase.resolve.findings import Findings
@@ -71,7 +71,7 @@ def resolve_case(
         look_into(data, values.get("expected_output"), path, expected_at, findings)
     if findings.errors > errors:
         return None
-    if "threshold" in data and data.get("graders"):
+    if data.get("graders"):
         check_weights(data, path, findings)
     as_written = values.get("expected_output")
     is_plain = type(as_written) is str or (
@@ -83,8 +83,11 @@ def resolve_case(
         # Text and data are compared as they stand: there is nothing to be said of them.
         advise(data, path, Written(as_written, expected_at), findings)
     case = Case(data)
-    if data.get("graders") and "skip" not in data:
-        check_material(case, data["graders"], path, findings)
+    graders = data.get("graders")
+    if graders and "skip" not in data:
+        check_material(case, graders, path, findings)
+    if graders or (has_more and case.needs_judge):
+        check_judges(data, path, findings)
     return case if findings.errors == errors else None
 
 

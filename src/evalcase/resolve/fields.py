@@ -21,6 +21,8 @@ CASE_ALIASES = {
     "expected_outcome": "criteria",
     "outcome": "criteria",
     "evaluators": "graders",
+    "assertions": "graders",
+    "assert": "graders",
 }
 SUITE_ALIASES = {
     "dataset": "name",
@@ -29,6 +31,8 @@ SUITE_ALIASES = {
     "eval_cases": "cases",
     "tests": "cases",
     "evaluators": "graders",
+    "assertions": "graders",
+    "assert": "graders",
 }
 
 CASE_CONTAINERS = ("cases", *(old for old, new in SUITE_ALIASES.items() if new == "cases"))

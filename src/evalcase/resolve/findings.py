@@ -6,15 +6,17 @@ It is also where a reader asks about what no file says: which graders there are,
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from evalcase.model.codes import CODES
 from evalcase.model.finding import IN_QUOTES, NO_DOUBTS, QUOTE_IT, At, Finding, Fix, KeyPath, Unfit
 from evalcase.model.nearest import hint_at
+from evalcase.model.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from evalcase.model.grader_options import DeclaredGrader
     from evalcase.model.known import Known, What
+    from evalcase.model.shape import Shape
     from evalcase.system.attachments import Attachments
 
 
@@ -26,6 +28,8 @@ class FileReference(NamedTuple):
     case: str | None = None
     from_root: bool = False
     """Whether it is named from the root of the project, and not from the folder of the suite."""
+    holds: Shape | None = None
+    """What the JSON in it is, if it is looked into."""
 
 
 class Findings:
@@ -33,11 +37,16 @@ class Findings:
         self.known = known
         self.found: list[Finding] = []
         self.files: list[FileReference] = []
+        self.held: list[tuple[str, Shape]] = []
+        """Files that were found and have to be looked into, by what they hold."""
         self.errors = 0
         self.doubts = NO_DOUBTS
         """About the text that is resolved."""
         self.case: str | None = None
         """The id of the case that is being looked at, as soon as it is known."""
+        self.targets: dict[str, KeyPath] = {}
+        """Where each target is mentioned first."""
+        self._said: set[str] = set()
 
     def add(
         self,
@@ -59,9 +68,17 @@ class Findings:
 
     def mention(self, what: What, name: str, path: KeyPath, at: At = "value") -> None:
         """Note that a suite mentions something by its name, which may not be there."""
+        if what == "target":
+            self.targets.setdefault(name, path)
         unfit = self.known.object_to(what, name) if self.known is not None else None
         if unfit is not None:
             self.add(unfit.code, path, unfit.message, unfit.hint, at)
+
+    def say_once(self, code: str, path: KeyPath, message: str, hint: str) -> None:
+        """Note what holds for many cases at the first of them."""
+        if message not in self._said:
+            self._said.add(message)
+            self.add(code, path, message, hint)
 
     def suggested(self, name: str, path: KeyPath) -> bool:
         """Whether a wrong field below `path` was just said to be meant as `name`."""
@@ -73,8 +90,10 @@ class Findings:
                 return True
         return False
 
-    def add_file(self, name: str, path: KeyPath, *, from_root: bool = False) -> None:
-        self.files.append(FileReference(name, path, self.case, from_root))
+    def add_file(
+        self, name: str, path: KeyPath, *, from_root: bool = False, holds: Shape | None = None
+    ) -> None:
+        self.files.append(FileReference(name, path, self.case, from_root, holds))
 
     def name_case(self, case: str, path: KeyPath) -> None:
         """Name the case of what was found below its path before its id was made."""
@@ -110,3 +129,5 @@ class Findings:
             if isinstance(found, Unfit):
                 self.case = reference.case
                 self.add(found.code, reference.path, found.message, found.hint)
+            elif reference.holds is not None:
+                self.held.append((found, reference.holds))

@@ -6,16 +6,17 @@ It is asked only about a file with problems, and a case that is right is never t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from evalcase.model.finding import Finding, KeyPath
 from evalcase.model.message import is_message
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.fields import CASE_CONTAINERS
 
 _INPUTS = ("input", "input_messages")
 _GRADED = frozenset({
     "expected_output", "expected_messages", "criteria", "outcome", "expected_outcome", "rubrics",
-    "graders", "evaluators", "assertions",
+    "graders", "evaluators", "assertions", "assert",
 })  # fmt: skip
 _OF_INSPECT = frozenset({"choices", "sandbox", "files", "setup"})
 _OF_TARGETS = frozenset({"unknown-target", "undefined-target"})

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
-from evalcase.model.finding import At, KeyPath
+from evalcase.model.finding import At, KeyPath, Unfit
 from evalcase.model.json_value import kind
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.findings import Findings
+from evalcase.resolve.grader_names import Spelling, spelling_of
 
 if TYPE_CHECKING:
     from evalcase.model.grader_options import DeclaredGrader
@@ -36,6 +39,13 @@ class _Written(NamedTuple):
     name_at: KeyPath = ()
     """Where the name is written, as a key or as a value."""
     argument_at: At = "value"
+    written_as: Mapping[str, str] = MappingProxyType({})
+    """Options of ours by the names that they are written under, where those are others."""
+
+    def finding_at(self) -> tuple[KeyPath, At]:
+        """Where its name is."""
+        at_key = self.name_at and self.name_at != ("type",)
+        return (*self.path, *self.name_at), "key" if at_key else "value"
 
 
 def read_graders(value: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
@@ -52,6 +62,9 @@ def _read_grader(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
     if written is None:
         return None
     before = findings.errors
+    spelling = _other_name(written.name, findings)
+    if spelling is not None:
+        written = _in_own_words(written, spelling, findings)
     declared = findings.declared(written.name)
     if declared is None:
         _report_unknown(written, findings)
@@ -59,10 +72,7 @@ def _read_grader(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
     else:
         written = _with_inner(written, declared, findings)
         _mention_targets(written, declared, findings)
-        for name in declared.files:
-            if type(written.options.get(name)) is str:
-                place = _place((name,), written)
-                findings.add_file(written.options[name], place, from_root=True)
+        _add_files(written, declared, findings)
         for fault in declared.faults(written.options):
             _report_fault(fault, written, declared, findings)
     return {"type": written.name, **written.options} if findings.errors == before else None
@@ -95,8 +105,10 @@ def _read_spelling(item: Any, path: KeyPath, findings: Findings) -> _Written | N
 
 def _read_named(name: str, argument: Any, path: KeyPath, findings: Findings) -> _Written:
     """`{name: argument}` or `{name: {options}}`: the kind says which of the two a mapping is."""
-    declared = findings.declared(name)
-    takes_mapping = name in MAPPING_ARGUMENTS if declared is None else declared.kind.takes_mapping
+    spelling = _other_name(name, findings)
+    own = name if spelling is None else spelling.name
+    declared = findings.declared(own)
+    takes_mapping = own in MAPPING_ARGUMENTS if declared is None else declared.kind.takes_mapping
     if type(argument) is dict and not takes_mapping:
         return _with_value(_Written(name, argument, path, (name,), name_at=(name,)), findings)
     if argument is None and (declared is not None or ":" in name):
@@ -119,6 +131,51 @@ def _with_value(written: _Written, findings: Findings) -> _Written:
     return written._replace(name=name, options=options, argument=option, argument_at=at)
 
 
+def _other_name(name: str, findings: Findings) -> Spelling | None:
+    """What another tool's name stands for. Whoever brings a grader of that name goes before it."""
+    spelling = spelling_of(name)
+    if spelling is None or findings.declared(name) is not None:
+        return None
+    if findings.known is not None and findings.declared(spelling.name) is None:
+        return None
+    return spelling
+
+
+def _in_own_words(written: _Written, spelling: Spelling, findings: Findings) -> _Written:
+    """The same under our names, with a word about it."""
+    path, at = written.finding_at()
+    message = f"`{written.name}` is here {spelling.told()}"
+    findings.add("deprecated-name", path, message, "`evalcase migrate` renames it", at)
+    options: dict[str, Any] = dict(spelling.adds)
+    written_as: dict[str, str] = {}
+    for old, value in written.options.items():
+        new = spelling.renames.get(old, old)
+        rival = written_as[new] if options.get(new) is not None and new in written_as else None
+        clash = _clash(written.name, old, spelling, rival)
+        if clash is None:
+            options[new] = value
+            written_as[new] = old
+        elif value is not None:
+            findings.add(clash.code, _place((old,), written), clash.message, clash.hint, "key")
+    argument = written.argument and spelling.renames.get(written.argument, written.argument)
+    return written._replace(
+        name=spelling.name, options=options, argument=argument, written_as=written_as
+    )
+
+
+def _clash(name: str, option: str, spelling: Spelling, rival: str | None) -> Unfit | None:
+    """Why an option can't stand beside another tool's name of a grader."""
+    if option in spelling.refuses:
+        message = f"`{name}` with `{option}` is none of our graders"
+        return Unfit("unknown-option", message, spelling.refuses[option])
+    if spelling.renames.get(option, option) in spelling.adds:
+        return Unfit("conflicting-fields", f"`{option}` is said by `{name}` already", "remove it")
+    if rival is not None:
+        message = f"`{rival}` and `{option}` are two names of one option"
+        return Unfit("conflicting-fields", message, "keep one of them")
+    return None
+
+
 def _with_inner(written: _Written, declared: DeclaredGrader, findings: Findings) -> _Written:
     """The same with the graders inside of it in one spelling, too."""
     options = dict(written.options)
@@ -131,21 +188,29 @@ def _with_inner(written: _Written, declared: DeclaredGrader, findings: Findings)
     return written._replace(options=options)
 
 
+def _add_files(written: _Written, declared: DeclaredGrader, findings: Findings) -> None:
+    """Note the files of the project that it names, in options of their own or before a `:`."""
+    for name, holds in declared.files.items():
+        if type(written.options.get(name)) is str:
+            place = _place((name,), written)
+            findings.add_file(written.options[name], place, from_root=True, holds=holds)
+    code = written.options.get(declared.in_name or "")
+    if type(code) is str and code.startswith("./") and ".py:" in code:
+        file = code.rpartition(":")[0]
+        findings.add_file(file, _place((declared.in_name or "",), written), from_root=True)
+
+
 def _mention_targets(written: _Written, declared: DeclaredGrader, findings: Findings) -> None:
     """Note whom a grader will ask: by name, or, where a judge names nobody, the configured one."""
     named = declared.named_targets(written.options)
     for path, name in named:
         findings.mention("target", name, _place(path, written))
     if declared.kind.judges and not named:
-        at_key = written.name_at and written.name_at != ("type",)
-        path = (*written.path, *written.name_at)
-        findings.mention("judge", written.name, path, "key" if at_key else "value")
+        findings.mention("judge", written.name, *written.finding_at())
 
 
 def _report_unknown(written: _Written, findings: Findings) -> None:
-    at_key = written.name_at and written.name_at != ("type",)
-    path = (*written.path, *written.name_at)
-    findings.mention("grader", written.name, path, "key" if at_key else "value")
+    findings.mention("grader", written.name, *written.finding_at())
 
 
 def _check_shared(written: _Written, findings: Findings) -> None:
@@ -170,9 +235,16 @@ def _report_fault(
         message = message.replace(f"`{written.argument}`", f"the argument of `{written.name}`", 1)
         if is_itself and fault.code == "unknown-option":
             message, hint = f"the grader `{written.name}` takes no argument", None
+    name = str(fault.path[0]) if fault.path else ""
+    message = message.replace(f"`{name}`", f"`{written.written_as.get(name, name)}`", 1)
     if fault.code == "missing-option" and declared is not None and declared.kind.example:
         message = message.partition("; for example")[0]
         hint = f"for example: {declared.kind.example}"
+        needs = declared.kind.argument
+        if needs is not None and needs not in written.options and "threshold" in written.options:
+            about = declared.options[needs].about.rstrip(".")
+            about = about[:1].lower() + about[1:]
+            hint = f"`threshold` is a score; its limit is `{needs}`: {about}; {hint}"
     findings.add(fault.code, _place(fault.path, written), message, hint, at)
 
 
@@ -180,7 +252,8 @@ def _place(path: KeyPath, written: _Written) -> KeyPath:
     """Where an option, or what is below it, is written."""
     if written.argument is not None and path[:1] == (written.argument,):
         return (*written.path, *written.name_at, *path[1:])
-    return (*written.path, *written.below, *path)
+    own = tuple(written.written_as.get(str(name), name) for name in path[:1])
+    return (*written.path, *written.below, *own, *path[1:])
 
 
 def _report_nameless(path: KeyPath, findings: Findings) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from evalcase.model.finding import Fix, KeyPath
 from evalcase.model.json_value import kind
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.fields import (
     CASE_ALIASES,
     CASE_FIELDS,

@@ -19,8 +19,27 @@ def read_rubrics(value: Any, path: KeyPath, findings: Findings) -> list[dict[str
     if not value:
         findings.add("empty-list", path, "`rubrics` is an empty list", "leave it out")
         return None
+    before = findings.errors
     rubrics = [_read_rubric(item, (*path, index), findings) for index, item in enumerate(value)]
-    return [rubric for rubric in rubrics if rubric is not None]
+    read = [rubric for rubric in rubrics if rubric is not None]
+    if findings.errors == before:
+        _check_together(read, path, findings)
+    return read
+
+
+def _check_together(rubrics: list[dict[str, Any]], path: KeyPath, findings: Findings) -> None:
+    """What is wrong with several rubrics that are right one by one."""
+    if not any(each.get("weight", 1) for each in rubrics):
+        message = "the weights are all 0, so there is no score"
+        findings.add("bad-value", path, message, "leave `weight` out")
+    ids: set[str] = set()
+    for index, each in enumerate(rubrics):
+        id = each.get("id")
+        if id in ids:
+            message = f"two rubrics have the id `{id}`"
+            findings.add("bad-value", (*path, index, "id"), message)
+        elif id is not None:
+            ids.add(id)
 
 
 def _read_rubric(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from evalcase.model.case import Case
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON, kind
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.case import resolve_case
 from evalcase.resolve.fields import CASE_CONTAINERS, CASE_FIELDS, SUITE_FIELDS
 from evalcase.resolve.findings import Findings

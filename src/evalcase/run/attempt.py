@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from evalcase.model.answer import Answer
 from evalcase.model.question import Question
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.target import Target
 from evalcase.run.checked import check_answer
 from evalcase.system.guests import Guests

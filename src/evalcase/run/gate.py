@@ -7,15 +7,17 @@ from collections.abc import Callable, Coroutine, Sequence
 from hashlib import sha256
 from inspect import isawaitable
 from json import dumps
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer, Earlier
 from evalcase.model.failure import Failure
+from evalcase.model.grader import Usable
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.target import Target
 from evalcase.run.attempt import Attempted, OverTimeError, attempt
 from evalcase.run.budget import Budget
@@ -102,8 +104,9 @@ class Gate:
         return self._look_up(name, question, timeout_s, self._patience)
 
     async def _look_up(
-        self, name: str, question: Question, timeout_s: float | None, patience: Patience
-    ) -> Asked:
+        self, name: str, question: Question, timeout_s: float | None, patience: Patience,
+        usable: Usable | None = None,
+    ) -> Asked:  # fmt: skip
         target = await self._targets.find(name)
         if self._store is None or target.traits.caching != "keyed":
             return await self._ask(name, target, question, timeout_s, patience)
@@ -112,26 +115,30 @@ class Gate:
         except Exception:  # noqa: BLE001 - a question that can't be asked has no key, either
             return await self._ask(name, target, question, timeout_s, patience)
         known = self._store.find(key)
-        if known is not None:
+        if known is not None and (usable is None or usable(known)):
             earlier = known.earlier or Earlier(cost_usd=known.cost_usd)
             again = replace(known, cached=True, cost_usd=0.0, earlier=earlier)
             return Asked(again, None, 1, 0.0)
         asked = await self._ask(name, target, question, timeout_s, patience)
-        if asked.answer is not None:
+        if asked.answer is not None and (usable is None or usable(asked.answer)):
             earlier = Earlier(round(asked.duration_s, 6), asked.answer.cost_usd)
             self._store.keep(key, replace(asked.answer, earlier=earlier))
         return asked
 
     async def ask_for_grader(
-        self, name: str, messages: Sequence[Message], schema: JSON, within: Question
-    ) -> Answer:
-        """What a grader asks of a target. Raise TargetError if it has no answer."""
+        self, name: str, messages: Sequence[Message], schema: JSON, usable: Usable | None,
+        within: Question,
+    ) -> Answer:  # fmt: skip
+        """What a grader asks of a target. Raise TargetError if it has no answer.
+
+        An answer of no use to it is not kept, and asked for again by the next run.
+        """
         question = replace(
             within, messages=tuple(messages), schema=schema, files={}, attempt=1,
             session=f"{within.session}/{name}",
         )  # fmt: skip
         # The trial has its answer, which was paid for: it is not given up while a grader waits.
-        asked = await self._look_up(name, question, None, _Steadfast())
+        asked = await self._look_up(name, question, None, _Steadfast(), usable)
         if asked.answer is not None:
             return asked.answer
         failure = asked.failure

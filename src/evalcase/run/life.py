@@ -11,6 +11,7 @@ from contextlib import suppress
 from contextvars import Context
 
 from evalcase.model.target import Target
+from evalcase.system import forks
 from evalcase.system.guests import Guests
 
 
@@ -58,10 +59,12 @@ class Life:
         assert self._opened is not None
         assert self._closed is not None
         error: BaseException | None = None
+        before = forks.count
         try:
             await self._target.open()
         except BaseException as caught:  # noqa: BLE001 - the boundary: set-up may raise anything
             error = caught
+        forks.end_if_forked(before)
         if not self._opened.done():
             self._opened.set_result(error)
         error = None
@@ -73,6 +76,7 @@ class Life:
             await self._target.close()
         except BaseException as caught:  # noqa: BLE001 - the boundary: so may tear-down
             error = caught
+        forks.end_if_forked(before)
         if not self._closed.done():
             self._closed.set_result(error)
         del error  # its traceback has this frame: neither would be freed

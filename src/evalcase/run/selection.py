@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from heapq import nsmallest
-from typing import NamedTuple
 
 from evalcase.model.case import Case
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Number
 
 Pair = tuple[str, Case]

@@ -7,11 +7,12 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
 from evalcase.model.case import Case
 from evalcase.model.json_value import JSON
 from evalcase.model.problem import Problem, in_order
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.suite import Suite
 from evalcase.plugins.known import Installed
 from evalcase.read.discover import discover, format_of, is_sidecar, nothing_there, suite_name
@@ -32,6 +33,7 @@ from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.names import LONE_CASE
 from evalcase.resolve.suite import resolve_suite
+from evalcase.suites.held_files import HeldFiles
 from evalcase.suites.placing import place_case
 from evalcase.suites.stream import open_stream
 from evalcase.system.attachments import attachments_in
@@ -106,7 +108,8 @@ def load_case(text: str) -> tuple[Case | None, list[Problem]]:
     findings = Findings(Installed())
     case = resolve_case(document.value, (), findings, Ids(), vocabulary=LONE_CASE)
     findings.check_files(attachments_in(os.getcwd()))
-    return case, document.problems + document.place(findings.found)
+    held = HeldFiles(os.curdir).problems_in(findings)
+    return case, document.problems + document.place(findings.found) + held
 
 
 def has_errors(problems: Iterable[Problem]) -> bool:
@@ -123,15 +126,17 @@ def _load_document(path: str, source: bytes, format: Format, known: Known) -> Lo
         fields, cases = resolve_suite(document.value, suite_name(path), findings, consume=True)
         if findings.found:
             _name_foreign(findings, document.value, cases)
+        held: list[Problem] = []
         if findings.files:
             findings.check_files(attachments_in(folder_of(path)))
+            held = HeldFiles(folder_of(path)).problems_in(findings)
         if document.faults:
             # What is missing may be missing because of the faults.
             findings.leave_out(ADVICE)
         if is_sidecar(path):
             findings.replace_hint("no-cases", "name the .jsonl file that these fields belong to")
         problems = document.problems + document.lints + document.place(findings.found)
-        problems = in_order(problems)
+        problems = in_order(problems + held)
         valid = [case for case in cases if case is not None]
         return _loaded(path, fields, valid, problems, len(cases))
 

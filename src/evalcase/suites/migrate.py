@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from evalcase.model.finding import Finding
 from evalcase.model.json_value import same
 from evalcase.model.problem import Problem, Span, in_order
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.plugins.known import Installed
 from evalcase.read.discover import format_of, is_sidecar, nothing_there, outside_link, sidecars
 from evalcase.read.document import Document, Format, parse_document
-from evalcase.read.edits import Edit, apply_edits
 from evalcase.read.places import Alias, Branch, find_node
 from evalcase.read.source import (
     BOM,
@@ -26,23 +27,11 @@ from evalcase.read.source import (
     unreadable,
 )
 from evalcase.resolve.case import resolve_case
-from evalcase.resolve.fields import CASE_ALIASES, SUITE_ALIASES
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.suite import resolve_sidecar, resolve_suite
+from evalcase.suites.renames import OLD_NAMES, Rename, apply_renames, plan_renames
 from evalcase.system.files import read_bytes
-
-_RENAMED = {**CASE_ALIASES, **SUITE_ALIASES}
-_OLD_NAMES = ("deprecated-name", "ignored-alias")
-"""What is found where one stands."""
-
-
-class Rename(NamedTuple):
-    """A name that stands at a place, and the one that takes its place."""
-
-    span: Span
-    old: str
-    new: str
 
 
 class Migration(NamedTuple):
@@ -125,24 +114,29 @@ def _migrate_piece(piece: bytes, number: int, format: Format, result: Migration)
 
 def _migrate_document(document: Document, format: Format, result: Migration) -> str:
     meaning, findings = _resolve(document, format)
-    planned, left = _plan(document, findings)
+    planned, left = plan_renames(document, findings)
 
     def keeps_meaning(renames: list[Rename]) -> bool:
-        after = parse_document(_apply(document, renames), format, document.path)
+        after = parse_document(apply_renames(document, renames), format, document.path)
         return after.readable and not after.faults and same(_resolve(after, format)[0], meaning)
 
     renames = _renames_that_go(document, findings, [rename for rename, _ in planned], keeps_meaning)
     done = {rename.span for rename in renames}
     left += [each._replace(hint=_TOO_MUCH) for rename, each in planned if rename.span not in done]
     offset = document.first_line - 1
-    shifted = [rename._replace(span=_lower(rename.span, offset)) for rename in renames]
+    shifted = [_lowered(rename, offset) for rename in renames]
     result.renames.extend(shifted)
     unique = {(finding.path, finding.code): finding for finding in left}
     # A key in an anchor may stand beside its primary in one case, and alone in the next.
     places = {rename.span for rename in shifted}
     problems = in_order(document.place(unique.values()))
     result.left.extend(problem for problem in problems if problem.span not in places)
-    return _apply(document, renames)
+    return apply_renames(document, renames)
+
+
+def _lowered(rename: Rename, lines: int) -> Rename:
+    edits = [edit._replace(span=_lower(edit.span, lines)) for edit in rename.edits]
+    return rename._replace(span=_lower(rename.span, lines), edits=tuple(edits))
 
 
 def _lower(span: Span, lines: int) -> Span:
@@ -171,7 +165,7 @@ def _used_otherwise(document: Document, findings: list[Finding], keys: set[Span]
     root = document.places()
     found: Counter[Span] = Counter()
     for finding in findings:
-        if finding.code in _OLD_NAMES:
+        if finding.code in OLD_NAMES and finding.at == "key":
             found[find_node(root, finding.path, "key").span] += 1
     uses: Counter[Span] = Counter()
     nodes = [root]
@@ -184,7 +178,7 @@ def _used_otherwise(document: Document, findings: list[Finding], keys: set[Span]
             for key_span, child in (*node.children.values(), *merged):
                 uses[key_span] += key_span in keys
                 nodes.append(child)
-    return {key for key in keys if uses[key] != found[key]}
+    return {key for key in keys & found.keys() if uses[key] != found[key]}
 
 
 class _Search:
@@ -212,7 +206,7 @@ _MOST_TRIES = 40
 
 def _resolve(document: Document, format: Format) -> tuple[Any, list[Finding]]:
     """What a document means: its fields, its cases and the errors in it; and what is found."""
-    findings = Findings()
+    findings = Findings(_INSTALLED)
     if format == "jsonl":
         case = resolve_case(document.value, (), findings, Ids())
         meaning: Any = case and case.to_dict()
@@ -222,52 +216,8 @@ def _resolve(document: Document, format: Format) -> tuple[Any, list[Finding]]:
     else:
         fields, cases = resolve_suite(document.value, "", findings)
         meaning = [fields, [case and case.to_dict() for case in cases]]
-    others = sorted(each.code for each in findings.found if each.code not in _OLD_NAMES)
+    others = sorted(each.code for each in findings.found if each.code not in OLD_NAMES)
     return [meaning, others], findings.found
 
 
-def _plan(
-    document: Document, findings: list[Finding]
-) -> tuple[list[tuple[Rename, Finding]], list[Finding]]:
-    """Which names can be renamed, each once, and which are only to be reported."""
-    found = [each for each in findings if each.code in _OLD_NAMES]
-    renames: dict[Span, tuple[Rename, Finding]] = {}
-    left: list[Finding] = []
-    root = document.places([(each.path, "key") for each in found]) if found else None
-    for finding in found:
-        old = str(finding.path[-1])
-        new = _RENAMED.get(old)
-        if root is None or new is None or finding.code == "ignored-alias":
-            left.append(finding)
-            continue
-        span = find_node(root, finding.path, "key").span
-        if new in _at(document.value, finding.path[:-1]):
-            hint = f"remove the `{new}` beside it, which is null"
-            left.append(finding._replace(hint=hint))
-        elif not _is_written_plainly(document.source_of(span), old):
-            left.append(finding._replace(hint=f"write `{new}` by hand: the key is no plain text"))
-        else:
-            renames[span] = Rename(span, old, new), finding
-    return list(renames.values()), left
-
-
-def _at(value: Any, path: tuple[str | int, ...]) -> Any:
-    for step in path:
-        value = value[step]
-    return value
-
-
-def _is_written_plainly(source: str, name: str) -> bool:
-    """Whether a key is its name, in quotes or not, perhaps with an anchor before it."""
-    marked = source[:1] in ("&", "!")
-    written = source.rsplit(maxsplit=1)[-1] if marked else source
-    return written in (name, f'"{name}"', f"'{name}'")
-
-
-def _apply(document: Document, renames: list[Rename]) -> str:
-    """The text of a document with other names. An anchor before a name stays."""
-    edits = []
-    for span, old, new in renames:
-        before, _, after = document.source_of(span).rpartition(old)
-        edits.append(Edit(span, before + new + after))
-    return apply_edits(document.text, edits, "yaml")
+_INSTALLED = Installed()

@@ -1,7 +1,8 @@
-"""Where a case of a suite stands in its file: looked up when somebody asks."""
+"""Where cases of a suite stand in its file: looked up when somebody asks."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from evalcase.model.finding import Finding, KeyPath
@@ -15,25 +16,34 @@ from evalcase.resolve.fields import CASE_CONTAINERS
 
 def place_case(path: str, number: int) -> Span | None:
     """The place of a case, counted from 0; None if the file is gone, or is another by now."""
+    return place_cases(path, [number])[0]
+
+
+def place_cases(path: str, numbers: Sequence[int]) -> list[Span | None]:
+    """The places of several cases of a file, which is read once."""
     try:
         format = format_of(path)
         if isinstance(format, Problem):
-            return None
+            return [None] * len(numbers)
         if format == "jsonl":
-            return _place_line(path, number)
+            return _place_lines(path, numbers)
         document = parse_document(read_source(path), format, path)
     except (UnreadableError, OSError):
-        return None
-    where = _find_case(document.value, number) if document.readable else None
-    return None if where is None else _span(document, where)
+        return [None] * len(numbers)
+    if not document.readable:
+        return [None] * len(numbers)
+    return _spans(document, [_find_case(document.value, number) for number in numbers])
 
 
-def _place_line(path: str, number: int) -> Span | None:
+def _place_lines(path: str, numbers: Sequence[int]) -> list[Span | None]:
+    wanted, found = set(numbers), dict[int, "Span | None"]()
     with open_bytes(path) as file:
         for at, line in enumerate(read_lines(file, path)):
-            if at == number:
-                return None if isinstance(line, Problem) else _span(document_of(line, path), ())
-    return None
+            if at in wanted and not isinstance(line, Problem):
+                (found[at],) = _spans(document_of(line, path), [()])
+            if len(found) == len(wanted):
+                break
+    return [found.get(number) for number in numbers]
 
 
 def _find_case(value: Any, number: int) -> KeyPath | None:  # noqa: ANN401 - whatever the file holds
@@ -48,6 +58,7 @@ def _find_case(value: Any, number: int) -> KeyPath | None:  # noqa: ANN401 - wha
     return () if number == 0 else None
 
 
-def _span(document: Document, where: KeyPath) -> Span | None:
-    (problem,) = document.place([Finding("no-cases", where, "")])
-    return problem.span
+def _spans(document: Document, places: Sequence[KeyPath | None]) -> list[Span | None]:
+    known = [where for where in places if where is not None]
+    problems = iter(document.place([Finding("no-cases", where, "") for where in known]))
+    return [None if where is None else next(problems).span for where in places]

@@ -6,12 +6,13 @@ It is found in the same way, at the same places, and before anything of the proj
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.model.finding import Unfit
 from evalcase.model.problem import Problem, in_order
 from evalcase.model.quick_dataclass import replace
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.plugins.known import InProject
 from evalcase.plugins.target_names import object_to_target
 from evalcase.project.config import Config

@@ -6,13 +6,14 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
 from evalcase.model.case import Case
 from evalcase.model.finding import Finding
 from evalcase.model.json_value import JSON
 from evalcase.model.problem import Problem, Span, in_order
 from evalcase.model.quick_dataclass import replace
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.plugins.known import Installed
 from evalcase.read.discover import outside_link, sidecars, suite_name
 from evalcase.read.document import parse_document
@@ -32,6 +33,8 @@ from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.suite import resolve_sidecar
 from evalcase.resolve.suite_fields import NOTHING_SHARED, About
+from evalcase.suites.held_files import HeldFiles
+from evalcase.suites.old_sidecar import object_to_old_sidecar
 from evalcase.system.attachments import Attachments, attachments_in
 
 if TYPE_CHECKING:
@@ -81,6 +84,7 @@ class CaseStream:
                     yield None
                     continue
                 _, _, value, faults, findings.doubts = line
+                findings.targets.clear()  # those of another line have no place in this one
                 case = resolve_case(value, (), findings, ids, shared)
                 if faults or findings.found or findings.files:
                     if findings.found and self._is_foreign(value, findings.found):
@@ -94,13 +98,18 @@ class CaseStream:
         if empty:
             yield Problem("no-cases", "the file has no cases", self.path, Span(1, 1, 1, 1))
 
+    @cached_property
+    def _held(self) -> HeldFiles:
+        return HeldFiles(folder_of(self.path))
+
     def _problems(self, line: Line, findings: Findings) -> list[Problem]:
         findings.check_files(self._attachments)
+        held = self._held.problems_in(findings)
         document = document_of(line, self.path)
         if document.faults:
             findings.leave_out(ADVICE)
         problems = in_order(document.problems + document.place(findings.found))
-        return [self._with_first_line(problem) for problem in problems]
+        return [self._with_first_line(problem) for problem in problems] + held
 
     def _is_foreign(self, value: JSON, found: Sequence[Finding]) -> bool:
         """Whether a case with problems is another tool's, like those at the start of the file."""
@@ -167,7 +176,8 @@ def _read_sidecar(path: str, known: Known) -> Sidecar:
     nothing = About({"name": name}, NOTHING_SHARED)
     names = [] if path in (STDIN, TEXT) else sidecars(path)
     if not names:
-        return Sidecar(nothing, [])
+        old = None if path in (STDIN, TEXT) else object_to_old_sidecar(path)
+        return Sidecar(nothing, [] if old is None else [old])
     problem = _object_to_sidecars(names)
     if problem is not None:
         return Sidecar(nothing, [problem])
@@ -178,7 +188,8 @@ def _read_sidecar(path: str, known: Known) -> Sidecar:
     findings = Findings(known)
     about = resolve_sidecar(document.value, name, findings) if document.readable else nothing
     findings.check_files(attachments_in(folder_of(path)))
-    return Sidecar(about, in_order(document.problems + document.place(findings.found)))
+    held = HeldFiles(folder_of(path)).problems_in(findings)
+    return Sidecar(about, in_order(document.problems + document.place(findings.found) + held))
 
 
 def _object_to_sidecars(names: list[str]) -> Problem | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.model.case import Case
 from evalcase.model.problem import Problem
 from evalcase.model.quick_dataclass import replace
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.plugins.graders import Graders
 from evalcase.plugins.known import Installed
 from evalcase.project.config import Config

@@ -44,7 +44,10 @@ class Attachments:
 
     def find_from_root(self, name: str) -> str | Unfit:
         """The same for a file that is named from the root of the project, wherever the suite is."""
-        return Attachments(self.root, self.root).find(name)
+        found = Attachments(self.root, self.root).find(name)
+        if isinstance(found, Unfit) and found.code == "missing-file" and found.hint is not None:
+            return found._replace(hint="it is looked for from the project's folder")
+        return found
 
     def find_all(self, messages: Iterable[Mapping[str, Any]]) -> dict[str, str] | Unfit:
         """Every file that messages refer to: its real path by the name as it was written."""

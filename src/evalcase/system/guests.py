@@ -13,8 +13,10 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from time import perf_counter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.system import forks
 from evalcase.system.eager import Starter
 from evalcase.system.queue_time import QueueTime
 from evalcase.system.threads import PlainCall
@@ -76,6 +78,7 @@ class _Guest:
             self.leave(None, error)
 
     def leave(self, value: object, error: BaseException | None) -> None:
+        forks.end_if_forked(self.guests.forks)
         took_s = perf_counter() - self.started
         is_late = took_s > self.limit_s if self.queue is None else self._is_late(took_s)
         self.stay = Stay(value, error, self.is_told or is_late, took_s)
@@ -128,6 +131,7 @@ class Guests:
     def __init__(self, grace_s: float = GRACE_S) -> None:
         self.timer = Timer()
         self.grace_s = grace_s
+        self.forks = forks.count
         self._loop = asyncio.get_running_loop()
         self._starter = Starter()
         self._leaving: set[asyncio.Task[None]] = set()
@@ -181,6 +185,7 @@ class Guests:
 
     def _begin(self, guest: _Guest, life: Coroutine[Any, None, None], name: str) -> None:
         guest.task = self._starter.start(life, name)
+        forks.end_if_forked(self.forks)  # it has made its first step
         if guest.task is not None:
             guest.waiter = self._loop.create_future()
             self.timer.add(guest, guest.limit_s)

@@ -15,7 +15,7 @@ from types import ModuleType
 from evalcase.errors import ConfigError
 from evalcase.model.nearest import did_you_mean
 from evalcase.model.shape_names import Reference
-from evalcase.system import file_modules
+from evalcase.system import file_modules, forks
 from evalcase.system.file_modules import import_file, names_file, object_to_file
 
 
@@ -50,6 +50,8 @@ def _import(module_name: str, wanted: str, root: str) -> ModuleType:
         raise ConfigError(f"{wanted}: {why}")
     # A file that was written after the folder was last looked at is found, too.
     invalidate_caches()
+    forks.watch_forks()
+    before = forks.count
     try:
         return import_file(module_name, root) if is_file else import_module(module_name)
     except ModuleNotFoundError as error:
@@ -61,6 +63,8 @@ def _import(module_name: str, wanted: str, root: str) -> ModuleType:
     except BaseException as error:
         # Whatever a module does when it is imported, it is the user's to mend.
         raise ConfigError(f"{wanted}: {_broken(module_name, error)}") from error
+    finally:
+        forks.end_if_forked(before)
 
 
 def _no_module(missing: str) -> str:

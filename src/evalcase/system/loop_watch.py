@@ -15,7 +15,9 @@ from collections.abc import Callable
 from functools import partial
 from time import monotonic
 from types import FrameType
-from typing import NamedTuple, Self
+from typing import Self
+
+from evalcase.model.quick_tuple import NamedTuple
 
 _PERIOD_S = 0.25
 _LONG_S = 1.0

@@ -13,18 +13,19 @@ from hashlib import sha256
 
 from evalcase.system.files import read_file
 from evalcase.system.project_root import is_inside
+from evalcase.text.late_pattern import late_pattern
 
 _MOST_FILES = 2000
 _LARGEST = 4_000_000
 _PACKAGE = "__init__.py"
-_IMPORT = re.compile(
+_IMPORT = late_pattern(
     rb"(?:^|[;:])[ \t]*(?:"
     rb"from[ \t]+(?P<module>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)"
     rb"|import[ \t]+(?P<modules>[^\n#;]+))",
     re.MULTILINE,
 )
-_COMMENT = re.compile(rb"#[^\n]*")
-_NAME = re.compile(rb"(?:^|,)[\s(]*([.\w]+)")
+_COMMENT = late_pattern(rb"#[^\n]*")
+_NAME = late_pattern(rb"(?:^|,)[\s(]*([.\w]+)")
 
 
 def trace_sources(paths: Iterable[str], root: str) -> dict[str, str]:

@@ -17,6 +17,8 @@ from time import perf_counter
 from types import NoneType
 from typing import Any, Generic, TypeVar
 
+from evalcase.system import forks
+
 T_co = TypeVar("T_co", covariant=True)
 
 _QUICK_S = 0.0002
@@ -65,11 +67,12 @@ class PlainCall(Generic[T_co]):
         return self.future
 
     def run(self) -> None:
-        started = perf_counter()
+        before, started = forks.count, perf_counter()
         try:
             self.value = self.context.run(self.function, *self.arguments, **self.named)
         except BaseException as error:  # noqa: BLE001 - it is raised again where the call was made
             self.error = _carried(error)
+        forks.end_if_forked(before)
         self.took_s = perf_counter() - started
 
     def settle(self) -> None:

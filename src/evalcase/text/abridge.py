@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from evalcase.text.late_pattern import late_pattern
 
 _LONG = 200
-_QUOTED = re.compile(r"`([^`]{60})[^`]{20,}`")
+_QUOTED = late_pattern(r"`([^`]{60})[^`]{20,}`")
 
 
 def abridge(message: str) -> str:

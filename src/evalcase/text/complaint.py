@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
+
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.text.late_pattern import late_pattern
 
 _TRACEBACK = "Traceback (most recent call last):"
 # At the beginning of a line, and with something to say: `Error: …`, `java.io.IOException: …`,
 # `Uncaught TypeError: …`, `fatal: …`, `panic: …`, `error[E0308]: …`, `make: *** …`
-_NAMED = re.compile(
+_NAMED = late_pattern(
     r"(?:Uncaught |Unhandled |Caused by: |Exception in thread \S+ )?"
     r"(?:[\w.$]*(?:Error|Exception|Panic)(?: \[\w+\])?: \S"
     r"|(?:fatal|error|panic|abort)(?:\[\w+\])?: \S"
     r"|thread .* panicked at)",
     re.IGNORECASE,
 )
-_WORDS = re.compile(
+_WORDS = late_pattern(
     r"\b(?:error|fatal|panic|exception|failed|failure|cannot|can't|could not|couldn't|unable to"
     r"|not found|no such|denied|refused|invalid|missing|undefined|unknown|killed)\b"
     r"|[a-z](?:Error|Exception)\b",

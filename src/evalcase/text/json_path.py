@@ -7,15 +7,15 @@ item of a list, or every value of a mapping. A key with a dot in it needs the po
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.path_steps import EVERY, path_steps
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.text.late_pattern import late_pattern
 
-_INDEX = re.compile(r"-?\d{1,9}")
+_INDEX = late_pattern(r"-?\d{1,9}")
 
 
 class MissingError(LookupError):

@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
+
+from evalcase.model.quick_tuple import NamedTuple
 
 _MOST_WAYS = 10**9
 

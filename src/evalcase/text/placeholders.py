@@ -15,9 +15,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from evalcase.model.json_value import JSON
 from evalcase.model.nearest import nearest
+from evalcase.text.late_pattern import late_pattern
 
-_STRICT = re.compile(r"\{\{([A-Za-z_]\w*)\}\}|\{([A-Za-z_]\w*)\}")
-_LOOSE = re.compile(r"(?<!\$)(?:\{\{([A-Za-z_]+)\}\}|\{([A-Za-z_]+)\})")
+_STRICT = late_pattern(r"\{\{([A-Za-z_]\w*)\}\}|\{([A-Za-z_]\w*)\}")
+_LOOSE = late_pattern(r"(?<!\$)(?:\{\{([A-Za-z_]+)\}\}|\{([A-Za-z_]+)\})")
 _NEARLY = 0.75
 """How alike a name must be to a known one to be taken for a misspelling of it."""
 

@@ -7,19 +7,19 @@ a value that was seen once stays a secret, whatever becomes of its variable.
 
 from __future__ import annotations
 
-import re
 from binascii import b2a_base64
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
-from typing import NamedTuple
 
 from evalcase.model.json_value import JSON
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.text.late_pattern import late_pattern
 from evalcase.text.secret_forms import is_common
 from evalcase.text.secret_search import NOTHING, Known
 
 _PROXIES = tuple(f"{scheme}_proxy" for scheme in ("http", "https", "all"))
 _PROXY_NAMES = (*_PROXIES, *map(str.upper, _PROXIES))
-_USER = re.compile(r"(?:[A-Za-z0-9]+://)?([^/?#\s]+)@")
+_USER = late_pattern(r"(?:[A-Za-z0-9]+://)?([^/?#\s]+)@")
 
 _MOST_VALUES = 100
 """An agent may have another token for each call: to look for all of them would take ever longer."""

@@ -18,14 +18,23 @@ Pieces = Iterator[str] | Iterator[bytes]
 
 _FORMS = {
     "text": "text:write_text",
+    "html": "page:write_html",
     "json": "objects:write_json",
     "jsonl": "objects:write_jsonl",
+    "markdown": "cases:write_markdown",
+    "junit": "cases:write_junit",
+    "github": "cases:write_github",
+    "csv": "tables:write_csv",
+    "parquet": "tables:write_parquet",
 }
 FORMS = tuple(_FORMS)
-_ENDINGS = {".txt": "text", ".json": "json", ".jsonl": "jsonl"}
+_ENDINGS = {
+    ".txt": "text", ".html": "html", ".json": "json", ".jsonl": "jsonl", ".md": "markdown",
+    ".xml": "junit", ".csv": "csv", ".parquet": "parquet",
+}  # fmt: skip
 
 
-_EXTRAS: dict[str, str] = {}
+_EXTRAS = {"parquet": "pyarrow"}
 """What forms need beyond the core; the extra has the name of the form."""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from evalcase.errors import EvalcaseError
 from evalcase.graders.compare.json_difference import (
@@ -12,14 +11,17 @@ from evalcase.graders.compare.json_difference import (
     find_differences,
     list_differences,
 )
-from evalcase.graders.compare.pairing import match_in_order, pair_up
+from evalcase.graders.compare.pairing import Alike, match_in_order, pair_up
 from evalcase.model.json_value import JSON
 from evalcase.model.message import ToolCall
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.answer_value import too_deep
 from evalcase.text.readable import arguments_text, call_text
 
 _NAMED = 5
 _MOST_PAIRS = 300_000
+_QUICK_PAIRS = 10_000
+"""How many pairs take a few milliseconds, if their arguments are as short as most."""
 _LONGEST = 80
 
 
@@ -70,6 +72,15 @@ def contained(expected: Call, got: Call) -> Iterator[Difference]:
     return find_differences(expected.arguments, got.arguments, extra_keys=True)
 
 
+def takes_long(expected: Sequence[Call], got: Sequence[Call]) -> bool:
+    """Whether it may take longer to match them than others can be kept waiting for."""
+    return len(expected) * len(got) > _QUICK_PAIRS
+
+
+def _never() -> bool:
+    return False
+
+
 def _refuse_too_many(expected: Sequence[Call], got: Sequence[Call], order: str) -> None:
     """An answer may hold any number of calls, and each may have to be held against each."""
     made = Counter(call.name for call in got)
@@ -83,13 +94,24 @@ def match_calls(
     got: Sequence[Call],
     lacking: Lacking = contained,
     order: str = "in_order",
+    is_given_up: Callable[[], bool] = _never,
 ) -> list[Match]:
-    """What each expected call is held against, as many as can be by their order."""
+    """What each expected call is held against, as many as can be by their order. Raise
+    InterruptedError once nobody waits for it any more."""
 
     _refuse_too_many(expected, got, order)
+    known: dict[tuple[int, int], bool] = {}
 
     def is_made(left: int, right: int) -> bool:
-        return _is_made(expected[left], got[right], lacking)
+        if expected[left].name != got[right].name:
+            return False
+        made = known.get((left, right))
+        if made is None:
+            if is_given_up():
+                raise InterruptedError
+            made = next(lacking(expected[left], got[right]), None) is None
+            known[left, right] = made
+        return made
 
     if order == "exact":
         found = [at if at < len(got) and is_made(at, at) else None for at in range(len(expected))]
@@ -98,10 +120,13 @@ def match_calls(
         if order == "any_order" and None in found:
             found = pair_up(_values(expected), _values(got), is_made)
     held = set(found)
-    free = [at for at in range(len(got)) if at not in held]
+    free: dict[str, list[int]] = {}
+    for at, call in enumerate(got):
+        if at not in held:
+            free.setdefault(call.name, []).append(at)
     return [
-        Match(at, True) if at is not None else _nearest(call, got, free, lacking)
-        for call, at in zip(expected, found, strict=True)
+        Match(at, True) if at is not None else _nearest(number, free.get(call.name, []), is_made)
+        for number, (call, at) in enumerate(zip(expected, found, strict=True))
     ]
 
 
@@ -109,20 +134,14 @@ def _values(calls: Sequence[Call]) -> list[JSON]:
     return [[call.name, call.arguments] for call in calls]
 
 
-def _nearest(call: Call, got: Sequence[Call], free: list[int], lacking: Lacking) -> Match:
-    namesakes = [at for at in free if got[at].name == call.name]
+def _nearest(number: int, namesakes: list[int], is_made: Alike) -> Match:
+    """What an expected call that is not held against anything can be: the same out of order, or
+    one of its name, which it then takes from the others."""
     for at in namesakes:
-        if _is_made(call, got[at], lacking):
+        if is_made(number, at):
             return Match(elsewhere=at)
-    if not namesakes:
-        return Match()
     # One near miss explains one missing call, not all of them.
-    free.remove(namesakes[0])
-    return Match(namesakes[0])
-
-
-def _is_made(expected: Call, got: Call, lacking: Lacking) -> bool:
-    return expected.name == got.name and next(lacking(expected, got), None) is None
+    return Match(namesakes.pop(0)) if namesakes else Match()
 
 
 def describe_calls(

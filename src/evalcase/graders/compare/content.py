@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from evalcase.graders.compare.excerpt import cap, count, quote
 from evalcase.graders.compare.json_difference import find_differences, list_differences
 from evalcase.graders.compare.text_difference import (
@@ -14,6 +12,7 @@ from evalcase.graders.compare.text_difference import (
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON, same
 from evalcase.model.message import part_text
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.answer_value import (
     but_calls,
     parse_answer,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+
+from evalcase.model.quick_tuple import NamedTuple
 
 _TIMES = ("%H", "%I", "%M", "%S", "%f", "%p", "%X", "%c", "%z", "%Z")
 
@@ -29,7 +30,7 @@ class Moment(NamedTuple):
 def read_moment(text: str, formats: Sequence[str]) -> Moment | None:
     """The date or time of a text, by the first format that fits; ISO 8601 if there are none."""
     if not formats:
-        return _read_iso(text)
+        return read_iso(text)
     for each in formats:
         try:
             # A format that says a zone makes it aware of one; others compare as they stand.
@@ -40,7 +41,12 @@ def read_moment(text: str, formats: Sequence[str]) -> Moment | None:
     return None
 
 
-def _read_iso(text: str) -> Moment | None:
+def read_expected(text: str, formats: Sequence[str]) -> Moment | None:
+    """What an author wrote: by ISO 8601, whatever answers have to be like, or as they have to."""
+    return read_iso(text) or read_moment(text, formats)
+
+
+def read_iso(text: str) -> Moment | None:
     try:
         return Moment(datetime.fromisoformat(text), len(text) > 10)
     except ValueError:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
+from evalcase.model.quick_tuple import NamedTuple
 
 _REFUSALS = ("refusal", "content_filter")
 

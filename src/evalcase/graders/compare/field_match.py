@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
-from evalcase.graders.compare.dates import read_moment
+from evalcase.graders.compare.dates import read_expected, read_moment
 from evalcase.graders.compare.excerpt import quote
 from evalcase.graders.compare.lenient_json import are_within, is_number
 from evalcase.graders.compare.matcher_options import Bounds, Matcher
 from evalcase.model.json_value import JSON, kind, same
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.patterns.search import Search
 from evalcase.system.patterns.searches import Searches
 from evalcase.text.json_path import Found, JsonPath, MissingError
@@ -121,7 +122,7 @@ def _object_to_date(matcher: Matcher, got: JSON) -> str | None:
     if not isinstance(got, str):
         return f"it is {kind(got)}, not text"
     formats = matcher.how.formats
-    wanted, found = read_moment(matcher.argument, formats), read_moment(got.strip(), formats)
+    wanted, found = read_expected(matcher.argument, formats), read_moment(got.strip(), formats)
     assert wanted is not None, "checked before"
     if found is None:
         return f"not a date by {', '.join(formats) if formats else 'ISO 8601'}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from evalcase.graders.compare.dates import object_to_format, read_moment
+from evalcase.graders.compare.dates import object_to_format, read_expected
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.option import (
@@ -202,8 +202,8 @@ def _conflicts(value: dict[str, JSON], path: KeyPath) -> Iterator[OptionFault]:
             what = f"`{name}` goes with {' and '.join(f'`{each}`' for each in fitting)} only"
             yield OptionFault((*path, name), what, at="key")
     how: MatcherOptions = made_of(MatcherOptions, value)
-    if how.date is not None and read_moment(how.date, how.formats) is None:
-        by = "ISO 8601" if not how.formats else f"any of {', '.join(how.formats)}"
+    if how.date is not None and read_expected(how.date, how.formats) is None:
+        by = "ISO 8601" if not how.formats else f"ISO 8601 or any of {', '.join(how.formats)}"
         yield OptionFault((*path, "date"), f"`date` is not a date by {by}: {how.date:.60}")
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.readable import as_json
 
 _SHORT = 60

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from evalcase.errors import GraderError, TargetError
@@ -10,6 +11,7 @@ from evalcase.graders.compare.ending import read_ending
 from evalcase.graders.judging.prompt import Prompt, ask_again
 from evalcase.graders.judging.reply import BadReplyError
 from evalcase.model.answer import Answer
+from evalcase.model.grader import Usable
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 
@@ -17,7 +19,7 @@ REASKS = 2
 _LONGEST_REPLY = 4_000
 _CUT_OFF = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
 
-Ask = Callable[[str, tuple[Message, ...], JSON], Awaitable[Answer]]
+Ask = Callable[[str, tuple[Message, ...], JSON, Usable], Awaitable[Answer]]
 T = TypeVar("T")
 
 
@@ -36,10 +38,11 @@ async def ask_vote(
     """Ask once, and twice more if a reply can't be read. Nothing is raised."""
     about: dict[str, Any] = {"judge": target, "prompt": prompt.digest, "attempts": 0}
     messages, complaint = prompt.messages, ""
+    usable = partial(_is_usable, read)
     for number in range(1, REASKS + 2):
         about["attempts"] = number
         try:
-            answer = await ask(target, messages, schema)
+            answer = await ask(target, messages, schema, usable)
         except TargetError as error:
             return _broken(
                 about, GraderError("grader", f"the judge could not answer: {error}", error.details)
@@ -56,6 +59,17 @@ async def ask_vote(
             about["reply"] = answer.text[:_LONGEST_REPLY]
     message = f"the judge's reply can't be read, after {REASKS + 1} tries: {complaint}"
     return _broken(about, GraderError("judge-unparseable", message, {"reply": about["reply"]}))
+
+
+def _is_usable(read: Callable[[str], T], answer: Answer) -> bool:
+    """Whether it is a verdict: what is not must not come back from the cache."""
+    if _object_to(answer) is not None:
+        return False
+    try:
+        read(answer.text)
+    except BadReplyError:
+        return False
+    return True
 
 
 def _broken(about: dict[str, Any], failure: GraderError) -> Vote[Any]:
@@ -78,6 +92,6 @@ def _object_to(answer: Answer) -> GraderError | None:
     end, details = read_ending(answer), {"reply": answer.text[:_LONGEST_REPLY]}
     if end.refusal is not None:
         return GraderError("judge-refused", "the judge refused to judge", details)
-    if end.reason in _CUT_OFF or answer.truncated:
+    if (end.reason or "").lower() in _CUT_OFF or answer.truncated:
         return GraderError("judge-truncated", "the judge's reply was cut off", details)
     return None

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import re
 
+from evalcase.text.late_pattern import late_pattern
+
 BREAK = "\u200b"
 
-_TOKEN = re.compile(
+_TOKEN = late_pattern(
     r"<\|[^|<>\n]{0,60}\|>"  # <|im_start|>, <|eot_id|>, <|assistant|>
     r"|<\uff5c[^\uff5c<>\n]{0,60}\uff5c>"  # the same with full-width bars
     r"|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]"
     r"|<</?SYS>>"
     r"|</?s>"
-    r"|<(?:start|end)_of_turn>"
+    r"|<(?:start|end)_of_(?:turn|image|audio)>"
+    r"|<(?:bos|eos|pad|unk|mask|sep|cls|extra_id_\d{1,4})>"
+    r"|<\|[a-z_]{1,30}>|<[a-z_]{1,30}\|>"  # Gemma's <|turn> and <turn|>
     r"|<\[(?:begin|end)[^\]<>\n]{0,60}\]>",
     re.IGNORECASE,
 )

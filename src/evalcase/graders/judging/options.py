@@ -37,7 +37,10 @@ def rubric_faults(rubrics: Sequence[Any]) -> Iterator[OptionFault]:
     weights = [each.weight if isinstance(each, RubricItem) else 1.0 for each in rubrics]
     if weights and not any(weights):
         yield OptionFault(("rubrics",), "the weights are all 0, so there is no score")
-    ids = [each.id for each in rubrics if isinstance(each, RubricItem) and each.id is not None]
-    twice = next((id for id in ids if ids.count(id) > 1), None)
-    if twice is not None:
-        yield OptionFault(("rubrics",), f"two rubrics have the id `{twice}`")
+    ids: set[str] = set()
+    for number, each in enumerate(rubrics):
+        id = each.id if isinstance(each, RubricItem) else None
+        if id in ids:
+            yield OptionFault(("rubrics", number, "id"), f"two rubrics have the id `{id}`")
+        elif id is not None:
+            ids.add(id)

@@ -5,7 +5,6 @@ Nothing else is a template language, and what is put in is never looked at again
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from evalcase.model.finding import KeyPath
@@ -13,10 +12,11 @@ from evalcase.model.json_value import JSON
 from evalcase.model.nearest import nearest
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import OptionFault, Plain, mismatch
+from evalcase.text.late_pattern import late_pattern
 
 BLOCKS = ("conversation", "reference", "context", "answer", "tool_calls", "criteria")
 _NEEDED = ("answer", "criteria")
-_PLACE = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
+_PLACE = late_pattern(r"\{\{\s*([^{}]*?)\s*\}\}")
 
 
 def fill(template: str, blocks: Mapping[str, str]) -> str:

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import fsum
-from typing import Any, NamedTuple
+from typing import Any
 
 from evalcase.errors import GraderError
 from evalcase.graders.judging.criterion import CANNOT_TELL, NOT_MET, Criterion, Verdict
 from evalcase.graders.judging.reply import Said
 from evalcase.model.grade import Score
 from evalcase.model.quick_dataclass import replace
+from evalcase.model.quick_tuple import NamedTuple
 
 
 class Decided(NamedTuple):

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
 
 from evalcase.model.label import AnswerName, Judged, Label
 from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.statistics.confusion import count_pairs
 from evalcase.report.statistics.kappa import Kappa, cohen_kappa
 

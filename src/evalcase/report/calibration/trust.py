@@ -7,9 +7,9 @@ its passes, they are weighed by their shares in it.
 from __future__ import annotations
 
 from math import log
-from typing import NamedTuple
 
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.calibration.drawing import part_by_drawing
 from evalcase.report.calibration.match import Matched
 from evalcase.report.statistics.confusion import Confusion, count_pairs

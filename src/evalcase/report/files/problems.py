@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from evalcase.model.problem import Problem, Span
+from evalcase.text.late_pattern import late_pattern
 from evalcase.text.visible import STEERING, visible
 
-_UNSAFE_IN_JSON = re.compile(f"[{STEERING}]")
+_UNSAFE_IN_JSON = late_pattern(f"[{STEERING}]")
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
@@ -33,9 +33,14 @@ def as_github(problems: Iterable[Problem]) -> Iterator[str]:
     """One workflow command per problem, each a line."""
     for problem in problems:
         pairs = {"file": problem.path, **_place(problem.span), "title": f"evalcase: {problem.code}"}
-        properties = ",".join(f"{name}={_property(value)}" for name, value in pairs.items())
-        text = visible(problem.message) + (f"\n{_by_line(problem.hint)}" if problem.hint else "")
-        yield f"::{_COMMANDS[problem.severity]} {properties}::{_data(text)}"
+        text = visible(problem.message) + (f"\n{problem.hint}" if problem.hint else "")
+        yield github_command(_COMMANDS[problem.severity], pairs, text)
+
+
+def github_command(level: str, properties: Mapping[str, str], text: str) -> str:
+    """A workflow command. Whatever the text holds, it is one line, and commands nothing else."""
+    said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::{level} {said}::{_data(_by_line(text))}"
 
 
 def _place(span: Span | None) -> dict[str, str]:

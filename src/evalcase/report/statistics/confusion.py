@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import NamedTuple
+
+from evalcase.model.quick_tuple import NamedTuple
 
 
 class Confusion(NamedTuple):

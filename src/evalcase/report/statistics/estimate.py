@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from evalcase.model.quick_tuple import NamedTuple
 
 LEVEL = 0.95
 Z = 1.959963984540054

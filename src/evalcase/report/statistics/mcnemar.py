@@ -14,7 +14,7 @@ def mcnemar_p(fixed: int, broken: int) -> float:
     """How often a fair coin, tossed for each changed verdict, is at least as lopsided: p."""
     changed, fewer = fixed + broken, min(fixed, broken)
     if changed <= _FEW:
-        tail = sum(comb(changed, each) for each in range(fewer + 1)) / 2**changed
+        tail = sum(comb(changed, each) for each in range(fewer + 1)) / (1 << changed)
     else:
         tail = share_below(0.5, changed - fewer, fewer + 1)
     return min(1.0, 2 * tail)

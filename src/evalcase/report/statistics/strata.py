@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import NamedTuple
 
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.statistics.confusion import Confusion
 from evalcase.report.statistics.estimate import Estimate, clip
 from evalcase.report.statistics.kappa import Kappa

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from math import fsum
-from typing import NamedTuple
 
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.statistics.estimate import Estimate, Z, clip
 from evalcase.report.statistics.student import t_quantile
 from evalcase.report.statistics.wilson import estimate_around
 
 Around = Callable[[float, float], Estimate]
 """Makes the interval of a share, from the share and the size of the sample."""
-
-FEW_CLUSTERS = 10
-"""Below it an interval over clusters is a rough one, and says so."""
 
 
 class Cluster(NamedTuple):

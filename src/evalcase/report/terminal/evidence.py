@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from evalcase.report.terminal.cells import cut
 from evalcase.report.terminal.style import Style, paint
 from evalcase.text.complaint import excerpt_complaint
+from evalcase.text.late_pattern import late_pattern
 
 _MOST = 4
-_FRAME = re.compile(r'\s*File "(?P<file>.*)", line (?P<line>\d+)(?:, in (?P<name>.*))?')
-_FOREIGN = re.compile(r"[/\\](?:site-packages|lib[/\\]python3[^/\\]*|evalcase[/\\]targets)[/\\]|^<")
+_FRAME = late_pattern(r'\s*File "(?P<file>.*)", line (?P<line>\d+)(?:, in (?P<name>.*))?')
+_FOREIGN = late_pattern(
+    r"[/\\](?:site-packages|lib[/\\]python3[^/\\]*|evalcase[/\\](?:targets|graders|system))[/\\]|^<"
+)
 
 
 def evidence_lines(

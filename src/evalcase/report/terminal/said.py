@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import NamedTuple
 
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
 from evalcase.model.json_value import JSON
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.terminal.cells import cut, pad, wrap
 from evalcase.report.terminal.side_by_side import LABEL
 from evalcase.report.terminal.style import Style, paint

@@ -11,6 +11,15 @@ from collections.abc import Sequence
 from evalcase.model.grader_options import SHARED, DeclaredGrader
 from evalcase.model.json_value import JSON
 from evalcase.model.option import options_of, properties_of
+from evalcase.resolve.schema.grader_aliases import (
+    Alias,
+    alias_parts,
+    aliases_of,
+    any_alias,
+    named_alias,
+    part_of,
+    typed_alias,
+)
 from evalcase.resolve.schema.words import (
     Schema,
     anything,
@@ -25,14 +34,16 @@ from evalcase.resolve.schema.words import (
 
 def grader_parts(graders: Sequence[DeclaredGrader]) -> dict[str, Schema]:
     """What `graders` holds, by name: each kind's options, and the spellings that lead to them."""
+    aliases = aliases_of(graders)
     return {
         "graders": {"type": ["array", "null"], "items": ref("grader")},
-        "grader": _grader(graders),
-        "graderName": _name(graders),
-        "typedGrader": _typed(graders),
-        "namedGrader": _named(graders),
+        "grader": _grader(graders, aliases),
+        "graderName": _name(graders, aliases),
+        "typedGrader": _typed(graders, aliases),
+        "namedGrader": _named(graders, aliases),
         _SHARED: {"properties": properties_of(SHARED, nullable=True)},
-        **{_part(each): _options(each) for each in graders},
+        **{part_of(each): _options(each) for each in graders},
+        **alias_parts(aliases),
     }
 
 
@@ -40,7 +51,7 @@ _SHARED = "graderOptions"
 """What every kind can be told, which is said once."""
 
 
-def _grader(graders: Sequence[DeclaredGrader]) -> Schema:
+def _grader(graders: Sequence[DeclaredGrader], aliases: Sequence[Alias]) -> Schema:
     """A name, `{name: argument}`, `{name: {options}}` or `{type: name, …}`."""
     by_type: Schema = {"type": "object", "required": ["type"]}
     spelled: Schema = {"if": by_type, "then": ref("typedGrader"), "else": ref("namedGrader")}
@@ -49,6 +60,7 @@ def _grader(graders: Sequence[DeclaredGrader]) -> Schema:
         {"if": {"type": "object"}, "then": spelled},
     ]
     incomplete = [each.kind.name for each in graders if _needed(each)]
+    incomplete += [name for each in aliases if _needed(each.grader) for name in each.names]
     if incomplete:
         # Its title is what editors say is expected in the place of the name alone.
         more: Schema = {"type": "object", "title": "{name: argument}"}
@@ -57,23 +69,22 @@ def _grader(graders: Sequence[DeclaredGrader]) -> Schema:
     return {"title": "Grader", "type": ["string", "object"], "allOf": rules}
 
 
-def _part(grader: DeclaredGrader) -> str:
-    return f"grader-{grader.kind.name}"
-
-
 def _needed(grader: DeclaredGrader) -> list[str]:
     return [name for name, each in grader.options.items() if each.needed]
 
 
-def _name(graders: Sequence[DeclaredGrader]) -> Schema:
+def _name(graders: Sequence[DeclaredGrader], aliases: Sequence[Alias]) -> Schema:
     """The name of a grader with the sentence about it, or with what it names behind a colon."""
     names: list[Schema] = [
         {"const": each.kind.name, "description": each.kind.about} for each in graders
     ]
     longer = [each for each in graders if each.in_name is not None]
+    older = [
+        {"pattern": each.pattern, "description": each.about, "deprecated": True} for each in aliases
+    ]
     return {
         "type": "string",
-        "anyOf": [*names, *map(_with_colon, longer)],
+        "anyOf": [*names, *map(_with_colon, longer), *older],
         "allOf": [{"if": _with_colon(each), "then": _whole(each)} for each in longer],
     }
 
@@ -102,19 +113,25 @@ def _options(grader: DeclaredGrader) -> Schema:
 
 def _fields(grader: DeclaredGrader, without: str | None = None) -> Schema:
     """The options of a kind where they stand beside something else."""
-    return {name: ref_field(_part(grader), name) for name in grader.options if name != without}
+    return {name: ref_field(part_of(grader), name) for name in grader.options if name != without}
 
 
-def _typed(graders: Sequence[DeclaredGrader]) -> Schema:
+def _typed(graders: Sequence[DeclaredGrader], aliases: Sequence[Alias]) -> Schema:
     """A grader by its `type`, with its options beside it."""
     rules: list[Schema] = []
     for each in graders:
         # No `const`: while somebody types, editors take `json` for the beginning of others.
-        exactly: Schema = {"type": "string", "pattern": pattern_of([each.kind.name])}
+        names = [each.kind.name]
+        for alias in aliases:
+            names += alias.names if alias.has_our_options and alias.grader is each else ()
+        exactly: Schema = {"type": "string", "pattern": pattern_of(names)}
         rules.append({"if": _has_type(exactly), "then": _beside_type(each)})
         if each.in_name is not None:
             without = _beside_type(each, without=each.in_name)
             rules.append({"if": _has_type(_with_colon(each)), "then": without})
+    for alias in aliases:
+        another: Schema = {"type": "string", "pattern": alias.pattern}
+        rules.append({"if": _has_type(another), "then": typed_alias(alias)})
     return {
         "type": "object",
         "required": ["type"],
@@ -136,7 +153,7 @@ def _beside_type(grader: DeclaredGrader, without: str | None = None) -> Schema:
     return {"title": grader.kind.name, **mapping(properties), "required": needed}
 
 
-def _named(graders: Sequence[DeclaredGrader]) -> Schema:
+def _named(graders: Sequence[DeclaredGrader], aliases: Sequence[Alias]) -> Schema:
     """A grader by its name, with its argument or its options as the value."""
     longer = [each for each in graders if each.in_name is not None]
     return {
@@ -149,14 +166,24 @@ def _named(graders: Sequence[DeclaredGrader]) -> Schema:
             "type": anything("The name of the grader, with its options beside it."),
         },
         "patternProperties": {
-            str(_with_colon(each)["pattern"]): _beside_name(each) for each in longer
+            **{str(_with_colon(each)["pattern"]): _beside_name(each) for each in longer},
+            **{each.pattern: named_alias(each, _argument_of(each)) for each in aliases},
         },
-        "allOf": [named(_key(graders, longer))],
+        "allOf": [named(_key(graders, longer, aliases))],
     }
 
 
-def _key(graders: Sequence[DeclaredGrader], longer: Sequence[DeclaredGrader]) -> Schema:
+def _argument_of(alias: Alias) -> Schema:
+    name = alias.argument
+    return {"type": "null"} if name is None else _argument(alias.grader, name)
+
+
+def _key(
+    graders: Sequence[DeclaredGrader], longer: Sequence[DeclaredGrader], aliases: Sequence[Alias]
+) -> Schema:
     names: Schema = {"enum": [each.kind.name for each in graders]}
+    if aliases:
+        names = {"if": any_alias(aliases), "then": True, "else": names}
     for each in longer:
         names = {"if": _with_colon(each), "then": _whole(each), "else": names}
     return {"type": "string", **names}
@@ -173,7 +200,7 @@ def _argument_or_options(grader: DeclaredGrader) -> Schema:
     name = grader.kind.argument
     if any(each != name for each in _needed(grader)):
         # The argument can't stand alone.
-        return ref(_part(grader), **about)
+        return ref(part_of(grader), **about)
     if name is None:
         # Without a type, editors insert the name alone.
         more: Schema = {"type": "object", "title": f"options of {grader.kind.name}"}
@@ -193,7 +220,7 @@ def _argument_or_options(grader: DeclaredGrader) -> Schema:
 
 
 def _or_options(grader: DeclaredGrader, argument: Schema) -> Schema:
-    return {"if": {"type": "object"}, "then": ref(_part(grader)), "else": argument}
+    return {"if": {"type": "object"}, "then": ref(part_of(grader)), "else": argument}
 
 
 def _argument(grader: DeclaredGrader, name: str) -> Schema:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from evalcase.model.grader_options import DeclaredGrader
 from evalcase.model.levels import Levels
+from evalcase.resolve.fields import CASE_ALIASES
 from evalcase.resolve.schema.graders import grader_parts
 from evalcase.resolve.schema.messages import message_parts
 from evalcase.resolve.schema.words import (
@@ -46,10 +47,14 @@ def execution_rules(target: Schema) -> list[Schema]:
     return [
         {"if": {"allOf": targets}, "then": _in_execution({"target": target})},
         {"if": absent("graders"), "then": _in_execution({"evaluators": ref("graders")})},
-        {
-            "if": {"allOf": [absent("graders"), present("evaluators"), grouped]},
-            "then": {"properties": {"evaluators": False}},
-        },
+        *[
+            {
+                "if": {"allOf": [absent("graders"), present(older), grouped]},
+                "then": {"properties": {older: False}},
+            }
+            for older, primary in CASE_ALIASES.items()
+            if primary == "graders"
+        ],
     ]
 
 

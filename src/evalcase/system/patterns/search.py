@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from evalcase.model.quick_tuple import NamedTuple
 
 
 class Search(NamedTuple):

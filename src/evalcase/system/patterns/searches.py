@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TypeVar
 
 from evalcase.system.patterns.search import Search, Span
@@ -64,15 +64,34 @@ def settle(judge: Callable[[Searches], T], limit_s: float = LIMIT_S) -> T | Awai
     return _settle_later(judge, searches, limit_s) if searches.unknown else outcome
 
 
-async def _settle_later(judge: Callable[[Searches], T], searches: Searches, limit_s: float) -> T:
-    from evalcase.system.patterns.searchers import find_elsewhere  # slow to import, seldom needed
+async def settle_aside(
+    judge: Callable[[Searches, Callable[[], bool]], T], limit_s: float = LIMIT_S
+) -> T:
+    """The same for what takes long by itself: it is judged in a thread, and asks now and then
+    whether it is given up."""
+    from evalcase.system.aside import run_aside
 
+    searches = Searches()
+    while True:
+        outcome = await run_aside(partial(judge, searches))
+        if not searches.unknown:
+            return outcome
+        await _find_unknown(searches, limit_s)
+
+
+async def _settle_later(judge: Callable[[Searches], T], searches: Searches, limit_s: float) -> T:
     while searches.unknown:
-        for search in dict.fromkeys(searches.unknown):
-            searches.known[search] = await find_elsewhere(search, limit_s)
-        searches.unknown.clear()
+        await _find_unknown(searches, limit_s)
         outcome = judge(searches)
     return outcome
+
+
+async def _find_unknown(searches: Searches, limit_s: float) -> None:
+    from evalcase.system.patterns.searchers import find_elsewhere  # slow to import, seldom needed
+
+    for search in dict.fromkeys(searches.unknown):
+        searches.known[search] = await find_elsewhere(search, limit_s)
+    searches.unknown.clear()
 
 
 def end_searches() -> None:

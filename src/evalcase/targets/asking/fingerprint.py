@@ -8,7 +8,6 @@ can't be part of it.
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -17,8 +16,9 @@ from evalcase.model.question import Question
 from evalcase.system.digests import digest_file
 from evalcase.system.sources import trace_sources
 from evalcase.targets.asking.shown import describe_question
+from evalcase.text.late_pattern import late_pattern
 
-_BETWEEN_WORDS = re.compile(r"""[\s;|&=,'"()<>]+""")
+_BETWEEN_WORDS = late_pattern(r"""[\s;|&=,'"()<>]+""")
 
 
 def describe_asked(question: Question, *, whole: bool = False) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.target import Warn
 from evalcase.targets.asking.files import Files
 from evalcase.targets.chat.client import Assembler

@@ -7,11 +7,12 @@ left out, and `finish_reason` is put beside the rest.
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer, Usage
 from evalcase.model.json_value import JSON
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.target import Warn
 from evalcase.targets.chat.api import ReadAnswer
 from evalcase.targets.chat.client import service_error

@@ -16,10 +16,11 @@ from evalcase.targets.chat.api import Api
 from evalcase.targets.chat.prices import Price
 from evalcase.targets.web.options import KeyRule, WebOptions
 from evalcase.targets.web.shapes import Address, complete_address
+from evalcase.text.late_pattern import late_pattern
 
 # An address where somebody forgot the scheme: a name that only a computer has, or a port, or a
 # domain. What follows the @ in the names of models is a version: `v2`, `001`, `20240620`, `latest`.
-_BARE_ADDRESS = re.compile(
+_BARE_ADDRESS = late_pattern(
     r"@((?:localhost|\d+\.\d+\.\d+\.\d+|\[[0-9a-fA-F:.]+\]|[\w-]+(?=:\d{1,5}(?:/|$))"
     r"|[\w-]+(?:\.[\w-]+)*\.[a-zA-Z]{2,})(?::\d{1,5})?(?:[/?].*)?)$"
 )

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
 from evalcase.model.message import is_address, part_text, parts_of
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.targets.asking.files import ContentFile, Files, image_type
 
 

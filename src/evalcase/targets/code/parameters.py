@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from evalcase.errors import ConfigError
 from evalcase.model.json_value import JSON, fresh
 from evalcase.model.message import Message
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.targets.asking.shown import last_user_content
 from evalcase.targets.code.annotations import ClassName, names_class, names_several
 

@@ -11,7 +11,6 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from json import JSONEncoder
-from typing import NamedTuple
 
 import aiohttp
 from yarl import URL
@@ -19,6 +18,7 @@ from yarl import URL
 from evalcase import __version__
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.target import Surroundings
 from evalcase.system.processes.pipes import Output
 from evalcase.system.threads import Threads

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from typing import NamedTuple
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.text.late_pattern import late_pattern
 
-_LINE_END = re.compile(rb"\r\n|\n|\r")
+_LINE_END = late_pattern(rb"\r\n|\n|\r")
 
 
 class Event(NamedTuple):

@@ -6,17 +6,18 @@ is opened. It is sent to the one host of the target.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Flag, MapOf, Number, OptionFault, Text
 from evalcase.model.target import TargetOptions
 from evalcase.targets.web.shapes import Headers
+from evalcase.text.late_pattern import late_pattern
 
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_TOKEN = late_pattern(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FRAMING = frozenset({"content-length", "transfer-encoding", "connection"})
 
 

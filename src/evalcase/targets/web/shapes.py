@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,8 +11,9 @@ from evalcase.model.json_value import JSON, kind
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import MapOf, OptionFault, Text
 from evalcase.text.json_path import JsonPath
+from evalcase.text.late_pattern import late_pattern
 
-_USER = re.compile(r"[^/?#]*//[^/?#]*@")
+_USER = late_pattern(r"[^/?#]*//[^/?#]*@")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,72 @@
+"""Reports whose rows are cases: JUnit, Markdown, and annotations of GitHub."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from evalcase.cli.conclusion import say_mixed, why_incomplete
+from evalcase.cli.reports.reported import Reported
+from evalcase.cli.reports.standing import Standing
+from evalcase.model.quick_dataclass import replace
+from evalcase.model.result import Result
+from evalcase.record.evaluated import Evaluated
+from evalcase.record.folder import origin_of
+from evalcase.report.files.folded import CaseTrials, fold_trials
+
+_TROUBLE = ("errored", "failed", "ungraded", "unfinished")
+
+
+def write_junit(reported: Reported) -> Iterator[str]:
+    from evalcase.report.files.junit import About, junit_pieces
+
+    kept, standing = reported.kept, Standing(reported)
+    incomplete = _incomplete(reported.evaluated())
+    about = About(kept.run.id, kept.run.created_at, incomplete, reported.junit_properties)
+    cases = _cases(reported, reported.results())
+    return junit_pieces(cases, kept.find_case, standing.locate, standing.see, about)
+
+
+def write_github(reported: Reported) -> Iterator[str]:
+    from evalcase.report.files.annotations import annotation_lines
+
+    standing = Standing(reported)
+    cases = _cases(reported, reported.results())
+    lines = annotation_lines(
+        cases, standing.find_line, standing.see, _incomplete(reported.evaluated())
+    )
+    return (line + "\n" for line in lines)
+
+
+def write_markdown(reported: Reported) -> Iterator[str]:
+    from evalcase.report.files.markdown import About, markdown_pieces
+
+    kept, evaluated = reported.kept, reported.evaluated()
+    notes = [f"cases that did not pass in {origin}" if (origin := origin_of(kept.run)) else "",
+             say_mixed(kept.mixed)]  # fmt: skip
+    about = About(
+        kept.run.id, evaluated.duration_s, _incomplete(evaluated),
+        tuple(note for note in notes if note),
+    )  # fmt: skip
+    return markdown_pieces(reported.figures(), _troubled(reported), kept.find_case, about)
+
+
+def _troubled(reported: Reported) -> Iterator[CaseTrials]:
+    """The cases to be shown, the worst kind first; each kind is looked for by itself, so that no
+    more than one is held."""
+    wanted = reported.wanted.verdicts or _TROUBLE
+    for verdict in _TROUBLE if not reported.wanted.verdicts else wanted:
+        only = replace(reported, wanted=replace(reported.wanted, verdicts=(verdict,)))
+        yield from _cases(only, only.results())
+
+
+def _cases(reported: Reported, results: Iterable[Result]) -> Iterator[CaseTrials]:
+    return fold_trials(results, reported.kept.outcome)
+
+
+def _incomplete(evaluated: Evaluated) -> str:
+    """Why some of a run is missing; empty where nothing is."""
+    why = why_incomplete(evaluated)
+    if evaluated.not_run:
+        left = f"{evaluated.not_run:,} cases were not run"
+        why = f"{why}; {left}" if why else left
+    return why

@@ -1,0 +1,59 @@
+"""Where the cases of a run stand in their files today, for reports that point at a line.
+
+The record has no lines, and needs none. Files are looked at only for runs that this user made: what
+a stranger's record names is not opened.
+"""
+
+from __future__ import annotations
+
+import os
+
+from evalcase.cli.reports.reported import Reported
+from evalcase.cli.seen_suites import see_suites
+from evalcase.record.seal import is_own
+from evalcase.system.world import this_world
+
+_MOST_BYTES = 50_000_000
+"""A file that is larger is not read for the sake of a line."""
+
+
+class Standing:
+    """Finds the line of a case. A file is read when the first of its cases is looked for."""
+
+    def __init__(self, reported: Reported) -> None:
+        run, config = reported.kept.run, reported.place.config
+        self._root = os.path.realpath(config.root)
+        self._cwd = reported.place.cwd
+        self._is_own = is_own(run, this_world().state, config.root)
+        self._lines: dict[str, dict[str, int]] = {}
+        self.see = see_suites(run, config.root, self._cwd)
+        """How a person here writes the path of a suite."""
+
+    def find_line(self, suite: str, case: str) -> int | None:
+        if not self._is_own or suite.startswith("<"):
+            return None
+        known = self._lines.get(suite)
+        if known is None:
+            known = self._lines[suite] = self._read(os.path.join(self._cwd, self.see(suite)))
+        return known.get(case)
+
+    def locate(self, suite: str, case: str) -> str:
+        """`file:line`, or the file alone."""
+        line = self.find_line(suite, case)
+        return self.see(suite) if line is None else f"{self.see(suite)}:{line}"
+
+    def _read(self, path: str) -> dict[str, int]:
+        from evalcase.suites.load import load_file
+        from evalcase.suites.placing import place_cases
+
+        real = os.path.realpath(path)
+        if not real.startswith(self._root + os.sep) or not os.path.isfile(real):
+            return {}
+        if os.path.getsize(real) > _MOST_BYTES:
+            return {}
+        suite = load_file(path).suite
+        if suite is None:
+            return {}
+        spans = place_cases(path, range(len(suite)))
+        pairs = zip(suite, spans, strict=True)
+        return {case.id: span.line for case, span in pairs if span is not None}

@@ -1,0 +1,36 @@
+"""Reports whose rows are trials, for spreadsheets and data frames: CSV and Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evalcase.cli.reports.reported import Reported
+from evalcase.report.files.rows import TYPES, Cell, grader_column, trial_row
+
+
+def write_csv(reported: Reported) -> Iterator[str]:
+    from evalcase.report.files.csv import csv_pieces
+
+    return csv_pieces(_columns(reported), _rows(reported))
+
+
+def write_parquet(reported: Reported) -> Iterator[bytes]:
+    from evalcase.report.files.parquet import parquet_pieces
+
+    return parquet_pieces(_columns(reported), _rows(reported))
+
+
+def _columns(reported: Reported) -> list[str]:
+    """The same of every trial, and one for each grader: they are gone through once for that."""
+    graders: dict[str, None] = {}
+    for result in reported.results():
+        for grade in result.grades:
+            graders[grader_column(grade.grader)] = None
+    return [*TYPES, *graders]
+
+
+def _rows(reported: Reported) -> Iterator[dict[str, Cell]]:
+    kept = reported.kept
+    for result in reported.results():
+        case = kept.find_case(result.key.suite, result.key.case)
+        yield trial_row(kept.run.id, result, case, kept.outcome(result))

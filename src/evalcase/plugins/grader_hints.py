@@ -1,0 +1,108 @@
+"""What to write in place of a grader that nobody knows: one of ours that is near, or that does what
+another tool's grader of that name does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from evalcase.model.nearest import hint_at, nearest_meaning
+from evalcase.plugins.registry import names
+from evalcase.resolve.grader_names import NEGATED
+
+_MODEL = "`judge`, by a criterion of your own"
+_CODE = "`python`, by a function of yours"
+
+INSTEAD: Mapping[str, str] = {
+    "agent-rubric": _MODEL,
+    "answer-relevance": "{judge: {rubric: relevant}}",
+    "bleu": _CODE,
+    "classifier": _MODEL,
+    "composite": "`weighted`, or `all`, with the graders in it",
+    "contains-html": _CODE,
+    "contains-json": "`json`: all of the answer is the JSON, or one fenced block",
+    "contains-sql": _CODE,
+    "contains-xml": _CODE,
+    "context-faithfulness": "{judge: {rubric: faithful}}",
+    "context-recall": "{judge: {rubric: context_recall}}",
+    "context-relevance": "{judge: {rubric: context_precision}}",
+    "conversation-relevance": "{judge: {rubric: conversation_goal}}",
+    "execution-metrics": "`tool_calls`, `tokens`, `cost` and `latency`, each with its limit",
+    "factuality": "{judge: {rubric: correct}}, and `expected_output` for what is true",
+    "field-accuracy": "`fields`, a mapping of paths to values or matchers",
+    "finish-reason": "`finish`, with the words of the service itself, such as `end_turn`",
+    "g-eval": "`judge`, with its steps as `rubrics`",
+    "gleu": _CODE,
+    "guardrails": "`finish: {refusal: forbid}`, or `judge`",
+    "human": "`evalcase calibrate --label`, for labels of people",
+    "is-html": _CODE,
+    "is-refusal": "{judge: {rubric: refuses}}",
+    "is-sql": _CODE,
+    "is-valid-function-call": "`trajectory`, with the calls that are expected",
+    "is-valid-openai-function-call": "`trajectory`, with the calls that are expected",
+    "is-valid-openai-tools-call": "`trajectory`, with the calls that are expected",
+    "is-xml": _CODE,
+    "javascript": "`fields` or `length` for what is simple, else `python` or `script`",
+    "levenshtein": "`similarity`, whose `threshold` is a share of characters, and no distance",
+    "max-score": _CODE,
+    "meteor": _CODE,
+    "model-graded-factuality": "{judge: {rubric: correct}}, and `expected_output` for what is true",
+    "moderation": "{judge: {rubric: harmless}}",
+    "perplexity": _CODE,
+    "perplexity-score": _CODE,
+    "pi": _MODEL,
+    "rouge-n": _CODE,
+    "rubrics": "{judge: {rubrics: […]}}",
+    "ruby": "`script`, with the program and its arguments",
+    "search-rubric": _MODEL,
+    "select-best": _MODEL,
+    "similar": "`judge` for what is meant; `similarity` compares characters",
+    "skill-used": "{tool_calls: {needed: {NAME: 1}}}",
+    "token-usage": "{tokens: {value: …, input: …, output: …}}",
+    "tool-call-f1": "`trajectory`, whose score is the share of calls that were made",
+    "tool-trajectory": "`trajectory`, with `order` for `mode` and the calls as `value`",
+    "trace-error-spans": "{tool_calls: {errors: forbid}}",
+    "trace-span-count": "{tool_calls: {max: …}}",
+    "trace-span-duration": "`latency`, in seconds",
+    "trajectory:goal-success": "{judge: {rubric: task_completed}}",
+    "trajectory:step-count": "{tool_calls: {min: …, max: …}}",
+    "trajectory:tool-args-match": "{trajectory: [{tool: NAME, input: {…}}]}",
+    "trajectory:tool-sequence": "{trajectory: [NAME, NAME]}; its `order` says how exactly",
+    "trajectory:tool-used": "{tool_calls: {needed: {NAME: 1}}}",
+    "webhook": "`script`, with a program that asks it",
+    "word-count": "{length: {min: …, max: …, unit: words}}",
+}
+"""What promptfoo's and AgentV's graders are here whose meaning, or whose options, are others."""
+
+_NEAR = {
+    "exact": "expected", "exact_match": "expected", "match": "expected",
+    "code": "python", "function": "python", "callable": "python", "command": "script",
+    "includes": "contains", "contains_any": "contains", "contains_all": "contains",
+    "not_contains": "contains", "pattern": "regex", "string_check": "equals", "choice": "one_of",
+    "text_similarity": "similarity", "is_json": "json", "is_valid_json": "json",
+    "jsonschema": "json_schema", "json_match": "json_equals", "tool_correctness": "trajectory",
+    "trajectory_match": "trajectory", "max_tool_calls": "tool_calls", "max_duration": "latency",
+    "length_limit": "length",
+}  # fmt: skip
+"""What other tools call graders that do nearly the same."""
+_JUDGES = ("llm", "judge", "rubric", "geval", "g_eval", "model_grade", "score_model")
+
+
+def hint_for_grader(name: str) -> str:
+    """What to write for a name that no grader has."""
+    bare = name.removeprefix(NEGATED)
+    instead = INSTEAD.get(bare) or INSTEAD.get(bare.replace("_", "-"))
+    if instead is not None:
+        return f"write {instead}" + ("; `not: true` turns it round" if bare != name else "")
+    if " " in name.strip():
+        return f"write {{judge: …}} to have a model say whether it is so: “{name.strip():.60}”"
+    known = names("graders")
+    word, _, value = name.partition(":")
+    if value and word in known:
+        return f"write {{{word}: {value}}}"
+    meant = {**_NEAR, **{each: each for each in known}}
+    hint = hint_at(nearest_meaning(name.replace("-", "_"), meant))
+    if hint is not None:
+        return hint
+    if any(word in name.lower().replace("-", "_") for word in _JUDGES):
+        return "did you mean `judge`? It asks a model; without options, by `criteria` and `rubrics`"
+    return f"there are {', '.join(known)}"

@@ -1,0 +1,82 @@
+"""Cases in, the commands out by which GitHub writes beside the lines of a pull request.
+
+It shows ten errors, ten warnings and ten notices of a step and drops the others without a word: so
+the tenth of a kind says how many more there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.report.files.folded import UNFINISHED, CaseTrials
+from evalcase.report.files.problems import github_command
+from evalcase.report.terminal.failures import passed_of, reason_of
+
+_MOST = 10
+_LONGEST = 400
+_LEVELS = {"errored": "error", "failed": "error", "ungraded": "warning", UNFINISHED: "warning"}
+
+FindLine = Callable[[str, str], "int | None"]
+"""The line of a case of a suite; None where nobody knows."""
+See = Callable[[str], str]
+"""How the path of a suite is written where the report is read."""
+
+
+@dataclass(slots=True)
+class _Kind:
+    """Those of one level, as far as they are shown."""
+
+    shown: list[CaseTrials] = field(default_factory=list)
+    total: int = 0
+
+    def add(self, each: CaseTrials) -> None:
+        self.total += 1
+        if len(self.shown) < _MOST:
+            self.shown.append(each)
+
+
+def annotation_lines(
+    cases: Iterable[CaseTrials], find_line: FindLine, see: See, incomplete: str = ""
+) -> Iterator[str]:
+    """A command in each line: of what errored or failed, of what has no verdict, and of what
+    passed only in some of its trials."""
+    kinds = {"error": _Kind(), "warning": _Kind(), "notice": _Kind()}
+    for each in cases:
+        level = _LEVELS.get(each.verdict, "notice" if _is_flaky(each) else "")
+        if level:
+            kinds[level].add(each)
+    if incomplete:
+        kinds["error"].total += 1
+        yield github_command("error", {"title": "evalcase: the run is not complete"}, incomplete)
+    for level, kind in kinds.items():
+        said = 1 if incomplete and level == "error" else 0
+        yield from _of_level(level, kind, find_line, see, said)
+
+
+def _of_level(level: str, kind: _Kind, find_line: FindLine, see: See, said: int) -> Iterator[str]:
+    room = _MOST - said
+    fits = kind.total <= _MOST
+    for each in kind.shown[: room if fits else room - 1]:
+        yield _command(level, each, find_line, see)
+    if not fits:
+        more = kind.total - (_MOST - 1)
+        yield github_command(level, {"title": f"evalcase: {more:,} more"}, "see `evalcase report`")
+
+
+def _is_flaky(each: CaseTrials) -> bool:
+    return each.verdict == "passed" and each.outcome.passed < each.outcome.trials
+
+
+def _command(level: str, each: CaseTrials, find_line: FindLine, see: See) -> str:
+    line = find_line(each.suite, each.case)
+    place = {"file": see(each.suite), **({"line": str(line)} if line is not None else {})}
+    told = [passed_of(each.outcome)] if each.outcome.repeats > 1 else []
+    why = reason_of(each.telling)
+    text = "; ".join([*told, *([why] if why else [])])
+    title = f"{each.verdict}: {each.case} ({each.target})"
+    return github_command(level, {**place, "title": title}, _cut(text or each.verdict))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

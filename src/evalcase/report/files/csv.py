@@ -1,0 +1,44 @@
+"""Rows in, CSV out that a spreadsheet shows and never obeys.
+
+A text that begins like a formula gets an apostrophe before it, as spreadsheets themselves do for
+text; numbers are written as numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from evalcase.report.files.rows import Cell
+from evalcase.text.late_pattern import late_pattern
+
+_FORMULA = late_pattern(r"[\s\x00]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
+"""What makes a spreadsheet calculate, white space before it or not; in full width, too."""
+_HIDDEN = late_pattern(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_ROWS = 1000
+
+
+def csv_pieces(columns: Sequence[str], rows: Iterable[Mapping[str, Cell]]) -> Iterator[str]:
+    """The header and every row; some rows in each piece."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\r\n")
+    writer.writerow([_cell(name) for name in columns])
+    for number, row in enumerate(rows, 1):
+        writer.writerow([_cell(row.get(name)) for name in columns])
+        if number % _ROWS == 0:
+            yield buffer.getvalue()
+            buffer.seek(0)
+            buffer.truncate()
+    yield buffer.getvalue()
+
+
+def _cell(value: Cell) -> Cell:
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    if not isinstance(value, str):
+        return value
+    text = _HIDDEN.sub(lambda match: f"<U+{ord(match[0]):04X}>", value)
+    return f"'{text}" if _FORMULA.match(text) else text

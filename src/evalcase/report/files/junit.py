@@ -1,0 +1,228 @@
+"""Cases in, JUnit XML out, as Jenkins' schema (junit-10.xsd) has it and GitLab reads it.
+
+A suite at a target is a `testsuite`, a case of it a `testcase`; repeats are folded, so that no name
+comes twice. How many tests a suite has stands before them: they wait in a temporary file meanwhile.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO
+
+from evalcase.model.case import Case
+from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.result import Result
+from evalcase.report.files.folded import UNFINISHED, CaseTrials, FindCase
+from evalcase.report.files.xml import xml_tag, xml_text
+from evalcase.report.terminal.failures import detail_lines, passed_of, reason_of
+from evalcase.report.terminal.said import answer_said
+from evalcase.report.terminal.style import PLAIN
+
+_MOST_BYTES = 10_000
+"""Of the body of a failure."""
+_LONGEST_MESSAGE = 500
+_WIDTH = 100
+_CHUNK = 1 << 20
+
+Locate = Callable[[str, str], str]
+"""Where a case of a suite stands: `file:line`, or the file alone."""
+See = Callable[[str], str]
+"""How the path of a suite is written where the report is read."""
+
+
+class About(NamedTuple):
+    """What is said of the whole run."""
+
+    run: str
+    created_at: str
+    """UTC, ISO 8601."""
+    incomplete: str = ""
+    """Why some of it is missing; empty where nothing is."""
+    properties: bool = False
+    """Whether test cases have properties, which not every reader takes."""
+
+
+@dataclass(slots=True)
+class _Group:
+    """The test cases of a suite at a target, as far as they have come."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    total: int = 0
+    time_s: float = 0.0
+    places: array[int] = field(default_factory=lambda: array("Q"))
+    """Where its test cases begin in the temporary file, and how long they are."""
+
+    def add(self, element: str, seconds: float, at: int, size: int) -> None:
+        self.total += 1
+        self.time_s += seconds
+        if element:
+            self.counts[element] = self.counts.get(element, 0) + 1
+        if self.places and self.places[-2] + self.places[-1] == at:
+            self.places[-1] += size
+        else:
+            self.places.extend((at, size))
+
+
+def junit_pieces(
+    cases: Iterable[CaseTrials], find_case: FindCase, locate: Locate, see: See, about: About
+) -> Iterator[str]:
+    """The whole document."""
+    groups: dict[tuple[str, str], _Group] = {}
+    with tempfile.TemporaryFile() as spool:
+        for each in cases:
+            element = _ELEMENTS[each.verdict]
+            case = find_case(each.suite, each.case)
+            text = _test_case(each, case, see(each.suite), locate, about)
+            data, at = text.encode(), spool.tell()
+            spool.write(data)
+            group = groups.setdefault((see(each.suite), each.target), _Group())
+            group.add(element, each.duration_s, at, len(data))
+        yield from _document(groups, spool, about)
+
+
+_ELEMENTS = {
+    "passed": "", "failed": "failure", "ungraded": "failure", "errored": "error",
+    "skipped": "skipped", UNFINISHED: "skipped",
+}  # fmt: skip
+
+
+def _document(
+    groups: dict[tuple[str, str], _Group], spool: IO[bytes], about: About
+) -> Iterator[str]:
+    broken = 1 if about.incomplete else 0
+    total = sum(group.total for group in groups.values()) + broken
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+    yield xml_tag("testsuites", {
+        "name": "evalcase", "tests": str(total), "failures": str(_count(groups, "failure")),
+        "errors": str(_count(groups, "error") + broken),
+        "time": _seconds(sum(group.time_s for group in groups.values())),
+    }) + "\n"  # fmt: skip
+    for (suite, target), group in groups.items():
+        yield _suite_tag(suite, target, group, about)
+        for at, size in zip(group.places[::2], group.places[1::2], strict=True):
+            yield from _read(spool, at, size)
+        yield "</testsuite>\n"
+    if about.incomplete:
+        yield from _incomplete(about)
+    yield "</testsuites>\n"
+
+
+def _count(groups: dict[tuple[str, str], _Group], element: str) -> int:
+    return sum(group.counts.get(element, 0) for group in groups.values())
+
+
+def _suite_tag(suite: str, target: str, group: _Group, about: About) -> str:
+    start = xml_tag("testsuite", {
+        "name": f"{suite} [{target}]", "tests": str(group.total),
+        "failures": str(group.counts.get("failure", 0)),
+        "errors": str(group.counts.get("error", 0)),
+        "skipped": str(group.counts.get("skipped", 0)),
+        "time": _seconds(group.time_s), "timestamp": about.created_at[:19], "file": suite,
+    })  # fmt: skip
+    properties = "".join(
+        xml_tag("property", {"name": name, "value": value}, "/>")
+        for name, value in (("run", about.run), ("target", target))
+    )
+    return f"{start}\n<properties>{properties}</properties>\n"
+
+
+def _read(spool: IO[bytes], at: int, size: int) -> Iterator[str]:
+    """A part of the temporary file, which ends where a test case does."""
+    spool.seek(at)
+    rest = b""
+    while size:
+        data = spool.read(min(size, _CHUNK))
+        size -= len(data)
+        whole, newline, rest = (rest + data).rpartition(b"\n")
+        yield (whole + newline).decode()
+    yield rest.decode()
+
+
+def _incomplete(about: About) -> Iterator[str]:
+    """A test of its own that fails: else what was never run would look like what passed."""
+    yield xml_tag("testsuite", {
+        "name": "evalcase", "tests": "1", "failures": "0", "errors": "1", "skipped": "0",
+        "time": "0.000",
+    }) + "\n"  # fmt: skip
+    named = {"classname": "evalcase", "name": "the run is complete", "time": "0.000"}
+    yield xml_tag("testcase", named)
+    message = {"message": about.incomplete, "type": "incomplete"}
+    yield f"{xml_tag('error', message, '/>')}</testcase>\n</testsuite>\n"
+
+
+def _test_case(
+    each: CaseTrials, case: Case | None, suite: str, locate: Locate, about: About
+) -> str:
+    start = {"classname": suite, "name": f"{each.case} [{each.target}]",
+             "time": _seconds(each.duration_s)}  # fmt: skip
+    inside = "".join(_inside(each, case, locate, about))
+    if not inside:
+        return xml_tag("testcase", start, "/>") + "\n"
+    return f"{xml_tag('testcase', start)}{inside}</testcase>\n"
+
+
+def _inside(each: CaseTrials, case: Case | None, locate: Locate, about: About) -> Iterator[str]:
+    if about.properties:
+        yield _properties(each)
+    if each.verdict == "passed":
+        for trial in each.trials:
+            if trial.verdict != "passed":
+                yield _element(_flaky(trial), trial, case, "", locate)
+    elif each.verdict in ("skipped", UNFINISHED):
+        why = each.telling.reason if each.verdict == "skipped" else passed_of(each.outcome)
+        yield xml_tag("skipped", {"message": _cut(why)}, "/>")
+    else:
+        told = passed_of(each.outcome) if each.outcome.repeats > 1 else ""
+        yield _element(_ELEMENTS[each.verdict], each.telling, case, told, locate)
+
+
+def _flaky(trial: Result) -> str:
+    return "flakyError" if trial.verdict == "errored" else "flakyFailure"
+
+
+def _element(name: str, trial: Result, case: Case | None, told: str, locate: Locate) -> str:
+    """Why a trial is not passed: where its case stands first, then all that a summary shows."""
+    reason = reason_of(trial)
+    message = _cut(f"{told}; {reason}" if told else reason)
+    kind = trial.failure.kind if trial.failure is not None else trial.verdict
+    lines = [f"{locate(trial.key.suite, trial.key.case)}: {message}"]
+    lines += detail_lines(trial, answer_said(trial.answer), case, PLAIN, _WIDTH)
+    start = xml_tag(name, {"message": message, "type": kind})
+    return f"{start}{_capped(lines)}</{name}>"
+
+
+def _capped(lines: Iterable[str]) -> str:
+    """As many whole lines as fit."""
+    fitting, size = [], 0
+    for line in lines:
+        text = xml_text(line)
+        size += len(text.encode()) + 1
+        if size > _MOST_BYTES:
+            fitting.append("… (the rest is in the record)")
+            break
+        fitting.append(text)
+    return "\n".join(fitting)
+
+
+def _properties(each: CaseTrials) -> str:
+    values = {"verdict": each.verdict, "trials": str(each.outcome.trials)}
+    if each.score is not None:
+        values["score"] = f"{each.score:.6g}"
+    if each.cost_usd is not None:
+        values["cost_usd"] = f"{each.cost_usd:.6g}"
+    inside = "".join(
+        xml_tag("property", {"name": key, "value": value}, "/>") for key, value in values.items()
+    )
+    return f"<properties>{inside}</properties>"
+
+
+def _cut(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST_MESSAGE else f"{text[: _LONGEST_MESSAGE - 1]}…"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.3f}"

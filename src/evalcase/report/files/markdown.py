@@ -1,0 +1,182 @@
+"""Figures and cases in, Markdown out for a pull request or the summary of a workflow.
+
+Whatever a model or a suite says is text in it: it makes no table, no link, no mention of people,
+and ends no block. All of it fits into a comment: of what doesn't, there is a count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from evalcase.model.case import Case
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.report.figures.figures import Figures, Mean, Part
+from evalcase.report.files.folded import UNFINISHED, CaseTrials, FindCase
+from evalcase.report.terminal.failures import detail_lines, passed_of, reason_of
+from evalcase.report.terminal.progress import VERDICTS, money, percent
+from evalcase.report.terminal.said import answer_said
+from evalcase.report.terminal.style import PLAIN
+from evalcase.text.late_pattern import late_pattern
+from evalcase.text.visible import visible
+
+MARKER = "<!-- evalcase -->"
+"""The first line, by which a comment is found again, to be written anew."""
+BUDGET = 60_000
+"""Characters; GitHub takes 65,536 in a comment."""
+_RESERVE = 600
+_MOST_PARTS = 25
+_LONGEST = 160
+_WIDTH = 100
+_SIGNS = {"passed": "✅", "failed": "❌", "errored": "💥", "ungraded": "⚠️", UNFINISHED: "⚠️",
+          "skipped": "⏭️"}  # fmt: skip
+_SPECIAL = late_pattern(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&=])")
+
+
+class About(NamedTuple):
+    """What is said of the whole run."""
+
+    run: str
+    duration_s: float | None = None
+    incomplete: str = ""
+    """Why some of it is missing; empty where nothing is."""
+    notes: tuple[str, ...] = ()
+    """What has to be known before any number is read."""
+
+
+def markdown_pieces(
+    figures: Figures, cases: Iterable[CaseTrials], find_case: FindCase, about: About,
+    budget: int = BUDGET,
+) -> Iterator[str]:  # fmt: skip
+    """Everything; `cases` are those that are to be shown."""
+    used = 0
+    for piece in _head(figures, about):
+        used += len(piece)
+        yield piece
+    left: dict[str, int] = {}
+    for each in cases:
+        piece = _case(each, find_case(each.suite, each.case))
+        if left or used + len(piece) > budget - _RESERVE:
+            left[each.verdict] = left.get(each.verdict, 0) + 1
+        else:
+            used += len(piece)
+            yield piece
+    if left:
+        said = ", ".join(f"{count:,} {verdict}" for verdict, count in left.items())
+        yield f"\n… and {said} more, which don't fit: `evalcase report {_plain(about.run)}`\n"
+    yield f"\n<sub>run {_code(about.run)}</sub>\n"
+
+
+def _head(figures: Figures, about: About) -> Iterator[str]:
+    yield f"{MARKER}\n### {_headline(figures, about)}\n\n"
+    for note in about.notes:
+        yield f"> {_inline(note)}\n\n"
+    if about.incomplete:
+        yield f"> ⚠️ **not complete**: {_inline(about.incomplete)}\n\n"
+    if len(figures.by_target) > 1:
+        yield from _table("target", {**figures.by_target, "all": figures.all})
+    else:
+        yield from _table("", {"": figures.all})
+    for title, parts in (("suite", figures.by_suite), ("tag", figures.by_tag),
+                         ("grader", figures.by_grader)):  # fmt: skip
+        if len(parts) > 1:
+            yield f"<details><summary>by {title}</summary>\n\n"
+            yield from _table(title, parts)
+            yield "</details>\n\n"
+    facts = [text for text in _facts(figures, about) if text]
+    if facts:
+        yield " · ".join(facts) + "\n\n"
+
+
+def _headline(figures: Figures, about: About) -> str:
+    part = figures.all
+    counts = part.cases
+    good = not (counts.failed + counts.errored + counts.ungraded + part.unfinished)
+    sign = "✅" if good and counts.passed and not about.incomplete else "❌"
+    rate = "" if part.rate.value is None else f" ({percent(part.rate.value)})"
+    tried = counts.total - counts.skipped
+    return f"{sign} {counts.passed:,} of {tried:,} cases passed{rate}"
+
+
+def _table(title: str, parts: Mapping[str, Part]) -> Iterator[str]:
+    """A row for each part, with a column for every verdict that there is."""
+    shown = dict(list(parts.items())[:_MOST_PARTS])
+    verdicts = [v for v in VERDICTS if any(getattr(part.cases, v) for part in shown.values())]
+    unfinished = any(part.unfinished for part in shown.values())
+    names = [*([title] if title else []), *verdicts, *([UNFINISHED] if unfinished else []),
+             "pass rate", "95 % interval"]  # fmt: skip
+    yield f"| {' | '.join(names)} |\n|{'|'.join('---' if n == title else '--:' for n in names)}|\n"
+    for name, part in shown.items():
+        cells = [*([_code(name)] if title else [])]
+        cells += [f"{getattr(part.cases, verdict):,}" for verdict in verdicts]
+        cells += [f"{part.unfinished:,}"] if unfinished else []
+        yield f"| {' | '.join([*cells, *_rate(part.rate)])} |\n"
+    if len(parts) > len(shown):
+        yield f"\n… and {len(parts) - len(shown):,} more\n"
+    yield "\n"
+
+
+def _rate(mean: Mean) -> tuple[str, str]:
+    value = "–" if mean.value is None else percent(mean.value)
+    if mean.low is None or mean.high is None:
+        return value, "not estimable" if mean.n else "–"
+    return value, f"{percent(mean.low)} to {percent(mean.high)}"
+
+
+def _facts(figures: Figures, about: About) -> Iterator[str]:
+    effort = figures.effort
+    if about.duration_s is not None:
+        yield f"{about.duration_s:.1f} s in all"
+    if effort.median_s is not None and effort.p95_s is not None:
+        yield f"an answer took {effort.median_s:.2f} s (median), {effort.p95_s:.2f} s (95 %)"
+    if effort.cost_usd is not None:
+        yield money(effort.cost_usd)
+
+
+def _case(each: CaseTrials, case: Case | None) -> str:
+    """A case that can be opened, with all that a summary shows of it."""
+    trial = each.telling
+    told = [passed_of(each.outcome)] if each.outcome.repeats > 1 else []
+    why = "; ".join([*told, *([reason_of(trial)] if reason_of(trial) else [])]) or each.verdict
+    name = f"{each.suite}: {each.case} ({each.target})"
+    lines = detail_lines(trial, answer_said(trial.answer), case, PLAIN, _WIDTH)
+    return (
+        f"<details><summary>{_SIGNS[each.verdict]} {each.verdict} {_html(name)}<br>"
+        f"{_html(_cut(why))}</summary>\n\n{_fenced(lines)}\n</details>\n\n"
+    )
+
+
+def _fenced(lines: Iterable[str]) -> str:
+    """A block of text that nothing in it can end."""
+    text = "\n".join(lines)
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{text}\n{fence}\n"
+
+
+def _inline(text: str) -> str:
+    """Text between other text. Marks are escaped; nobody is mentioned, and nothing linked."""
+    return _unlinked(_SPECIAL.sub(r"\\\1", _plain(text)))
+
+
+def _html(text: str) -> str:
+    """Text in an element, where Markdown is not read."""
+    escaped = _plain(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return f"<code>{escaped}</code>"
+
+
+def _code(text: str) -> str:
+    """A name, in a table or elsewhere: as HTML, since a bar would end the cell of a table."""
+    return _html(_cut(text)).replace("|", "&#124;")
+
+
+def _unlinked(text: str) -> str:
+    return re.sub(r"(?<=[@#])(?=\w)", "\u200b", text)
+
+
+def _plain(text: str) -> str:
+    return visible(" ".join(text.split()))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -1,0 +1,63 @@
+"""A result with its case in, a row of plain cells out: what tables have of a trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import chain
+
+from evalcase.model.case import Case
+from evalcase.model.message import Message
+from evalcase.model.outcome import Outcome
+from evalcase.model.result import Result
+from evalcase.report.files.folded import UNFINISHED
+from evalcase.report.terminal.failures import reason_of
+from evalcase.text.readable import as_json, call_lines, content_text
+
+Cell = str | int | float | None
+TYPES: Mapping[str, type] = {
+    "suite": str, "case": str, "target": str, "repeat": int, "verdict": str, "score": float,
+    "case_verdict": str, "reason": str, "input": str, "expected_output": str, "answer": str,
+    "tool_calls": str, "duration_s": float, "cost_usd": float, "input_tokens": int,
+    "output_tokens": int, "attempts": int, "tags": str, "metadata": str, "run": str,
+}  # fmt: skip
+"""The columns, beside one for each grader with its score."""
+
+
+def grader_column(name: str) -> str:
+    return f"score: {name}"
+
+
+def trial_row(run: str, result: Result, case: Case | None, outcome: Outcome) -> dict[str, Cell]:
+    """The cells of a trial; None for what there is not."""
+    answer, usage = result.answer, result.answer.usage if result.answer is not None else None
+    data = case.data if case is not None else {}
+    tags, metadata = data.get("tags"), data.get("metadata")
+    row: dict[str, Cell] = {
+        "suite": result.key.suite, "case": result.key.case, "target": result.key.target,
+        "repeat": result.key.repeat, "verdict": result.verdict, "score": result.score,
+        "case_verdict": outcome.verdict or UNFINISHED, "reason": reason_of(result) or None,
+        "input": _said(case.input, "user") if case is not None else None,
+        "expected_output": _said(case.expected_output, "assistant") if case is not None else None,
+        "answer": _said(answer.messages, "assistant") if answer is not None else None,
+        "tool_calls": _calls(answer.messages) if answer is not None else None,
+        "duration_s": result.duration_s,
+        "cost_usd": answer.cost_usd if answer is not None else None,
+        "input_tokens": usage.input_tokens if usage is not None else None,
+        "output_tokens": usage.output_tokens if usage is not None else None,
+        "attempts": result.attempts,
+        "tags": ", ".join(tags) if tags else None,
+        "metadata": as_json(metadata) if metadata else None, "run": run,
+    }  # fmt: skip
+    for grade in result.grades:
+        row[grader_column(grade.grader)] = grade.score
+    return row
+
+
+def _said(messages: Iterable[Message], role: str) -> str | None:
+    """The last that somebody says."""
+    said = [m.content for m in messages if m.role == role and m.content is not None]
+    return content_text(said[-1]) if said else None
+
+
+def _calls(messages: Iterable[Message]) -> str | None:
+    return "\n".join(chain.from_iterable(map(call_lines, messages))) or None

@@ -1,0 +1,59 @@
+"""The files beside this one in, the parts of the page that are the same for every run out.
+
+All script is one function in one element, all style is one element, and the policy of the page
+knows both by their hashes: nothing else can be executed, whatever the data holds.
+"""
+
+from __future__ import annotations
+
+import os
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+
+from evalcase.model.quick_tuple import NamedTuple
+
+SCRIPTS = (
+    "dom", "text", "data", "numbers", "state", "filters", "list", "messages", "diff", "grades",
+    "labels", "case", "charts", "compare", "keys", "main",
+)  # fmt: skip
+"""In the order in which they are put together: later ones use what earlier ones define."""
+
+_POLICY = (
+    "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; "
+    "img-src data:; base-uri 'none'; form-action 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+
+
+class Shell(NamedTuple):
+    """What stands before and after the data."""
+
+    head: bytes
+    tail: bytes
+
+
+@cache
+def build_shell() -> Shell:
+    """The page without its data."""
+    script, style = read_script(), _read("page.css")
+    policy = _POLICY.format(script=_hash(script), style=_hash(style))
+    text = _read("page.html").replace("{policy}", policy).replace("{style}", style)
+    head, tail = text.split("{data}")
+    return Shell(head.encode(), tail.replace("{script}", script).encode())
+
+
+def read_script() -> str:
+    """All files of script, as one function: none of its names can be reached from outside."""
+    parts = [_read(f"{name}.js") for name in SCRIPTS]
+    return "(() => {\n'use strict';\n" + "\n".join(parts) + "})();\n"
+
+
+def _hash(text: str) -> str:
+    return b64encode(sha256(text.encode()).digest()).decode()
+
+
+def _read(name: str) -> str:
+    path = os.path.join(os.path.dirname(__file__), name)
+    with open(path, encoding="utf-8", newline="\n") as file:
+        return file.read()

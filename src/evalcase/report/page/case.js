@@ -1,0 +1,126 @@
+// One case at a target: what was asked, what was expected and said, how it was graded, what it took.
+
+const panel = { element: null, row: -1, drawn: '' };
+
+function drawPanel() {
+  panel.element = h('section', { class: 'panel', tabindex: '-1', hidden: true, 'aria-label': 'Case' });
+  return panel.element;
+}
+
+async function updatePanel() {
+  const row = openRow();
+  const wanted = row < 0 ? '' : [state.case, state.trial, state.side].join('\t');
+  if (wanted === panel.drawn) return;
+  const isOther = row !== panel.row;
+  [panel.drawn, panel.row] = [wanted, row];
+  panel.element.hidden = row < 0;
+  document.body.classList.toggle('has-panel', row >= 0);
+  if (row < 0) { panel.element.replaceChildren(); return; }
+  const detail = await loadDetail(row);
+  if (panel.drawn !== wanted) return; // another was opened while this one was unpacked
+  panel.element.replaceChildren(drawTitle(row), detail ? drawCase(detail, row) : drawLeftOut(row));
+  if (isOther) panel.element.scrollTop = 0;
+  // The overview gives way to what was asked for.
+  const below = panel.element.getBoundingClientRect().top - document.querySelector('.sticky').offsetHeight;
+  if (!isNarrow() && below > 0) window.scrollBy(0, below);
+  if (isOther && isNarrow()) panel.element.focus();
+}
+
+const closePanel = () => change({ case: '', trial: '', side: '' });
+
+function drawTitle(row) {
+  const { columns, about } = data;
+  const step = (by, label, sign) => button(label, { class: 'plain', 'aria-label': label, title: label, disabled: !shown.rows[list.cursor + by], onclick: () => moveCursor(list.cursor + by) }, sign);
+  return h('header', { class: 'title' },
+    h('div', { class: 'line' }, drawMark(verdictOf(row)), h('h2', {}, drawWord(columns.case[row])),
+      h('nav', { 'aria-label': 'Cases' }, step(-1, 'Previous case', '↑'), step(1, 'Next case', '↓'), button('Close', { class: 'plain', 'aria-label': 'Close the case', title: 'Close (Esc)', onclick: closePanel }, '✕'))),
+    h('p', { class: 'fine' }, drawWord(about.suites[columns.suite[row]]), ' at ', drawWord(about.targets[columns.target[row]]),
+      columns.tags[row].map((tag) => button('', { class: 'tag', onclick: () => change({ tag: about.tags[tag] }) }, drawWord(about.tags[tag])))));
+}
+
+function drawLeftOut(row) {
+  return h('p', { class: 'notice' }, `The detail of this case is not in this file: it passed, and the file was to stay below ${groupDigits(data.about.left_out.cap)} bytes. `,
+    h('code', {}, data.about.left_out.command), ' shows it.', data.columns.asked[row] && drawText(data.columns.asked[row]));
+}
+
+function drawCase(detail, row) {
+  const trials = detail.trials.length ? detail.trials : detail.base || [];
+  const trial = trials.find((each) => String(each.repeat) === state.trial) || trials.find((each) => each.verdict === verdictOf(row)) || trials[0];
+  return h('div', { class: 'body' },
+    detail.input === undefined && h('p', { class: 'notice' }, 'The record does not have the case itself.'),
+    detail.input && [h('h3', {}, 'Input'), drawMessages(detail.input, 'Input')],
+    trials.length > 1 && drawTrials(detail, trials, trial),
+    trial && drawTrial(detail, trial),
+    detail.expected && (detail.reference === undefined || detail.expected.length > 1) && [h('h3', {}, 'Expected output'), drawMessages(detail.expected, 'Expected output')],
+    detail.facts && detail.facts.length > 0 && [h('h3', {}, 'The case'), h('dl', { class: 'facts' }, detail.facts.map(([name, text]) => [h('dt', {}, name), h('dd', {}, drawText(text, name === 'about' || name === 'criteria' ? '' : 'json'))]))]);
+}
+
+// Repeats folded: each different answer once, with the trials that gave it.
+function drawTrials(detail, trials, active) {
+  const groups = new Map();
+  for (const trial of trials) {
+    const name = trial.hash || `no answer ${trial.verdict}`;
+    groups.set(name, [...(groups.get(name) || []), trial]);
+  }
+  const passed = trials.filter((trial) => trial.verdict === 'passed').length;
+  const needed = detail.needed === undefined || detail.needed >= 1 ? 'all' : sayPercent(detail.needed);
+  const missing = detail.repeats > trials.length ? `, ${sayCount(detail.repeats - trials.length, 'more')} without a result`.replace('mores', 'more') : '';
+  return h('section', { class: 'trials', 'aria-label': 'Trials' },
+    h('p', { class: 'fine' }, `${passed} of ${trials.length} trials passed, ${needed} must${missing}; ${sayCount(groups.size, 'different answer')}`),
+    [...groups.values()].map((group) => h('div', { class: 'answer-group' }, h('span', { class: 'fine' }, group[0].hash ? `${group.length} ×` : 'no answer'),
+      group.map((trial) => button('', { class: 'chip', 'aria-pressed': trial === active ? 'true' : 'false', onclick: () => change({ trial: String(trial.repeat) }, true) }, drawMark(trial.verdict), `trial ${trial.repeat}`)))));
+}
+
+function drawTrial(detail, trial) {
+  return h('section', { class: 'trial', 'aria-label': `Trial ${trial.repeat}` },
+    h('p', { class: 'measures' }, listMeasures(trial).map((told) => h('span', {}, told))),
+    (trial.retried || []).map((failure, at) => drawFailure(failure, `Attempt ${at + 1}`)),
+    trial.failure && drawFailure(trial.failure, trial.verdict === 'skipped' ? 'Skipped' : 'Failure'),
+    drawSides(detail, trial),
+    trial.truncated && h('p', { class: 'notice' }, 'The answer was cut, as it was larger than evalcase keeps.'),
+    trial.scrubbed && h('p', { class: 'notice' }, 'A secret was taken out of the answer; it was graded with it.'),
+    trial.hash && drawLabelling(detail, trial),
+    drawGradings(trial),
+    trial.answer && (trial.answer.length > 1 || trial.answer.some((message) => message.calls || message.more)) && [h('h3', {}, 'Conversation'), drawMessages(trial.answer, 'Answer')]);
+}
+
+function listMeasures(trial) {
+  const told = [];
+  if (trial.score !== null && trial.score !== undefined) told.push(`score ${sayScore(trial.score)}`);
+  if (trial.verdict !== 'skipped') told.push(saySeconds(trial.seconds));
+  if (trial.attempts > 1) told.push(`${trial.attempts} attempts`);
+  if (trial.cost !== null && trial.cost !== undefined) told.push(sayMoney(trial.cost));
+  if (trial.tokens) {
+    const [given, said, cached] = trial.tokens;
+    if (given !== null) told.push(`${groupDigits(given)} tokens in${cached ? `, ${groupDigits(cached)} cached` : ''}`);
+    if (said !== null) told.push(`${groupDigits(said)} out`);
+  }
+  if (trial.model) told.push(drawWord(trial.model));
+  if (trial.cached) told.push('from the cache');
+  if (trial.earlier) told.push(`first took ${saySeconds(trial.earlier[0])}, ${sayMoney(trial.earlier[1])}`);
+  if (trial.at) told.push(sayTime(trial.at));
+  return told;
+}
+
+// What was expected, or what the other run said, beside what was said.
+function drawSides(detail, trial) {
+  const base = detail.base && detail.base.length && detail.trials.length ? detail.base.find((each) => each.repeat === trial.repeat) || detail.base[0] : null;
+  const sides = [];
+  if (base && base.text !== undefined) sides.push(['base', 'Base', base.text]);
+  if (detail.reference !== undefined) sides.push(['expected', 'Expected', detail.reference]);
+  if (trial.text === undefined) return sides.length ? h('div', {}, h('h3', {}, sides[sides.length - 1][1]), drawText(sides[sides.length - 1][2])) : null;
+  if (!sides.length) return trial.answer.length === 1 && !trial.answer[0].calls ? [h('h3', {}, 'Answer'), drawText(trial.text)] : null;
+  const chosen = sides.find(([name]) => name === state.side) || sides[0];
+  const actual = isCompared() ? (detail.trials.length ? 'Head' : 'Base') : 'Actual';
+  return h('div', {},
+    sides.length > 1 && h('div', { class: 'chips', role: 'group', 'aria-label': 'Compare with' }, sides.map(([name, label]) => button(label, { class: 'chip', 'aria-pressed': name === chosen[0] ? 'true' : 'false', onclick: () => change({ side: name }, true) }))),
+    drawDiff(chosen[2], trial.text, [chosen[1], actual]));
+}
+
+function drawGradings(trial) {
+  if (!trial.gradings || trial.gradings.length < 2) return trial.grades.length > 0 && [h('h3', {}, 'Grades'), drawGrades(trial.grades)];
+  const last = trial.gradings[trial.gradings.length - 1];
+  return [h('h3', {}, `Grades, ${sayCount(trial.gradings.length, 'grading')}`),
+    [...trial.gradings].reverse().map((grading) => h('details', { class: 'grading', open: grading === last },
+      h('summary', {}, drawMark(grading.verdict), `grading ${grading.number}, score ${sayScore(grading.score)}`), drawGrades(grading.grades)))];
+}

@@ -1,0 +1,154 @@
+"""The table of cases as columns, each compressed while it grows: a million rows are never held."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Iterator
+from math import fsum
+from typing import Any
+
+from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.result import Result
+from evalcase.report.page.subject import CaseRow
+
+VERDICTS = ("passed", "failed", "errored", "ungraded", "skipped", "unfinished")
+"""By the number that stands for each."""
+NAMES = (
+    "case", "suite", "target", "verdict", "score", "seconds", "cost", "tokens", "trials", "passed",
+    "answers", "retries", "tags", "failing", "asked", "reason", "chunk", "place",
+)  # fmt: skip
+BASE_NAMES = ("change", "base_verdict", "base_score", "base_seconds", "base_cost")
+
+_BLOCK = 500
+_EXCERPT = 120
+
+
+@dataclass(slots=True)
+class Known:
+    """Names that are written once, and then by their number."""
+
+    names: dict[str, int] = field(default_factory=dict)
+
+    def number(self, name: str) -> int:
+        return self.names.setdefault(name, len(self.names))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+
+class Column:
+    """A list of values that becomes a compressed JSON list."""
+
+    def __init__(self) -> None:
+        self._zip = zlib.compressobj(6, zlib.DEFLATED, 31)
+        self._done = bytearray(self._zip.compress(b"["))
+        self._block: list[Any] = []
+        self._is_first = True
+
+    def add(self, value: object) -> None:
+        self._block.append(value)
+        if len(self._block) >= _BLOCK:
+            self._flush()
+
+    def _flush(self) -> None:
+        if not self._block:
+            return
+        text = json.dumps(self._block, separators=(",", ":"))[1:-1]
+        self._done += self._zip.compress((text if self._is_first else "," + text).encode())
+        self._block.clear()
+        self._is_first = False
+
+    def finish(self) -> bytes:
+        self._flush()
+        return bytes(self._done + self._zip.compress(b"]") + self._zip.flush())
+
+
+class Table:
+    """Takes rows, and gives columns."""
+
+    def __init__(self, *, compared: bool) -> None:
+        self.suites, self.targets = Known(), Known()
+        self.tags, self.graders = Known(), Known()
+        self.count = 0
+        self.columns = {name: Column() for name in (*NAMES, *(BASE_NAMES if compared else ()))}
+        self._compared = compared
+
+    def add(self, row: CaseRow, chunk: int, place: int) -> None:
+        """Take a row whose detail stands at a place of a chunk."""
+        self.count += 1
+        values = {
+            "case": row.case, "suite": self.suites.number(row.suite),
+            "target": self.targets.number(row.target),
+            "verdict": VERDICTS.index(row.verdict or "unfinished"),
+            **_measure(row.results),
+            "passed": row.outcome.passed if row.outcome is not None else 0,
+            "tags": [self.tags.number(tag) for tag in (row.known.tags if row.known else ())],
+            "failing": [self.graders.number(name) for name in _failing(row.results)],
+            "asked": _excerpt(_question(row)),
+            "reason": _excerpt(next((r.reason for r in row.results if r.verdict != "passed"), "")),
+            "chunk": chunk, "place": place,
+        }  # fmt: skip
+        if self._compared:
+            values |= _measure_base(row)
+        for name, column in self.columns.items():
+            column.add(values[name])
+
+
+def _measure(results: tuple[Result, ...]) -> dict[str, Any]:
+    tried = [result for result in results if result.verdict != "skipped"]
+    answers = [result.answer for result in results if result.answer is not None]
+    used = [answer.usage for answer in answers if answer.usage is not None]
+    tokens = [n for u in used for n in (u.input_tokens, u.output_tokens) if n is not None]
+    return {
+        "score": _mean(result.score for result in results),
+        "seconds": _mean(result.duration_s for result in tried),
+        "cost": _sum(answer.cost_usd for answer in answers),
+        "tokens": sum(tokens) if tokens else None,
+        "trials": len(results),
+        "answers": len({answer.fingerprint() for answer in answers}) if len(answers) > 1
+        else len(answers),
+        "retries": sum(max(0, result.attempts - 1) for result in results),
+    }  # fmt: skip
+
+
+def _measure_base(row: CaseRow) -> dict[str, Any]:
+    base = row.base
+    if base is None:
+        return {"change": "added", **dict.fromkeys(BASE_NAMES[1:])}
+    measured = _measure(base.results)
+    return {
+        "change": base.change,
+        "base_verdict": VERDICTS.index(base.outcome.verdict or "unfinished"),
+        "base_score": measured["score"], "base_seconds": measured["seconds"],
+        "base_cost": measured["cost"],
+    }  # fmt: skip
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return round(fsum(known) / len(known), 6) if known else None
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return round(fsum(known), 9) if known else None
+
+
+def _failing(results: tuple[Result, ...]) -> list[str]:
+    """The graders that kept a trial from passing, each once."""
+    found = [grade.grader for result in results for grade in result.grades if not grade.passed]
+    return list(dict.fromkeys(found))
+
+
+def _question(row: CaseRow) -> str:
+    """What a user asked first: by it a person knows a case again."""
+    for message in row.known.data["input"] if row.known is not None else ():
+        if message.get("role") == "user" and isinstance(message.get("content"), str):
+            return str(message["content"])
+    return ""
+
+
+def _excerpt(text: str) -> str:
+    flat = " ".join(text[: 2 * _EXCERPT].split())
+    return flat if len(flat) <= _EXCERPT else flat[: _EXCERPT - 1] + "…"

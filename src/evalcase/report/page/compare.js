@@ -1,0 +1,50 @@
+// Two runs in one page: what is said of both, and what became of each case.
+
+const CHANGE_SHAPES = {
+  fixed: 'M8 2l6 8H2z', broken: 'M8 14L2 6h12z', changed: 'M2 6h12M2 10h12', added: 'M8 2v12M2 8h12', removed: 'M2 8h12', same: 'M3 8h10',
+};
+
+function drawChange(name) {
+  return svg('svg', { class: `change-mark ${name}`, viewBox: '0 0 16 16', 'aria-hidden': 'true' }, svg('path', { d: CHANGE_SHAPES[name] || CHANGE_SHAPES.same }));
+}
+
+// How a number differs from that of the other run, where it does.
+function drawDelta(row, name, say) {
+  const base = data.columns[`base_${name}`];
+  const now = data.columns[name][row];
+  if (!base || base[row] === null || now === null || say(base[row]) === say(now)) return null;
+  const delta = now - base[row];
+  return h('span', { class: `delta ${delta > 0 ? 'up' : 'down'}` }, `${delta > 0 ? '+' : '−'}${say(Math.abs(delta))}`);
+}
+
+// Each case by its score in both runs: below the line it got worse.
+function drawScatter(rows) {
+  const { score, base_score: before } = data.columns;
+  const points = new Map();
+  for (const row of rows) {
+    if (score[row] === null || before[row] === null) continue;
+    const name = `${before[row].toFixed(2)} ${score[row].toFixed(2)}`;
+    points.set(name, (points.get(name) || 0) + 1);
+  }
+  if (points.size < 2) return null;
+  const most = Math.max(...points.values());
+  const dots = [...points].map(([name, count]) => {
+    const [x, y] = name.split(' ').map(Number);
+    return svg('circle', { class: y < x ? 'bad' : (y > x ? 'good' : 'even'), cx: 8 + x * 124, cy: 132 - y * 124, r: 1.5 + 4.5 * Math.sqrt(count / most) });
+  });
+  const worse = rows.filter((row) => score[row] !== null && before[row] !== null && score[row] < before[row]).length;
+  const better = rows.filter((row) => score[row] !== null && before[row] !== null && score[row] > before[row]).length;
+  const words = `${groupDigits(better)} higher, ${groupDigits(worse)} lower`;
+  return figure('Score, base against head', words, svg('svg', { viewBox: '0 0 140 152', role: 'img', 'aria-label': `Score, base against head: ${words}`, class: 'scatter' },
+    svg('rect', { class: 'frame', x: 4, y: 4, width: 132, height: 132 }), svg('line', { class: 'axis', x1: 8, y1: 132, x2: 132, y2: 8 }), dots,
+    svg('text', { x: 70, y: 148, class: 'middle' }, 'base'), svg('text', { x: 134, y: 14, class: 'right' }, 'head')));
+}
+
+function drawComparison() {
+  const { base, comparison } = data.about;
+  return h('section', { class: 'comparison', 'aria-label': 'Comparison' },
+    (comparison.warnings || []).map((text) => h('p', { class: 'notice' }, drawWord(text))),
+    comparison.sentence && h('p', { class: 'sentence' }, comparison.sentence),
+    comparison.lines && h('ul', { class: 'fine' }, comparison.lines.map((text) => h('li', {}, drawWord(text)))),
+    h('p', { class: 'fine' }, 'base ', drawWord(base.id), `, ${sayTime(base.created_at)}`, base.rate && `, ${sayPercent(base.rate[0])} of cases passed`));
+}

@@ -1,0 +1,81 @@
+// What is in the page, unpacked when it is needed: the run, its columns, and the details of cases in
+// chunks. Base64 and gzip, so that ten thousand cases are some megabytes and one long string each.
+
+const CHUNKS_HELD = 12;
+
+function readBytes(id) {
+  const place = document.getElementById(id);
+  if (!place) return null;
+  const text = place.content.textContent;
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+}
+
+async function unpack(id) {
+  const bytes = readBytes(id);
+  if (!bytes) return null;
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return JSON.parse(await new Response(stream).text());
+}
+
+// `about` is what is said of the run, `columns` has a list for each name, a value for each row.
+const data = { about: null, columns: {}, count: 0, chunks: new Map(), dropped: new Set() };
+
+async function loadData() {
+  data.about = await unpack('run');
+  const lists = await Promise.all(data.about.columns.map((name) => unpack(`i-${name}`)));
+  data.about.columns.forEach((name, at) => { data.columns[name] = lists[at]; });
+  data.count = data.about.count;
+  data.dropped = new Set(data.about.left_out ? data.about.left_out.chunks : []);
+}
+
+// A chunk, from among those that were opened last.
+function loadChunk(number) {
+  const known = data.chunks.get(number);
+  const chunk = known || unpack(`c${number}`);
+  data.chunks.delete(number);
+  data.chunks.set(number, chunk);
+  if (data.chunks.size > CHUNKS_HELD) data.chunks.delete(data.chunks.keys().next().value);
+  return chunk;
+}
+
+// What is shown of a row when it is opened; null where it was left out of the file.
+async function loadDetail(row) {
+  const number = data.columns.chunk[row];
+  if (data.dropped.has(number)) return null;
+  const chunk = await loadChunk(number);
+  return chunk ? chunk[data.columns.place[row]] : null;
+}
+
+const verdictOf = (row) => data.about.verdicts[data.columns.verdict[row]];
+const isCompared = () => Boolean(data.about.base);
+
+function holdsWord(value, word) {
+  if (typeof value === 'string') return value.toLowerCase().includes(word);
+  if (value === null || typeof value !== 'object') return false;
+  return Object.values(value).some((inner) => holdsWord(inner, word));
+}
+
+// The index alone: names and excerpts. It answers at once.
+function rowHolds(row, word) {
+  const { columns, about } = data;
+  return [columns.case[row], columns.asked[row], columns.reason[row], about.suites[columns.suite[row]], about.targets[columns.target[row]]]
+    .some((text) => text.toLowerCase().includes(word));
+}
+
+// All text of all cases, chunk by chunk; `found` is told of rows as they are found, and `isOver` is
+// asked between chunks whether anybody still waits.
+async function searchText(words, found, isOver) {
+  const rows = new Map();
+  data.columns.chunk.forEach((number, row) => {
+    if (data.dropped.has(number)) return;
+    if (!rows.has(number)) rows.set(number, []);
+    rows.get(number).push(row);
+  });
+  for (const [number, inside] of rows) {
+    const chunk = await (data.chunks.get(number) || unpack(`c${number}`));
+    if (isOver() || !chunk) return;
+    const hits = inside.filter((row) => words.every((word) => rowHolds(row, word) || holdsWord(chunk[data.columns.place[row]], word)));
+    found(hits);
+  }
+}

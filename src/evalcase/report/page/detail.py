@@ -1,0 +1,63 @@
+"""A case at a target in, what is shown when it is opened out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evalcase.model.case import Case
+from evalcase.report.page.messages import Told, tell_messages
+from evalcase.report.page.subject import CaseRow
+from evalcase.report.page.trials import tell_trial
+from evalcase.text.readable import as_json, content_text
+from evalcase.text.yaml_writer import write_yaml
+
+
+def tell_case(row: CaseRow) -> Told:
+    """All of it."""
+    told: Told = {"suite": row.suite, "case": row.case, "target": row.target}
+    if row.known is not None:
+        told |= _tell_known(row.known)
+    if row.outcome is not None:
+        told["repeats"], told["needed"] = row.outcome.repeats, row.outcome.pass_rate
+    told["trials"] = [
+        tell_trial(result, row.regradings.get(result.key.repeat, ())) for result in row.results
+    ]
+    if row.base is not None and row.base.results:
+        told["base"] = [tell_trial(result) for result in row.base.results]
+    return told
+
+
+def _tell_known(case: Case) -> Told:
+    told: Told = {
+        "input": tell_messages(case.data["input"]),
+        "facts": [[label, text] for label, text in _facts(case)],
+    }
+    expected = case.data.get("expected_output")
+    if expected:
+        told["expected"] = tell_messages(expected)
+        reference = _reference(expected)
+        if reference is not None:
+            told["reference"] = reference
+    return told
+
+
+def _reference(expected: list[Told]) -> str | None:
+    """The text that an answer is held against: that of the last message which has any."""
+    for message in reversed(expected):
+        if message["role"] == "assistant" and message.get("content") is not None:
+            return content_text(message["content"])
+    return None
+
+
+def _facts(case: Case) -> Iterator[tuple[str, str]]:
+    """What else the case says, each with a label."""
+    if case.description is not None:
+        yield "about", case.description
+    if case.criteria is not None:
+        yield "criteria", case.criteria
+    for name in ("rubrics", "graders"):
+        if case.data.get(name):
+            yield name, "".join(write_yaml(case.data[name])).strip("\n")
+    for name in ("threshold", "repeat", "timeout_s", "conversation_id", "metadata"):
+        if case.data.get(name) not in (None, [], {}):
+            yield name, as_json(case.data[name], indent=2)

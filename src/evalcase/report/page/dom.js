@@ -1,0 +1,52 @@
+// Elements are made here and nowhere else. What comes from a record is only ever text: no markup is
+// parsed, and the policy of the page would refuse it.
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+function h(tag, props, ...kids) {
+  return fill(document.createElement(tag), props, kids);
+}
+
+function svg(tag, props, ...kids) {
+  return fill(document.createElementNS(SVG, tag), props, kids);
+}
+
+function fill(element, props, kids) {
+  for (const [name, value] of Object.entries(props || {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? '' : value);
+  }
+  element.append(...flatten(kids));
+  return element;
+}
+
+const flatten = (kids) => kids.flat(Infinity).filter((kid) => kid !== null && kid !== undefined && kid !== false && kid !== '');
+
+function button(label, props, ...kids) {
+  return h('button', { type: 'button', ...props }, kids.length ? kids : label);
+}
+
+// One shape for each verdict, so that nothing rests on colour alone.
+const SHAPES = {
+  passed: ['M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1z', 'M4.8 8.3l2.2 2.2 4.3-4.6'],
+  failed: ['M3 1.5h10A1.5 1.5 0 0 1 14.5 3v10a1.5 1.5 0 0 1-1.5 1.5H3A1.5 1.5 0 0 1 1.5 13V3A1.5 1.5 0 0 1 3 1.5z', 'M5.3 5.3l5.4 5.4M10.7 5.3l-5.4 5.4'],
+  errored: ['M8 1.2l7.2 13H.8z', 'M8 6v4M8 11.9v.4'],
+  ungraded: ['M8 .8L15.2 8 8 15.2.8 8z', 'M6.3 6.6a1.8 1.8 0 1 1 2.4 1.7c-.5.2-.7.5-.7 1.1M8 11.3v.3'],
+  skipped: ['M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1z', 'M4.8 8h6.4'],
+  unfinished: ['M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1z', 'M8 4.4V8l2.4 1.6'],
+};
+
+function drawMark(verdict, label) {
+  const [outline, sign] = SHAPES[verdict] || SHAPES.unfinished;
+  const told = label === undefined ? verdict : label;
+  return svg('svg', { class: `mark ${verdict}`, viewBox: '0 0 16 16', ...(told ? { role: 'img', 'aria-label': told } : { 'aria-hidden': 'true' }) },
+    svg('path', { class: 'outline', d: outline }), svg('path', { class: 'sign', d: sign }));
+}
+
+function announce(text) {
+  const place = document.getElementById('live');
+  if (place && place.textContent !== text) place.textContent = text;
+}
+
+const isNarrow = () => window.matchMedia('(max-width: 1099px)').matches;

@@ -1,0 +1,157 @@
+// The bar of filters, which stays while the list below is redrawn, so that it keeps the focus; and
+// which rows are shown, in which order.
+
+const shown = { rows: [], searching: false };
+const bar = { search: null, chips: new Map(), selects: {}, clear: null, told: null, hits: null, searched: '' };
+const CHANGES = ['fixed', 'broken', 'changed', 'added', 'removed', 'same'];
+
+const TESTS = {
+  verdict: (row) => !state.verdict.length || state.verdict.includes(verdictOf(row)),
+  change: (row) => {
+    if (!state.change.length) return true;
+    const kind = data.columns.change[row];
+    return state.change.includes(kind) || (state.change.includes('changes') && kind !== 'same');
+  },
+  tag: (row) => !state.tag || data.columns.tags[row].includes(data.about.tags.indexOf(state.tag)),
+  target: (row) => !state.target || data.about.targets[data.columns.target[row]] === state.target,
+  suite: (row) => !state.suite || data.about.suites[data.columns.suite[row]] === state.suite,
+  grader: (row) => !state.grader || data.columns.failing[row].includes(data.about.graders.indexOf(state.grader)),
+  q: (row) => !bar.hits || bar.hits.has(row),
+};
+
+// Rows that pass all tests but those named.
+function selectRows(...without) {
+  const tests = Object.entries(TESTS).filter(([name]) => !without.includes(name) && (name !== 'change' || isCompared())).map(([, test]) => test);
+  const rows = [];
+  for (let row = 0; row < data.count; row += 1) if (tests.every((test) => test(row))) rows.push(row);
+  return rows;
+}
+
+// By default what did not pass comes first: that is what a report is opened for.
+const URGENCY = { errored: 0, failed: 1, ungraded: 2, unfinished: 3, passed: 4, skipped: 5 };
+const CHANGE_URGENCY = { broken: 0, fixed: 1, changed: 2, added: 3, removed: 4, same: 5 };
+
+const SORTS = {
+  verdict: (row) => URGENCY[verdictOf(row)],
+  change: (row) => CHANGE_URGENCY[data.columns.change[row]],
+  case: (row) => data.columns.case[row],
+  target: (row) => data.about.targets[data.columns.target[row]],
+  score: (row) => data.columns.score[row],
+  seconds: (row) => data.columns.seconds[row],
+  cost: (row) => data.columns.cost[row],
+  trials: (row) => (data.columns.trials[row] ? data.columns.passed[row] / data.columns.trials[row] : null),
+};
+
+function sortRows(rows) {
+  const name = state.sort.replace(/^-/, '') || (isCompared() ? 'change' : 'verdict');
+  const key = SORTS[name] || SORTS.verdict;
+  const sign = state.sort.startsWith('-') ? -1 : 1;
+  const keys = new Map(rows.map((row) => [row, key(row)]));
+  return rows.sort((a, b) => {
+    const [one, other] = [keys.get(a), keys.get(b)];
+    // What has no value is last, whichever way round.
+    if (one === null || other === null) return one === other ? a - b : (one === null ? 1 : -1);
+    if (one === other) return a - b;
+    return (one < other ? -1 : 1) * sign;
+  });
+}
+
+function chooseRows() {
+  shown.rows = sortRows(selectRows());
+}
+
+let search = 0;
+// First what the index knows, at once; then all text, as it is unpacked.
+function startSearch() {
+  if (bar.searched === state.q) return;
+  bar.searched = state.q;
+  search += 1;
+  const mine = search;
+  const words = state.q.toLowerCase().split(/\s+/).filter(Boolean);
+  shown.searching = words.length > 0;
+  if (!words.length) { bar.hits = null; return; }
+  bar.hits = new Set();
+  for (let row = 0; row < data.count; row += 1) if (words.every((word) => rowHolds(row, word))) bar.hits.add(row);
+  const isOver = () => mine !== search;
+  let drawn = performance.now();
+  searchText(words, (rows) => {
+    rows.forEach((row) => bar.hits.add(row));
+    if (performance.now() - drawn > 250) { drawn = performance.now(); drawFound(); }
+  }, isOver).then(() => { if (!isOver()) { shown.searching = false; drawFound(); } });
+}
+
+function drawFound() {
+  chooseRows();
+  updateFilters();
+  drawList();
+}
+
+const toggled = (list, name) => (list.includes(name) ? list.filter((each) => each !== name) : [...list, name]);
+
+function drawChips(kind, names, draw) {
+  const row = h('div', { class: 'chips', role: 'group', 'aria-label': kind === 'verdict' ? 'Filter by verdict' : 'Filter by change' });
+  for (const name of names) {
+    const count = h('span', { class: 'count' });
+    const chip = button(name, { class: `chip ${name}`, 'aria-pressed': 'false', onclick: () => change({ [kind]: toggled(state[kind], name) }) }, draw(name), h('span', {}, name), count);
+    bar.chips.set(`${kind}:${name}`, { chip, count });
+    row.append(chip);
+  }
+  return row;
+}
+
+function drawSelect(kind, label, names) {
+  if (names.length < 2 && kind !== 'grader') return null;
+  if (!names.length) return null;
+  const select = h('select', { 'aria-label': label, onchange: (event) => change({ [kind]: event.target.value }) },
+    h('option', { value: '' }, label), [...names].sort().map((name) => h('option', { value: name }, name)));
+  bar.selects[kind] = select;
+  return select;
+}
+
+function drawFilters() {
+  let timer = 0;
+  bar.search = h('input', { type: 'search', placeholder: 'Search all text', 'aria-label': 'Search all text', 'aria-keyshortcuts': '/',
+    oninput: () => { clearTimeout(timer); timer = setTimeout(() => change({ q: bar.search.value.trim() }, true), 150); } });
+  const present = data.about.verdicts.filter((_, number) => data.columns.verdict.includes(number));
+  bar.clear = button('Clear', { class: 'plain', onclick: () => { bar.search.value = ''; change({ q: '', verdict: [], change: [], tag: '', target: '', suite: '', grader: '' }); } });
+  bar.told = h('p', { class: 'told', role: 'status' });
+  return h('div', { class: 'filters', role: 'search', 'aria-label': 'Filter cases' },
+    h('div', { class: 'find' }, bar.search, h('kbd', { 'aria-hidden': 'true' }, '/')),
+    isCompared() && drawChips('change', CHANGES.filter((name) => data.columns.change.includes(name)), drawChange),
+    drawChips('verdict', present, (name) => drawMark(name, '')),
+    drawSelect('tag', 'Any tag', data.about.tags), drawSelect('target', 'Any target', data.about.targets),
+    drawSelect('suite', 'Any suite', data.about.suites), drawSelect('grader', 'Failed by any grader', data.about.graders),
+    bar.clear, bar.told);
+}
+
+function countBy(rows, nameOf) {
+  const counts = {};
+  for (const row of rows) counts[nameOf(row)] = (counts[nameOf(row)] || 0) + 1;
+  return counts;
+}
+
+function updateFilters() {
+  const counts = { verdict: countBy(selectRows('verdict'), verdictOf) };
+  if (isCompared()) counts.change = countBy(selectRows('change'), (row) => data.columns.change[row]);
+  for (const [name, { chip, count }] of bar.chips) {
+    const [kind, value] = name.split(':');
+    count.textContent = groupDigits(counts[kind][value] || 0);
+    const isOn = state[kind].includes(value) || (kind === 'change' && value !== 'same' && state.change.includes('changes'));
+    chip.setAttribute('aria-pressed', isOn ? 'true' : 'false');
+  }
+  for (const [kind, select] of Object.entries(bar.selects)) select.value = state[kind];
+  if (document.activeElement !== bar.search) bar.search.value = state.q;
+  const isFiltered = shown.rows.length !== data.count;
+  bar.clear.hidden = !isFiltered && !state.q;
+  bar.told.textContent = sayShown(isFiltered);
+}
+
+function sayShown(isFiltered) {
+  const searching = shown.searching ? ', searching' : '';
+  if (!isFiltered) return `${sayCount(data.count, 'case')}${searching}`;
+  const tried = shown.rows.filter((row) => verdictOf(row) !== 'skipped');
+  const passed = tried.filter((row) => verdictOf(row) === 'passed').length;
+  const rate = estimateRate(passed, tried.length);
+  const told = rate ? `, ${sayPercent(rate[0])} of them passed (${sayPercent(rate[1])} to ${sayPercent(rate[2])})` : '';
+  return `${groupDigits(shown.rows.length)} of ${sayCount(data.count, 'case')}${searching || told}`;
+}

@@ -1,0 +1,137 @@
+// The table of cases. Only the rows on the screen are elements; every row has the same height, so
+// that a hundred thousand of them scroll like ten.
+
+const MOST_ROWS = 400000; // Browsers lose count of pixels beyond some millions.
+const MOST_PRINTED = 2000;
+const list = { head: null, rows: null, height: 34, cursor: 0, printing: false, range: '' };
+
+const COLUMNS = [
+  { name: 'change', label: 'Change', width: '92px', needed: isCompared },
+  { name: 'verdict', label: 'Verdict', width: '92px' },
+  { name: 'case', label: 'Case', width: 'minmax(0, 1fr)' },
+  { name: 'target', label: 'Target', width: 'minmax(70px, 140px)', needed: () => data.about.targets.length > 1 },
+  { name: 'trials', label: 'Trials', width: '76px', needed: () => data.columns.trials.some((count) => count > 1) },
+  { name: 'score', label: 'Score', width: '96px' },
+  { name: 'seconds', label: 'Latency', width: '84px' },
+  { name: 'cost', label: 'Cost', width: '72px', needed: () => data.columns.cost.some((cost) => cost !== null) },
+];
+let columns = [];
+
+function drawTable() {
+  columns = COLUMNS.filter((column) => !column.needed || column.needed());
+  list.head = h('div', { role: 'row', class: 'row head' });
+  list.rows = h('div', { class: 'rows', role: 'rowgroup' });
+  const table = h('div', { class: 'table', role: 'grid', 'aria-label': 'Cases' }, h('div', { role: 'rowgroup', class: 'headgroup' }, list.head), list.rows);
+  table.style.setProperty('--columns', columns.map((column) => column.width).join(' '));
+  table.classList.toggle('has-change', isCompared());
+  window.addEventListener('scroll', () => requestAnimationFrame(() => drawRows()), { passive: true });
+  window.addEventListener('resize', () => drawList());
+  return table;
+}
+
+function sortBy(name) {
+  const first = name === 'case' || name === 'target' || name === 'verdict' || name === 'change' || name === 'trials' ? name : `-${name}`;
+  const other = first.startsWith('-') ? name : `-${name}`;
+  change({ sort: state.sort === first ? other : first });
+}
+
+function drawHead() {
+  const active = state.sort.replace(/^-/, '') || (isCompared() ? 'change' : 'verdict');
+  const order = state.sort.startsWith('-') ? 'descending' : 'ascending';
+  list.head.replaceChildren(...columns.map((column) => h('div', { role: 'columnheader', class: `cell ${column.name}`, 'aria-sort': column.name === active ? order : 'none' },
+    button(column.label, { onclick: () => sortBy(column.name) }, column.label, h('span', { class: 'order', 'aria-hidden': 'true' }, column.name === active ? (order === 'ascending' ? '↑' : '↓') : '')))));
+}
+
+function drawList() {
+  drawHead();
+  list.height = parseFloat(getComputedStyle(list.rows).getPropertyValue('--row')) || 34;
+  const count = Math.min(shown.rows.length, MOST_ROWS);
+  list.rows.style.height = `${Math.max(count, 1) * list.height}px`;
+  list.rows.parentElement.setAttribute('aria-rowcount', shown.rows.length + 1);
+  list.cursor = Math.max(0, Math.min(list.cursor, count - 1));
+  const open = openRow();
+  if (open >= 0 && shown.rows.includes(open)) list.cursor = shown.rows.indexOf(open);
+  list.range = '';
+  drawRows();
+}
+
+function drawRows() {
+  const count = Math.min(shown.rows.length, MOST_ROWS);
+  const top = list.rows.getBoundingClientRect().top;
+  let first = Math.max(0, Math.floor(-top / list.height) - 8);
+  let last = Math.min(count, first + Math.ceil(window.innerHeight / list.height) + 24);
+  if (list.printing) [first, last] = [0, Math.min(count, MOST_PRINTED)];
+  // Scrolling within what is drawn changes nothing.
+  const range = `${first}-${last}-${list.cursor}-${state.case}`;
+  if (range === list.range) return;
+  list.range = range;
+  const hadFocus = list.rows.contains(document.activeElement);
+  const rows = shown.rows.slice(first, last).map((row, at) => drawRow(row, first + at));
+  if (!count) rows.push(h('p', { class: 'none' }, shown.searching ? 'Searching…' : 'No case fits these filters.'));
+  if (list.printing && count > last) rows.push(h('p', { class: 'none' }, `and ${sayCount(count - last, 'more case')}`));
+  list.rows.replaceChildren(h('div', { class: 'slice', role: 'presentation' }, rows));
+  list.rows.firstChild.style.transform = list.printing ? '' : `translateY(${first * list.height}px)`;
+  if (hadFocus) focusCursor();
+}
+
+function focusCursor() {
+  const row = list.rows.querySelector('[tabindex="0"]');
+  if (row) row.focus({ preventScroll: true });
+}
+
+const CELLS = {
+  change: (row) => [drawChange(data.columns.change[row]), h('span', {}, data.columns.change[row])],
+  verdict: (row) => [data.columns.base_verdict && data.columns.change[row] !== 'same' && data.columns.base_verdict[row] !== null
+    ? [drawMark(data.about.verdicts[data.columns.base_verdict[row]]), h('span', { class: 'arrow', 'aria-label': 'then' }, '→')] : null,
+    data.columns.change && data.columns.change[row] === 'removed' ? '–' : drawMark(verdictOf(row)), h('span', { class: 'word', 'aria-hidden': 'true' }, verdictOf(row))],
+  case: (row) => [h('a', { href: writeHash({ case: nameRow(row), trial: '', side: '' }), tabindex: '-1', class: 'name' }, drawWord(data.columns.case[row])),
+    drawWord(verdictOf(row) === 'passed' ? data.columns.asked[row] : data.columns.reason[row] || data.columns.asked[row], { class: 'why' })],
+  target: (row) => drawWord(data.about.targets[data.columns.target[row]]),
+  trials: (row) => (data.columns.trials[row] > 1 ? [`${data.columns.passed[row]}/${data.columns.trials[row]}`,
+    h('span', { class: 'answers', title: `${sayCount(data.columns.answers[row], 'different answer')}` }, data.columns.answers[row] === 1 ? '=' : `≠${data.columns.answers[row]}`)] : ''),
+  score: (row) => [sayScore(data.columns.score[row]), drawDelta(row, 'score', (value) => value.toFixed(2), 1)],
+  seconds: (row) => [saySeconds(data.columns.seconds[row]), data.columns.retries[row] ? h('span', { class: 'retries', title: sayCount(data.columns.retries[row], 'retry').replace('retrys', 'retries') }, `↻${data.columns.retries[row]}`) : null],
+  cost: (row) => sayMoney(data.columns.cost[row]),
+};
+
+function drawRow(row, at) {
+  const isOpen = nameRow(row) === state.case;
+  const element = h('div', { role: 'row', class: `row ${verdictOf(row)}${isOpen ? ' open' : ''}`, 'aria-rowindex': at + 2, 'aria-selected': at === list.cursor ? 'true' : 'false',
+    tabindex: at === list.cursor ? '0' : '-1', onclick: (event) => pickRow(event, row, at) },
+    columns.map((column) => h('div', { role: 'gridcell', class: `cell ${column.name}` }, CELLS[column.name](row))));
+  return element;
+}
+
+function pickRow(event, row, at) {
+  // A link may be opened in a tab of its own, and text may be marked.
+  if (event.metaKey || event.ctrlKey || event.shiftKey || String(getSelection())) return;
+  event.preventDefault();
+  list.cursor = at;
+  change({ case: nameRow(row), trial: '', side: '' });
+}
+
+function moveCursor(to) {
+  if (!shown.rows.length) return;
+  list.cursor = Math.max(0, Math.min(to, shown.rows.length - 1));
+  if (state.case) change({ case: nameRow(shown.rows[list.cursor]), trial: '', side: '' }, true);
+  showCursor();
+  drawRows();
+  if (!state.case || !isNarrow()) focusCursor();
+}
+
+function showCursor() {
+  const top = list.rows.getBoundingClientRect().top + list.cursor * list.height;
+  const above = list.head.getBoundingClientRect().bottom;
+  if (top < above) window.scrollBy(0, top - above);
+  else if (top + list.height > window.innerHeight) window.scrollBy(0, top + list.height - window.innerHeight + 8);
+}
+
+// The next row that did not pass, from the cursor on and then from the start.
+function findTrouble(step) {
+  const { rows } = shown;
+  for (let n = 1; n <= rows.length; n += 1) {
+    const at = (list.cursor + step * n + rows.length * n) % rows.length;
+    if (!['passed', 'skipped'].includes(verdictOf(rows[at]))) return at;
+  }
+  return -1;
+}

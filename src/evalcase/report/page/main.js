@@ -1,0 +1,115 @@
+// The page: an overview, charts, filters, the table, and a case beside it. Each is drawn once; what
+// follows the address is drawn again when that changes.
+
+const charts = { place: null, drawn: '' };
+
+function drawOverview() {
+  const { run, left_out: leftOut } = data.about;
+  const counts = run.totals.cases;
+  const facts = [sayTime(run.created_at), run.duration_s !== null && `took ${saySeconds(run.duration_s)}`,
+    run.totals.trials.total !== counts.total && sayCount(run.totals.trials.total, 'trial'),
+    run.totals.cost_usd !== null && `${sayMoney(run.totals.cost_usd)}${run.totals.unpriced ? `, ${sayCount(run.totals.unpriced, 'answer')} without a price` : ''}`,
+    run.totals.grading_usd !== null && `${sayMoney(run.totals.grading_usd)} for grading`, run.grading && `grading ${run.grading}`];
+  return h('section', { class: 'overview', 'aria-label': 'Overview' },
+    run.notice && h('p', { class: 'notice' }, drawWord(run.notice)),
+    run.remarks.map((text) => h('p', { class: 'notice' }, drawWord(text))),
+    leftOut && h('p', { class: 'notice' }, `The details of ${sayCount(leftOut.cases, 'case')} that passed were left out, so that this file stays below ${groupDigits(leftOut.cap)} bytes: ${groupDigits(data.count - leftOut.cases)} of ${groupDigits(data.count)} are here, with every case that did not pass. The command `, h('code', {}, leftOut.command), ' shows all.'),
+    isCompared() && drawComparison(),
+    h('div', { class: 'headline' }, drawRate(run), drawVerdicts(counts, run)),
+    h('p', { class: 'facts' }, facts.filter(Boolean).map((fact) => h('span', {}, fact))));
+}
+
+function drawRate(run) {
+  const counts = run.totals.cases;
+  if (!run.rate) return h('p', { class: 'rate-large' }, 'No case was tried.');
+  const [share, low, high] = run.rate;
+  const line = svg('svg', { class: 'rate-line', viewBox: '0 0 100 10', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
+    svg('line', { class: 'axis', x1: 0, x2: 100, y1: 5, y2: 5 }), svg('rect', { class: 'interval', x: low * 100, y: 2, width: Math.max(0.6, (high - low) * 100), height: 6, rx: 1 }), svg('rect', { class: 'point', x: Math.max(0, Math.min(99.2, share * 100 - 0.4)), y: 0, width: 0.8, height: 10 }));
+  const without = counts.errored && run.rate_without_errors ? `; ${sayPercent(run.rate_without_errors[0])} without those that errored` : '';
+  return h('div', { class: 'rate-block' }, h('p', { class: 'rate-large' }, h('strong', {}, sayPercent(share)), ' of ', sayCount(counts.total - counts.skipped, 'case'), ' passed'),
+    line, h('p', { class: 'fine' }, `95 % interval ${sayPercent(low)} to ${sayPercent(high)}${without}`));
+}
+
+function drawVerdicts(counts, run) {
+  const all = [...Object.entries(counts).filter(([name]) => name !== 'total'), ['unfinished', run.totals.unfinished], ['not run', run.not_run]].filter(([, count]) => count);
+  const total = all.reduce((sum, [, count]) => sum + count, 0) || 1;
+  const strip = h('div', { class: 'strip', 'aria-hidden': 'true' }, all.map(([name, count]) => {
+    const part = h('span', { class: `part ${name.replace(' ', '-')}` });
+    part.style.flexGrow = count / total;
+    return part;
+  }));
+  return h('div', { class: 'verdicts' }, strip, h('ul', {}, all.map(([name, count]) => h('li', {},
+    name === 'not run' ? h('span', { class: 'verdict-count' }, groupDigits(count), ' not run')
+      : button('', { class: 'verdict-count', title: `Show only ${name}`, onclick: () => change({ verdict: [name], change: [] }) }, drawMark(name, ''), h('strong', {}, groupDigits(count)), ` ${name}`)))));
+}
+
+const THEMES = { '': 'Theme: auto', light: 'Theme: light', dark: 'Theme: dark' };
+
+function drawTheme() {
+  const chooser = button('', { class: 'plain theme', onclick: () => choose({ '': 'light', light: 'dark', dark: '' }[document.documentElement.dataset.theme || '']) });
+  const choose = (theme) => {
+    document.documentElement.dataset.theme = theme;
+    chooser.textContent = THEMES[theme];
+    writeStore('evalcase theme', theme);
+  };
+  choose(Object.hasOwn(THEMES, readStore('evalcase theme') || '') ? readStore('evalcase theme') || '' : '');
+  return chooser;
+}
+
+function updateCharts() {
+  if (!charts.place.open) return;
+  const wanted = `${shown.rows.length}-${location.hash.replace(/&?(case|trial|side|sort)=[^&]*/g, '')}`;
+  if (wanted === charts.drawn) return;
+  charts.drawn = wanted;
+  charts.place.querySelector('.charts').replaceChildren(...drawCharts());
+}
+
+function drawChartsPlace() {
+  charts.place = h('details', { class: 'charts-place', open: !isNarrow(), ontoggle: updateCharts }, h('summary', {}, 'Charts of what is shown'), h('div', { class: 'charts' }));
+  return charts.place;
+}
+
+function update() {
+  startSearch();
+  chooseRows();
+  updateFilters();
+  updatePanel();
+  drawList();
+  updateCharts();
+}
+
+// The list has only what is on the screen; paper has all.
+function setPrinting(isPrinting) {
+  list.printing = isPrinting;
+  document.body.classList.toggle('printing', isPrinting);
+  drawList();
+}
+
+async function start() {
+  await loadData();
+  loadLabels();
+  readState();
+  const { run } = data.about;
+  document.title = `${run.rate ? sayPercent(run.rate[0]) : 'evalcase'} · ${run.id}`;
+  document.getElementById('app').replaceWith(
+    h('header', { class: 'top' }, button('Skip to the cases', { class: 'skip', onclick: focusCursor }), h('h1', {}, h('span', { class: 'brand' }, 'evalcase'), ' ', drawWord(run.id)), h('div', { class: 'tools' }, drawExport(), drawTheme(), button('?', { class: 'plain', 'aria-label': 'Keyboard', onclick: () => help.showModal() }))),
+    h('main', {}, drawOverview(), drawChartsPlace(),
+      h('div', { class: 'sticky' }, drawFilters()),
+      h('div', { class: 'cases' }, drawTable(), drawPanel())),
+    h('p', { id: 'live', class: 'hidden', 'aria-live': 'polite' }), drawHelp());
+  listeners.push(update);
+  document.addEventListener('keydown', handleKey);
+  window.addEventListener('beforeprint', () => setPrinting(true));
+  window.addEventListener('afterprint', () => setPrinting(false));
+  window.matchMedia('print').addEventListener('change', (event) => setPrinting(event.matches));
+  // The head of the table sticks right below the filters, however many lines they take.
+  const sticky = document.querySelector('.sticky');
+  new ResizeObserver(() => document.documentElement.style.setProperty('--bar', `${sticky.offsetHeight}px`)).observe(sticky);
+  update();
+  document.body.classList.add('ready');
+}
+
+start().catch((error) => {
+  document.body.prepend(h('p', { class: 'notice' }, `This report can't be shown: ${error.message}. It needs a browser of 2023 or later.`));
+  throw error;
+});

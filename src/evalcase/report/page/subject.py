@@ -1,0 +1,86 @@
+"""What the page is made of, as values: a run, and each case of it at a target with its trials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from evalcase.model.case import Case
+from evalcase.model.outcome import Outcome
+from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.result import Result, Verdict
+from evalcase.model.totals import Totals
+
+
+class Regrading(NamedTuple):
+    """How the answer of a trial was graded, that time."""
+
+    number: int
+    """Which of the gradings of the run it is, from 1."""
+    result: Result
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRow:
+    """A case at a target: a row of the table, and what is shown when it is opened."""
+
+    suite: str
+    case: str
+    target: str
+    known: Case | None
+    """None where the record hasn't got it."""
+    outcome: Outcome | None
+    """None where only the other run has the case."""
+    results: tuple[Result, ...] = ()
+    """Of every trial that has one, by repeat."""
+    regradings: Mapping[int, tuple[Regrading, ...]] = field(default_factory=dict)
+    """By repeat, all gradings of the answer, where there are several."""
+    base: BaseRow | None = None
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Of all of its trials together; None while some have no result."""
+        return self.outcome.verdict if self.outcome is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class BaseRow:
+    """The same case in the run that is compared with."""
+
+    target: str
+    outcome: Outcome
+    results: tuple[Result, ...]
+    change: str = ""
+    """`fixed`, `broken`, `changed`, `same` or `removed`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What the page says of a run as a whole."""
+
+    id: str
+    created_at: str
+    status: str
+    notice: str
+    """Why it is not complete, or what is to be known before its numbers; may be empty."""
+    totals: Totals
+    not_run: int = 0
+    duration_s: float | None = None
+    grading: str = ""
+    """`2 of 3`, where there are several."""
+    remarks: tuple[str, ...] = ()
+    """What else has to be said: that it is of cases which failed, that targets were changed."""
+
+
+def fold_rows(
+    results: Iterable[Result], outcome_of: Callable[[Result], Outcome]
+) -> Iterator[list[Result]]:
+    """Results as they come, in groups of all that belong to one case at one target."""
+    waiting: dict[tuple[str, str, str], list[Result]] = {}
+    for result in results:
+        name = result.key[:3]
+        group = waiting.setdefault(name, [])
+        group.append(result)
+        if len(group) >= outcome_of(result).trials:
+            yield sorted(waiting.pop(name), key=lambda each: each.key.repeat)
+    yield from waiting.values()

@@ -1,0 +1,28 @@
+// Text from a record, as text. It may be in any script and hold anything: each piece is isolated, so
+// that it can't reorder what stands around it, and what steers or can't be seen is spelt out.
+
+const STEERING = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff]|\r(?!\n)|[\u{e0000}-\u{e007f}]/gu;
+
+function spellText(text) {
+  const pieces = [];
+  let at = 0;
+  for (const found of text.matchAll(STEERING)) {
+    if (found.index > at) pieces.push(text.slice(at, found.index));
+    const code = found[0].codePointAt(0).toString(16).toUpperCase().padStart(4, '0');
+    pieces.push(h('span', { class: 'spelt', title: 'a character that would not be seen' }, `U+${code}`));
+    at = found.index + found[0].length;
+  }
+  if (at < text.length) pieces.push(text.slice(at));
+  return pieces;
+}
+
+// A name or a short text in a line of other things.
+function drawWord(text, props) {
+  return h('bdi', props, spellText(text));
+}
+
+// A text of its own, with its line ends as they are.
+function drawText(text, kind) {
+  return text === '' ? h('p', { class: 'nothing' }, '(empty)')
+    : h('div', { class: kind === 'json' ? 'text data' : 'text', dir: 'auto', tabindex: kind === 'json' ? '0' : null }, spellText(text));
+}

@@ -1,0 +1,164 @@
+"""A result in, all that the page shows of the trial out: answer, grades as a tree, failures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from evalcase.model.answer import Answer
+from evalcase.model.failure import Failure
+from evalcase.model.grade import Grade
+from evalcase.model.result import Result
+from evalcase.report.page.messages import Told, tell_messages
+from evalcase.report.page.subject import Regrading
+from evalcase.text.readable import as_json, content_text
+
+_SIDES = ("expected", "got", "where", "note")
+_ROWS = ("calls", "fields", "criteria", "claims", "votes")
+_DEEPEST = 50
+
+
+def tell_trial(result: Result, regradings: Iterable[Regrading] = ()) -> Told:
+    """The trial. What there is nothing of is left out."""
+    told: Told = {
+        "repeat": result.key.repeat, "verdict": result.verdict, "score": result.score,
+        "seconds": round(result.duration_s, 6), "at": result.started_at,
+        "attempts": result.attempts,
+        "grades": [tell_grade(grade) for grade in result.grades],
+    }  # fmt: skip
+    if result.answer is not None:
+        told |= _tell_answer(result.answer)
+    if result.failure is not None:
+        told["failure"] = tell_failure(result.failure)
+    if result.retried:
+        told["retried"] = [tell_failure(each) for each in result.retried]
+    earlier = [
+        {
+            "number": number, "verdict": each.verdict, "score": each.score,
+            "grades": [tell_grade(grade) for grade in each.grades],
+        }
+        for number, each in regradings
+    ]  # fmt: skip
+    return {**told, "gradings": earlier} if earlier else told
+
+
+def _tell_answer(answer: Answer) -> Told:
+    told: Told = {
+        "answer": tell_messages(answer.messages), "text": _answer_text(answer),
+        "hash": answer.fingerprint(), "cost": answer.cost_usd, "model": answer.model,
+    }  # fmt: skip
+    if answer.usage is not None:
+        usage = answer.usage
+        told["tokens"] = [usage.input_tokens, usage.output_tokens, usage.cached_tokens]
+    remarks = {
+        "cached": answer.cached, "truncated": answer.truncated, "scrubbed": answer.scrubbed
+    }  # fmt: skip
+    told |= {name: True for name, holds in remarks.items() if holds}
+    if answer.earlier is not None:
+        told["earlier"] = [answer.earlier.duration_s, answer.earlier.cost_usd]
+    return told
+
+
+def _answer_text(answer: Answer) -> str:
+    """The answer as it is compared with what is expected: data one field in a line."""
+    content = answer.content
+    return content if isinstance(content, str) else content_text(content)
+
+
+def tell_failure(failure: Failure) -> Told:
+    details = [
+        [name, "\n".join(map(str, value)) if isinstance(value, list) else content_text(value)]
+        for name, value in failure.details.items()
+    ]
+    return {"kind": failure.kind, "message": failure.message, "details": details}
+
+
+def tell_grade(grade: Grade) -> Told:
+    """A grade, with those inside of it."""
+    told = _tell_graded(
+        grade.grader, grade.score, grade.passed, grade.reason, grade.details, broke=grade.failure
+    )
+    if grade.weight != 1:
+        told["weight"] = grade.weight
+    if grade.required:
+        told["required"] = True
+    if grade.asked:
+        usage = grade.usage
+        told["asked"] = {
+            "count": grade.asked, "cached": grade.cached, "cost": grade.cost_usd,
+            "seconds": grade.asking_s,
+            "tokens": [usage.input_tokens, usage.output_tokens] if usage is not None else None,
+        }  # fmt: skip
+    return told
+
+
+def _tell_graded(
+    grader: str, score: float | None, passed: bool, reason: str, details: Mapping[str, Any],
+    depth: int = 0, broke: Failure | None = None,
+) -> Told:  # fmt: skip
+    verdict = "passed" if passed else "failed"
+    if broke is not None or score is None:
+        verdict = "errored" if broke is not None else "ungraded"
+    told: Told = {"grader": grader, "verdict": verdict, "score": score, "reason": reason}
+    if broke is not None:
+        told["failure"] = tell_failure(broke)
+    inside = _inside(details, depth)
+    if inside:
+        told["grades"] = inside
+    told |= _tell_details(details, {"grades"} if inside else set())
+    return told
+
+
+def _inside(details: Mapping[str, Any], depth: int) -> list[Told]:
+    """The grades of which a grade is made. A stranger's detail of that name is none."""
+    listed = details.get("grades")
+    if not isinstance(listed, list) or depth > _DEEPEST:
+        return []
+    told = []
+    for each in listed:
+        if not isinstance(each, dict) or not isinstance(each.get("grader"), str):
+            return []
+        score, within = each.get("score"), each.get("details")
+        told.append(
+            _tell_graded(
+                each["grader"], score if isinstance(score, int | float) else None,
+                each.get("passed") is True, str(each.get("reason", "")),
+                within if isinstance(within, dict) else {}, depth + 1,
+            )
+        )  # fmt: skip
+    return told
+
+
+def _tell_details(details: Mapping[str, Any], drawn: set[str]) -> Told:
+    """What is drawn in a way of its own, and the rest as JSON."""
+    told: Told = {}
+    for name in _SIDES:
+        if isinstance(details.get(name), str):
+            told[name] = details[name]
+    for name in _ROWS:
+        rows = details.get(name)
+        if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
+            told[name] = [_tell_row(row) for row in rows]
+    shown = {*told, *drawn, "protocol"}
+    others = {name: value for name, value in details.items() if name not in shown}
+    return {**told, "details": as_json(others, indent=2)} if others else told
+
+
+def _tell_row(row: Mapping[str, Any]) -> Told:
+    """A row of a detail: strings and truth values as they are, rows inside as rows, and numbers
+    and other data as text."""
+    told: Told = {}
+    for name, value in row.items():
+        if value is None or isinstance(value, str | bool):
+            told[name] = value
+        elif name in _ROWS and isinstance(value, list) and _are_rows(value):
+            told[name] = [_tell_row(each) for each in value]
+        elif name == "votes" and isinstance(value, dict):
+            told[name] = ", ".join(f"{count} × {verdict}" for verdict, count in value.items())
+        else:
+            told[name] = as_json(value)
+    return told
+
+
+def _are_rows(value: list[Any]) -> bool:
+    return all(isinstance(each, dict) and each.keys().isdisjoint(_ROWS) for each in value)

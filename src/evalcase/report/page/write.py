@@ -1,0 +1,94 @@
+"""Rows of a run in, the page out, written as they come: only compressed columns are held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
+
+from evalcase.model.quick_dataclass import asdict, dataclass
+from evalcase.report.page.assets import build_shell
+from evalcase.report.page.chunks import Chunks, Kept, pack, squeeze
+from evalcase.report.page.columns import VERDICTS, Table
+from evalcase.report.page.detail import tell_case
+from evalcase.report.page.messages import Told
+from evalcase.report.page.subject import CaseRow, RunFacts
+from evalcase.report.statistics.wilson import estimate_share
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a page is of."""
+
+    run: RunFacts
+    base: RunFacts | None = None
+    """The run that it is compared with."""
+    comparison: Told | None = None
+    """What is said of the two together."""
+    more: str = ""
+    """The command that shows what had to be left out."""
+
+
+def write_page(
+    page: Page, rows: Iterable[CaseRow], scratch: BinaryIO, max_size: int
+) -> Iterator[bytes]:
+    """The pieces of a page. `scratch` is an empty file, for what may have to be left out."""
+    shell = build_shell()
+    yield shell.head
+    size = len(shell.head) + len(shell.tail)
+    chunks, table = Chunks(scratch), Table(compared=page.base is not None)
+    for row in rows:
+        table.add(row, *chunks.add(tell_case(row), may_drop=_may_drop(row)))
+        for piece in chunks.take():
+            size += len(piece)
+            yield piece
+    chunks.finish()
+    rest = chunks.take()
+    rest += [pack(f"i-{name}", column.finish()) for name, column in table.columns.items()]
+    yield from rest
+    size += sum(map(len, rest))
+    # It says what was left out, and takes the more room the more that is.
+    longest = len(_pack_run(page, table, chunks.choose(0), max_size))
+    kept = chunks.choose(max_size - size - longest)
+    yield from chunks.read(kept)
+    yield _pack_run(page, table, kept, max_size)
+    yield shell.tail
+
+
+def _pack_run(page: Page, table: Table, kept: Kept, max_size: int) -> bytes:
+    return pack("run", squeeze(_tell_run(page, table, kept, max_size)))
+
+
+def _may_drop(row: CaseRow) -> bool:
+    """Whether nobody would miss it: it passed, and nothing changed."""
+    return row.verdict == "passed" and (row.base is None or row.base.change == "same")
+
+
+def _tell_run(page: Page, table: Table, kept: Kept, max_size: int) -> Told:
+    told: Told = {
+        "run": _tell_facts(page.run),
+        "verdicts": VERDICTS,
+        "suites": list(table.suites), "targets": list(table.targets),
+        "tags": list(table.tags), "graders": list(table.graders),
+        "columns": list(table.columns),
+        "count": table.count,
+    }  # fmt: skip
+    if kept.cases:
+        told["left_out"] = {
+            "cases": kept.cases,
+            "chunks": kept.dropped,
+            "cap": max_size,
+            "command": page.more,
+        }
+    if page.base is not None:
+        told["base"] = _tell_facts(page.base)
+        told["comparison"] = page.comparison or {}
+    return told
+
+
+def _tell_facts(run: RunFacts) -> dict[str, Any]:
+    counts = run.totals.cases
+    tried = counts.total - counts.skipped
+    told = asdict(run)
+    told["rate"] = estimate_share(counts.passed, tried)
+    told["rate_without_errors"] = estimate_share(counts.passed, tried - counts.errored)
+    return told

@@ -1,0 +1,139 @@
+"""The part of the JSON Schema for graders under other tools' names: read and explained, never
+offered.
+
+Names that stand for the same share one rule. All of them stand behind patterns, which editors
+don't offer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+
+from evalcase.model.grader_options import DeclaredGrader
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.resolve.grader_names import Spelling, other_names
+from evalcase.resolve.schema.words import (
+    Schema,
+    mapping,
+    not_both,
+    pattern_of,
+    present,
+    ref,
+    ref_field,
+)
+
+
+class Alias(NamedTuple):
+    """Some names that stand for one grader in one way."""
+
+    names: list[str]
+    spelling: Spelling
+    grader: DeclaredGrader
+
+    @property
+    def pattern(self) -> str:
+        return pattern_of(self.names)
+
+    @property
+    def about(self) -> str:
+        told = self.spelling.told()
+        return f"Another tool's name: here it is {told}. `evalcase migrate` renames it."
+
+    @property
+    def has_our_options(self) -> bool:
+        """Whether its options are called as ours are, and may stand beside it."""
+        return not self.spelling.renames and not self.spelling.refuses
+
+    @property
+    def argument(self) -> str | None:
+        """The option that an argument gives."""
+        name = self.grader.kind.argument
+        return name and self.spelling.renames.get(name, name)
+
+    @property
+    def part(self) -> str:
+        return f"{part_of(self.grader)}-as-{self.names[0]}"
+
+
+def part_of(grader: DeclaredGrader) -> str:
+    """What the options of a grader are called among the parts of the schema."""
+    return f"grader-{grader.kind.name}"
+
+
+def aliases_of(graders: Sequence[DeclaredGrader]) -> list[Alias]:
+    """The other names of these graders, but for those that one of them has itself."""
+    known = {each.kind.name: each for each in graders}
+    found: dict[str, Alias] = {}
+    for name, spelling in other_names():
+        if name not in known and spelling.name in known:
+            alias = found.setdefault(repr(spelling), Alias([], spelling, known[spelling.name]))
+            alias.names.append(name)
+    return list(found.values())
+
+
+def alias_parts(aliases: Iterable[Alias]) -> dict[str, Schema]:
+    """The options that those take whose options are called otherwise; `type` is among them."""
+    return {
+        each.part: {"title": each.names[0], **_options(each)}
+        for each in aliases
+        if not each.has_our_options
+    }
+
+
+def any_alias(aliases: Iterable[Alias]) -> Schema:
+    """A string that is one of the names."""
+    names = [name for each in aliases for name in each.names]
+    return {"type": "string", "pattern": pattern_of(names)}
+
+
+def typed_alias(alias: Alias) -> Schema:
+    """What stands beside its name in `type`, as far as our name doesn't say it."""
+    return _said(alias) if alias.has_our_options else ref(alias.part)
+
+
+def named_alias(alias: Alias, argument: Schema) -> Schema:
+    """What stands under its name: the argument, or the options."""
+    about: Schema = {"description": alias.about}
+    if alias.grader.kind.takes_mapping:
+        return {**about, **argument}
+    if alias.has_our_options:
+        options: list[Schema] = [ref(part_of(alias.grader)), _said(alias)]
+    else:
+        options = [ref(alias.part), {"type": "object", "properties": {"type": False}}]
+    return {**about, "if": {"type": "object"}, "then": {"allOf": options}, "else": argument}
+
+
+def _said(alias: Alias) -> Schema:
+    """What the name itself says is not said again."""
+    return {"type": "object", "properties": dict.fromkeys(alias.spelling.adds, _NOTHING)}
+
+
+_NOTHING: Schema = {"type": "null"}
+
+
+def _options(alias: Alias) -> Schema:
+    """The options by the names that may be written; one that has several names has one of them."""
+    spelling, fields = alias.spelling, {"type": _TYPE}
+    fields |= dict.fromkeys(spelling.refuses, _NOTHING)
+    needed: list[str] = []
+    rules: list[Schema] = []
+    for name, each in alias.grader.options.items():
+        names = spelling.written_as(name)
+        shape = _NOTHING if name in spelling.adds else ref_field(part_of(alias.grader), name)
+        if each.needed and len(names) > 1:
+            # One of the names may be null, if another is not.
+            shape = {"if": _NOTHING, "then": True, "else": shape}
+        fields = {**dict.fromkeys(names, shape), **fields}
+        rules += [not_both(*pair) for pair in combinations(names, 2)]
+        if each.needed and len(names) == 1:
+            needed += names
+        elif each.needed:
+            rules.append({"anyOf": [present(written) for written in names]})
+    options = mapping(fields)
+    existing = options["allOf"]
+    assert isinstance(existing, list)
+    return {**options, "allOf": [*existing, *rules], "required": needed}
+
+
+_TYPE: Schema = {"description": "The name of the grader, which another tool gave it."}

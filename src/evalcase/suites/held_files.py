@@ -1,0 +1,64 @@
+"""What is wrong inside of files that graders name, such as a schema: told at its place there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from evalcase.model.finding import Finding
+from evalcase.model.problem import Problem
+from evalcase.model.shape import Shape
+from evalcase.read.document import Document, parse_document
+from evalcase.read.source import undecodable
+from evalcase.resolve.findings import Findings
+from evalcase.system.files import OversizeError, read_file
+
+LARGEST_HELD = 10_000_000
+_TOP = "schema"
+
+
+class HeldFiles:
+    """The files that the suites in one folder name. Each is read once, and told of once."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._known: dict[tuple[str, Shape], int] = {}
+
+    def problems_in(self, findings: Findings) -> list[Problem]:
+        """What is wrong in the files that were found. It counts as errors of who names them."""
+        told: list[Problem] = []
+        for path, shape in findings.held:
+            if (path, shape) not in self._known:
+                problems = list(_look_into(path, self._shown(path), shape))
+                self._known[path, shape] = len(problems)
+                told += problems
+            findings.errors += self._known[path, shape]
+        return told
+
+    def _shown(self, path: str) -> str:
+        """The path as the suite's own is shown: seen from where that is seen from."""
+        below = os.path.relpath(path, os.path.realpath(self._folder))
+        return os.path.normpath(os.path.join(self._folder, below))
+
+
+def _look_into(path: str, shown: str, shape: Shape) -> Iterator[Problem]:
+    try:
+        data = read_file(path, LARGEST_HELD)
+        document = parse_document(data.decode(), "json", shown)
+    except OversizeError:
+        yield Problem("bad-file", f"the file is larger than {LARGEST_HELD // 1_000_000} MB", shown)
+    except OSError as error:
+        yield Problem("unreadable-file", f"it can't be read: {error.strerror or error}", shown)
+    except UnicodeDecodeError:
+        yield undecodable(data, shown)
+    else:
+        yield from document.problems
+        if document.readable and not document.faults:
+            yield from _faults_in(document, shape)
+
+
+def _faults_in(document: Document, shape: Shape) -> list[Problem]:
+    faults = shape.faults(document.value, (_TOP,))
+    return document.place(
+        Finding(each.code, each.path[1:], each.message, each.hint, each.at) for each in faults
+    )

@@ -1,0 +1,222 @@
+"""The page of a run, as a person uses it: in a real browser, from disk."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.pages import names, open_file, open_report, panel, rows, run_mixed
+from tests.run.project import Project, case
+
+ORDER = ["delta", "beta", "alpha", "gamma", "omega"]
+
+
+def test_verdicts_are_seen_at_a_glance_and_trouble_comes_first(
+    page: Page, project: Project
+) -> None:
+    run_mixed(project)
+    open_report(page, project)
+    overview = page.get_by_role("region", name="Overview")
+    expect(overview).to_contain_text("50.0% of 4 cases passed")
+    expect(overview).to_contain_text("95 % interval")
+    expect(overview.get_by_role("button", name="1 errored")).to_be_visible()
+    assert names(page) == ORDER
+
+
+def test_filters_sort_and_an_open_case_survive_reload_and_back(
+    page: Page, project: Project
+) -> None:
+    run_mixed(project)
+    open_report(page, project)
+    bar = page.get_by_role("search")
+    bar.get_by_role("combobox", name="Any tag").select_option("hard")
+    expect(rows(page)).to_have_count(3)
+    page.get_by_role("columnheader", name="Case").get_by_role("button").click()
+    assert names(page) == ["beta", "delta", "gamma"]
+    rows(page).first.click()
+    expect(panel(page)).to_contain_text("a needle in the hay")
+    page.reload()
+    expect(panel(page)).to_contain_text("a needle in the hay")
+    assert names(page) == ["beta", "delta", "gamma"]
+    page.go_back()
+    expect(panel(page)).to_be_hidden()
+    page.go_back()
+    assert names(page) == ["delta", "beta", "gamma"]
+    page.go_back()
+    expect(rows(page)).to_have_count(5)
+    bar.get_by_role("button", name="failed").click()
+    assert names(page) == ["beta"]
+    bar.get_by_role("button", name="errored").click()
+    assert names(page) == ["delta", "beta"]
+    bar.get_by_role("button", name="Clear").click()
+    bar.get_by_role("combobox", name="Failed by any grader").select_option("expected")
+    assert names(page) == ["beta"]
+
+
+def test_search_goes_through_all_text(page: Page, project: Project) -> None:
+    run_mixed(project)
+    open_report(page, project)
+    page.get_by_role("searchbox").fill("NEEDLE hay")
+    expect(rows(page)).to_have_count(1)
+    assert names(page) == ["beta"]
+    expect(page.get_by_role("status")).to_contain_text("1 of 5 cases")
+    page.get_by_role("searchbox").fill("no such words")
+    expect(page.get_by_text("No case fits these filters.")).to_be_visible()
+
+
+def test_the_keyboard_is_enough(page: Page, project: Project) -> None:
+    run_mixed(project)
+    open_report(page, project)
+    page.keyboard.press("/")
+    expect(page.get_by_role("searchbox")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(panel(page).get_by_role("heading", name="beta")).to_be_visible()
+    page.keyboard.press("n")
+    expect(panel(page).get_by_role("heading", name="delta")).to_be_visible()
+    page.keyboard.press("N")
+    expect(panel(page).get_by_role("heading", name="beta")).to_be_visible()
+    page.keyboard.press("j")
+    expect(panel(page).get_by_role("heading", name="alpha")).to_be_visible()
+    page.keyboard.press("k")
+    expect(panel(page).get_by_role("heading", name="beta")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(panel(page)).to_be_hidden()
+    expect(rows(page).nth(1)).to_be_focused()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_a_case_shows_what_differs_word_by_word(page: Page, project: Project) -> None:
+    project.suite(
+        {
+            "id": "a", "input": "say the quick red fox jumps",
+            "expected_output": "the quick brown fox jumps",
+        }
+    )  # fmt: skip
+    project.run_process("run")
+    open_report(page, project, "")
+    rows(page).first.click()
+    compared = panel(page).locator(".trial > div > .diff")
+    assert compared.locator("del").all_inner_texts() == ["brown"]
+    assert compared.locator("ins").all_inner_texts() == ["red"]
+
+
+def test_markup_and_direction_marks_of_a_model_are_text(page: Page, project: Project) -> None:
+    hostile = (
+        "</script><img src=x onerror=document.title='owned'><script>document.title='owned'"
+        "</script> \u202egnorw si siht\u202c \x1b[31m javascript:alert(1) <a href=//evil.example>x"
+    )
+    project.add_to_agent(f"def hostile(question):\n    return {hostile!r}\n")
+    project.suite(
+        {"id": "<b>id</b>", "input": "x", "expected_output": hostile[:40], "tags": ["<i>t</i>"]},
+        target="python:agent:hostile",
+    )
+    project.run_process("run")
+    open_report(page, project)
+    expect(rows(page).locator(".name")).to_have_text("<b>id</b>")
+    rows(page).first.click()
+    said = panel(page).locator(".ins-side .text").first
+    expect(said).to_contain_text("</script><img src=x onerror=")
+    expect(said.locator(".spelt").first).to_have_text("U+202E")
+    expect(said).to_contain_text("U+001B[31m")
+    assert "owned" not in page.title()
+    assert page.locator("img, iframe, a[href^='http'], a[href*='evil']").count() == 0
+    isolated = said.evaluate("element => getComputedStyle(element).unicodeBidi")
+    assert isolated in ("isolate", "plaintext")
+
+
+def test_labels_are_kept_and_exported_as_calibrate_reads_them(page: Page, project: Project) -> None:
+    run_mixed(project)
+    open_report(page, project)
+    rows(page).nth(1).click()
+    panel(page).get_by_role("textbox", name="Your name").fill("ada")
+    panel(page).get_by_role("textbox", name="Your name").press("Tab")
+    panel(page).get_by_role("button", name="pass").click()
+    page.keyboard.press("j")
+    expect(panel(page).get_by_role("heading", name="alpha")).to_be_visible()
+    page.keyboard.press("-")
+    expect(panel(page).get_by_role("button", name="fail")).to_have_attribute("aria-pressed", "true")
+    page.reload()
+    with page.expect_download() as found:
+        page.get_by_role("button", name="Export labels 2").click()
+    found.value.save_as(project.path / "labels.jsonl")
+    done = project.run_process("calibrate", "--grader", "expected", "--labels", "labels.jsonl")
+    assert "2 used, by ada" in done.out
+
+
+def test_light_and_dark_follow_the_system_and_a_choice(page: Page, project: Project) -> None:
+    project.suite(case("a"))
+    project.run_process("run")
+    page.emulate_media(color_scheme="dark")
+    open_report(page, project)
+
+    def brightness() -> int:
+        colour = page.locator("html").evaluate("e => getComputedStyle(e).backgroundColor")
+        return int(re.findall(r"\d+", colour)[0])
+
+    assert brightness() < 60
+    theme = page.get_by_role("button", name="Theme")
+    theme.click()
+    assert brightness() > 200
+    page.reload()
+    expect(theme).to_have_text("Theme: light")
+    assert brightness() > 200
+
+
+def test_paper_has_every_row(page: Page, project: Project) -> None:
+    project.suite(*[case(f"c{number}") for number in range(150)])
+    project.run_process("run")
+    open_report(page, project)
+    assert rows(page).count() < 100
+    page.emulate_media(media="print")
+    expect(rows(page)).to_have_count(150)
+    expect(page.get_by_role("searchbox")).to_be_hidden()
+    assert len(page.pdf()) > 10_000
+    page.emulate_media(media="screen")
+    assert rows(page).count() < 100
+
+
+def test_a_phone_shows_the_list_and_then_the_case(page: Page, project: Project) -> None:
+    run_mixed(project)
+    page.set_viewport_size({"width": 390, "height": 800})
+    open_report(page, project)
+    width = page.locator("html").evaluate("element => element.scrollWidth")
+    assert width <= 390
+    rows(page).first.click()
+    expect(panel(page).get_by_role("heading", name="delta")).to_be_in_viewport()
+    panel(page).get_by_role("button", name="Close the case").click()
+    expect(panel(page)).to_be_hidden()
+
+
+def test_what_was_left_out_is_said(page: Page, project: Project) -> None:
+    run_mixed(project)
+    open_report(page, project, "", "--max-size", "1kB")
+    notice = page.get_by_text("The details of 2 cases that passed were left out")
+    expect(notice).to_contain_text("3 of 5 are here")
+    rows(page).filter(has_text="alpha").click()
+    expect(panel(page)).to_contain_text("is not in this file")
+
+
+def test_repeats_are_folded_and_each_trial_can_be_seen(page: Page, project: Project) -> None:
+    project.add_to_agent(
+        'def turns(question):\n    note("calls", "x")\n'
+        '    return "ok" if calls_of("x") % 3 else "no"\n'
+    )
+    project.suite(case("a", "x", repeat=4), target="python:agent:turns")
+    project.run_process("run", "--concurrency", "1")
+    open_report(page, project)
+    expect(rows(page)).to_have_count(1)
+    expect(rows(page).first).to_contain_text("3/4")
+    rows(page).first.click()
+    expect(panel(page)).to_contain_text("3 of 4 trials passed")
+    expect(panel(page)).to_contain_text("2 different answers")
+    panel(page).get_by_role("button", name="trial 4").click()
+    expect(panel(page).get_by_role("region", name="Trial 4")).to_be_visible()
+    assert "trial=4" in page.url
+    open_file(page, project, "#" + page.url.split("#")[1])
+    expect(panel(page).get_by_role("region", name="Trial 4")).to_be_visible()

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from pyarrow import parquet
+
+from tests.run.project import Project, case
+
+
+@pytest.fixture
+def run(project: Project) -> Project:
+    project.suite(
+        case("a", "say =1+1", tags=["x", "y"], metadata={"k": 1}),
+        {"id": "b", "input": "say -2", "graders": [{"contains": "2"}, {"length": {"max": 9}}]},
+        case("c", "raise =cmd|' /C calc'!A0"),
+    )
+    project.run("run")
+    return project
+
+
+def read_csv(project: Project, *options: str) -> list[dict[str, str]]:
+    done = project.run("report", "--format", "csv", *options)
+    assert done.code == 0, done
+    return list(csv.DictReader(io.StringIO(done.out, newline="")))
+
+
+def test_a_row_is_a_trial_with_a_column_for_each_grader(run: Project) -> None:
+    rows = read_csv(run)
+    assert [(row["case"], row["verdict"]) for row in rows] == [
+        ("a", "failed"), ("b", "passed"), ("c", "errored"),
+    ]  # fmt: skip
+    assert [row["score: contains"] for row in rows] == ["", "1", ""]
+    assert rows[0]["score: expected"] == "0"
+    assert (rows[0]["tags"], rows[0]["metadata"]) == ("x, y", '{"k": 1}')
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-2", "@SUM(A1)", "\t=1", " =1", "\r=1", "\uff1d1"])
+def test_a_text_that_a_spreadsheet_would_calculate_is_kept_from_it(
+    project: Project, text: str
+) -> None:
+    project.suite({"id": "a", "input": text, "expected_output": text}, target="echo")
+    project.run("run")
+    (row,) = read_csv(project)
+    assert row["answer"].startswith("'")
+    assert row["answer"][1:].strip() == text.strip()
+
+
+def test_numbers_are_numbers(run: Project) -> None:
+    row = read_csv(run)[0]
+    assert float(row["duration_s"]) >= 0
+    assert row["repeat"] == "1"
+
+
+def test_only_what_is_wanted_is_in_a_table(run: Project) -> None:
+    assert [row["case"] for row in read_csv(run, "--verdict", "failed")] == ["a"]
+
+
+def test_parquet_has_the_same_rows_with_types(run: Project) -> None:
+    done = run.run("report", "--format", "parquet", "-o", "out.parquet")
+    assert done.code == 0, done
+    table = parquet.read_table(run.path / "out.parquet")
+    assert table.column("case").to_pylist() == ["a", "b", "c"]
+    assert table.column("answer").to_pylist() == ["=1+1", "-2", None]
+    assert str(table.schema.field("duration_s").type) == "double"
+    assert str(table.schema.field("repeat").type) == "int64"
+    assert table.column("score: contains").to_pylist() == [None, 1.0, None]

@@ -1,0 +1,137 @@
+"""Code of users that is after the process it is in: it would end or fork it, closes its
+descriptors, or puts something else in the place of what evalcase is made of."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.command import LIMIT_S
+from tests.run.project import Done, Project, case
+
+AGENT = """
+import asyncio, atexit, os, sys, threading
+
+def at_exit(question):
+    atexit.register(os._exit, 0)
+    atexit.register(sys.exit, 0)
+    atexit.register(setattr, sys, "stdout", 7)
+    return "ok"
+
+def exits(question):
+    os._exit(0)
+
+async def exits_async(question):
+    os._exit(0)
+
+def becomes_another(question):
+    os.execvp("true", ["true"])
+
+def exits_in_a_thread(question):
+    thread = threading.Thread(target=os._exit, args=(0,))
+    thread.start()
+    thread.join()
+    return "ok"
+
+def forks(question):
+    return ended(os.fork())
+
+async def forks_async(question):
+    return ended(os.fork())
+
+async def forks_and_waits(question):
+    child = os.fork()
+    if not child:
+        await asyncio.sleep(0)
+        await asyncio.sleep(0.01)
+    return ended(child)
+
+def ended(child):
+    return "ok" if child and os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3 else "child"
+
+async def exits_while_there_is_something_to_read(question):
+    for _ in range(5):
+        reader, writer = os.pipe()
+        os.write(writer, b"x")
+        asyncio.get_running_loop().add_reader(reader, sys.exit, 0)
+    await asyncio.sleep(0.01)
+    return "ok"
+
+async def lets_no_task_be_made(question):
+    asyncio.get_running_loop().set_task_factory(lambda *_, **__: sys.exit(0))
+    return "ok"
+
+def closes(question):
+    os.closerange(3, 256)
+    return "ok"
+
+async def closes_async(question):
+    os.closerange(3, 256)
+    return "ok"
+
+async def replaces(question):
+    asyncio.sleep = None
+    await question.nothing
+
+async def traces(question):
+    def exit(*_):
+        sys.exit(0)
+    sys.settrace(exit)
+    return "ok"
+"""
+REFUSED = ("exits", "exits_async", "becomes_another")
+HARMLESS = (
+    "at_exit", "exits_in_a_thread", "forks", "forks_async", "forks_and_waits",
+    "exits_while_there_is_something_to_read", "lets_no_task_be_made",
+)  # fmt: skip
+
+
+def run_process(project: Project, *arguments: str) -> Done:
+    """In a process of its own; Python may say what it thinks of threads and exit handlers."""
+    process = project.start("run", *arguments)
+    out, err = process.communicate(timeout=LIMIT_S)
+    return Done(process.returncode, out.decode(), err.decode())
+
+
+def test_fault_43_nobody_ends_or_doubles_the_process_but_evalcase(project: Project) -> None:
+    (project.path / "odd.py").write_text(AGENT)
+    names = (*REFUSED, *HARMLESS)
+    project.suite(*[case(name, target=f"python:odd:{name}") for name in names], case("well"))
+    done = run_process(project, "--json", "--concurrency", "1")
+    assert done.counts() == {"passed": len(HARMLESS) + 1, "errored": len(REFUSED)}
+    assert done.code == 3
+    assert len(project.rows()) == len(names) + 1
+    assert "os._exit(0) would end evalcase" in str(project.rows())
+    assert done.err.count("has forked came back from it") == 3
+    assert done.err.count("outside of any trial") == 1
+
+
+def test_fault_43_a_module_that_forks_when_it_is_imported_makes_no_second_run(
+    project: Project,
+) -> None:
+    (project.path / "odd.py").write_text(f"{AGENT}\nended(os.fork())\ndef answer(q): return 'ok'")
+    project.suite(case("one"))
+    done = run_process(project, "--json", "--target", "python:odd:answer")
+    assert (done.code, done.counts(), len(project.runs())) == (0, {"passed": 1}, 1)
+
+
+@pytest.mark.parametrize("name", ["closes", "closes_async"])
+def test_fault_43_closing_what_evalcase_needs_ends_the_run_with_a_word(
+    project: Project, name: str
+) -> None:
+    (project.path / "odd.py").write_text(AGENT)
+    project.suite(case("one"), case("two"))
+    done = run_process(project, "--target", f"python:odd:{name}", "--concurrency", "1")
+    assert (done.code, "can't go on" in done.err) == (3, True)
+    assert "evalcase resume" in project.run("report", "latest").out
+
+
+@pytest.mark.parametrize("name", ["replaces", "traces"])
+def test_fault_43_what_evalcase_is_made_of_can_be_spoilt_but_no_run_is_green_by_it(
+    project: Project, name: str
+) -> None:
+    (project.path / "odd.py").write_text(AGENT)
+    project.suite(*[case(f"odd{number}", target=f"python:odd:{name}") for number in range(3)])
+    done = run_process(project, "--concurrency", "1")
+    assert done.code == 3
+    assert "record   .evalcase/runs/" in done.out
+    assert "next     evalcase resume" in done.out

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from hashlib import sha256
+from pathlib import Path
+
+from evalcase.report import page
+from evalcase.report.page.assets import SCRIPTS, build_shell, read_script
+
+FOLDER = Path(page.__path__[0])
+
+
+def test_script_and_style_are_small() -> None:
+    assert len(read_script().encode()) <= 70_000
+    assert (FOLDER / "page.css").stat().st_size <= 15_000
+
+
+def test_every_file_of_script_is_part_of_the_page() -> None:
+    assert {path.stem for path in FOLDER.glob("*.js")} == set(SCRIPTS)
+
+
+def test_the_policy_allows_this_script_and_this_style_and_nothing_else() -> None:
+    shell = build_shell()
+    text = (shell.head + shell.tail).decode()
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)
+    assert policy is not None
+    for element in ("script", "style"):
+        inside = re.findall(rf"<{element}>(.*?)</{element}>", text, re.DOTALL)
+        assert len(inside) == 1
+        known = b64encode(sha256(inside[0].encode()).digest()).decode()
+        assert f"{element}-src 'sha256-{known}'" in policy[1]
+    for rule in (
+        "default-src 'none'", "base-uri 'none'", "form-action 'none'",
+        "require-trusted-types-for 'script'", "trusted-types 'none'",
+    ):  # fmt: skip
+        assert rule in policy[1]
+    assert "unsafe" not in policy[1]
+
+
+def test_nothing_is_loaded_from_anywhere() -> None:
+    shell = build_shell()
+    text = (shell.head + shell.tail).decode().replace("http://www.w3.org/2000/svg", "")
+    assert not re.findall(r"https?://|//\w+\.\w|@import|url\(|\bfetch\(|XMLHttpRequest", text)
+
+
+def test_no_markup_is_ever_parsed() -> None:
+    script = read_script()
+    assert not re.findall(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(", script)

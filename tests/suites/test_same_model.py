@@ -1,0 +1,69 @@
+"""A judge that is the model it judges is told wherever a suite names either of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import evalcase
+
+pytestmark = pytest.mark.usefixtures("in_folder")
+
+
+@pytest.fixture
+def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+SAME = """
+target = "other"
+[targets.bot]
+kind = "openai"
+model = "m"
+[targets.twin]
+kind = "openai"
+model = "m"
+[targets.other]
+kind = "echo"
+[judge]
+target = "twin"
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "suite", "line", "text"),
+    [
+        ("a.eval.yaml", "target: bot\ncases: [{input: x, criteria: Is good.}]", 1, "bot"),
+        ("a.eval.yaml", "cases:\n- {input: x, criteria: Good., targets: [other, bot]}", 2, "bot"),
+        ("a.eval.yaml", "input: x\ntarget: twin\ngraders: [{judge: Is good.}]", 2, "twin"),
+        ("a.eval.yaml", "input: x\ntarget: bot\ngraders:\n- all: [{judge: Is good.}]", 2, "bot"),
+        ("a.eval.yaml", "input: x\ngraders: [{judge: {value: Is good., target: other}}]", 2,
+         "other"),
+        ("a.eval.jsonl", '{"input": "x", "criteria": "Is good.", "target": "bot"}', 1, '"bot"'),
+    ],
+)  # fmt: skip
+def test_a_judge_of_its_own_answers_is_told_where_a_suite_names_either(
+    tmp_path: Path, name: str, suite: str, line: int, text: str
+) -> None:
+    (tmp_path / "evalcase.toml").write_text(SAME)
+    (tmp_path / name).write_text(suite + "\n")
+    (problem,) = evalcase.check(tmp_path)
+    assert (problem.code, problem.severity) == ("same-model", "warning")
+    assert problem.span is not None
+    assert problem.excerpt is not None
+    assert problem.span.line == line
+    assert problem.excerpt.text[problem.span.column - 1 : problem.span.end_column - 1] == text
+
+
+def test_a_judge_of_other_answers_is_fine_and_one_pair_is_told_once(tmp_path: Path) -> None:
+    (tmp_path / "evalcase.toml").write_text(SAME)
+    (tmp_path / "a.eval.yaml").write_text(
+        "target: bot\ngraders: [{judge: {value: Is good., target: other}}]\n"
+        "cases: [{input: x}, {input: y, skip: true, criteria: z}, {input: z, target: twin}]\n"
+    )
+    assert evalcase.check(tmp_path) == []
+    (tmp_path / "a.eval.yaml").write_text(
+        "target: bot\ncases: [{input: x, criteria: a}, {input: y, criteria: b}]\n"
+    )
+    assert len(evalcase.check(tmp_path)) == 1
