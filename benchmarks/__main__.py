@@ -19,10 +19,12 @@ from benchmarks.intervals import interval_figures
 from benchmarks.loading import deprecated_figures, json_figures, peer_figures, yaml_figures
 from benchmarks.loopback import loopback_figures
 from benchmarks.many import many_figures, million_figures
+from benchmarks.page import page_figures
 from benchmarks.paired import paired_figures
 from benchmarks.reporting import report_figures, report_million_figures
 from benchmarks.running import peer_run_figures, running_figures
 from benchmarks.small_judge import small_judge_figures
+from benchmarks.stopping import stopping_figures
 from benchmarks.streaming import streaming_figures
 
 HERE = Path(__file__).parent
@@ -42,16 +44,18 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "report": report_figures,
     "report-million": report_million_figures,
     "million": million_figures,
+    "page": page_figures,
     "peer-runs": peer_run_figures,
     "coverage": coverage_figures,
     "intervals": interval_figures,
     "paired": paired_figures,
+    "stopping": stopping_figures,
     "small-judge": small_judge_figures,
 }
 ONLY_WHEN_ASKED = (
-    "million", "report-million", "coverage", "intervals", "paired", "small-judge"
+    "million", "report-million", "coverage", "intervals", "paired", "stopping", "small-judge"
 )  # fmt: skip
-"""The first two take as long as all the others, and the last four measure no time."""
+"""The first two take as long as all the others, and the last five measure no time."""
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 from functools import partial
+from typing import TYPE_CHECKING, get_args
 
 from evalcase.cli import declare, run_flags
 from evalcase.cli.explained import explained
@@ -18,12 +19,16 @@ from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.failed_of import find_failed
 from evalcase.evaluation.plan import Plan, prepare
 from evalcase.evaluation.work import trials_of
+from evalcase.model.decision import Rule
 from evalcase.project.config import read_config
 from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.begun import note_start
 from evalcase.run.selection import Selection, Shard
 from evalcase.system.world import this_world
 from evalcase.text.visible import visible
+
+if TYPE_CHECKING:
+    from evalcase.evaluation.stopping import Stopping
 
 _SELECTION = ("globs", "tags", "shard", "sample", "seed", "limit", "failed_of")
 
@@ -89,6 +94,13 @@ def _shard(value: str | None) -> Shard | None:
 @run_flags.max_cost("Start no more trials once this is spent.")
 @run_flags.max_errors("Errored trials that don't count as a failure of the run. [default: 0]")
 @run_flags.fail_under("Exit 1 only if the pass rate of cases is lower.")
+@declare.option(
+    "--stop", type=declare.Choice(get_args(Rule)),
+    help="Start no more trials once --fail-under, or --against, is decided.",
+)  # fmt: skip
+@declare.option(
+    "--against", metavar="RUN", help="With --stop likely: end once it is better or worse than RUN."
+)
 @declare.option("--fail-fast", is_flag=True, help="Start no more trials once a case did not pass.")
 @declare.option(
     "--cache/--no-cache",
@@ -147,8 +159,16 @@ def _run(given: dict[str, object]) -> int:
     if dry_run:
         manner.print(_say_what_would_run(plan, manner.as_json))
         return 0
-    evaluation = Evaluation(plan, view)
+    evaluation = Evaluation(plan, view, stopping=_make_stopping(plan, folder))
     return execute(evaluation, partial(evaluation.carry_out, folder), view, manner)
+
+
+def _make_stopping(plan: Plan, folder: str) -> Stopping | None:
+    if plan.options.stop is None:
+        return None
+    from evalcase.evaluation.stopping import make_stopping
+
+    return make_stopping(plan, folder)
 
 
 def _say_what_would_run(plan: Plan, as_json: bool) -> Iterator[str]:
