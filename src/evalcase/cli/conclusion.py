@@ -26,6 +26,7 @@ from evalcase.report.terminal.summary import (
     summary_lines,
     verdict_lines,
 )
+from evalcase.text.visible import visible
 
 
 class RecordPlace(NamedTuple):
@@ -36,13 +37,13 @@ class RecordPlace(NamedTuple):
 
 
 def conclusion_lines(
-    evaluated: Evaluated, statistics: Statistics, gradings: int, find_case: FindCase,
+    evaluated: Evaluated, statistics: Statistics, find_case: FindCase,
     place: RecordPlace, width: int, style: Style,
 ) -> Iterator[str]:  # fmt: skip
     """All of it: what went wrong, the verdict, and what to do next."""
     failed = statistics.shown("failed")
     name, first = name_run(evaluated.run, place), failed[0].result.key if failed else None
-    ending = _ending(evaluated, place, suggest_next(evaluated, name, first), gradings)
+    ending = _ending(evaluated, place, suggest_next(evaluated, name, first))
     return summary_lines(statistics, ending, find_case, width, style)
 
 
@@ -61,13 +62,13 @@ def gather_statistics(results: Iterable[Result]) -> Statistics:
     return statistics
 
 
-def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str, gradings: int = 1) -> Ending:
-    number = evaluated.grading or gradings
+def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str) -> Ending:
     return Ending(
         evaluated.totals, evaluated.duration_s, seen_from(place.cwd, evaluated.run.path),
         why_incomplete(evaluated), next_one,
         f"evalcase report {name_run(evaluated.run, place)} --format jsonl",
-        f"{number} of {gradings}" if gradings > 1 else "", origin_of(evaluated.run) or "",
+        "" if evaluated.graded_by is None else visible(str(evaluated.graded_by)),
+        origin_of(evaluated.run) or "",
         evaluated.not_run, see_suites(evaluated.run, place.config.root, place.cwd),
         say_mixed(evaluated.mixed),
     )  # fmt: skip
@@ -138,4 +139,5 @@ def summary_object(evaluated: Evaluated) -> dict[str, object]:
         "cached": totals.cached,
         "duration_s": evaluated.duration_s,
         "failed_of": origin_of(evaluated.run), "mixed": list(evaluated.mixed),
+        "grading": None if evaluated.graded_by is None else evaluated.graded_by._asdict(),
     }  # fmt: skip

@@ -96,7 +96,8 @@ class Trials:
         asker = partial(self._gate.ask_for_grader, within=question)
         context = Context(trial.case, question, answer, asker=asker, duration_s=duration_s)
         limit_s = self._plan.config.grader_timeout_s
-        return grade_answer(context, graders, self._guests, limit_s)
+        only_these = self._plan.graders.only_given
+        return grade_answer(context, graders, self._guests, limit_s, only_these=only_these)
 
     def _files_of(self, trial: Trial) -> dict[str, str] | Unfit:
         """The files of a trial. All was well with them before the run, but may not be now."""

@@ -51,7 +51,7 @@ class Graders:
         only_given: bool = False,
     ) -> None:
         self._given = tuple(given)
-        self._only_given = only_given
+        self.only_given = only_given
         self._config = config
         self._surroundings = surroundings
         self._no_exec = no_exec
@@ -64,14 +64,14 @@ class Graders:
     def want(self, suite: str, case: Case) -> None:
         """Note what a case will ask for. Nothing is made, or imported, before `make_ready`."""
         specs = case.data.get("graders")
-        if specs and not self._only_given:
+        if specs and not self.only_given:
             self._wanted.setdefault(_to_json(specs), (suite, case.id))
 
     def make_ready(self) -> None:
         """Make all that is wanted: nobody wants to know after the first answers that a grader
         can't be used. Raise ConfigError with everything that keeps one from being made."""
         for named in self._given:
-            if self._no_exec and self._only_given:
+            if self._no_exec and self.only_given:
                 _forbid_code(named)  # it was typed, and is no function that a program holds
             named.grader.load(self._surroundings)
         faults = []
@@ -92,7 +92,7 @@ class Graders:
     def of(self, case: Case) -> Sequence[NamedGrader]:
         """The graders of a case, the built-in comparison added where nothing else compares."""
         graders = self._given
-        if self._only_given:
+        if self.only_given:
             return graders
         data = case.data
         specs = data.get("graders")
@@ -139,7 +139,7 @@ class Graders:
         tables = self._config.targets if self._config is not None else {}
         asked = [tables.get(name, name) for name in named.grader.asks()]
         print = named.grader.fingerprint()
-        if self._only_given:
+        if self.only_given:
             return f"{named!r} {print}"  # no case says what they are
         return f"{print} {_to_json(copy_json(asked))}" if asked else print
 

@@ -7,13 +7,13 @@ from io import BufferedReader
 from typing import Any
 
 from evalcase.model.case import Case
+from evalcase.record.gradings import GRADING
 from evalcase.record.lines import JournalLines, damaged, line_number, open_lines, read_line_at
 from evalcase.record.table import Table, mark_of
 from evalcase.text.journal_row import decode_row
 from evalcase.text.late_pattern import late_pattern
 
 CASE = b'{"type":"case",'
-_GRADING = b'{"type":"grading",'
 _END = b'{"type":"end",'
 # Plain names only: an escape may stand for what can't be told from its bytes.
 _NAME = late_pattern(rb'\{"type":"case",("suite":"[^"\\]*","case":"[^"\\]*"),')
@@ -75,7 +75,7 @@ def shelve_cases(path: str, upto: int | None = None) -> CaseShelf:
             places.add(mark, begins)
         elif line.startswith(_END):
             replaced.clear()
-        elif upto is not None and line.startswith(_GRADING) and _number(line) > upto:
+        elif upto is not None and line.startswith(GRADING) and _number(line) > upto:
             for mark, begun in reversed(replaced):
                 places.add(mark, begun)
             break

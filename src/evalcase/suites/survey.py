@@ -63,7 +63,10 @@ def survey_cases(
             found = found._replace(choice=_deal(choice, checked, options.selection.shard))
             checked = iter(suites)
         for suite, case in found.choice.choose(checked):
-            _note_case(suite, case, options, config, known, found)
+            needs = _note_case(suite, case, options, config, found)
+            may_ask = case.needs_judge or "graders" in case.data
+            if may_ask and not case.skip and not graders.only_given:
+                _note_asked(case, known, needs)
             graders.want(suite, case)
     except ConfigError as error:
         fault = error
@@ -111,18 +114,17 @@ def _look_at_filters(
 
 
 def _note_case(
-    suite: str, case: Case, options: RunOptions, config: Config, known: Known, found: Survey
-) -> None:
+    suite: str, case: Case, options: RunOptions, config: Config, found: Survey
+) -> SuiteNeeds:
     needs = found.needs.get(suite)
     if needs is None:
         needs = found.needs[suite] = SuiteNeeds(set(), set(), set())
-    if not case.skip and (case.needs_judge or "graders" in case.data):
-        _note_asked(case, known, needs)
     for name in targets_of(case, options, config):
         found.trials[name] = found.trials.get(name, 0) + times_of(case, options.repeat)
         found.cases[name] = found.cases.get(name, 0) + 1
         if not options.targets:
             needs.targets.add(name)
+    return needs
 
 
 def describe_remarks(suites: SomeSuites) -> str:

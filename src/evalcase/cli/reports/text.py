@@ -24,7 +24,7 @@ def _summary(reported: Reported) -> Iterator[str]:
     statistics = Statistics(shown or TROUBLED)  # type: ignore[arg-type]
     evaluated = reported.evaluated(statistics)
     return conclusion_lines(
-        evaluated, statistics, kept.gradings, kept.find_case,
+        evaluated, statistics, kept.find_case,
         reported.place, reported.width, reported.style,
     )  # fmt: skip
 
