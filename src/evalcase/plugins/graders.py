@@ -20,6 +20,7 @@ from evalcase.model.grader_options import (
 )
 from evalcase.model.json_value import JSON
 from evalcase.model.option import made_of, options_of
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Surroundings
 from evalcase.plugins.registry import find_class
 from evalcase.project.config import Config
@@ -105,7 +106,8 @@ class Graders:
                 made = self._made[text] = self._make(specs)
             graders = (*made, *graders)
         if case.needs_judge and self._judges and not any(named.judges for named in graders):
-            graders = (*graders, self._case_judge)
+            is_only = all(named.name != self._case_judge.name for named in graders)
+            graders = (*graders, self._case_judge if is_only else self._second_judge)
         return (*graders, self._expected) if needs_expected(case, graders) else graders
 
     @property
@@ -116,6 +118,11 @@ class Graders:
     def _case_judge(self) -> NamedGrader:
         """The judge of what cases say themselves, by `criteria` and `rubrics`."""
         return make_grader({"type": "judge"}, self._defaults)
+
+    @cached_property
+    def _second_judge(self) -> NamedGrader:
+        """The same beside a judge of the case's graders: who reads results tells them apart."""
+        return replace(self._case_judge, name="criteria")
 
     @cached_property
     def _defaults(self) -> Defaults:
@@ -145,7 +152,7 @@ class Graders:
 
     def _make(self, specs: Iterable[Mapping[str, JSON]]) -> tuple[NamedGrader, ...]:
         """Make them, and have them ready."""
-        made = tuple([make_grader(spec, self._defaults) for spec in specs])
+        made = _number_judges([make_grader(spec, self._defaults) for spec in specs])
         for named in made:
             if self._no_exec:
                 _forbid_code(named)
@@ -156,6 +163,18 @@ class Graders:
         """Have every grader let go of what it holds."""
         for named in (*self._given, *[named for made in self._made.values() for named in made]):
             await named.grader.close()
+
+
+def _number_judges(graders: Sequence[NamedGrader]) -> tuple[NamedGrader, ...]:
+    """The same, with a number behind the name of each judge that another has before it."""
+    seen: dict[str, int] = {}
+    named = []
+    for each in graders:
+        if each.grader.kind.judges:
+            number = seen[each.name] = seen.get(each.name, 0) + 1
+            each = replace(each, name=f"{each.name} {number}") if number > 1 else each  # noqa: PLW2901
+        named.append(each)
+    return tuple(named)
 
 
 def defaults_of(config: Config) -> Defaults:
