@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
-from tests.cli.command import evalcase_process
+from tests.cli.command import environment, evalcase_process
 
 ASKS_THE_COLLECTOR = """
 import gc, json, pathlib
@@ -23,3 +25,22 @@ def test_what_is_imported_at_the_start_is_out_of_the_collectors_sight(tmp_path: 
     enabled, frozen = json.loads((tmp_path / "seen.json").read_text())
     assert enabled, "the agent's own garbage is collected"
     assert frozen > 10_000
+
+
+def test_click_is_imported_for_help_and_mistakes_only(tmp_path: Path) -> None:
+    (tmp_path / "a.eval.yaml").write_text("- {id: it, input: x, expected_output: y}\n")
+    assert not imported({"click"}, "check", "--format", "json", cwd=tmp_path)
+    assert not imported({"click"}, "list", "--limit=3", cwd=tmp_path)
+    assert imported({"click"}, "check", "--help", cwd=tmp_path)
+    assert imported({"click"}, "check", "--frmat", "json", cwd=tmp_path)
+
+
+def imported(names: set[str], *arguments: str, cwd: Path) -> set[str]:
+    """Which of these modules the command imports."""
+    code = "import sys, atexit; atexit.register(lambda: sys.stderr.write(' '.join(sys.modules)))\n"
+    code += f"sys.argv = ['evalcase', *{arguments!r}]\nimport evalcase.__main__"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=cwd, env=environment(), capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    return names & set(done.stderr.split())

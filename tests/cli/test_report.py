@@ -15,8 +15,9 @@ CALL = {"tool": "refund", "input": {"order": "A-1"}}
 CALLS = [{"role": "assistant", "tool_calls": [CALL]}]
 KEYS = [
     "suite", "case", "target", "repeat", "verdict", "score", "input", "expected_output", "answer",
-    "grades", "failure", "usage", "cost_usd", "duration_s", "tags", "metadata", "run",
-    "failed_of", "mixed", "case_verdict", "pass_rate_needed", "question_hash",
+    "grades", "failure", "usage", "cost_usd", "duration_s", "cached", "earlier", "tags", "metadata",
+    "run", "run_status", "run_trials", "run_folder", "failed_of", "mixed", "repeats",
+    "case_verdict", "pass_rate_needed", "question_hash",
     "answer_hash", "grading_hash",
 ]  # fmt: skip
 COIN = """
@@ -95,9 +96,9 @@ def test_repeats_are_folded_and_cases_are_what_is_counted(agents: Project) -> No
     )  # fmt: skip
     done = agents.run("run", "--concurrency", "1", "--fail-under", "0.6")
     assert done.code == 0, "two of three cases passed"
-    assert "repeats  coin: 2 of 6 passed, 30% needed: passed\n" in done.out
+    assert "         coin: 2 of 6 passed, 30% needed: passed\n" in done.out
     assert "failed s.eval.yaml: toss (1 of 3 passed, all needed)\n" in done.out
-    assert "2 passed, 1 failed, pass rate 66.7%" in done.out
+    assert "2 passed, 1 failed, pass rate 66.7% (20.8–93.9%)" in done.out
     assert "trials   10 in all, 4 passed, 6 failed\n" in done.out
     named = [line for line in done.err.splitlines() if line.startswith("failed")]
     assert len(named) == 1, "a case that passes is not named as failed"
@@ -331,7 +332,9 @@ def test_json_is_what_run_prints_with_the_cases(project: Project) -> None:
     done = project.run("report", "--format", "json")
     data = json.loads(done.out)
     found = data.pop("cases")
+    figures, told = data.pop("figures"), printed.pop("figures")
     assert data == printed
+    assert figures["all"].items() >= told["all"].items(), "what the totals tell"
     assert sorted(found, key=lambda each: each["case"]) == [
         {"suite": "s.eval.yaml", "case": id, "target": "agent", "verdict": verdict,
          "passed": passed, "trials": count, "repeats": count, "pass_rate_needed": rate,
@@ -425,7 +428,9 @@ def test_an_interrupted_run_is_shown_as_far_as_it_came(project: Project) -> None
     project.keep_only(4)
     done = project.run("report")
     assert done.code == 0
-    assert "3 passed, 1 unfinished, pass rate 100.0%\n" in done.out, "how long it took is unknown"
+    assert "3 passed, 1 unfinished, pass rate 100.0% (43.9–100.0%)\n" in done.out, (
+        "how long it took is unknown"
+    )
     assert "stopped  killed, or still running, with 4 of 5 trials finished and kept" in done.out
     assert next_of(done) == ["resume"]
     rows = trials(project.run("report", "--format", "jsonl", "--verdict", "unfinished"))

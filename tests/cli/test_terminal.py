@@ -34,7 +34,7 @@ def test_the_last_screen_of_a_run(project: Project, gate: Gate) -> None:
     assert "\x1b[1;31m" in terminal.text
     assert "\x1b[?25l" not in terminal.text, "the cursor is never hidden"
     lines = terminal.screen()
-    assert [line for line in lines if not line.startswith("slowest")] == [
+    assert [line for line in lines if not line.startswith(("slowest", "latency"))] == [
         'failed bad: expected "ok", got "no"',
         "errored broken: ValueError: out of ink",
         "",
@@ -49,7 +49,8 @@ def test_the_last_screen_of_a_run(project: Project, gate: Gate) -> None:
         f"  agent.py:{line_of('raise ValueError(rest)')}, in answer",
         "      raise ValueError(rest)",
         "",
-        "2 passed, 1 failed, 1 errored, pass rate 50.0%, 0.1 s",
+        "2 passed, 1 failed, 1 errored, pass rate 50.0% (15.0–85.0%), 0.1 s",
+        "rate     66.7% (20.8–93.9%) of the 3 cases that did not error",
         "record   .evalcase/runs/RUN",
         "next     evalcase resume RUN --retry-errored",
         "",
@@ -60,8 +61,13 @@ def test_a_run_that_goes_well_leaves_no_more_than_it_has_to(project: Project) ->
     project.suite(*cases(3))
     terminal = PseudoTerminal(project.path, "run")
     assert terminal.finish() == 0
-    lines = [line for line in terminal.screen() if not line.startswith("slowest")]
-    assert lines == ["3 passed, pass rate 100.0%, 0.1 s", "record   .evalcase/runs/RUN", ""]
+    lines = [line for line in terminal.screen() if not line.startswith(("slowest", "latency"))]
+    assert lines == [
+        "3 passed, pass rate 100.0% (43.9–100.0%), 0.1 s",
+        "rate     no failure in 3 cases: up to 63.2% may still fail",
+        "record   .evalcase/runs/RUN",
+        "",
+    ]
 
 
 def test_the_line_lives_while_nothing_finishes(project: Project, gate: Gate) -> None:
@@ -93,11 +99,12 @@ def test_ctrl_c_lets_finish_and_leaves_a_clean_screen(project: Project, gate: Ga
     terminal.await_text("finishing ·")
     gate.let_go(2)
     assert terminal.finish() == 130
-    lines = [line for line in terminal.screen() if not line.startswith("slowest")]
+    lines = [line for line in terminal.screen() if not line.startswith(("slowest", "latency"))]
     assert lines == [
         "Ctrl-C: finishing what is running; once more to stop now",
         "",
-        "2 passed, 4 not run, pass rate 100.0%, 0.1 s",
+        "2 passed, 4 not run, pass rate 100.0% (34.2–100.0%), 0.1 s",
+        "rate     no failure in 2 cases: up to 77.6% may still fail",
         "record   .evalcase/runs/RUN",
         "stopped  interrupted, with 2 of 6 trials finished and kept",
         "next     evalcase resume RUN",
@@ -193,7 +200,7 @@ def test_no_live_line_where_none_is_wanted(project: Project, option: str) -> Non
         assert json.loads("".join(lines))["failed"] == 1
     else:
         assert lines == [
-            "1 passed, 1 failed, 1 errored, pass rate 33.3%, 0.1 s",
+            "1 passed, 1 failed, 1 errored, pass rate 33.3% (6.1–79.2%), 0.1 s",
             "record   .evalcase/runs/RUN",
             "",
         ]
@@ -263,9 +270,13 @@ def test_a_path_below_is_relative_and_any_other_is_whole(path: str, shown: str) 
 def test_several_targets_get_a_table(project: Project) -> None:
     project.suite(case("a"), case("b", "say no"), case("c", "raise x"))
     done = project.run("run", "--target", "agent", "--target", "other")
-    at = done.out.splitlines().index("target  passed  failed  errored  pass rate    mean")
-    rows = [line.split()[:5] for line in done.out.splitlines()[at + 1 : at + 3]]
-    assert sorted(rows) == [["agent", "1", "1", "1", "33.3%"], ["other", "3", "0", "0", "100.0%"]]
+    head = "target  passed  failed  errored  pass rate     interval  median"
+    at = done.out.splitlines().index(head)
+    rows = [line.split()[:6] for line in done.out.splitlines()[at + 1 : at + 3]]
+    assert sorted(rows) == [
+        ["agent", "1", "1", "1", "33.3%", "6.1–79.2%"],
+        ["other", "3", "0", "0", "100.0%", "43.9–100.0%"],
+    ]
     assert "failed s.eval.yaml: b (agent)" in done.out
 
 

@@ -395,3 +395,39 @@ def test_fault_14_what_a_program_is_told_has_no_secrets(
     assert ["***TOKEN***" in text for text in told] == [True]
     with pytest.raises(TargetError, match=r"no entry with \*\*\*TOKEN\*\*\*"):
         evaluate(suite, Broken(), **root)  # type: ignore[arg-type]
+
+
+INVALID = {
+    "as a value": "- {id: a, input: x, expected_output: ok, target: KEY, repeat: KEY}",
+    "as a name": "- {id: a, input: x, KEY: 1}",
+    "beside a mistake": "- {id: a, input: 'Authorization: KEY', expectd: ok}",
+    "as a role": "- {id: a, input: [{role: KEY, content: x}]}",
+    "in what is no YAML": "- {id: a, input: [KEY}",
+}
+
+
+@pytest.mark.parametrize("text", INVALID.values(), ids=INVALID)
+def test_fault_14_lines_of_invalid_suites_are_quoted_without_secrets(
+    project: Project, text: str
+) -> None:
+    key = "sk-live-0123456789abcdef"
+    project.configure(SETTINGS)
+    suite = project.path / "s.eval.yaml"
+    suite.write_text("cases:\n" + text.replace("KEY", key) + "\n")
+    commands = [["check", "--format", form] for form in ("text", "json", "github", "sarif")]
+    for command in (*commands, ["run"], ["run", "--dry-run"]):
+        done = project.run(*command, env={"TOKEN": key})
+        assert (done.code, "s.eval.yaml" in done.out + done.err) == (2, True), command
+        assert key[3:] not in done.out + done.err, command
+
+
+def test_fault_14_a_configuration_that_is_wrong_is_quoted_without_secrets(
+    project: Project,
+) -> None:
+    key = "sk-live-0123456789abcdef"
+    project.configure(f'{SETTINGS}api_key = "{key}"\n')
+    project.suite(case("one"))
+    for command in (["check"], ["check", "--format", "json"], ["run", "--target", "keyed"]):
+        done = project.run(*command, env={"TOKEN": key})
+        assert done.code == 2
+        assert key[3:] not in done.out + done.err

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from evalcase.cli.reports.forms import FORMS
 from evalcase.text.journal_row import encode_row
 from tests.faults.witness import Witness, watching
 from tests.run.project import CONFIG, Done, Project, case, cases
@@ -89,7 +90,7 @@ LOOKS: dict[str, list[str]] = {
     "list": ["list"],
     "report": ["report", "latest"],
     "report of a case": ["report", "latest", "--case", "c0"],
-    "report as JSON lines": ["report", "latest", "--format", "jsonl"],
+    **{f"report as {form}": ["report", "latest", "--format", form] for form in FORMS},
 }
 USES: dict[str, list[str]] = {
     "resume": ["resume"],
@@ -180,6 +181,12 @@ def test_fault_23_what_a_stranger_s_record_names_is_not_touched(scene: Scene, ch
         assert touched(scene, witness) == [], name
         assert done.code == (2 if name in USES else 0), (name, done)
     assert scene.project.calls() == []
+
+
+def test_fault_23_nobody_is_led_to_go_on_with_a_stranger_s_run(scene: Scene) -> None:
+    assert "not made by you here" in scene.command("list").out
+    for command in LOOKS.values():
+        assert "evalcase resume" not in scene.command(*command).out
 
 
 @pytest.mark.parametrize("change", NAMED.values(), ids=NAMED)

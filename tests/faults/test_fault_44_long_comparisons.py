@@ -13,10 +13,10 @@ AGENT = """
 import json
 
 def answer(question):
-    if question.text == "calls":
+    if question == "calls":
         calls = [{"tool": "t", "input": {"n": n}} for n in range(400)]
         return {"messages": [{"role": "assistant", "content": None, "tool_calls": calls}]}
-    if question.text == "list":
+    if question == "list":
         return json.dumps(list(range(900)))
     return "ok"
 """

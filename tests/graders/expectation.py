@@ -8,7 +8,7 @@ from collections.abc import Awaitable
 from typing import Any
 
 from evalcase import parse_case
-from evalcase.grade.apply import grade_of
+from evalcase.grade.decided import grade_of
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.model.answer import Answer
 from evalcase.model.grade import Grade, Score

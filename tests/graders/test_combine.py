@@ -24,6 +24,7 @@ GOOD, FAIR, BAD, NOTHING, BROKEN = (
     Score(1.0, "good"), Score(0.5, "fair"), Score(0.0, "bad"), Score(None, "nothing there"),
     ValueError("oops"),
 )  # fmt: skip
+UNSEEN = Score(0.0, "nothing there", stands=True)
 
 
 def inner(*outcomes: Any, **options: Any) -> tuple[NamedGrader, ...]:
@@ -73,6 +74,7 @@ def grade(*graders: NamedGrader, **fields: Any) -> tuple[Verdict, Grade]:
         ("weighted", {"threshold": 0.6}, [GOOD, BAD], "failed", 0.5),
         ("weighted", {"threshold": 0.5}, [GOOD, BROKEN], "errored", None),
         ("weighted", {"threshold": 0.5}, [NOTHING], "ungraded", None),
+        ("weighted", {"threshold": 0.5}, [NOTHING, GOOD], "ungraded", None),
     ],
 )
 def test_what_it_passes_for(
@@ -86,6 +88,35 @@ def test_what_it_passes_for(
 def test_negated() -> None:
     assert grade(combined("any", BAD, BAD, **{"not": True}))[0] == "passed"
     assert grade(combined("all", GOOD, BROKEN, **{"not": True}))[0] == "errored"
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "outcomes", "verdict"),
+    [
+        ("all", {}, [UNSEEN], "failed"),
+        ("all", {}, [GOOD, UNSEEN], "failed"),
+        ("all", {}, [GOOD, NOTHING], "failed"),
+        ("all", {}, [BAD, UNSEEN], "passed"),
+        ("any", {}, [BAD, UNSEEN], "failed"),
+        ("any", {}, [BAD, BAD], "passed"),
+        ("at_least", {"count": 2}, [BAD, BAD, UNSEEN], "passed"),
+        ("at_least", {"count": 2}, [GOOD, BAD, UNSEEN], "failed"),
+        ("weighted", {"threshold": 0.5}, [BAD, UNSEEN], "failed"),
+        ("weighted", {"threshold": 0.5}, [BAD, BAD], "passed"),
+    ],
+)
+def test_what_could_not_be_looked_at_is_not_turned_into_a_pass(
+    kind: str, options: dict[str, Any], outcomes: list[Any], verdict: str
+) -> None:
+    found, single = grade(combined(kind, *outcomes, **options, **{"not": True}))
+    assert found == verdict
+    assert single.stands is (verdict == "failed")
+    assert decode(Grade, encode(single)) == single
+    outer = combined("any", combined(kind, *outcomes, **options), **{"not": True})
+    assert grade(outer)[0] == verdict, "however deep it is"
+    turned = [NamedGrader("not", Fixed(each), negated=True) for each in outcomes]
+    if kind == "all":
+        assert grade(combined("any", *turned))[0] == verdict, "by De Morgan"
 
 
 def test_the_reason_names_those_that_did_not_pass() -> None:
@@ -170,6 +201,11 @@ def test_those_inside_are_made_ready_told_apart_and_may_be_forbidden() -> None:
         ({"type": "weighted", "threshold": 1, "value": [{"type": "expected", "weight": 0}]},
          "the weights are all 0"),
         ({"type": "all", "value": []}, "`value` is an empty list"),
+        ({"type": "all", "threshold": 0.5, "value": [{"type": "expected"}]},
+         "`all` has no option `threshold`: it passes as its name says; .* `weighted`"),
+        ({"type": "any", "threshold": 0.5, "value": [{"type": "expected"}]}, "no option `thresh"),
+        ({"type": "at_least", "threshold": 1, "count": 1, "of": [{"type": "expected"}]},
+         "no option `threshold`"),
         ({"type": "all"}, "needs `value`"),
     ],
 )  # fmt: skip

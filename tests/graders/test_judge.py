@@ -149,6 +149,18 @@ def test_an_empty_answer_fails_and_nobody_is_asked() -> None:
     assert not judged(judge, answer_of(""), **turned).passed
 
 
+@pytest.mark.parametrize("part", [None, "", " "])
+def test_a_part_that_is_empty_fails_and_nobody_is_asked(part: str | None) -> None:
+    judge = Judge()
+    message = {
+        "role": "assistant", "content": json.dumps({"a": part}), "tool_calls": [{"tool": "t"}],
+    }  # fmt: skip
+    options: dict[str, Any] = {"value": "Is kind.", "path": "a", "not": True}
+    grade = judged(judge, Answer((Message(message),)), **options)
+    assert (grade.passed, judge.asked) == (False, [])
+    assert "the answer is empty" in grade.reason
+
+
 def test_an_answer_of_tool_calls_is_none_that_is_empty() -> None:
     judge = Judge(reply("met"))
     called = calls({"tool": "close", "input": {"shop": 1}, "output": "closed"})

@@ -23,7 +23,7 @@ from tests.graders.expectation import answer_of, context_of
 HERE = "tests.graders.functions"
 
 
-def call(name: str, answer: str = "four", threshold: float = 1.0, **fields: Any) -> Grade:
+def call(name: str, answer: str = "four", threshold: float | None = None, **fields: Any) -> Grade:
     grader = NamedGrader("python", PythonGrader(f"{HERE}:{name}"), threshold=threshold)
     return asyncio.run(_grade(grader, context_of(answer_of(answer), **fields)))
 
@@ -33,7 +33,7 @@ async def _grade(grader: NamedGrader, context: Context) -> Grade:
     return graded.grades[0]
 
 
-def returning(value: Any, threshold: float = 1.0) -> Grade:
+def returning(value: Any, threshold: float | None = None) -> Grade:
     functions.RETURNED["it"] = value
     return call("returns", "it", threshold)
 
@@ -85,6 +85,23 @@ def test_a_function_may_return_a_score_and_a_reason() -> None:
     said = "half of it (scored 0.5, and 1 passes)"
     assert (grade.score, grade.passed, grade.reason) == (0.5, False, said)
     assert returning((True, "fine")).passed
+
+
+@pytest.mark.parametrize(
+    ("mapping", "threshold", "passed"),
+    [
+        ({"score": 0.2, "passed": True}, 0.9, False),
+        ({"score": 0.95, "passed": True}, 0.9, True),
+        ({"score": 0.95, "passed": False}, 0.9, False),
+    ],
+)
+def test_a_threshold_that_is_given_counts_beside_what_the_function_says(
+    mapping: Any, threshold: float, passed: bool
+) -> None:
+    grade = returning(mapping, threshold)
+    assert grade.passed is passed
+    if mapping["score"] < threshold:
+        assert grade.reason == "scored 0.2, and 0.9 passes"
 
 
 @pytest.mark.parametrize(

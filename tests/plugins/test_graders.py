@@ -11,6 +11,8 @@ from evalcase.graders.expected import ExpectedGrader
 from evalcase.graders.python import PythonGrader
 from evalcase.model.grader import NamedGrader
 from evalcase.model.grader_options import declared_grader
+from evalcase.model.quick_dataclass import replace
+from evalcase.plugins.given import name_graders
 from evalcase.plugins.graders import Graders, make_declared, make_grader
 from evalcase.plugins.registry import find_class, names
 from evalcase.suites.load import load_case
@@ -125,3 +127,10 @@ def test_all_graders_that_can_not_be_imported_are_told_at_once() -> None:
     one, two = caught.value.messages
     assert one.startswith("a.yaml: case `nosuch_one`: grader `nosuch_one:f`: there is no module")
     assert two.startswith("a.yaml: case `nosuch_two`: grader `nosuch_two:f`: there is no module")
+
+
+def test_a_grader_of_a_program_keeps_all_that_was_said_of_it() -> None:
+    made = make_grader(
+        {"type": "contains", "value": "x", "path": "a.b", "weight": 2, "not": True, "threshold": 1}
+    )
+    assert name_graders([made, made]) == [made, replace(made, name="contains-2")]

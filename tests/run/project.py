@@ -20,7 +20,7 @@ from tests.cli.in_process import run_in_process
 
 KEYS = {
     "run", "path", "status", "total", "passed", "failed", "errored", "ungraded", "skipped",
-    "pass_rate", "unfinished", "not_run", "trials", "cost_usd", "grading_usd", "cached",
+    "pass_rate", "unfinished", "not_run", "figures", "trials", "cost_usd", "grading_usd", "cached",
     "duration_s", "failed_of", "mixed", "grading",
 }  # fmt: skip
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from importlib import import_module
-from types import ModuleType
 from typing import TextIO
 
-import click
-
-from evalcase import __version__
+from evalcase.cli.declare import Command, WrongUsageError
+from evalcase.cli.quick_arguments import read_quickly
 
 COMMANDS = {
     "check": "Check eval files and point at every mistake.",
@@ -22,46 +21,15 @@ COMMANDS = {
     "grade": "Grade the answers of a run again.",
     "list": "List the runs that were kept.",
     "report": "Show what came of a run that was kept.",
+    "compare": "Compare two runs, or two targets, case by case.",
     "calibrate": "Find out how far a judge can be trusted.",
     "graders": "List the graders, or explain one of them.",
     "init": "Write a starter that runs at once.",
 }
 
 
-class _Commands(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
-        if name not in COMMANDS:
-            return None
-        command: click.Command = _module_of(name).command
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from evalcase.model.nearest import nearest
-
-            close = nearest(args[0], COMMANDS)
-            hint = f" Did you mean '{close}'?" if close else " See 'evalcase --help'."
-            raise click.UsageError(f"there is no command '{args[0]}'.{hint}")
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-
-@click.group(
-    cls=_Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Every command explains itself: evalcase check --help",
-)
-@click.version_option(__version__, message="evalcase %(version)s")
-def app() -> None:
-    """Evaluate LLMs and AI agents with eval cases written in YAML or JSONL.
+ABOUT = """
+    Evaluate LLMs and AI agents with eval cases written in YAML or JSONL.
 
     \b
     A first eval file, math.eval.yaml:
@@ -78,6 +46,7 @@ def app() -> None:
     evalcase resume             go on with a run that was interrupted
     evalcase list               see the runs that were kept
     evalcase report             see one of them again, or one of its cases in full
+    evalcase compare            see what changed since the run before
     evalcase calibrate          see how far a judge can be trusted
     evalcase graders [NAME]     see what can be graded, and how it is written
     evalcase schema > FILE      let the editor complete and underline
@@ -92,11 +61,13 @@ def app() -> None:
 def import_command(arguments: list[str]) -> None:
     """Import the command that the arguments name, if they name one."""
     if arguments and arguments[0] in COMMANDS:
-        _module_of(arguments[0])
+        command_of(arguments[0])
 
 
-def _module_of(name: str) -> ModuleType:
-    return import_module(f"evalcase.cli.{name}")
+def command_of(name: str) -> Command:
+    """The command of a name, imported if it isn't yet."""
+    command: Command = import_module(f"evalcase.cli.{name}").command
+    return command
 
 
 def run(arguments: list[str]) -> int:
@@ -104,21 +75,10 @@ def run(arguments: list[str]) -> int:
     out = sys.stdout = _writable(sys.stdout)
     sys.stderr = _writable(sys.stderr)
     try:
-        # Not through click's own `main`, which would make a broken pipe an exit code of 1.
-        with app.make_context("evalcase", arguments) as context:
-            result = app.invoke(context)
+        result = _carry_out(arguments)
         if not out.closed:
             out.flush()
-    except click.exceptions.Exit as end:
-        return end.exit_code
-    except click.ClickException as error:
-        error.show()
-        if arguments and (arguments[0] == "run" or arguments[0] not in COMMANDS):
-            from evalcase.cli.refused import note_refused_run
-
-            note_refused_run(arguments)
-        return 2
-    except (KeyboardInterrupt, click.Abort) as error:
+    except KeyboardInterrupt as error:
         if error.args:
             sys.stderr.write(f"evalcase: interrupted {error}\n")
         return 130
@@ -136,6 +96,31 @@ def run(arguments: list[str]) -> int:
         tell_crash(error, sys.stderr)
         return CRASH_CODE
     return result if isinstance(result, int) else 0
+
+
+def _carry_out(arguments: list[str]) -> object:
+    try:
+        if arguments and arguments[0] in COMMANDS:
+            command = command_of(arguments[0])
+            values = read_quickly(command, arguments[1:])
+            if values is not None:
+                return command.function(**values)
+        from evalcase.cli.by_click import carry_out
+
+        return carry_out(arguments, partial(_note_refused, arguments))
+    except WrongUsageError as error:
+        from evalcase.cli.by_click import tell_wrong_usage
+
+        tell_wrong_usage(command_of(arguments[0]), str(error))
+        _note_refused(arguments)
+        return 2
+
+
+def _note_refused(arguments: list[str]) -> None:
+    if arguments and (arguments[0] == "run" or arguments[0] not in COMMANDS):
+        from evalcase.cli.refused import note_refused_run
+
+        note_refused_run(arguments)
 
 
 def _writable(stream: TextIO | None) -> TextIO:

@@ -7,9 +7,7 @@ import os
 import sys
 from collections.abc import Mapping
 
-import click
-
-from evalcase.cli import run_flags
+from evalcase.cli import declare, run_flags
 from evalcase.cli.explained import explained
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.errors import ConfigError
@@ -22,21 +20,21 @@ from evalcase.record.kept import KeptRun
 from evalcase.record.labels import read_labels
 
 
-@click.command("calibrate")
-@click.argument("run", default="latest")
-@click.option(
+@declare.command("calibrate")
+@declare.argument("run", default="latest")
+@declare.option(
     "--labels", "path", default="labels.jsonl", show_default=True, metavar="FILE",
     help="What people say of the answers: JSONL, a label in each line.",
 )  # fmt: skip
-@click.option("--label", is_flag=True, help="Ask a person, one answer at a time, and write FILE.")
-@click.option(
+@declare.option("--label", is_flag=True, help="Ask a person, one answer at a time, and write FILE.")
+@declare.option(
     "--by", metavar="NAME",
     help="Only labels of this person; with --label, who labels. [default there: the user]",
 )  # fmt: skip
-@click.option("--grader", metavar="NAME", help="Which grader, where a run has several judges.")
-@click.option("--criterion", metavar="ID", help="Only labels on this criterion of the judge.")
-@click.option(
-    "--min-kappa", callback=run_flags.finite, type=click.FloatRange(-1, 1), metavar="KAPPA",
+@declare.option("--grader", metavar="NAME", help="Which grader, where a run has several judges.")
+@declare.option("--criterion", metavar="ID", help="Only labels on this criterion of the judge.")
+@declare.option(
+    "--min-kappa", callback=run_flags.finite, type=declare.FloatRange(-1, 1), metavar="KAPPA",
     help="Exit with 1 unless kappa is as much at the lower end of its interval.",
 )  # fmt: skip
 @run_flags.as_json

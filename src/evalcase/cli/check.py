@@ -7,8 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-import click
-
+from evalcase.cli import declare
 from evalcase.cli.terminal import prose_width, stdin_format, style_for
 from evalcase.model.problem import Problem
 from evalcase.read.document import Format
@@ -17,19 +16,19 @@ from evalcase.suites.check import Project, check_project
 from evalcase.suites.load import Loaded
 
 
-@click.command("check")
-@click.argument("paths", nargs=-1)
-@click.option(
+@declare.command("check")
+@declare.argument("paths", several=True, required=False)
+@declare.option(
     "--format",
     "output",
-    type=click.Choice(["text", "json", "github", "sarif"]),
+    type=declare.Choice(["text", "json", "github", "sarif"]),
     default="text",
     show_default=True,
     help="text for people, json for programs, github for annotations in a workflow, "
     "sarif for code scanning.",
 )
-@click.option("--strict", is_flag=True, help="Warnings count as errors.")
-@click.option(
+@declare.option("--strict", is_flag=True, help="Warnings count as errors.")
+@declare.option(
     "--fix", is_flag=True, help="Do what hints say where that is one exact edit; show what is left."
 )
 @stdin_format
@@ -77,7 +76,15 @@ class _Tally:
             for problem in loaded.problems:
                 self.errors += problem.severity == "error"
                 self.warnings += problem.severity == "warning"
-            yield loaded.problems
+            yield _shown(loaded.problems)
+
+
+def _shown(problems: list[Problem]) -> list[Problem]:
+    if not problems:
+        return problems
+    from evalcase.cli.scrubbed import scrub_problems
+
+    return scrub_problems(problems)
 
 
 def _print(files: Iterator[list[Problem]], output: str, tally: _Tally) -> None:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 
 from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import seen_from
 from evalcase.model.quick_dataclass import asdict
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
 from evalcase.project.config import Config
 from evalcase.project.options import runs_folder
 from evalcase.record.evaluated import Evaluated
 from evalcase.record.folder import Run, origin_of, planned_trials
+from evalcase.record.kept import KeptRun
+from evalcase.report.figures.estimates import rate_totals
+from evalcase.report.figures.figures import Figures
+from evalcase.report.terminal.part_table import KINDS, Kind
 from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.style import Style
 from evalcase.report.terminal.summary import (
@@ -38,27 +41,34 @@ class RecordPlace(NamedTuple):
 
 def conclusion_lines(
     evaluated: Evaluated, statistics: Statistics, find_case: FindCase,
-    place: RecordPlace, width: int, style: Style,
+    place: RecordPlace, width: int, style: Style, figures: Figures | None = None,
+    by: Collection[Kind] = KINDS, *, is_own: bool = True,
 ) -> Iterator[str]:  # fmt: skip
-    """All of it: what went wrong, the verdict, and what to do next."""
+    """All of it: what went wrong, the figures, the verdict, and what to do next."""
     failed = statistics.shown("failed")
     name, first = name_run(evaluated.run, place), failed[0].result.key if failed else None
-    ending = _ending(evaluated, place, suggest_next(evaluated, name, first))
-    return summary_lines(statistics, ending, find_case, width, style)
+    next_one = suggest_next(evaluated, name, first, is_own=is_own)
+    ending = _ending(evaluated, place, next_one)
+    if figures is None:
+        from evalcase.report.figures.summing import sum_up
+
+        figures = sum_up(statistics.ledger, not_run=evaluated.not_run)
+    return summary_lines(statistics, figures, ending, find_case, width, style, by)
 
 
 def last_lines(evaluated: Evaluated, place: RecordPlace, width: int, style: Style) -> Iterator[str]:
     """Only the verdict, where the record is, and how to go on with what is not complete."""
     next_one = "" if evaluated.complete else suggest_next(evaluated, name_run(evaluated.run, place))
     ending = _ending(evaluated, place, next_one)
-    return chain(verdict_lines(ending, width, style), ending_lines(ending, width, style))
+    rate = rate_totals(evaluated.totals).rate
+    return chain(verdict_lines(ending, rate, width, style), ending_lines(ending, width, style))
 
 
-def gather_statistics(results: Iterable[Result]) -> Statistics:
-    """Those of results that were kept."""
+def gather_statistics(kept: KeptRun) -> Statistics:
+    """Those of all results that were kept."""
     statistics = Statistics()
-    for result in results:
-        statistics.add(result)
+    for result in kept.results():
+        statistics.add(result, kept.find_tagged(result.key.suite, result.key.case))
     return statistics
 
 
@@ -105,19 +115,30 @@ def why_incomplete(evaluated: Evaluated) -> str:
     return f"{word}, with {of} finished and kept"
 
 
-def suggest_next(evaluated: Evaluated, name: str, failed: TrialKey | None = None) -> str:
-    """The command that most people want now; none if all is well."""
+def suggest_next(
+    evaluated: Evaluated, name: str, failed: TrialKey | None = None, *, is_own: bool = True
+) -> str:
+    """The command that most people want now; none if all is well. Nobody is led to go on with a
+    run of somebody else's: that does what its record says."""
+    resuming = _suggest_resuming(evaluated, name)
+    if resuming and is_own:
+        return resuming
+    if failed is not None:
+        return f"evalcase report {name} --case {shlex.quote(failed.case)}"
+    cases = evaluated.totals.cases
+    is_bad = cases.failed or cases.ungraded or evaluated.failed_fast or evaluated.lost
+    return f"evalcase report {name}" if is_bad else ""
+
+
+def _suggest_resuming(evaluated: Evaluated, name: str) -> str:
+    """How to go on with a run that can be gone on with."""
     if evaluated.totals.trials.errored and (evaluated.complete or evaluated.failed_fast):
         return f"evalcase resume {name} --retry-errored"
     if evaluated.cap_usd is not None:
         return f"evalcase resume {name} --max-cost {_raised_cap(evaluated)}"
     if not evaluated.complete and not evaluated.failed_fast and not evaluated.lost:
         return f"evalcase resume {name}"
-    if failed is not None:
-        return f"evalcase report {name} --case {shlex.quote(failed.case)}"
-    cases = evaluated.totals.cases
-    is_bad = cases.failed or cases.ungraded or evaluated.failed_fast or evaluated.lost
-    return f"evalcase report {name}" if is_bad else ""
+    return ""
 
 
 def _raised_cap(evaluated: Evaluated) -> str:
@@ -126,14 +147,21 @@ def _raised_cap(evaluated: Evaluated) -> str:
     return f"{float(f'{usd:.2g}'):.12f}".rstrip("0").rstrip(".")
 
 
-def summary_object(evaluated: Evaluated) -> dict[str, object]:
-    """What `--json` prints."""
+def summary_object(
+    evaluated: Evaluated, figures: dict[str, object] | None = None
+) -> dict[str, object]:
+    """What `--json` prints; without figures, with those that follow from the totals."""
     totals = evaluated.totals
+    if figures is None:
+        from evalcase.report.figures.json_object import totals_object
+
+        figures = totals_object(totals, evaluated.not_run)
     return {
         "run": evaluated.run.id, "path": os.path.abspath(evaluated.run.path),
         "status": evaluated.status,
         **asdict(totals.cases), "pass_rate": totals.pass_rate, "unfinished": totals.unfinished,
         "not_run": evaluated.not_run,
+        "figures": figures,
         "trials": asdict(totals.trials),
         "cost_usd": totals.cost_usd, "grading_usd": totals.grading_usd,
         "cached": totals.cached,

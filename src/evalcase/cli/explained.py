@@ -41,9 +41,10 @@ def _say(error: EvalcaseError) -> None:
 
 def _complain(problems: Sequence[Problem]) -> int:
     """Print the problems that keep suites from being run."""
+    from evalcase.cli.scrubbed import scrub_problems
     from evalcase.report.terminal.problems import fold
 
-    errors = [problem for problem in problems if problem.severity == "error"]
+    errors = scrub_problems([each for each in problems if each.severity == "error"])
     style, width = style_for(sys.stderr), prose_width(sys.stderr)
     for lines in fold(errors, style=style, width=width):
         sys.stderr.writelines(line + "\n" for line in lines)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
-import click
-
+from evalcase.cli import declare
 from evalcase.cli.terminal import style_for
 from evalcase.read.discover import discover
 from evalcase.read.source import STDIN
@@ -23,7 +22,7 @@ def fix_files(paths: Iterable[str], known: Known, talk: TextIO) -> None:
     """Mend every file that paths stand for, as far as one can."""
     paths = list(paths)
     if STDIN in paths:
-        raise click.UsageError("--fix writes files, and standard input is none")
+        raise declare.WrongUsageError("--fix writes files, and standard input is none")
     for path in discover(paths):
         fixed = fix_file(path, known) if isinstance(path, str) else None
         if fixed is not None and fixed.edits:

@@ -6,9 +6,7 @@ import os
 from collections.abc import Sequence
 from functools import partial
 
-import click
-
-from evalcase.cli import run_flags
+from evalcase.cli import declare, run_flags
 from evalcase.cli.explained import explained
 from evalcase.cli.reports.requested import report_option, request_reports
 from evalcase.cli.resume import go_back, read_request
@@ -37,17 +35,17 @@ from evalcase.suites.collection import HeldSuites, SomeSuites
 from evalcase.system.world import this_world
 
 
-@click.command("grade")
-@click.argument("run")
-@click.option(
+@declare.command("grade")
+@declare.argument("run")
+@declare.option(
     "--suite", "suites", multiple=True, metavar="PATH",
     help="Grade by the cases of these suites, found by their ids. Repeatable.",
 )  # fmt: skip
-@click.option(
+@declare.option(
     "--grader", "graders", multiple=True, metavar="GRADER",
     help="Grade by this, in place of what cases say: a name, or YAML as in `graders`. Repeatable.",
 )  # fmt: skip
-@click.option("--recorded", is_flag=True, help="Grade by the cases as the record holds them.")
+@declare.option("--recorded", is_flag=True, help="Grade by the cases as the record holds them.")
 @run_flags.max_cost("What judges may cost, with all that the run has spent.")
 @run_flags.max_errors("Another number than that of `run`.")
 @run_flags.fail_under("Another rate than that of `run`.")
@@ -78,7 +76,7 @@ def command(
     evalcase grade latest --grader "contains: Lima"
     """
     if recorded and suites:
-        raise click.UsageError("--recorded and --suite both say which cases there are")
+        raise declare.WrongUsageError("--recorded and --suite both say which cases there are")
     wanted = request_reports(reports)
     manner = Manner(take_process(), quiet, as_json, is_new=False, reports=wanted)
     config = load_config(os.getcwd(), os.getcwd())

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 
-import click
-
+from evalcase.cli import declare
 from evalcase.cli.terminal import columns_of, style_for, write_prose
 from evalcase.errors import ConfigError
 
 
-@click.command("graders")
-@click.argument("name", required=False)
+@declare.command("graders")
+@declare.argument("name", required=False)
 def command(name: str | None) -> int:
     """List the graders that are installed, or explain one of them.
 

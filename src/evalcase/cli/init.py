@@ -6,8 +6,7 @@ import os
 import shlex
 import sys
 
-import click
-
+from evalcase.cli import declare
 from evalcase.cli.starter import AGENT, CONFIG, IGNORED, NEXT, SUITE
 from evalcase.plugins.schemas import config_schema, suite_schema
 from evalcase.report.files.problems import json_text
@@ -15,8 +14,8 @@ from evalcase.system.files import read_file
 from evalcase.text.visible import visible
 
 
-@click.command("init")
-@click.argument("folder", default=".")
+@declare.command("init")
+@declare.argument("folder", default=".")
 def command(folder: str) -> int:
     """Write a starter into FOLDER, by default the current one: a suite, an agent, a configuration.
 

@@ -8,9 +8,7 @@ import sys
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 
-import click
-
-from evalcase.cli import run_flags
+from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import say_mixed, suggest_next, summary_object
 from evalcase.cli.explained import explained
 from evalcase.cli.runs_place import look_for_runs
@@ -23,21 +21,23 @@ from evalcase.record.evaluated import read_evaluated
 from evalcase.record.find import ListedRun, list_runs
 from evalcase.record.folder import origin_of
 from evalcase.record.kept import KeptRun
+from evalcase.record.seal import is_own
 from evalcase.report.terminal.run_list import Entry, list_lines
+from evalcase.system.world import this_world
 from evalcase.text.visible import visible
 
 _LONGEST = 100
 _MOST_RUNS = 20
 
 
-@click.command("list")
-@click.option(
-    "--limit", type=click.IntRange(1), metavar="N",
+@declare.command("list")
+@declare.option(
+    "--limit", type=declare.IntRange(1), metavar="N",
     help="At most this many, the newest. [default: 20; with --json, all]",
 )  # fmt: skip
-@click.option("--suite", metavar="GLOB", help="Only runs of a suite whose path matches.")
-@click.option("--target", metavar="GLOB", help="Only runs with a target whose name matches.")
-@click.option("--json", "as_json", is_flag=True, help="A list of objects on standard output.")
+@declare.option("--suite", metavar="GLOB", help="Only runs of a suite whose path matches.")
+@declare.option("--target", metavar="GLOB", help="Only runs with a target whose name matches.")
+@declare.option("--json", "as_json", is_flag=True, help="A list of objects on standard output.")
 @run_flags.runs_dir
 @explained
 def command(
@@ -125,7 +125,7 @@ def _entry(listed: ListedRun, now: datetime, root: str) -> Entry:
         return Entry(listed.id, remark=f"damaged: {listed.problem}")
     about, age, kept = listed.run.about, _age(listed.run.created_at, now), KeptRun(listed.run)
     try:
-        remark = _remark(listed, kept)
+        remark = _remark(listed, kept, is_own(listed.run, this_world().state, root))
     except RecordError as error:
         return Entry(listed.id, age, remark=f"damaged: {error}")
     suites = tuple(map(see_suites(listed.run, root, os.getcwd()), _names(about.get("suites"))))
@@ -135,7 +135,7 @@ def _entry(listed: ListedRun, now: datetime, root: str) -> Entry:
     )  # fmt: skip
 
 
-def _remark(listed: ListedRun, kept: KeptRun) -> str:
+def _remark(listed: ListedRun, kept: KeptRun, own: bool) -> str:
     """What a number in a table would not say."""
     said = [] if kept.graded_by is None else [f"grading {kept.graded_by}"]
     if (origin := origin_of(kept.run)) is not None:
@@ -145,8 +145,9 @@ def _remark(listed: ListedRun, kept: KeptRun) -> str:
     if listed.status != "completed":
         done, planned = kept.totals.trials.total, kept.planned
         of = f"{done:,} trials" if planned is None else f"{done:,} of {planned:,} trials"
-        hint = suggest_next(read_evaluated(kept), listed.id)
-        said.append(f"incomplete, {of}{': ' if hint else ''}{hint}")
+        hint = suggest_next(read_evaluated(kept), listed.id, is_own=own)
+        where = "" if own else ", not made by you here"
+        said.append(f"incomplete, {of}{where}{': ' if hint else ''}{hint}")
     return "; ".join(said)
 
 

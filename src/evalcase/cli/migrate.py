@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-import click
-
+from evalcase.cli import declare
 from evalcase.cli.terminal import prose_width, stdin_format, style_for
 from evalcase.model.problem import Problem
 from evalcase.read.discover import discover
@@ -20,10 +19,10 @@ from evalcase.system.disk import write_atomically
 from evalcase.text.visible import visible
 
 
-@click.command("migrate")
-@click.argument("paths", nargs=-1, required=True)
-@click.option("--diff", is_flag=True, help="Show what would change, and change nothing.")
-@click.option("--check", is_flag=True, help="Change nothing; exit 1 if something would change.")
+@declare.command("migrate")
+@declare.argument("paths", several=True)
+@declare.option("--diff", is_flag=True, help="Show what would change, and change nothing.")
+@declare.option("--check", is_flag=True, help="Change nothing; exit 1 if something would change.")
 @stdin_format
 def command(paths: tuple[str, ...], diff: bool, check: bool, stdin_format: Format) -> int:
     """Rename deprecated names in place; every other byte stays as it is.

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
-import click
-
-from evalcase.cli import run_flags
+from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.explained import explained
+from evalcase.cli.reports.figuring import Figuring
 from evalcase.cli.reports.forms import FORMS, write_file, write_form
 from evalcase.cli.reports.reported import Reported, Wanted
 from evalcase.cli.runs_place import look_for_runs
@@ -18,13 +17,17 @@ from evalcase.model.quick_dataclass import replace
 from evalcase.project.options import runs_folder
 from evalcase.record.find import find_run
 from evalcase.record.kept import KeptRun
+from evalcase.record.seal import is_own
+from evalcase.report.figures.figures import Interval
 from evalcase.report.terminal.failures import UNFINISHED
+from evalcase.report.terminal.part_table import KINDS, Kind
 from evalcase.report.terminal.progress import VERDICTS
+from evalcase.system.world import this_world
 
 _UNITS = {"": 1, "b": 1, "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000}
 
 
-def _read_size(_context: click.Context, _option: click.Parameter, text: str) -> int:
+def _read_size(text: str) -> int:
     """A number of bytes, as people write one: `50MB`, `800 kB`."""
     number = text.rstrip("kKmMgGbB ").strip()
     unit = _UNITS.get(text[len(text.rstrip("kKmMgGbB ")) :].strip().lower())
@@ -33,34 +36,50 @@ def _read_size(_context: click.Context, _option: click.Parameter, text: str) -> 
     except (OverflowError, ValueError):
         size = 0
     if size <= 0:
-        raise click.BadParameter(f"`{text}` is no size; write 50MB, or 800kB")
+        raise declare.WrongValueError(f"`{text}` is no size; write 50MB, or 800kB")
     return size
 
 
-@click.command("report")
-@click.argument("run", default="latest")
-@click.option(
+@declare.command("report")
+@declare.argument("run", default="latest")
+@declare.option(
     "--case",
     metavar="GLOB",
     help="Only cases whose id matches, each in full.",
 )
-@click.option(
-    "--verdict", "verdicts", multiple=True, type=click.Choice([*VERDICTS, UNFINISHED]),
+@declare.option(
+    "--verdict", "verdicts", multiple=True, type=declare.Choice([*VERDICTS, UNFINISHED]),
     help="Only cases with this verdict. Repeatable.",
 )  # fmt: skip
-@click.option("--target", metavar="NAME", help="Only trials of this target.")
-@click.option(
-    "--format", "form", type=click.Choice(FORMS), default="text",
+@declare.option("--target", metavar="NAME", help="Only trials of this target.")
+@declare.option(
+    "--format", "form", type=declare.Choice(FORMS), default="text",
     show_default=True,
     help="For people, to read or (html) to look at; for programs, a run or a trial in each line; "
     "for pull requests, CI, tables.",
 )  # fmt: skip
-@click.option("-o", "--output", metavar="FILE", help="Write to this file.")
-@click.option(
+@declare.option(
+    "--by", multiple=True, type=declare.Choice(["target", "tag", "suite", "grader"]),
+    help="Show pass rates by these, where there are several. Repeatable. [default: target, tag]",
+)  # fmt: skip
+@declare.option(
+    "--cluster", metavar="PATH",
+    help="Cases with the same value there tend to come out alike: metadata.topic, for one.",
+)  # fmt: skip
+@declare.option(
+    "--interval", type=declare.Choice(["wilson", "exact"]), default="wilson", show_default=True,
+    help="How intervals are made; exact ones are never too narrow.",
+)  # fmt: skip
+@declare.option(
+    "--pass-at", "ks", multiple=True, type=declare.IntRange(1), metavar="K",
+    help="Show the chance that one of K trials passes, and that all do. Repeatable.",
+)  # fmt: skip
+@declare.option("-o", "--output", metavar="FILE", help="Write to this file.")
+@declare.option(
     "--max-size", metavar="SIZE", default="50MB", show_default=True, callback=_read_size,
     help="Of an HTML page: details of cases that passed are left out above it, and counted.",
 )  # fmt: skip
-@click.option(
+@declare.option(
     "--junit-properties", is_flag=True,
     help="JUnit: score and cost as properties of test cases, which not every reader takes.",
 )  # fmt: skip
@@ -68,6 +87,7 @@ def _read_size(_context: click.Context, _option: click.Parameter, text: str) -> 
 @explained
 def command(
     run: str, case: str | None, verdicts: tuple[str, ...], target: str | None, form: str,
+    by: tuple[Kind, ...], cluster: str | None, interval: Interval, ks: tuple[int, ...],
     output: str | None, max_size: int, junit_properties: bool, runs_dir: str | None,
 ) -> int:  # fmt: skip
     """Show what came of a run that was kept.
@@ -79,6 +99,7 @@ def command(
     evalcase report                      the newest run, as `run` showed it
     evalcase report previous --case sum  one case in full, with its answer
     evalcase report --format jsonl       every trial as a line of JSON
+    evalcase report --by grader          how often each grader passed
     evalcase report --format html -o run.html    a page to look at, and to share
 
     Nothing but the record is read: its suites may be gone, and it may come from somebody else.
@@ -86,8 +107,10 @@ def command(
     config = look_for_runs(os.getcwd())
     found = find_run(run, runs_folder(runs_dir, config))
     with KeptRun(*found) as kept:
+        place, wanted = RecordPlace(os.getcwd(), config), Wanted(case, target, verdicts)
         reported = Reported(
-            kept, RecordPlace(os.getcwd(), config), Wanted(case, target, verdicts),
+            kept, place, wanted, figuring=Figuring(interval, cluster, ks, by or KINDS),
+            is_own=is_own(kept.run, this_world().state, config.root),
             max_size=max_size, junit_properties=junit_properties,
         )  # fmt: skip
         if output is not None:

@@ -6,9 +6,7 @@ import os
 import sys
 from functools import partial
 
-import click
-
-from evalcase.cli import run_flags
+from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.exit_codes import exit_code, first_code
 from evalcase.cli.explained import explained
@@ -33,9 +31,9 @@ from evalcase.record.seal import is_own
 from evalcase.system.world import this_world
 
 
-@click.command("resume")
-@click.argument("run", required=False)
-@click.option("--retry-errored", is_flag=True, help="Run errored trials again.")
+@declare.command("resume")
+@declare.argument("run", required=False)
+@declare.option("--retry-errored", is_flag=True, help="Run errored trials again.")
 @run_flags.max_cost("Another cap than that of `run`. What was spent before counts.")
 @run_flags.max_errors("Another number than that of `run`.")
 @run_flags.fail_under("Another rate than that of `run`.")

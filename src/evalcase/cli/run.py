@@ -7,9 +7,7 @@ import os
 from collections.abc import Iterator
 from functools import partial
 
-import click
-
-from evalcase.cli import run_flags
+from evalcase.cli import declare, run_flags
 from evalcase.cli.explained import explained
 from evalcase.cli.reports.requested import report_option, request_reports
 from evalcase.cli.run_flags import finite
@@ -30,76 +28,76 @@ from evalcase.text.visible import visible
 _SELECTION = ("globs", "tags", "shard", "sample", "seed", "limit", "failed_of")
 
 
-def _shard(_: click.Context, __: click.Parameter, value: str | None) -> Shard | None:
+def _shard(value: str | None) -> Shard | None:
     if value is None:
         return None
     number, slash, of = value.partition("/")
     digits = slash and (number + of).isascii() and number.isdigit() and of.isdigit()
     if not digits or len(of) > 9 or len(number) > 9 or not 1 <= int(number) <= int(of):
-        raise click.BadParameter("write it as 2/5, the second of five parts")
+        raise declare.WrongValueError("write it as 2/5, the second of five parts")
     return Shard(int(number), int(of))
 
 
-@click.command("run")
-@click.argument("paths", nargs=-1)
-@click.option(
+@declare.command("run")
+@declare.argument("paths", several=True, required=False)
+@declare.option(
     "--target",
     "targets",
     multiple=True,
     metavar="NAME",
     help="A configured target, or kind:value. Repeatable.",
 )
-@click.option("--concurrency", type=click.IntRange(1), help="Trials at once. [default: 10]")
-@click.option("--repeat", type=click.IntRange(1), help="Trials of each case.")
-@click.option(
+@declare.option("--concurrency", type=declare.IntRange(1), help="Trials at once. [default: 10]")
+@declare.option("--repeat", type=declare.IntRange(1), help="Trials of each case.")
+@declare.option(
     "--case",
     "globs",
     multiple=True,
     metavar="GLOB",
     help="Only cases whose id matches. Repeatable: any of them will do.",
 )
-@click.option(
+@declare.option(
     "--tag",
     "tags",
     multiple=True,
     help="Only cases with this tag. Repeatable: a case with any of them is run.",
 )
-@click.option("--shard", callback=_shard, metavar="I/N", help="Only the I-th of N parts.")
-@click.option(
-    "--limit", type=click.IntRange(1), help="At most this many cases, from the beginning."
+@declare.option("--shard", callback=_shard, metavar="I/N", help="Only the I-th of N parts.")
+@declare.option(
+    "--limit", type=declare.IntRange(1), help="At most this many cases, from the beginning."
 )
-@click.option("--sample", type=click.IntRange(1), help="This many cases, drawn by --seed.")
-@click.option(
+@declare.option("--sample", type=declare.IntRange(1), help="This many cases, drawn by --seed.")
+@declare.option(
     "--failed-of",
     metavar="RUN",
     help="Only cases that did not pass in this run: its id, or `latest`.",
 )
-@click.option("--seed", type=int, default=0, show_default=True)
-@click.option(
+@declare.option("--seed", type=declare.IntRange(), default=0, show_default=True)
+@declare.option(
     "--timeout",
     "timeout_s",
     callback=finite,
-    type=click.FloatRange(0, min_open=True),
+    type=declare.FloatRange(0, min_open=True),
     help="Seconds for each attempt. [default: 120]",
 )
-@click.option(
+@declare.option(
     "--retries",
-    type=click.IntRange(0),
+    type=declare.IntRange(0),
     help="Further attempts after what may succeed later. [default: 2]",
 )
-@click.option("--retry-timeouts", is_flag=True, help="Time-outs may succeed later, too.")
+@declare.option("--retry-timeouts", is_flag=True, help="Time-outs may succeed later, too.")
 @run_flags.max_cost("Start no more trials once this is spent.")
 @run_flags.max_errors("Errored trials that don't count as a failure of the run. [default: 0]")
 @run_flags.fail_under("Exit 1 only if the pass rate of cases is lower.")
-@click.option("--fail-fast", is_flag=True, help="Start no more trials once a case did not pass.")
-@click.option(
+@declare.option("--fail-fast", is_flag=True, help="Start no more trials once a case did not pass.")
+@declare.option(
     "--cache/--no-cache",
     default=None,
     help="Keep answers, and ask nobody the same twice. Errors are never kept.",
 )
 @run_flags.env_file("Take environment variables from this file, if they are not set.")
 @run_flags.no_exec
-@click.option(
+@declare.option(
     "--dry-run", is_flag=True, help="Check suites and configuration, and say what would run."
 )
 @report_option

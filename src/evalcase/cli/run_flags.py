@@ -6,48 +6,46 @@ from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
-import click
+from evalcase.cli import declare
 
 Decorator = Callable[[Any], Any]
 
 
-def finite(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+def finite(value: float | None) -> float | None:
     """A number of an option; `nan` and `inf` are none."""
     if value is not None and not isfinite(value):
-        raise click.BadParameter("a finite number is needed")
+        raise declare.WrongValueError("a finite number is needed")
     return value
 
 
 def max_cost(help: str) -> Decorator:
-    return click.option(
-        "--max-cost", "max_cost_usd", callback=finite, type=click.FloatRange(0), metavar="USD",
+    return declare.option(
+        "--max-cost", "max_cost_usd", callback=finite, type=declare.FloatRange(0), metavar="USD",
         help=help,
     )  # fmt: skip
 
 
 def max_errors(help: str) -> Decorator:
-    return click.option("--max-errors", type=click.IntRange(0), metavar="N", help=help)
+    return declare.option("--max-errors", type=declare.IntRange(0), metavar="N", help=help)
 
 
 def fail_under(help: str) -> Decorator:
-    return click.option(
-        "--fail-under", callback=finite, type=click.FloatRange(0, 1), metavar="RATE", help=help
+    return declare.option(
+        "--fail-under", callback=finite, type=declare.FloatRange(0, 1), metavar="RATE", help=help
     )
 
 
 def env_file(help: str) -> Decorator:
-    return click.option(
-        "--env-file", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help=help
-    )
+    return declare.option("--env-file", type=declare.ExistingFile(), metavar="FILE", help=help)
 
 
-no_exec: Decorator = click.option(
+no_exec: Decorator = declare.option(
     "--no-exec", is_flag=True, help="Refuse what would start a process or import code."
 )
-runs_dir: Decorator = click.option(
+runs_dir: Decorator = declare.option(
     "--runs-dir", metavar="FOLDER", help="Where records are kept. [default: .evalcase/runs]"
 )
-quiet: Decorator = click.option("--quiet", is_flag=True, help="Only the last lines.")
-as_json: Decorator = click.option(
+quiet: Decorator = declare.option("--quiet", is_flag=True, help="Only the last lines.")
+as_json: Decorator = declare.option(
     "--json", "as_json", is_flag=True, help="One JSON object on standard output."
 )

@@ -153,7 +153,7 @@ def _print_summary(
             lines = last_lines(evaluated, place, width, style)
         else:
             lines = conclusion_lines(
-                evaluated, statistics or gather_statistics(kept.results()),
+                evaluated, statistics or gather_statistics(kept),
                 kept.find_case, place, width, style,
             )  # fmt: skip
         manner.print(lines)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 
-import click
-
+from evalcase.cli import declare
 from evalcase.report.files.problems import json_text
 
 
-@click.command("schema")
-@click.option("--config", is_flag=True, help="That of evalcase.toml.")
-@click.option("--sidecar", is_flag=True, help="That of the .suite.yaml file beside a JSONL file.")
+@declare.command("schema")
+@declare.option("--config", is_flag=True, help="That of evalcase.toml.")
+@declare.option("--sidecar", is_flag=True, help="That of the .suite.yaml file beside a JSONL file.")
 def command(config: bool, sidecar: bool) -> int:
     """Print the JSON Schema (2020-12) of eval files, so that an editor completes and underlines.
 
@@ -31,7 +30,9 @@ def command(config: bool, sidecar: bool) -> int:
     from evalcase.plugins.schemas import config_schema, sidecar_schema, suite_schema
 
     if config and sidecar:
-        raise click.UsageError("--config and --sidecar are two schemas: ask for one at a time")
+        raise declare.WrongUsageError(
+            "--config and --sidecar are two schemas: ask for one at a time"
+        )
     schema = config_schema if config else sidecar_schema if sidecar else suite_schema
     sys.stdout.write(json_text(schema()) + "\n")
     return 0

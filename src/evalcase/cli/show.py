@@ -7,8 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import click
-
+from evalcase.cli import declare
 from evalcase.cli.terminal import prose_width, stdin_format, style_for
 from evalcase.model.case import Case
 from evalcase.model.nearest import nearest
@@ -25,13 +24,13 @@ from evalcase.text.visible import visible
 from evalcase.text.yaml_writer import write_yaml
 
 
-@click.command("show")
-@click.argument("paths", nargs=-1, required=True)
-@click.option("--case", "ids", multiple=True, metavar="ID", help="Only this case. Repeatable.")
-@click.option(
+@declare.command("show")
+@declare.argument("paths", several=True)
+@declare.option("--case", "ids", multiple=True, metavar="ID", help="Only this case. Repeatable.")
+@declare.option(
     "--format",
     "output",
-    type=click.Choice(["json", "jsonl", "yaml"]),
+    type=declare.Choice(["json", "jsonl", "yaml"]),
     default="json",
     show_default=True,
     help="jsonl prints one case a line.",

@@ -6,14 +6,13 @@ import os
 from collections.abc import Callable
 from typing import Any, TextIO
 
-import click
-
+from evalcase.cli import declare
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
 from evalcase.text.visible import visible
 
-stdin_format: Callable[[Any], Any] = click.option(
+stdin_format: Callable[[Any], Any] = declare.option(
     "--stdin-format",
-    type=click.Choice(["yaml", "json", "jsonl"]),
+    type=declare.Choice(["yaml", "json", "jsonl"]),
     default="yaml",
     show_default=True,
     help="How to read standard input, which is named by '-'.",

@@ -8,8 +8,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-import click
-
+from evalcase.cli import declare
 from evalcase.cli.terminal import write_prose
 from evalcase.model.case import Case
 from evalcase.model.json_value import JSON
@@ -24,7 +23,7 @@ from evalcase.text.visible import visible
 _to_json = compact_encoder()
 _MOST_SHOWN, _LONGEST = 20, 300
 
-trust_option = click.option(
+trust_option = declare.option(
     "--trust", is_flag=True, help="Use what the record names, though somebody else made it."
 )
 

@@ -17,6 +17,7 @@ from evalcase.evaluation.trials import Trials
 from evalcase.evaluation.work import Work
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
+from evalcase.model.table import mark_of
 from evalcase.plugins.cache import FOLDER as CACHE_FOLDER
 from evalcase.plugins.cache import AnswerStore
 from evalcase.plugins.targets import bounds_of
@@ -28,7 +29,6 @@ from evalcase.record.index import Index, read_totals
 from evalcase.record.journal import Journal, open_journal
 from evalcase.record.seal import make_sealer
 from evalcase.record.session import Session, rows_ahead
-from evalcase.record.table import mark_of
 from evalcase.run.budget import Budget
 from evalcase.run.fail_fast import FailFast
 from evalcase.run.gate import Gate

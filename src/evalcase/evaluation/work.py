@@ -10,6 +10,7 @@ from evalcase.evaluation.trials import Trials
 from evalcase.model.codec import encode
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result, Verdict
+from evalcase.model.table import mark_of
 from evalcase.model.target import TargetVersion
 from evalcase.model.totals import Totals
 from evalcase.model.trial import Trial, TrialKey
@@ -19,7 +20,6 @@ from evalcase.record.index import FinishedTrial, Index, read_index
 from evalcase.record.lines import open_lines
 from evalcase.record.reader import read_result_at
 from evalcase.record.session import Session
-from evalcase.record.table import mark_of
 from evalcase.run.plan import plan_trials
 from evalcase.run.schedule import Engine
 

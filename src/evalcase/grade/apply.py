@@ -9,6 +9,7 @@ from inspect import isawaitable
 from evalcase.errors import EvalcaseError
 from evalcase.grade.asked import Asking
 from evalcase.grade.checked import check_score
+from evalcase.grade.decided import PartScores, grade_of, grade_of_parts
 from evalcase.grade.parts import look_at
 from evalcase.grade.score import decide_verdict
 from evalcase.model.case import Case
@@ -125,40 +126,11 @@ def _begin(
 
 def _grade_from(named: NamedGrader, outcome: object) -> Grade:
     try:
+        if isinstance(outcome, PartScores):
+            return grade_of_parts(named, outcome)
         return grade_of(named, check_score(outcome))
     except BaseException as error:  # noqa: BLE001 - even to look at it is to call the user's code
         return _broken(named, error)
-
-
-def grade_of(named: NamedGrader, score: Score) -> Grade:
-    value, passed, by_threshold = score.value, score.passed, False
-    if value is None:
-        passed = False
-    elif passed is None:
-        passed, by_threshold = value >= named.threshold, True
-    turns = named.negated and not score.stands
-    if named.negated and score.stands:
-        passed, by_threshold = False, False
-    elif turns and value is not None:
-        value, passed, by_threshold = 1.0 - value, not passed, False
-    reason = _reason(named, value, passed, score.reason, by_threshold)
-    if turns and not passed and value is not None:
-        reason = f"{reason}; with `not: true` that fails"
-    return Grade(named.name, value, passed, reason, score.details, named.weight, named.required)
-
-
-def _reason(
-    named: NamedGrader, value: float | None, passed: bool, reason: str, by_threshold: bool
-) -> str:
-    """Why, with the arithmetic where a part of the score was not enough. A comparison says itself
-    what is missing."""
-    is_clear = passed or not value or named.grader.kind.compares_expected
-    if value is None or (reason and is_clear):
-        return reason
-    told = f"scored {value:g}"
-    if by_threshold and not passed:
-        told = f"{told}, and {named.threshold:g} passes"
-    return f"{reason} ({told})" if reason else told
 
 
 def _without_judge(case: Case) -> Grade:

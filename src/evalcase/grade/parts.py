@@ -1,7 +1,7 @@
 """What a grader looks at: the whole answer, or each part of its JSON that a `path` leads to.
 
-This is the one place that follows paths, so that no grader has to: nothing there fails, several
-parts are graded one by one, and the lowest score counts.
+This is the one place that follows paths, so that no grader has to: what can't be looked at fails,
+also with `not: true`, and several parts are graded one by one.
 """
 
 from __future__ import annotations
@@ -12,20 +12,25 @@ from inspect import isawaitable
 
 from evalcase.errors import EvalcaseError
 from evalcase.grade.checked import check_score
+from evalcase.grade.decided import PartScore, PartScores
 from evalcase.model.grade import Score
-from evalcase.model.grader import Context, NamedGrader, Part
+from evalcase.model.grader import Context, Grader, NamedGrader, Part
+from evalcase.model.json_value import kind
 from evalcase.model.quick_dataclass import replace
 from evalcase.text.answer_value import value_of_answer
 from evalcase.text.json_path import Found, JsonPath, MissingError
+from evalcase.text.readable import as_json
 from evalcase.text.strict_json import BadJsonError
 
-_SHOWN = 3
+_LONGEST = 80
+
+Seen = Score | PartScores
+"""What a grader says of the whole answer, or of parts."""
 
 
-def look_at(named: NamedGrader, context: Context) -> Score | Awaitable[Score]:
+def look_at(named: NamedGrader, context: Context) -> Seen | Awaitable[Seen]:
     """What a grader says of an answer, or of the parts that it is told to look at."""
-    reads = named.grader.kind.reads
-    if reads is None:
+    if named.grader.kind.reads is None:
         return named.grader.grade(context)
     if context.answer.truncated:
         raise EvalcaseError(
@@ -37,48 +42,44 @@ def look_at(named: NamedGrader, context: Context) -> Score | Awaitable[Score]:
         found = _path(named.path).find_all(value_of_answer(context.answer))
     except BadJsonError as error:
         at = "" if named.path is None else f", so there is nothing at `{named.path}`"
-        return Score(0.0, f"the answer is not JSON: {error}{at}")
+        return _unseen(f"the answer is not JSON: {error}{at}")
     except MissingError as error:
-        return Score(0.0, str(error))
-    return _look_at_parts(named, context, found)
+        return _unseen(str(error))
+    return _look_at_parts(named.grader, context, found)
 
 
 _path = lru_cache(maxsize=256)(JsonPath)
 
 
+def _unseen(reason: str) -> Score:
+    """There is nothing to look at, so that there is nothing to turn round."""
+    return Score(0.0, reason, passed=False, stands=True)
+
+
 def _look_at_parts(
-    named: NamedGrader, context: Context, found: Sequence[Found]
-) -> Score | Awaitable[Score]:
-    outcomes = [named.grader.grade(replace(context, part=Part(*each))) for each in found]
-    scores = [outcome for outcome in outcomes if isinstance(outcome, Score)]
-    if len(scores) == len(outcomes):
-        return _lowest(found, scores, named.threshold)
-    return _wait_for_parts(named, found, outcomes)
+    grader: Grader, context: Context, found: Sequence[Found]
+) -> Seen | Awaitable[Seen]:
+    outcomes = [_look_at_part(grader, context, each) for each in found]
+    if all(isinstance(outcome, Score) for outcome in outcomes):
+        return _put_together(found, outcomes)
+    return _wait_for_parts(found, outcomes)
+
+
+def _look_at_part(grader: Grader, context: Context, found: Found) -> Score | Awaitable[Score]:
+    if grader.kind.reads == "text" and not isinstance(found.value, str):
+        shown = as_json(found.value)
+        shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
+        what = kind(found.value)
+        return _unseen(f"there is {what}, not text" + (f": {shown}" if what != shown else ""))
+    return grader.grade(replace(context, part=Part(*found)))
 
 
 async def _wait_for_parts(
-    named: NamedGrader, found: Sequence[Found], outcomes: Sequence[Score | Awaitable[Score]]
-) -> Score:
-    scores = [await each if isawaitable(each) else check_score(each) for each in outcomes]
-    return _lowest(found, scores, named.threshold)
+    found: Sequence[Found], outcomes: Sequence[Score | Awaitable[Score]]
+) -> PartScores:
+    return _put_together(found, [await each if isawaitable(each) else each for each in outcomes])
 
 
-def _lowest(found: Sequence[Found], scores: Sequence[Score], threshold: float) -> Score:
-    """The score of the part that is worst, with what is said of those that don't pass."""
-    graded = [
-        (score.value, part.path, score)
-        for part, score in zip(found, scores, strict=True)
-        if score.value is not None
-    ]
-    if len(graded) < len(scores):
-        return Score(None, next(each.reason for each in scores if each.value is None))
-    lowest = min(graded, key=lambda each: each[0])
-    if len(graded) == 1:
-        return replace(lowest[2], reason=f"at `{lowest[1]}`: {lowest[2].reason}")
-    failed = [each for each in graded if each[0] < threshold]
-    if not failed:
-        return replace(lowest[2], reason=f"all {len(graded)} parts: {lowest[2].reason}")
-    said = [f"at `{path}`: {score.reason}" for _, path, score in failed[:_SHOWN]]
-    more = [f"and {len(failed) - _SHOWN} more"] if len(failed) > _SHOWN else []
-    reason = f"{len(failed)} of {len(graded)} parts fail: {'; '.join([*said, *more])}"
-    return replace(lowest[2], reason=reason)
+def _put_together(found: Sequence[Found], scores: Sequence[object]) -> PartScores:
+    pairs = zip(found, scores, strict=True)
+    return PartScores([PartScore(part.path, check_score(score)) for part, score in pairs])

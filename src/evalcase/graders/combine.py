@@ -47,7 +47,7 @@ class AllGrader(_Combined):
     """Passes if each of those inside does."""
 
     kind: ClassVar[GraderKind] = GraderKind(
-        "all", "Every one of some graders passes.", "value", combines=True,
+        "all", "Every one of some graders passes.", "value", decides=True, combines=True,
         example="- all: [expected, python:checks:polite]",
     )  # fmt: skip
 
@@ -65,7 +65,7 @@ class AnyGrader(_Combined):
     """Passes if one of those inside does."""
 
     kind: ClassVar[GraderKind] = GraderKind(
-        "any", "At least one of some graders passes.", "value", combines=True,
+        "any", "At least one of some graders passes.", "value", decides=True, combines=True,
         example="- any: [expected, python:checks:close_enough]",
     )  # fmt: skip
 
@@ -83,7 +83,7 @@ class AtLeastGrader(_Combined):
     """Passes if enough of those inside do."""
 
     kind: ClassVar[GraderKind] = GraderKind(
-        "at_least", "At least so many of some graders pass.", combines=True,
+        "at_least", "At least so many of some graders pass.", decides=True, combines=True,
         example="- at_least: {count: 2, of: [expected, python:checks:a, python:checks:b]}",
     )  # fmt: skip
 
@@ -126,12 +126,16 @@ class WeightedGrader(_Combined):
     async def grade(self, context: Context) -> Score:
         grades = await context.grade_with(self.value)
         _raise_broken(grades)
-        mean = mean_score(grades)
-        missed = [grade for grade in grades if grade.required and not grade.passed]
         reason = _reasons([grade for grade in grades if not grade.passed])
+        mean = mean_score(grades)
+        if mean is None or any(grade.score is None for grade in grades):
+            # What is left would be the mean of something else.
+            return Score(None, reason, _details(grades))
+        missed = any(grade.required and not grade.passed for grade in grades)
+        unseen = any(_is_unseen(grade) for grade in grades if grade.weight or grade.required)
         # A mean of 0.8 that comes out as 0.7999999999999999 is still 0.8.
-        value = None if mean is None else round(mean, 9)
-        return Score(value, reason, _details(grades), False if missed else None)
+        value, passed = round(mean, 9), False if missed else None
+        return Score(value, reason, _details(grades), passed, stands=unseen)
 
 
 def _count_passed(grades: Sequence[Grade], needed: int) -> Score:
@@ -144,7 +148,16 @@ def _count_passed(grades: Sequence[Grade], needed: int) -> Score:
     if passed >= needed:
         return Score(value, said, _details(grades), True)
     wanted = "one is" if needed == 1 else f"{needed} are"
-    return Score(value, f"{said}, and {wanted} needed: {others}", _details(grades), False)
+    # With those that could not be looked at it might have passed, so `not` makes no pass of it.
+    might_pass = passed + sum(map(_is_unseen, grades)) >= needed
+    return Score(
+        value, f"{said}, and {wanted} needed: {others}", _details(grades), False, stands=might_pass
+    )
+
+
+def _is_unseen(grade: Grade) -> bool:
+    """Whether it did not pass since there was nothing to look at, or to compare with."""
+    return not grade.passed and (grade.stands or grade.score is None)
 
 
 def _raise_broken(grades: Sequence[Grade]) -> None:

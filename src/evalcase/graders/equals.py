@@ -19,7 +19,7 @@ from evalcase.model.shape import Anything
 class EqualsGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
         "equals", "The answer equals a text, or a JSON value.", "value",
-        takes_mapping=True, reads="text", example="- equals: Paris",
+        takes_mapping=True, reads="either", example="- equals: Paris",
     )  # fmt: skip
 
     value: JSON = option(
@@ -35,5 +35,7 @@ class EqualsGrader(TextGrader):
 
     def _compare(self, context: Context) -> Comparison:
         if isinstance(self.value, str):
+            if context.part is not None and not isinstance(context.part.value, str):
+                return compare_values(self.value, context.part.value)
             return compare_texts(self.trimmed(self.value), self.trimmed(context.text))
         return compare_values(self.value, graded_value(context))

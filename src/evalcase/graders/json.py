@@ -17,7 +17,7 @@ from evalcase.text.strict_json import BadJsonError, parse_json
 @dataclass(frozen=True, slots=True)
 class JsonGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
-        "json", "The answer is JSON, as it stands or as one fenced block.", reads="text",
+        "json", "The answer is JSON, as it stands or as one fenced block.", reads="either",
         example="- json",
     )  # fmt: skip
 

@@ -47,7 +47,7 @@ class JudgeGrader(Grader):
 
     kind: ClassVar[GraderKind] = GraderKind(
         "judge", "A model finds that the answer meets what is asked of it.", "value",
-        reads="text", judges=True, example="- judge: Says when the shop opens, and is polite.",
+        reads="either", judges=True, example="- judge: Says when the shop opens, and is polite.",
     )  # fmt: skip
 
     value: str | None = option(
@@ -143,7 +143,7 @@ class JudgeGrader(Grader):
     async def grade(self, context: Context) -> Score:
         if not self.asks():
             raise GraderError("grader", "no judge is configured: [judge] names its target")
-        if not context.text.strip() and not context.answer.tool_calls:
+        if _is_empty(context):
             said = "the answer is empty, so the judge was not asked"
             return Score(0.0, said, passed=False, stands=True)
         rubric = read_rubric(self.rubric) if self.rubric is not None else None
@@ -253,6 +253,13 @@ class JudgeGrader(Grader):
         if failed is not None and all(vote.failure is not None for vote in votes):
             raise GraderError(failed.kind, str(failed), {**failed.details, **details})
         return votes, details
+
+
+def _is_empty(context: Context) -> bool:
+    """Whether there is nothing to judge: of a part, what else the answer has is no part of it."""
+    if context.part is not None:
+        return context.part.value is None or not context.text.strip()
+    return not context.text.strip() and not context.answer.tool_calls
 
 
 @contextmanager

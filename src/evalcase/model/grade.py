@@ -50,6 +50,9 @@ class Grade:
     """How long the answers took together, waiting for their turn included."""
     cost_usd: float | None = None
     """Their cost; None where nothing was asked, or a price is not known."""
+    stands: bool = False
+    """Whether it failed because there was nothing to look at, or no clear verdict: a grader that is
+    made of others, and has `not: true`, can't turn that round either."""
 
 
 def mean_score(grades: Sequence[Grade]) -> float | None:

@@ -104,9 +104,10 @@ class GraderKind:
     """Options of every grader that this kind can't do without, such as `threshold`."""
     takes_mapping: bool = False
     """Whether its argument may be a mapping: then `{name: {…}}` gives that, and no options."""
-    reads: Literal["text", "value"] | None = None
+    reads: Literal["text", "value", "either"] | None = None
     """What it looks at, if that is the text or the JSON of the answer: then it can be told a
-    `path`, and an answer that is not JSON fails where JSON is read."""
+    `path`. Where that leads to what is no text, what reads text fails; and where an answer is not
+    JSON, what reads a value does."""
     compares_expected: bool = False
     """Whether it compares with `expected_output`, so that the built-in comparison isn't added."""
     judges: bool = False
@@ -114,6 +115,8 @@ class GraderKind:
     its own."""
     runs_code: bool = False
     """Whether it starts a process or imports code, which --no-exec forbids."""
+    decides: bool = False
+    """Whether its name says when it passes, so that it has no `threshold`."""
     combines: bool = False
     """Whether it is made of other graders, and asks them."""
     example: str = ""
@@ -172,13 +175,17 @@ class NamedGrader:
     grader: Grader
     weight: float = 1.0
     required: bool = False
-    threshold: float = 1.0
-    """The score at which it passes, unless the grader says so itself."""
+    threshold: float | None = None
+    """The score at which it passes. Where none is given, the grader says so itself, or it is 1."""
     negated: bool = False
     """`not: true`: passed and failed change places, and the score becomes 1 - score."""
     timeout_s: float | None = None
     path: str | None = None
     """Where in the JSON of the answer is what it grades."""
+
+    @property
+    def needed_score(self) -> float:
+        return 1.0 if self.threshold is None else self.threshold
 
     @property
     def compares_expected(self) -> bool:

@@ -48,6 +48,7 @@ class SharedOptions:
 
 
 SHARED = options_of(SharedOptions)
+_PASSES_BY_NAME = "it passes as its name says; a mean with a threshold is `weighted`"
 
 
 class DeclaredGrader(NamedTuple):
@@ -85,7 +86,9 @@ class DeclaredGrader(NamedTuple):
     def faults(self, values: Mapping[str, JSON]) -> Iterator[OptionFault]:
         """What is wrong with the options of one such grader, paths seen from the grader."""
         what = f"the grader `{self.kind.name}`"
-        return faults_of(self.made_by, values, what, beside=self.shared)
+        for fault in faults_of(self.made_by, values, what, beside=self.shared):
+            is_undue = self.kind.decides and fault.path == ("threshold",)
+            yield fault._replace(hint=_PASSES_BY_NAME) if is_undue else fault
 
     def compares_expected(self, values: Mapping[str, JSON]) -> bool | None:
         """Whether one with these options, which have no faults, compares with `expected_output`;
@@ -118,7 +121,8 @@ def declared_grader(made_by: type[Grader]) -> DeclaredGrader:
     own = options_of(made_by)
     lists = tuple(name for name, each in own.items() if isinstance(each.shape, GraderList))
     targets = tuple(name for name, each in own.items() if _names_targets(each.shape))
-    unfit = own.keys() if kind.reads is not None else {*own, "path"}
+    unfit = {*own, *(("path",) if kind.reads is None else ())}
+    unfit |= {"threshold"} if kind.decides else set()
     shared = {name: each for name, each in {**SHARED, **needed}.items() if name not in unfit}
     argument = own.get(kind.argument or "")
     is_named = argument is not None and isinstance(argument.shape, Reference)

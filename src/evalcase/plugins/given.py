@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, cast
 from evalcase.errors import ConfigError
 from evalcase.graders.python import FunctionGrader
 from evalcase.model.grader import Grader, GraderKind, NamedGrader
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Surroundings, Target, is_target
 from evalcase.targets.python import PythonTarget
 
@@ -48,10 +49,7 @@ def name_graders(graders: Iterable[GivenGrader]) -> list[NamedGrader]:
     for each in graders:
         made = _name_grader(each)
         name = _free(made.name, named)
-        named[name] = NamedGrader(
-            name, made.grader, made.weight, made.required, made.threshold, made.negated,
-            made.timeout_s,
-        )  # fmt: skip
+        named[name] = replace(made, name=name)
     return list(named.values())
 
 

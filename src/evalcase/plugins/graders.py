@@ -228,8 +228,9 @@ def make_declared(
     counted: SharedOptions = made_of(SharedOptions, _part(options, declared.shared))
     options = _with_defaults(options, defaults.get(declared.kind.name, {}))
     grader: Grader = made_of(declared.made_by, _with_inner(declared, options, defaults))
+    threshold = counted.threshold if options.get("threshold") is not None else None
     return NamedGrader(
-        counted.name or name, grader, counted.weight, counted.required, counted.threshold,
+        counted.name or name, grader, counted.weight, counted.required, threshold,
         counted.negated, counted.timeout_s, counted.path,
     )  # fmt: skip
 

@@ -7,13 +7,15 @@ from io import BufferedReader
 from typing import Any
 
 from evalcase.model.case import Case
+from evalcase.model.table import Table, mark_of
 from evalcase.record.gradings import GRADING
 from evalcase.record.lines import JournalLines, damaged, line_number, open_lines, read_line_at
-from evalcase.record.table import Table, mark_of
 from evalcase.text.journal_row import decode_row
 from evalcase.text.late_pattern import late_pattern
 
 CASE = b'{"type":"case",'
+_TAGS = b'"tags"'
+"""In the row of a case with tags; and perhaps of others."""
 _END = b'{"type":"end",'
 # Plain names only: an escape may stand for what can't be told from its bytes.
 _NAME = late_pattern(rb'\{"type":"case",("suite":"[^"\\]*","case":"[^"\\]*"),')
@@ -33,7 +35,8 @@ class CaseShelf:
     """Finds cases by suite and id, and holds none of them."""
 
     def __init__(self, path: str, places: Table) -> None:
-        """`places` says for each case at which byte of the journal its row begins."""
+        """`places` says for each case at which byte of the journal its row begins, and whether it
+        may have tags."""
         self._path = path
         self._places = places
         self._file: BufferedReader | None = None
@@ -50,6 +53,14 @@ class CaseShelf:
             raise damaged(self._path, line_number(self._file, found[0]), "is no case")
         return Case(data)
 
+    def find_tagged(self, suite: str, case: str) -> Case | None:
+        """The same, but None if the case has no tags."""
+        found = self._places.find(mark_of((suite, case)))
+        if found is None or not found[1]:
+            return None
+        known = self.find(suite, case)
+        return known if known is not None and known.data.get("tags") else None
+
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
@@ -63,21 +74,21 @@ class CaseShelf:
 
 def shelve_cases(path: str, upto: int | None = None) -> CaseShelf:
     """The cases of a journal; with `upto`, as they were before any later grading."""
-    places, lines, at = Table("Q"), JournalLines(path), 0
-    replaced: list[tuple[int, int]] = []
+    places, lines, at = Table("QB"), JournalLines(path), 0
+    replaced: list[tuple[int, int, int]] = []
     """The marks of cases that were written anew in this part of the run, and where they were."""
     for line in lines:
         begins, at = at, lines.size
         if line.startswith(CASE):
             mark = mark_of(_name(line, path, lines.count))
             if upto is not None and (before := places.find(mark)) is not None:
-                replaced.append((mark, before[0]))
-            places.add(mark, begins)
+                replaced.append((mark, *before))
+            places.add(mark, begins, _TAGS in line)
         elif line.startswith(_END):
             replaced.clear()
         elif upto is not None and line.startswith(GRADING) and _number(line) > upto:
-            for mark, begun in reversed(replaced):
-                places.add(mark, begun)
+            for earlier in reversed(replaced):
+                places.add(*earlier)
             break
     return CaseShelf(path, places)
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Verdict
+from evalcase.model.table import Table, mark_of
 from evalcase.model.target import TargetVersion
 from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
@@ -29,7 +30,6 @@ from evalcase.record.outline import (
     Outline,
     read_outlines,
 )
-from evalcase.record.table import Table, mark_of
 from evalcase.record.tally import Tally
 
 _NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
@@ -190,6 +190,11 @@ class Index:
         asked = {row[_ASKER] for row in self._results if row[_VERDICT] != skipped}
         names = Counter(name for (name, _), asker in self._askers.items() if asker in asked)
         return tuple(sorted(name for name, versions in names.items() if versions > 1))
+
+    def targets(self) -> tuple[str, ...]:
+        """The targets of which there are results, in their order."""
+        asked = {row[_ASKER] for row in self._results}
+        return tuple(sorted({name for (name, _), asker in self._askers.items() if asker in asked}))
 
     def __len__(self) -> int:
         return len(self._results)

@@ -55,6 +55,11 @@ class KeptRun:
         return self._index.mixed()
 
     @property
+    def targets(self) -> tuple[str, ...]:
+        """The targets of which there are results."""
+        return self._index.targets()
+
+    @property
     def planned(self) -> int | None:
         """How many trials there are to be, as far as the record says."""
         return planned_trials(self.run)
@@ -101,6 +106,10 @@ class KeptRun:
     def find_case(self, suite: str, case: str) -> Case | None:
         """A case as it was when it was graded; None if the record hasn't got it."""
         return self._shelf.find(suite, case)
+
+    def find_tagged(self, suite: str, case: str) -> Case | None:
+        """The same; None as well if the case has no tags, which is soon told."""
+        return self._shelf.find_tagged(suite, case)
 
     def close(self) -> None:
         """Let go of the journal. What was read stays."""

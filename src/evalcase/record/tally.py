@@ -9,8 +9,8 @@ from math import fsum
 
 from evalcase.model.outcome import Folding
 from evalcase.model.result import Result, Verdict
+from evalcase.model.table import mark_of
 from evalcase.model.totals import Counts, Totals
-from evalcase.record.table import mark_of
 
 
 class Tally:

@@ -34,6 +34,7 @@ from evalcase.resolve.ids import Ids
 from evalcase.resolve.suite import resolve_sidecar
 from evalcase.resolve.suite_fields import NOTHING_SHARED, About
 from evalcase.suites.held_files import HeldFiles
+from evalcase.suites.old_sidecar import object_to_old_sidecar
 from evalcase.system.attachments import Attachments, attachments_in
 
 if TYPE_CHECKING:
@@ -175,7 +176,8 @@ def _read_sidecar(path: str, known: Known) -> Sidecar:
     nothing = About({"name": name}, NOTHING_SHARED)
     names = [] if path in (STDIN, TEXT) else sidecars(path)
     if not names:
-        return Sidecar(nothing, [])
+        old = None if path in (STDIN, TEXT) else object_to_old_sidecar(path)
+        return Sidecar(nothing, [] if old is None else [old])
     problem = _object_to_sidecars(names)
     if problem is not None:
         return Sidecar(nothing, [problem])

@@ -22,6 +22,7 @@ from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
 from evalcase.record.tally import Tally
+from evalcase.report.figures.summing import sum_up
 from evalcase.report.terminal.case_report import case_lines, trial_lines
 from evalcase.report.terminal.run_list import Entry, list_lines
 from evalcase.report.terminal.statistics import Statistics
@@ -216,7 +217,9 @@ def gathered(results: Iterable[Result]) -> Statistics:
 def summary(results: list[Result], width: int, style: Style, **changes: Any) -> list[str]:
     changes = {"report": "evalcase report 20260301-090000-a1b2c3 --format jsonl", **changes}
     ending = Ending(count(results), 12.34, ".evalcase/runs/20260301-090000-a1b2c3", **changes)
-    return list(summary_lines(gathered(results), ending, find_case, width, style))
+    statistics = gathered(results)
+    figures = sum_up(statistics.ledger)
+    return list(summary_lines(statistics, figures, ending, find_case, width, style))
 
 
 RESUME = "evalcase resume 20260301-090000-a1b2c3 --retry-errored"

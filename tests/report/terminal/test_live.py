@@ -5,8 +5,10 @@ import re
 
 import pytest
 
+from evalcase.model.case import Case
 from evalcase.model.failure import Failure
 from evalcase.model.result import Result
+from evalcase.model.trial import Trial
 from evalcase.report.terminal.live import LiveView
 from evalcase.report.terminal.stderr_proxy import StderrProxy, tame
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
@@ -229,13 +231,14 @@ def test_colours_are_kept_and_what_else_steers_is_spelt(line: str, shown: str) -
 def test_a_trial_costs_next_to_nothing() -> None:
     terminal = Terminal()
     passed = result(0)
+    trial = Trial(passed.key.suite, Case({"id": passed.key.case, "input": []}), "agent")
 
     def show() -> None:
         for _ in range(100):
-            terminal.view.started(None)  # type: ignore[arg-type]
+            terminal.view.started(trial)
             terminal.view.finished(passed)
 
-    assert count_steps(show) < 100 * 30
+    assert count_steps(show) < 100 * 90
     assert terminal.out.getvalue() == ""
 
 

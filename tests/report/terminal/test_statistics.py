@@ -9,6 +9,7 @@ from evalcase.model.answer import Answer
 from evalcase.model.failure import Failure
 from evalcase.model.outcome import Outcome
 from evalcase.model.result import Result, Verdict
+from evalcase.report.figures.summing import sum_up
 from evalcase.report.terminal.statistics import MOST_CASES, Statistics
 from tests.report.terminal.endings import result, said
 
@@ -32,7 +33,7 @@ def test_a_case_is_decided_by_its_last_trial() -> None:
     decided = statistics.add(third)
     assert decided is not None
     assert decided.outcome == Outcome("passed", 2, 3, 3, 0.6)
-    assert statistics.targets["agent"].verdicts == {"passed": 1}
+    assert sum_up(statistics.ledger).by_target["agent"].cases.passed == 1
     assert [name.case for name, _ in statistics.shaky] == ["a"]
     assert statistics.shown("failed") == []
 
@@ -68,7 +69,7 @@ def test_an_undecided_case_is_shown_if_a_trial_of_it_did_not_pass() -> None:
     statistics.finish()
     (only,) = statistics.shown(None)
     assert (only.result.key.case, only.outcome.trials) == ("a", 2)
-    assert statistics.targets["agent"].verdicts.total() == 0
+    assert sum_up(statistics.ledger).by_target["agent"].cases.total == 0
 
 
 def test_what_is_shown_can_be_chosen() -> None:

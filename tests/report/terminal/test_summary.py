@@ -10,6 +10,7 @@ from evalcase.model.answer import Answer
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.result import Result
+from evalcase.report.figures.summing import sum_up
 from evalcase.report.terminal.cells import measure
 from evalcase.report.terminal.progress import percent
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
@@ -98,6 +99,7 @@ def test_all_passed_is_short() -> None:
     results = [result("a", "passed", duration_s=0.0)]
     assert summary(results, 80, PLAIN) == [
         "1 passed, pass rate 100.0%, $0.0031, 12.3 s",
+        "rate     1 case is too few for an interval",
         "tokens   1,200 in, 80 out",
         "record   .evalcase/runs/20260301-090000-a1b2c3",
     ]
@@ -120,20 +122,24 @@ def test_all_and_none_are_said_of_all_and_none_only(passed: int, of: int, shown:
     assert percent(passed / of) == shown
 
 
-def test_memory_does_not_grow_with_what_passed() -> None:
+def test_memory_hardly_grows_with_what_passed() -> None:
+    """Eight bytes a trial are held, and for a moment they are put in order."""
+
     def results(number: int) -> Iterator[Result]:
         return (result(f"case-{each}", "passed", duration_s=each) for each in range(number))
 
     def peak(number: int) -> int:
         tracemalloc.start()
         ending = Ending(count([]), 1.0, "x")
-        list(summary_lines(gathered(results(number)), ending, find_case, 80, PLAIN))
+        statistics = gathered(results(number))
+        figures = sum_up(statistics.ledger)
+        list(summary_lines(statistics, figures, ending, find_case, 80, PLAIN))
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return most
 
     peak(10)
-    assert peak(20_000) < peak(1_000) + 50_000
+    assert peak(20_000) < peak(1_000) + 19_000 * 55
 
 
 @pytest.mark.parametrize(

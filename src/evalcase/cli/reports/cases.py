@@ -38,22 +38,16 @@ def write_github(reported: Reported) -> Iterator[str]:
 
 
 def write_markdown(reported: Reported) -> Iterator[str]:
-    from evalcase.report.figures.ledger import Ledger
-    from evalcase.report.figures.summing import sum_up
     from evalcase.report.files.markdown import About, markdown_pieces
 
     kept, evaluated = reported.kept, reported.evaluated()
-    ledger = Ledger()
-    for result in replace(reported, wanted=replace(reported.wanted, verdicts=())).results():
-        ledger.add(result, kept.find_case(*result.key[:2]))
-    figures = sum_up(ledger, not_run=evaluated.not_run)
     notes = [f"cases that did not pass in {origin}" if (origin := origin_of(kept.run)) else "",
              say_mixed(kept.mixed)]  # fmt: skip
     about = About(
         kept.run.id, evaluated.duration_s, _incomplete(evaluated),
         tuple(note for note in notes if note),
     )  # fmt: skip
-    return markdown_pieces(figures, _troubled(reported), kept.find_case, about)
+    return markdown_pieces(reported.figures(), _troubled(reported), kept.find_case, about)
 
 
 def _troubled(reported: Reported) -> Iterator[CaseTrials]:

@@ -8,13 +8,15 @@ from collections.abc import Iterator
 from evalcase.cli.conclusion import summary_object
 from evalcase.cli.reports.reported import Reported
 from evalcase.model.quick_dataclass import asdict
-from evalcase.record.folder import origin_of
+from evalcase.record.folder import folder_of_run, origin_of
+from evalcase.report.figures.json_object import figures_object
 from evalcase.report.files.trials import Origin, trial_object
 
 
 def write_json(reported: Reported) -> Iterator[str]:
     """One object, a case in each line, so that a million need not be held."""
-    summary = json.dumps(summary_object(reported.evaluated()), ensure_ascii=False)
+    figures = figures_object(reported.figures())
+    summary = json.dumps(summary_object(reported.evaluated(), figures), ensure_ascii=False)
     yield f'{summary[:-1]}, "cases": [\n'
     before = None
     for case in reported.kept.cases(reported.results()):
@@ -29,7 +31,10 @@ def write_json(reported: Reported) -> Iterator[str]:
 def write_jsonl(reported: Reported) -> Iterator[str]:
     """An object for each trial, with all that there is to say of it."""
     kept = reported.kept
-    origin = Origin(kept.run.id, origin_of(kept.run), kept.mixed)
+    origin = Origin(
+        kept.run.id, origin_of(kept.run), kept.mixed, kept.end.status, kept.totals.trials.total,
+        folder_of_run(kept.run),
+    )  # fmt: skip
     for result in reported.results():
         case = kept.find_case(result.key.suite, result.key.case)
         row = trial_object(origin, result, case, kept.outcome(result))

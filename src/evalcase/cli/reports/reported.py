@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from evalcase.cli.conclusion import RecordPlace
+from evalcase.cli.reports.figuring import Figuring
 from evalcase.errors import ConfigError
 from evalcase.model.nearest import did_you_mean
 from evalcase.model.quick_dataclass import dataclass, replace
@@ -13,6 +14,7 @@ from evalcase.model.result import Result
 from evalcase.record.evaluated import Evaluated, read_evaluated
 from evalcase.record.kept import KeptRun
 from evalcase.record.tally import Tally
+from evalcase.report.figures.figures import Figures
 from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.style import PLAIN, Style
@@ -52,21 +54,31 @@ class Reported:
     wanted: Wanted = Wanted()
     style: Style = PLAIN
     width: int = 80
+    figuring: Figuring = Figuring()
+    is_own: bool = True
+    """Whether whom it is for made it, and may go on with it."""
     max_size: int = MAX_SIZE
     """Bytes that a page may have, where it can be kept to that."""
     junit_properties: bool = False
     """Whether test cases of JUnit have properties."""
+
+    def figures(self) -> Figures:
+        """Those of all results that count. Raise ConfigError where the run hasn't got them."""
+        statistics = Statistics((), self.figuring.open_ledger())
+        evaluated = self.evaluated(statistics)
+        return self.figuring.sum_up(statistics.ledger, evaluated.not_run)
 
     def evaluated(self, statistics: Statistics | None = None) -> Evaluated:
         """What came of the run, or of a case or a target; statistics are filled on the way."""
         evaluated = read_evaluated(self.kept)
         if statistics is None and self.wanted.is_all:
             return evaluated
-        tally = Tally()
+        tally, kept = Tally(), self.kept
+        find = kept.find_tagged if self.figuring.cluster is None else kept.find_case
         for result in replace(self, wanted=replace(self.wanted, verdicts=())).results():
             tally.add(result)
             if statistics is not None:
-                statistics.add(result)
+                statistics.add(result, find(*result.key[:2]))
         return evaluated if self.wanted.is_all else replace(
             evaluated, totals=tally.totals(), not_run=0
         )  # fmt: skip

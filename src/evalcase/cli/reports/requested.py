@@ -6,15 +6,14 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 
-import click
-
+from evalcase.cli import declare
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.terminal import write_prose
 from evalcase.errors import ConfigError, EvalcaseError
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.record.kept import KeptRun
 
-report_option = click.option(
+report_option = declare.option(
     "--report", "reports", multiple=True, metavar="FILE",
     help="Write a report when it is over; its form by the ending of FILE. Repeatable.",
 )  # fmt: skip

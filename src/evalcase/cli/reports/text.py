@@ -21,11 +21,13 @@ def write_text(reported: Reported) -> Iterator[str]:
 def _summary(reported: Reported) -> Iterator[str]:
     kept, verdicts = reported.kept, reported.wanted.verdicts
     shown = [None if each == UNFINISHED else each for each in verdicts]
-    statistics = Statistics(shown or TROUBLED)  # type: ignore[arg-type]
+    statistics = Statistics(shown or TROUBLED, reported.figuring.open_ledger())  # type: ignore[arg-type]
     evaluated = reported.evaluated(statistics)
+    figures = reported.figuring.sum_up(statistics.ledger, evaluated.not_run)
     return conclusion_lines(
         evaluated, statistics, kept.find_case,
-        reported.place, reported.width, reported.style,
+        reported.place, reported.width, reported.style, figures, reported.figuring.by,
+        is_own=reported.is_own,
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ class Cell:
     """Cases at a target that have something in common; or what one grader said of them."""
 
     __slots__ = (
-        "cluster", "once", "repeated", "scored", "scores", "spread", "squares", "trials",
+        "cluster", "once", "partial", "repeated", "scored", "scores", "spread", "squares", "trials",
         "verdicts", "within",
     )  # fmt: skip
 
@@ -38,6 +38,8 @@ class Cell:
         self.scores = 0.0
         """The sum of their scores, each the mean of its trials; and of the squares of those."""
         self.squares = 0.0
+        self.partial = False
+        """Whether some trial has a score that is neither 0 nor 1."""
         self.repeated = 0
         """How many cases have the scores of several trials, and what follows of those."""
         self.within = 0.0
@@ -53,6 +55,8 @@ class Cell:
             self.scored += 1
             self.scores += score
             self.squares += score * score
+            if 0 < score < 1:
+                self.partial = True
 
     def add_case(
         self, verdicts: Mapping[Verdict, int], trials: Trials, scores: list[float]
@@ -71,6 +75,7 @@ class Cell:
         self.scored += 1
         self.scores += mean
         self.squares += mean * mean
+        self.partial = self.partial or any(0 < score < 1 for score in scores)
         if count > 1:
             apart = sum((score - mean) ** 2 for score in scores)
             self.repeated += 1
@@ -82,8 +87,8 @@ class Spent:
     """What the answers of a target took, trial by trial: eight bytes for each."""
 
     __slots__ = (
-        "answers", "bins", "busy_s", "cached", "costs", "durations", "input_tokens",
-        "output_tokens", "reported", "trials", "unpriced",
+        "answers", "bins", "busy_s", "cached", "cost_usd", "durations", "input_tokens",
+        "output_tokens", "priced", "reported", "rounded", "trials", "unpriced",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -92,7 +97,10 @@ class Spent:
         self.busy_s = 0.0
         self.durations = array("d")
         """Seconds of those answers of which it is known how long they took."""
-        self.costs = array("d")
+        self.cost_usd = 0.0
+        self.rounded = 0.0
+        """What was lost of the cost when it was added up."""
+        self.priced = 0
         self.unpriced = 0
         self.cached = 0
         self.reported = 0
@@ -117,11 +125,19 @@ class Spent:
         if answer.cost_usd is None:
             self.unpriced += 1
         else:
-            self.costs.append(answer.cost_usd)
+            self._pay(answer.cost_usd)
         if answer.usage is not None:
             self.reported += 1
             self.input_tokens += answer.usage.input_tokens or 0
             self.output_tokens += answer.usage.output_tokens or 0
+
+    def _pay(self, usd: float) -> None:
+        """Add up as Neumaier does: a million small amounts are as exact as one."""
+        self.priced += 1
+        before = self.cost_usd
+        self.cost_usd = after = before + usd
+        larger, smaller = (before, usd) if abs(before) >= abs(usd) else (usd, before)
+        self.rounded += (larger - after) + smaller
 
     def sort(self, score: float) -> None:
         """Take the score of a case."""

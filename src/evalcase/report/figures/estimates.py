@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.result import Verdict
-from evalcase.model.totals import Counts
+from evalcase.model.totals import Counts, Totals
 from evalcase.report.figures.cell import Cell, Cluster, Trials
 from evalcase.report.figures.figures import Interval, Mean, Part, PassAt, Repeats, Spread
 from evalcase.report.statistics.estimate import Estimate, clip
@@ -15,6 +15,16 @@ from evalcase.report.statistics.wilson import bound_unseen, estimate_around
 
 Value = Callable[[int, int, int], float | None]
 """What trials of a case count for, from how often it was tried, passed and errored."""
+
+
+def rate_totals(totals: Totals) -> Part:
+    """What can be said of a run of which only the totals are known: its rates."""
+    cell, cases = Cell(), totals.cases
+    cell.verdicts = {
+        "passed": cases.passed, "failed": cases.failed, "errored": cases.errored,
+        "ungraded": cases.ungraded, "skipped": cases.skipped,
+    }  # fmt: skip
+    return Estimator().of_cases([cell], totals.unfinished)
 
 
 class Sums:
@@ -53,7 +63,7 @@ class Estimator:
         return Part(
             _count(cells), unfinished, rate,
             self._mean(cells, _rated_without_errors), self._score(cells),
-            self._repeats(cells), _failures_up_to(rate),
+            self._repeats(cells), _is_partial(cells), _failures_up_to(rate),
         )  # fmt: skip
 
     def of_grader(self, cells: Sequence[Cell]) -> Part:
@@ -62,7 +72,7 @@ class Estimator:
         without_errors = self._mean_of(cells, _share_without_errors)
         return Part(
             _count(cells), 0, rate, without_errors, self._score(cells),
-            failures_up_to=_failures_up_to(rate),
+            None, _is_partial(cells), _failures_up_to(rate),
         )  # fmt: skip
 
     def _mean(self, cells: Iterable[Cell], sum_up: Callable[[Cell], Sums]) -> Mean:
@@ -168,6 +178,10 @@ def _count(cells: Sequence[Cell]) -> Counts:
         verdicts.update(cell.once)
         verdicts.update(cell.verdicts)
     return Counts.of(verdicts)
+
+
+def _is_partial(cells: Iterable[Cell]) -> bool:
+    return any(cell.partial for cell in cells)
 
 
 def _failures_up_to(rate: Mean) -> float | None:

@@ -10,6 +10,8 @@ from evalcase.model.totals import Counts
 Interval = Literal["wilson", "exact"]
 """How intervals are made of counts: by Wilson, or never too narrow, by Clopper and Pearson."""
 
+_FEW_CLUSTERS = 10
+
 
 @dataclass(frozen=True, slots=True)
 class Mean:
@@ -24,6 +26,11 @@ class Mean:
     high: float | None = None
     clusters: int | None = None
     """How many clusters those cases are of; None where each counts for itself."""
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether the interval is of too few clusters to be relied on."""
+        return self.clusters is not None and self.clusters < _FEW_CLUSTERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +86,8 @@ class Part:
     score: Mean
     repeats: Repeats | None = None
     """None where no case has several trials."""
+    partial: bool = False
+    """Whether some trial has a score that is neither 0 nor 1."""
     failures_up_to: float | None = None
     """Where none failed: how large the true rate of failures may still be."""
 

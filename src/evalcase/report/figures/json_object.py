@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from evalcase.model.quick_dataclass import asdict
+from evalcase.model.totals import Totals
+from evalcase.report.figures.estimates import rate_totals
 from evalcase.report.figures.figures import Effort, Figures, Mean, Part, Repeats
 from evalcase.report.statistics.estimate import LEVEL
 
@@ -35,14 +37,27 @@ def _parts(parts: dict[str, Part]) -> dict[str, Any]:
     return {name: part_object(part) for name, part in parts.items()}
 
 
-def part_object(part: Part) -> dict[str, Any]:
-    """A rate with what it is of and what is beside it; then what else there is to know."""
+def totals_object(totals: Totals, not_run: int) -> dict[str, Any]:
+    """The figures that follow from the totals alone, where `figures_object` has them, too."""
+    whole = {**rate_object(rate_totals(totals)), "not_run": not_run}
+    return {"level": LEVEL, "interval": "wilson", "cluster": None, "all": whole}
+
+
+def rate_object(part: Part) -> dict[str, Any]:
+    """A rate with what it is of and what is beside it."""
     return {
         **mean_object(part.rate, "rate"),
         **asdict(part.cases),
         "unfinished": part.unfinished,
         "failures_up_to": part.failures_up_to,
         "without_errors": mean_object(part.without_errors, "rate"),
+    }
+
+
+def part_object(part: Part) -> dict[str, Any]:
+    """A rate, and what else there is to know."""
+    return {
+        **rate_object(part),
         "score": mean_object(part.score),
         "repeats": _repeats(part.repeats),
     }
@@ -51,7 +66,9 @@ def part_object(part: Part) -> dict[str, Any]:
 def mean_object(mean: Mean, name: str = "mean") -> dict[str, Any]:
     """A mean under its own name, with its bounds."""
     found = {name: mean.value, "low": mean.low, "high": mean.high, "n": mean.n}
-    return found if mean.clusters is None else {**found, "clusters": mean.clusters}
+    return found if mean.clusters is None else {
+        **found, "clusters": mean.clusters, "rough": mean.is_rough
+    }  # fmt: skip
 
 
 def _repeats(repeats: Repeats | None) -> dict[str, Any] | None:

@@ -1,8 +1,8 @@
 """Results with their cases in, in any order; out the cells that figures are made of.
 
 A case at a target is what is counted, once all of its trials are there. It holds cases of which
-some trials have not come, eight bytes a trial for latency and as many for cost, and besides only
-what grows with suites, targets, tags, graders and clusters.
+some trials have not come, eight bytes a trial for latency, and besides only what grows with suites,
+targets, tags, graders and clusters.
 """
 
 from __future__ import annotations

@@ -51,13 +51,13 @@ def sum_up_spent(several: Iterable[Spent]) -> Effort:
     """What the answers of one target took, or of several together."""
     held = list(several)
     ordered = sorted(_join(spent.durations for spent in held))
-    costs = _join(spent.costs for spent in held)
+    costs = [amount for spent in held for amount in (spent.cost_usd, spent.rounded)]
     return Effort(
         sum(spent.answers for spent in held), len(ordered), median(ordered),
         percentile(ordered, 95), sum(spent.busy_s for spent in held),
         sum(spent.reported for spent in held),
         sum(spent.input_tokens for spent in held), sum(spent.output_tokens for spent in held),
-        fsum(costs) if costs else None,
+        fsum(costs) if any(spent.priced for spent in held) else None,
         sum(spent.unpriced for spent in held), sum(spent.cached for spent in held),
         tuple(map(sum, zip(*(spent.bins for spent in held), strict=True))),
     )  # fmt: skip

@@ -20,6 +20,12 @@ class Origin(NamedTuple):
     """The run whose cases that did not pass it is of."""
     mixed: tuple[str, ...] = ()
     """The targets that were changed while it went on."""
+    status: str = "completed"
+    """How it ended."""
+    trials: int | None = None
+    """How many of its trials have a result: who reads fewer lines hasn't got all of it."""
+    folder: str = "."
+    """Where it was begun, as seen from its project's folder: its suites were named there."""
 
 
 def trial_object(
@@ -43,11 +49,17 @@ def trial_object(
         "usage": encode(answer.usage) if answer is not None and answer.usage is not None else None,
         "cost_usd": answer.cost_usd if answer is not None else None,
         "duration_s": result.duration_s,
+        "cached": answer.cached if answer is not None else False,
+        "earlier": encode(answer.earlier) if answer is not None and answer.earlier else None,
         "tags": data.get("tags", []),
         "metadata": data.get("metadata", {}),
         "run": origin.run,
+        "run_status": origin.status,
+        "run_trials": origin.trials,
+        "run_folder": origin.folder,
         "failed_of": origin.failed_of,
         "mixed": result.key.target in origin.mixed,
+        "repeats": outcome.repeats,
         "case_verdict": outcome.verdict,
         "pass_rate_needed": outcome.pass_rate,
         "question_hash": result.question_hash,
@@ -64,6 +76,10 @@ def _grade(grade: Grade) -> dict[str, Any]:
         "reason": grade.reason,
         "details": grade.details,
     }
+    if grade.weight != 1:
+        data["weight"] = grade.weight
+    if grade.required:
+        data["required"] = True
     if grade.failure is not None:
         data["failure"] = encode(grade.failure)
     return data

@@ -10,7 +10,8 @@ import os
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
-from typing import NamedTuple
+
+from evalcase.model.quick_tuple import NamedTuple
 
 SCRIPTS = (
     "dom", "text", "data", "numbers", "state", "filters", "list", "messages", "diff", "grades",

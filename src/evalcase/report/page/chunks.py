@@ -11,9 +11,10 @@ import json
 from base64 import b64encode
 from collections.abc import Iterator
 from random import Random
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.page.messages import Told
 
 _CASES = 200

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from evalcase.model.case import Case
 from evalcase.model.outcome import Outcome
 from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import Totals
 

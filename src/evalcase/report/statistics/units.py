@@ -18,9 +18,6 @@ from evalcase.report.statistics.wilson import estimate_around
 Around = Callable[[float, float], Estimate]
 """Makes the interval of a share, from the share and the size of the sample."""
 
-FEW_CLUSTERS = 10
-"""Below it an interval over clusters is a rough one, and says so."""
-
 
 class Cluster(NamedTuple):
     """How many cases it has, and the sum of what they gave."""

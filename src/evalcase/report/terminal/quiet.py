@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TextIO
 
 from evalcase.model.result import Result
+from evalcase.model.trial import Trial
 from evalcase.report.terminal.view import RunView
 from evalcase.text.visible import visible
 
@@ -15,8 +16,11 @@ class QuietView(RunView):
         super().__init__()
         self._out = out
 
+    def started(self, trial: Trial) -> None:
+        """Nobody watches."""
+
     def finished(self, result: Result) -> None:
-        """Nobody watches, and the last lines need no more than the totals."""
+        """The last lines need no more than the totals."""
 
     def tell(self, text: str) -> None:
         with suppress(OSError):  # a log that can't be written must not end the run

@@ -19,23 +19,26 @@ LABEL = 10
 
 
 def compare_lines(
-    pairs: Sequence[Pair], width: int, style: Style, most: int = MOST_ROWS
-) -> Iterator[str]:
-    """What was expected, and what came."""
+    pairs: Sequence[Pair], width: int, style: Style, most: int = MOST_ROWS,
+    labels: tuple[str, str] = ("expected", "got"),
+) -> Iterator[str]:  # fmt: skip
+    """What was expected, and what came; or whatever else the two sides are called."""
     if (width - 3) // 2 >= NARROWEST:
-        yield from _in_columns(pairs, width - 3, style, most)
+        yield from _in_columns(pairs, width - 3, style, most, labels)
     else:
-        rows = 3 * most // 4
-        yield from _below("expected", [a for a, _ in pairs if a], width, style, style.good, rows)
-        yield from _below("got", [b for _, b in pairs if b], width, style, style.error, rows)
+        rows, (one, other) = 3 * most // 4, labels
+        yield from _below(one, [a for a, _ in pairs if a], width, style, style.good, rows)
+        yield from _below(other, [b for _, b in pairs if b], width, style, style.error, rows)
 
 
-def _in_columns(pairs: Sequence[Pair], width: int, style: Style, most: int) -> Iterator[str]:
+def _in_columns(
+    pairs: Sequence[Pair], width: int, style: Style, most: int, labels: tuple[str, str]
+) -> Iterator[str]:
     # No wider than it has to be: short texts stand close together.
     longest = max((measure(a.text) for a, _ in pairs if a), default=0)
     column = max(LABEL, min(longest, width // 2))
     bar = paint("│", style.gutter)
-    yield f"{paint(pad('expected', column), style.gutter)} {bar} {paint('got', style.gutter)}"
+    yield f"{paint(pad(labels[0], column), style.gutter)} {bar} {paint(labels[1], style.gutter)}"
     rows = (
         f"{a} {bar} {b}".rstrip()
         for left, right in pairs

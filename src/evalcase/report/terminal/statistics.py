@@ -1,7 +1,7 @@
 """Results in, one at a time; out what a summary says of them, and each case when it is decided.
 
-It grows with what went wrong, up to a limit, and with cases that are not decided yet; never with
-what passed.
+It grows with what went wrong, up to a limit, with cases that are not decided yet, and by eight
+bytes a trial for latency; no more with what passed.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from collections import Counter
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from evalcase.model.case import Case
 from evalcase.model.outcome import Folding, Outcome, outcome_of_one
 from evalcase.model.quick_dataclass import dataclass, field, replace
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result, Verdict
+from evalcase.report.figures.ledger import Ledger
 from evalcase.report.terminal.failures import reason_of
 from evalcase.report.terminal.said import Said, answer_said
 
@@ -66,17 +68,6 @@ class Shown:
 
 
 @dataclass(slots=True)
-class Row:
-    """What came of one target."""
-
-    verdicts: Counter[Verdict] = field(default_factory=Counter)
-    """Of its cases."""
-    trials: int = 0
-    cost_usd: float | None = None
-    busy_s: float = 0.0
-
-
-@dataclass(slots=True)
 class Forgiven:
     """Cases that passed although some of their trials errored, and why the first of them did."""
 
@@ -88,11 +79,12 @@ class Forgiven:
 class Statistics:
     """Adds results up. `shown` says of which verdicts cases are shown; None is of undecided."""
 
-    def __init__(self, shown: Collection[Verdict | None] = TROUBLED) -> None:
-        self.targets: dict[str, Row] = {}
+    def __init__(
+        self, shown: Collection[Verdict | None] = TROUBLED, ledger: Ledger | None = None
+    ) -> None:
+        self.ledger = ledger or Ledger()
+        """What figures are made of."""
         self.slowest: list[Slow] = []
-        self.input_tokens = 0
-        self.output_tokens = 0
         self.shaky: list[tuple[Name, Outcome]] = []
         """Cases that passed although some of their trials did not: the first of them."""
         self.more_shaky = 0
@@ -109,13 +101,18 @@ class Statistics:
         self._held: dict[Name, dict[Verdict, Shown]] = {}
         """Of undecided cases: their first trial of each verdict."""
 
-    def add(self, result: Result) -> Decided | None:
-        """Take a result; return its case if that is decided now."""
-        row = self._count(result)
+    def add(self, result: Result, case: Case | None = None) -> Decided | None:
+        """Take a result, with its case where that has tags; return its case if that is decided
+        now."""
+        self.ledger.add(result, case)
+        if result.duration_s > self._slow_s:
+            self._note_slow(result)
+        for grade in result.grades:
+            if grade.asked > 1:
+                self._count_votes(result.key.suite, grade)
         verdict = result.verdict
         if result.repeats > 1:
-            return self._fold(result, row)
-        row.verdicts[verdict] += 1
+            return self._fold(result)
         outcome = outcome_of_one(verdict, result.pass_rate)
         if verdict in self._verdicts:
             self._show(outcome, result)
@@ -133,7 +130,7 @@ class Statistics:
             if None in self._verdicts and bad:
                 self._show(outcome, bad[0].result, bad[0])
 
-    def _fold(self, result: Result, row: Row) -> Decided | None:
+    def _fold(self, result: Result) -> Decided | None:
         """The same for a trial of a repeated case."""
         name = Name(*result.key[:3])
         outcome = self._folding.add(name, result.verdict, result.repeats, result.pass_rate)
@@ -145,7 +142,6 @@ class Statistics:
         if outcome.verdict is None:
             return None
         held = self._held.pop(name, None) or {result.verdict: _shorten(result, outcome)}
-        row.verdicts[outcome.verdict] += 1
         if outcome.verdict == "passed":
             self._forgive(name, outcome, held)
         trial = held.get(outcome.verdict) or next(iter(held.values()))
@@ -165,26 +161,6 @@ class Statistics:
                 0, name.case, reason_of(held["errored"].result)
             )
             self.forgiven.cases += 1
-
-    def _count(self, result: Result) -> Row:
-        target, duration_s = result.key.target, result.duration_s
-        row = self.targets.get(target)
-        if row is None:
-            row = self.targets[target] = Row()
-        row.trials += 1
-        row.busy_s += duration_s
-        if duration_s > self._slow_s:
-            self._note_slow(result)
-        for grade in result.grades:
-            if grade.asked > 1:
-                self._count_votes(result.key.suite, grade)
-        answer = result.answer
-        if answer is not None and answer.cost_usd is not None:
-            row.cost_usd = (row.cost_usd or 0.0) + answer.cost_usd
-        if answer is not None and answer.usage is not None:
-            self.input_tokens += answer.usage.input_tokens or 0
-            self.output_tokens += answer.usage.output_tokens or 0
-        return row
 
     def _count_votes(self, suite: str, grade: Grade) -> None:
         # Few runs have votes to count.

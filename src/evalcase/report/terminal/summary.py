@@ -5,11 +5,12 @@ Everything here is a function of the results, their cases, the width and the sty
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from evalcase.model.case import Case
 from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.totals import Counts, Totals
+from evalcase.report.figures.figures import Figures, Mean
 from evalcase.report.terminal.cells import cut, measure, wrap
 from evalcase.report.terminal.failures import (
     INDENT,
@@ -19,10 +20,18 @@ from evalcase.report.terminal.failures import (
     name_lines,
     passed_of,
 )
-from evalcase.report.terminal.progress import VERDICTS, money, percent
+from evalcase.report.terminal.figure_facts import (
+    latency_facts,
+    rate_facts,
+    rate_said,
+    repeat_facts,
+    score_facts,
+    token_facts,
+)
+from evalcase.report.terminal.part_table import KINDS, Kind, part_tables
+from evalcase.report.terminal.progress import VERDICTS, money
 from evalcase.report.terminal.statistics import TROUBLED, Name, Shown, Statistics
 from evalcase.report.terminal.style import Style, paint
-from evalcase.report.terminal.target_table import target_table
 from evalcase.text.visible import visible
 
 _LABEL = 9
@@ -62,10 +71,11 @@ class Ending:
 
 
 def summary_lines(
-    statistics: Statistics, ending: Ending, find_case: FindCase, width: int, style: Style
-) -> Iterator[str]:
-    """All of it."""
-    several = len(statistics.targets) > 1
+    statistics: Statistics, figures: Figures, ending: Ending, find_case: FindCase, width: int,
+    style: Style, by: Collection[Kind] = KINDS,
+) -> Iterator[str]:  # fmt: skip
+    """All of it. Parts that are of a kind in `by` are shown where there are several."""
+    several = len(figures.by_target) > 1
     statistics.finish()
     for verdict in (*TROUBLED, "passed", "skipped"):
         for shown in statistics.shown(verdict):
@@ -74,11 +84,9 @@ def summary_lines(
             words = f"and {more:,} more {verdict or UNFINISHED}"
             yield f"{paint(words, colour_of(verdict, style))}: {visible(ending.report)}"
             yield ""
-    if several:
-        yield from target_table(statistics.targets, width, style)
-        yield ""
-    yield from verdict_lines(ending, width, style)
-    yield from _facts(statistics, ending, several, width, style)
+    yield from part_tables(figures, by, width, style, ending.see_suite)
+    yield from verdict_lines(ending, figures.all.rate, width, style)
+    yield from _facts(statistics, figures, ending, width, style)
     yield from ending_lines(ending, width, style)
 
 
@@ -99,7 +107,7 @@ def _case_lines(
     yield ""
 
 
-def verdict_lines(ending: Ending, width: int, style: Style) -> Iterator[str]:
+def verdict_lines(ending: Ending, rate: Mean, width: int, style: Style) -> Iterator[str]:
     """How many cases passed and how many did not, the cost and the time."""
     totals = ending.totals
     parts = _counted(totals.cases, style)
@@ -108,8 +116,8 @@ def verdict_lines(ending: Ending, width: int, style: Style) -> Iterator[str]:
     if ending.not_run:
         parts.append((f"{ending.not_run:,} not run", style.warning))
     parts = parts or [("nothing ran", style.warning)]
-    if totals.pass_rate is not None:
-        parts.append((f"pass rate {percent(totals.pass_rate)}", style.place))
+    if rate.value is not None:
+        parts.append((f"pass rate {rate_said(rate)}", style.place))
     if totals.cost_usd is not None:
         parts.append((money(totals.cost_usd), ""))
     if ending.duration_s is not None:
@@ -151,24 +159,29 @@ def _to_copy(label: str, text: str, colour: str, width: int, style: Style) -> It
 
 
 def _facts(
-    statistics: Statistics, ending: Ending, several: bool, width: int, style: Style
+    statistics: Statistics, figures: Figures, ending: Ending, width: int, style: Style
 ) -> Iterator[str]:
     """What else there is to know, a label and a line for each."""
-    totals = ending.totals
+    totals, effort, several = ending.totals, figures.effort, len(figures.by_target) > 1
+    for fact in rate_facts(figures):
+        yield from _fact(*fact, width, style)
     if totals.trials.total != totals.cases.total:
         said = [
             f"{totals.trials.total:,} in all",
             *(text for text, _ in _counted(totals.trials, style)),
         ]
         yield from _fact("trials", said, width, style)
+    for fact in repeat_facts(figures.all.repeats):
+        yield from _fact(*fact, width, style)
     yield from _repeats(statistics, several, width, style)
+    for fact in (*score_facts(figures.all, effort), *latency_facts(effort)):
+        yield from _fact(*fact, width, style)
     slow = [each for each in statistics.slowest if each.duration_s >= _SLOW_S]
     if slow and totals.cases.total > 1:
         said_slow = [f"{_called(each.name, several)} {each.duration_s:.2f} s" for each in slow]
         yield from _fact("slowest", said_slow, width, style)
-    if statistics.input_tokens or statistics.output_tokens:
-        tokens = [f"{statistics.input_tokens:,} in", f"{statistics.output_tokens:,} out"]
-        yield from _fact("tokens", tokens, width, style)
+    for fact in token_facts(effort):
+        yield from _fact(*fact, width, style)
     yield from _costs(totals, width, style)
     yield from _votes(statistics, ending, width, style)
     if ending.grading:
@@ -177,15 +190,13 @@ def _facts(
 
 def _repeats(statistics: Statistics, several: bool, width: int, style: Style) -> Iterator[str]:
     """The cases that passed although some of their trials did not."""
-    label = "repeats"
     for name, outcome in statistics.shaky:
         called = cut(_called(name, several), width)
         said = f"{called}: {passed_of(outcome)}: {outcome.verdict}"
-        yield from _fact(label, [said], width, style)
-        label = ""
+        yield from _fact("", [said], width, style)
     if statistics.more_shaky:
         more = f"{statistics.more_shaky:,} more passed, but not in every trial"
-        yield from _fact(label, [more], width, style)
+        yield from _fact("", [more], width, style)
     if forgiven := statistics.forgiven:
         more = f" and {_number(forgiven.cases - 1, 'more case')}" if forgiven.cases > 1 else ""
         said = f"trials of {forgiven.first}{more}, passed all the same: {forgiven.reason}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 
+from evalcase.model.case import Case
 from evalcase.model.result import Result
-from evalcase.model.trial import Trial
+from evalcase.model.trial import Trial, TrialKey
 from evalcase.report.terminal.progress import Progress
 from evalcase.report.terminal.statistics import Decided, Statistics
 from evalcase.text.visible import visible
@@ -26,6 +27,8 @@ class RunView:
         self.notice = ""
         """A word on what else is going on."""
         self._named = 0
+        self._tagged: dict[TrialKey, Case] = {}
+        """The cases that are under way, as far as they have tags: results don't say."""
 
     def expect(self, trials: Mapping[str, int]) -> None:
         """How many trials there are of each target."""
@@ -39,11 +42,14 @@ class RunView:
     def begin(self) -> None:
         """The run starts."""
 
-    def started(self, trial: Trial) -> None:  # noqa: ARG002 - the view counts, and names no case
+    def started(self, trial: Trial) -> None:
         self.progress.start()
+        if "tags" in trial.case.data:
+            self._tagged[trial.key] = trial.case
 
     def finished(self, result: Result) -> None:
-        decided = self.statistics.add(result)
+        case = self._tagged.pop(result.key, None) if self._tagged else None
+        decided = self.statistics.add(result, case)
         self.progress.finish(result, decided and decided.outcome.verdict)
         if decided is None or decided.outcome.verdict not in ("failed", "errored"):
             return

@@ -51,6 +51,10 @@ class Table:
         row = self._slots[self._slot(mark)]
         return tuple([column[row - 1] for column in self._columns]) if row else None
 
+    def put(self, mark: int, column: int, number: float) -> None:
+        """Change one number of a mark that is known."""
+        self._columns[column][self._slots[self._slot(mark)] - 1] = number
+
     def __len__(self) -> int:
         return len(self._marks)
 

@@ -1,0 +1,132 @@
+"""The command as click has it: help, and every mistake of usage in words.
+
+Made of the declarations of commands, and only where `quick_arguments` did not read them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from evalcase import __version__
+from evalcase.cli import declare
+from evalcase.cli.app import ABOUT, COMMANDS, command_of
+from evalcase.model.nearest import nearest
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+        return click_command(command_of(name)) if name in COMMANDS else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            close = nearest(args[0], COMMANDS)
+            hint = f" Did you mean '{close}'?" if close else " See 'evalcase --help'."
+            raise click.UsageError(f"there is no command '{args[0]}'.{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    help=ABOUT,
+    epilog="Every command explains itself: evalcase check --help",
+)
+@click.version_option(__version__, message="evalcase %(version)s")
+def _app() -> None:
+    pass
+
+
+def carry_out(arguments: list[str], refused: Callable[[], None]) -> object:
+    """Do what the arguments say; what the command returned. Wrong usage is told, and is 2."""
+    try:
+        # Not through click's own `main`, which would make a broken pipe an exit code of 1.
+        with _app.make_context("evalcase", arguments) as context:
+            return _app.invoke(context)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as error:
+        error.show()
+        refused()
+        return 2
+
+
+def tell_wrong_usage(command: declare.Command, message: str) -> None:
+    """Say what a command has against its options, as click says what is wrong with one."""
+    whole = click.Context(_app, info_name="evalcase", help_option_names=["-h", "--help"])
+    context = click.Context(click_command(command), info_name=command.name, parent=whole)
+    click.UsageError(message, context).show()
+
+
+def click_command(declared: declare.Command) -> click.Command:
+    """The command as click knows commands."""
+    parameters = [_parameter(each) for each in declared.parameters]
+    return click.Command(
+        declared.name,
+        callback=declared.function,
+        params=parameters,
+        help=declared.function.__doc__,
+    )
+
+
+def _parameter(declared: declare.Parameter) -> click.Parameter:
+    if isinstance(declared, declare.Argument):
+        settings: dict[str, Any] = {"required": declared.required, "metavar": declared.metavar}
+        if declared.default is not None:
+            settings["default"] = declared.default
+        return click.Argument([declared.parameter], nargs=-1 if declared.several else 1, **settings)
+    return _option(declared)
+
+
+def _option(declared: declare.Option) -> click.Option:
+    settings: dict[str, Any] = {}
+    if declared.is_flag:
+        settings["is_flag"] = True
+    elif declared.default is not None or any("/" in flag for flag in declared.flags):
+        settings["default"] = declared.default
+    return click.Option(
+        list(declared.names),
+        type=None if declared.type is None else _type(declared.type),
+        multiple=declared.multiple,
+        nargs=declared.nargs,
+        metavar=declared.metavar,
+        show_default=declared.show_default,
+        help=declared.help,
+        callback=None if declared.callback is None else _callback(declared.callback),
+        **settings,
+    )
+
+
+def _type(declared: declare.Type) -> click.ParamType[Any]:
+    match declared:
+        case declare.Choice(words):
+            return click.Choice(words)
+        case declare.IntRange(None, None):
+            return click.INT
+        case declare.IntRange(least, most):
+            return click.IntRange(least, most)
+        case declare.FloatRange(least, most, min_open):
+            return click.FloatRange(least, most, min_open=min_open)
+        case declare.ExistingFile():
+            return click.Path(exists=True, dir_okay=False)
+
+
+def _callback(check: Callable[[Any], Any]) -> Callable[..., Any]:
+    def tell(context: click.Context, parameter: click.Parameter, value: object) -> object:
+        try:
+            return check(value)
+        except declare.WrongValueError as error:
+            raise click.BadParameter(str(error), context, parameter) from None
+
+    return tell

@@ -1,0 +1,162 @@
+"""`evalcase compare`: two kept runs side by side, from their records alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import get_args
+
+from evalcase.cli import declare, run_flags
+from evalcase.cli.compared_sides import Asked, open_sides
+from evalcase.cli.explained import explained
+from evalcase.cli.runs_place import look_for_runs
+from evalcase.cli.terminal import columns_of, style_for
+from evalcase.errors import ConfigError
+from evalcase.report.compare.compared import EFFECT, Compared
+from evalcase.report.compare.comparison import compare_sides
+from evalcase.report.compare.gated import Measure, find_gated
+from evalcase.report.compare.gates import GATES, Gate, exit_code, judge, read_gate
+from evalcase.report.compare.track import Kind
+from evalcase.report.figures.clustering import Clustering
+from evalcase.report.terminal.style import PLAIN, Style
+
+_KINDS: tuple[Kind, ...] = ("broken", "fixed", "changed", "added", "removed")
+
+
+def _read_gates(texts: tuple[str, ...]) -> tuple[Gate, ...]:
+    try:
+        return tuple(read_gate(text) for text in texts)
+    except ValueError as error:
+        raise declare.WrongValueError(str(error)) from None
+
+
+@declare.command("compare")
+@declare.argument("runs", several=True, required=False, metavar="[BASE] [HEAD]")
+@declare.option(
+    "--baseline", metavar="FILE",
+    help="The base: a file that `report --format jsonl` wrote.",
+)  # fmt: skip
+@declare.option(
+    "--targets", nargs=2, metavar="BASE HEAD",
+    help="Compare this target of base with that of head; of one run, if only one is named.",
+)  # fmt: skip
+@declare.option(
+    "--fail-on", "gates", multiple=True, metavar="GATE", callback=_read_gates,
+    help=f"Exit with 1 if head is {GATES}. Repeatable.",
+)  # fmt: skip
+@declare.option(
+    "--grader", "graders", multiple=True, metavar="NAME",
+    help="Judge by this grader in place of all together. Repeatable.",
+)  # fmt: skip
+@declare.option(
+    "--measure", type=declare.Choice(get_args(Measure)), default="passed", show_default=True,
+    help="Judge by what passed, or by scores.",
+)  # fmt: skip
+@declare.option(
+    "--cluster", metavar="PATH",
+    help="Cases with the same value there tend to change together, such as metadata.topic.",
+)  # fmt: skip
+@declare.option(
+    "--effect", type=declare.FloatRange(0, 1, min_open=True), default=EFFECT, show_default=True,
+    callback=run_flags.finite, help="The change that matters: how many cases would show it.",
+)  # fmt: skip
+@declare.option(
+    "--show", "shown", multiple=True, type=declare.Choice(_KINDS), default=("broken",),
+    show_default=True, help="Cases whose answers are shown side by side. Repeatable.",
+)  # fmt: skip
+@declare.option(
+    "--limit", type=declare.IntRange(0), default=5, show_default=True, help="How many of each."
+)
+@run_flags.max_errors("With a gate: trials of base, or of head, that may error. [default: 0]")
+@declare.option(
+    "--format", "form", type=declare.Choice(["text", "markdown", "json"]), default="text",
+    show_default=True, help="For people, for a pull request, or one JSON object.",
+)  # fmt: skip
+@declare.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@declare.option("-o", "--output", metavar="FILE", help="Write to this file.")
+@run_flags.runs_dir
+@explained
+def command(
+    runs: tuple[str, ...], baseline: str | None, targets: tuple[str, str] | None,
+    gates: tuple[Gate, ...], graders: tuple[str, ...], measure: Measure, cluster: str | None,
+    effect: float, shown: tuple[Kind, ...], limit: int, max_errors: int | None, form: str,
+    as_json: bool, output: str | None, runs_dir: str | None,
+) -> int:  # fmt: skip
+    """Compare two runs case by case: what was fixed, what broke, and whether it may be chance.
+
+    BASE and HEAD are runs as `report` names them, or files that `report --format jsonl` wrote;
+    without any, the previous run and the latest. Cases are paired by suite and id, targets by
+    name, unless each run has only one. One run alone: its first target against the others.
+
+    \b
+    evalcase compare                            previous against latest
+    evalcase compare RUN@1 RUN                  two gradings of the same answers
+    evalcase compare --targets small large      two targets of the latest run
+    evalcase compare --baseline main.jsonl --fail-on broken
+
+    Without a gate the exit code is 0. With one it is 0 only if all that was to be compared is
+    there: 3 where a run is not complete, trials errored or nothing could be paired.
+    """
+    if len(runs) > 2:
+        raise declare.WrongUsageError("name two runs at most: BASE and HEAD")
+    config = look_for_runs(os.getcwd())
+    clustering = _read_clustering(cluster)
+    with ExitStack() as stack:
+        sides = open_sides(Asked(runs, baseline, targets), config, runs_dir, stack)
+        comparison = compare_sides(*sides, clustering)
+        if clustering is not None and comparison.pairs and not clustering.found:
+            raise ConfigError(f"no case that is compared has anything at {clustering.path}")
+        gated = find_gated(comparison, measure, graders) if comparison.pairs else []
+        judged = judge(comparison, gated, gates, max_errors or 0)
+        compared = Compared(comparison, gated, judged, effect, shown, limit)
+        _write(_FORMS["json" if as_json else form], compared, output)
+        return exit_code(judged)
+
+
+def _read_clustering(path: str | None) -> Clustering | None:
+    try:
+        return None if path is None else Clustering(path)
+    except ValueError as error:
+        raise ConfigError(f"--cluster: {error}") from None
+
+
+Form = Callable[[Compared, int, Style], Iterator[str]]
+
+
+def _text(compared: Compared, width: int, style: Style) -> Iterator[str]:
+    from evalcase.report.terminal.comparison import comparison_lines
+
+    return comparison_lines(compared, width, style)
+
+
+def _markdown(compared: Compared, width: int, style: Style) -> Iterator[str]:
+    from evalcase.report.files.comparison_markdown import markdown_lines
+
+    del width, style
+    return markdown_lines(compared)
+
+
+def _json(compared: Compared, width: int, style: Style) -> Iterator[str]:
+    from evalcase.report.files.comparison_object import comparison_object
+
+    del width, style
+    yield json.dumps(comparison_object(compared), ensure_ascii=False)
+
+
+_FORMS: dict[str, Form] = {"text": _text, "markdown": _markdown, "json": _json}
+
+
+def _write(form: Form, compared: Compared, path: str | None) -> None:
+    if path is None:
+        for line in form(compared, columns_of(sys.stdout), style_for(sys.stdout)):
+            sys.stdout.write(line + "\n")
+        return
+    lines = list(form(compared, 80, PLAIN))
+    try:
+        with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.writelines(line + "\n" for line in lines)
+    except OSError as error:
+        raise ConfigError(f"{path} can't be written: {error.strerror or error}") from error

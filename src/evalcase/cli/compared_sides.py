@@ -1,0 +1,159 @@
+"""The names of two runs in, base and head out, with the targets of each that are compared."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from evalcase.errors import ConfigError
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.project.config import Config
+from evalcase.project.options import runs_folder
+from evalcase.record.evaluated import read_evaluated
+from evalcase.record.find import Found, find_run
+from evalcase.record.folder import folder_of_run, origin_of
+from evalcase.record.kept import KeptRun
+from evalcase.record.trials_file import TrialsFile
+from evalcase.report.compare.comparison import pair_targets, pair_within, require_target
+from evalcase.report.compare.side import Side
+
+
+class Sides(NamedTuple):
+    base: Side
+    head: Side
+    targets: dict[str, str]
+    """For each target of head that is compared, that of base."""
+
+
+class Asked(NamedTuple):
+    """What a person named."""
+
+    names: tuple[str, ...]
+    baseline: str | None
+    targets: tuple[str, str] | None
+
+
+def open_sides(asked: Asked, config: Config, runs_dir: str | None, stack: ExitStack) -> Sides:
+    """Raise ConfigError if there are no two sides to compare."""
+    folder = runs_folder(runs_dir, config)
+
+    def open_side(name: str) -> Side:
+        return _open_side(name, folder, config.root, stack)
+
+    if asked.baseline is not None:
+        if len(asked.names) > 1:
+            raise ConfigError("--baseline names the base: name at most one run beside it")
+        base = _open_file(asked.baseline, config.root, stack)
+        return _pair(base, open_side(asked.names[0] if asked.names else "latest"), asked.targets)
+    if len(asked.names) == 1 or (not asked.names and asked.targets is not None):
+        return _pair_alone(open_side(asked.names[0] if asked.names else "latest"), asked.targets)
+    names = asked.names or ("previous", "latest")
+    base, head = open_side(names[0]), open_side(names[1])
+    if asked.targets is None and _is_same(base, head):
+        raise ConfigError(f"base and head are both {head.label}: there is nothing to compare")
+    return _pair(base, head, asked.targets)
+
+
+def _pair(base: Side, head: Side, targets: tuple[str, str] | None) -> Sides:
+    if targets is not None:
+        return Sides(
+            base, head, {require_target(targets[1], head): require_target(targets[0], base)}
+        )
+    paired = pair_targets(base.kept.targets, head.kept.targets)
+    if not paired and base.kept.targets and head.kept.targets:
+        raise ConfigError(
+            f"no target has the same name in both: base has {_several(base)}, head has "
+            f"{_several(head)}; --targets BASE HEAD names one of each"
+        )
+    return Sides(base, head, paired)
+
+
+def _pair_alone(side: Side, targets: tuple[str, str] | None) -> Sides:
+    """Targets of one run, side by side."""
+    if targets is not None:
+        one, other = (require_target(name, side) for name in targets)
+        if one == other:
+            raise ConfigError(f"--targets names `{one}` twice")
+        return Sides(side, side, {other: one})
+    if len(side.kept.targets) < 2:
+        raise ConfigError(
+            f"{side.label} has results of one target only: name a second run to compare it with"
+        )
+    return Sides(side, side, pair_within(side.kept.targets))
+
+
+def _is_same(base: Side, head: Side) -> bool:
+    one, other = base.kept, head.kept
+    if not isinstance(one, KeptRun) or not isinstance(other, KeptRun):
+        return isinstance(one, TrialsFile) and isinstance(other, TrialsFile) and (
+            os.path.realpath(one.path) == os.path.realpath(other.path)
+        )  # fmt: skip
+    if os.path.realpath(one.run.path) != os.path.realpath(other.run.path):
+        return False
+    return (one.grading or one.gradings) == (other.grading or other.gradings)
+
+
+def _several(side: Side) -> str:
+    return ", ".join(f"`{name}`" for name in side.kept.targets)
+
+
+def _open_side(name: str, folder: str, root: str, stack: ExitStack) -> Side:
+    if name.endswith(".jsonl") or os.path.isfile(name):
+        return _open_file(name, root, stack)
+    return _run_side(find_run(name, folder), root, stack)
+
+
+def _run_side(found: Found, root: str, stack: ExitStack) -> Side:
+    kept = stack.enter_context(KeptRun(*found))
+    # What a record says of itself is no name: it may come from anyone.
+    id = os.path.basename(os.path.realpath(kept.run.path))
+    label = id if found.grading is None else f"{id}@{found.grading}"
+    return Side(
+        kept, label, _places(root, folder_of_run(kept.run)), _why_missing(kept), kept.mixed,
+        origin=origin_of(kept.run) or "",
+    )  # fmt: skip
+
+
+def _why_missing(kept: KeptRun) -> str:
+    evaluated = read_evaluated(kept)
+    if evaluated.complete:
+        return ""
+    without = evaluated.not_run + evaluated.totals.unfinished
+    why = f"{evaluated.status}: {evaluated.notice}" if evaluated.notice else evaluated.status
+    if not without:
+        return why
+    has = "case has" if without == 1 else "cases have"
+    return f"{without:,} {has} no verdict ({why})"
+
+
+def _open_file(path: str, root: str, stack: ExitStack) -> Side:
+    kept = TrialsFile(path)
+    stack.callback(kept.close)
+    return Side(
+        kept, path, _places(root, kept.folder), kept.missing, kept.mixed, whole_cases=False,
+        origin=kept.origin or "",
+    )  # fmt: skip
+
+
+def _places(root: str, folder: str) -> Callable[[str], str]:
+    """Where suites lie in their project, by words alone: a record may come from anyone, and nothing
+    is looked for."""
+    known: dict[str, str] = {}
+
+    def find(suite: str) -> str:
+        place = known.get(suite)
+        if place is None:
+            place = known[suite] = _place(suite, root, folder)
+        return place
+
+    return find
+
+
+def _place(suite: str, root: str, folder: str) -> str:
+    if suite.startswith("<"):
+        return suite
+    path = os.path.normpath(os.path.join(folder, suite))
+    if os.path.isabs(path) and (path + os.sep).startswith(root + os.sep):
+        path = os.path.relpath(path, root)
+    return path.replace(os.sep, "/")

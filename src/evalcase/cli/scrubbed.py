@@ -1,0 +1,39 @@
+"""Problems of files as they may be shown: they quote lines, and a line may have a key in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from evalcase.errors import ConfigError
+from evalcase.evaluation.secrets import make_scrubber
+from evalcase.model.problem import Problem
+from evalcase.model.quick_dataclass import replace
+from evalcase.project.config import Config, read_config
+from evalcase.text.secrets import Scrubber
+
+
+def scrub_problems(problems: Sequence[Problem]) -> list[Problem]:
+    """The same without what is secret here, as the configuration of this folder says."""
+    scrubber = make_scrubber(_config(), os.environ, lambda _: None)
+    if not scrubber.look().values:
+        return list(problems)
+    return [_scrub(problem, scrubber) for problem in problems]
+
+
+def _config() -> Config:
+    try:
+        return read_config(os.getcwd())
+    except ConfigError:
+        return Config(os.getcwd())
+
+
+def _scrub(problem: Problem, scrubber: Scrubber) -> Problem:
+    hint, excerpt = problem.hint, problem.excerpt
+    said = scrubber.text(problem.message), hint and scrubber.text(hint)
+    shown = excerpt and excerpt._replace(text=scrubber.text(excerpt.text))
+    if (*said, shown) == (problem.message, hint, excerpt):
+        return problem
+    # Where the line is another, nobody knows what to underline.
+    kept = excerpt if shown == excerpt else None
+    return replace(problem, message=said[0], hint=said[1], excerpt=kept)

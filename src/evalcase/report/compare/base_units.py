@@ -1,0 +1,100 @@
+"""The cases of the base, held in arrays until those of the head come by: a million take little."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from math import nan
+from typing import get_args
+
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.result import Verdict
+from evalcase.model.table import Table, mark_of
+from evalcase.model.trial import TrialKey
+from evalcase.report.compare.side import Name
+from evalcase.report.compare.unit import AMOUNTS, Unit
+
+_VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+_NUMBERS: dict[Verdict | None, int] = {
+    None: -1, **{verdict: number for number, verdict in enumerate(_VERDICTS)}
+}  # fmt: skip
+_COLUMNS = "bIIIIIddddddQQQQ"
+_MET = len(_COLUMNS) - 1
+"""The column that says which comparisons have found a case in head, a bit for each."""
+MOST_TRACKS = 64
+
+
+class Held(NamedTuple):
+    """What is known of a case of the base."""
+
+    verdict: Verdict | None
+    trials: int
+    passed: int
+    errored: int
+    repeats: int
+    shown: int
+    """The repeat that shows why its verdict is what it is."""
+    share: float
+    score: float
+    """Not a number where there is none."""
+    amounts: tuple[float, ...]
+    answers: int
+    question: int
+    grading: int
+
+
+class BaseUnits:
+    """Finds cases by where their suite lies, their id and their target."""
+
+    def __init__(self) -> None:
+        self._units = Table(_COLUMNS)
+        self._graders = Table("dd")
+        self.counts: Counter[str] = Counter()
+        """Of each target, how many cases there are."""
+        self._suites: dict[str, str] = {}
+        """How each suite was named, by where it lies."""
+
+    def add(self, unit: Unit) -> None:
+        name, mark = unit.name, mark_of(unit.name)
+        self.counts[name.target] += 1
+        self._suites.setdefault(name.suite, unit.shown.key.suite)
+        self._units.add(
+            mark, _NUMBERS[unit.verdict], unit.trials, unit.passed, unit.errored, unit.repeats,
+            unit.shown.key.repeat, unit.share, unit.score.value,
+            *(mean.value for mean in unit.amounts), unit.answers, unit.question, unit.grading,
+            0,
+        )  # fmt: skip
+        for grader, (passed, score) in unit.graders.items():
+            self._graders.add(mark_of((mark, grader)), passed.value, score.value)
+
+    def add_all(self, units: Iterable[Unit]) -> None:
+        for unit in units:
+            self.add(unit)
+
+    def find(self, name: Name) -> Held | None:
+        found = self._units.find(mark_of(name))
+        if found is None:
+            return None
+        last = 8 + len(AMOUNTS)
+        verdict = None if found[0] < 0 else _VERDICTS[found[0]]
+        first, rest = found[1:8], found[last:_MET]
+        return Held._make((verdict, *first, found[8:last], *rest))
+
+    def meet(self, name: Name, track: int) -> None:
+        """Note that a case was found in head, in one of the comparisons."""
+        mark = mark_of(name)
+        found = self._units.find(mark)
+        assert found is not None
+        self._units.put(mark, _MET, found[_MET] | 1 << track)
+
+    def is_met(self, name: Name, track: int) -> bool:
+        found = self._units.find(mark_of(name))
+        return found is not None and bool(found[_MET] >> track & 1)
+
+    def key_of(self, name: Name, repeat: int) -> TrialKey:
+        """What a trial of the base is called there."""
+        return TrialKey(self._suites[name.suite], name.case, name.target, repeat)
+
+    def find_grader(self, name: Name, grader: str) -> tuple[float, float]:
+        """How often a grader passed a case, and its score; not numbers where it wasn't asked."""
+        return self._graders.find(mark_of((mark_of(name), grader))) or (nan, nan)

@@ -1,0 +1,26 @@
+"""A comparison with all that was asked of it: what each way to show it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.report.compare.comparison import Comparison
+from evalcase.report.compare.gated import Gated
+from evalcase.report.compare.gates import Judged
+from evalcase.report.compare.track import Kind
+
+EFFECT = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    comparison: Comparison
+    gated: Sequence[Gated]
+    judged: Sequence[Judged]
+    effect: float = EFFECT
+    """The change that matters."""
+    shown: tuple[Kind, ...] = ("broken",)
+    """The kinds of cases whose answers are shown side by side."""
+    limit: int = 5
+    """How many of each."""

@@ -1,0 +1,166 @@
+"""Two sides in, their comparison out: every case of base paired with that of head, in one pass over
+each. Pairs are by suite and case; targets by name, unless each side has only one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+
+from evalcase.errors import ConfigError
+from evalcase.model.case import Case
+from evalcase.model.nearest import did_you_mean
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.report.compare.base_units import MOST_TRACKS, BaseUnits, Held
+from evalcase.report.compare.conditions import Conditions, say_errors, say_sides, say_suites
+from evalcase.report.compare.side import Side
+from evalcase.report.compare.track import MOST_NAMED, Kind, Pair, Track, TrackFigures
+from evalcase.report.compare.unit import Unit, fold_units
+from evalcase.report.figures.clustering import Clustering
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All that is known of two runs side by side."""
+
+    base: Side
+    head: Side
+    remarks: tuple[str, ...]
+    """What differs beside the answers: to be said before any number."""
+    tracks: tuple[TrackFigures, ...]
+    """One for each target that is compared."""
+    alone: tuple[str, ...] = ()
+    """Targets that only one side has: they are not compared."""
+
+    @property
+    def pairs(self) -> int:
+        return sum(track.pairs for track in self.tracks)
+
+
+def compare_sides(
+    base: Side, head: Side, targets: Mapping[str, str], clustering: Clustering | None = None
+) -> Comparison:
+    """Compare the targets of head that are named with those of base that they are paired with."""
+    walk = _Walk(base, head, targets, clustering)
+    walk.go()
+    tracks = tuple(track.figures() for track in walk.tracks.values())
+    remarks = chain(
+        say_sides(base, head), say_errors(tracks), walk.conditions.say(), say_suites(tracks)
+    )
+    alone = sorted(
+        {*base.kept.targets, *head.kept.targets} - {*targets, *targets.values()}
+    )  # fmt: skip
+    return Comparison(base, head, tuple(remarks), tracks, tuple(alone))
+
+
+def pair_targets(base: Sequence[str], head: Sequence[str]) -> dict[str, str]:
+    """Which target of base each of head is compared with: the one there is, or that of its name."""
+    if len(base) == len(head) == 1:
+        return {head[0]: base[0]}
+    return {name: name for name in head if name in base}
+
+
+def pair_within(targets: Sequence[str]) -> dict[str, str]:
+    """The same for the targets of one run: the first is what the others are compared with."""
+    first, *others = targets
+    return dict.fromkeys(others, first)
+
+
+def require_target(name: str, side: Side) -> str:
+    """Raise ConfigError if a side has no results of a target."""
+    if name not in side.kept.targets:
+        hint = did_you_mean(name, side.kept.targets)
+        raise ConfigError(f"{side.label} has no target `{name}`{f'; {hint}' if hint else ''}")
+    return name
+
+
+class _Walk:
+    """One comparison on its way."""
+
+    def __init__(
+        self, base: Side, head: Side, targets: Mapping[str, str], clustering: Clustering | None
+    ) -> None:
+        if len(targets) > MOST_TRACKS:
+            raise ConfigError(f"at most {MOST_TRACKS} targets are compared at once")
+        self._base = base
+        self._head = head
+        self._targets = targets
+        self._clustering = clustering
+        self._units = BaseUnits()
+        self.conditions = Conditions()
+        self.tracks = {
+            name: Track(targets[name], name, clustered=clustering is not None) for name in targets
+        }
+        self._numbers = {name: number for number, name in enumerate(self.tracks)}
+
+    def go(self) -> None:
+        self._units.add_all(fold_units(self._base, self._targets.values()))
+        for unit in fold_units(self._head, self._targets):
+            self._take(unit)
+        self._find_removed()
+
+    def _take(self, unit: Unit) -> None:
+        """Find the pair of a case of head."""
+        target = unit.name.target
+        track = self.tracks[target]
+        name = unit.name._replace(target=self._targets[target])
+        base = self._units.find(name)
+        if base is None:
+            track.note("added", Pair(unit.name, None, unit.shown.key, None, unit.verdict))
+            return
+        self._units.meet(name, self._numbers[target])
+        kind = _kind(base, unit)
+        key = self._units.key_of(name, base.shown)
+        pair = Pair(unit.name, key, unit.shown.key, base.verdict, unit.verdict)
+        track.note(kind, pair, named=base.verdict != unit.verdict or kind == "changed")
+        if kind in ("skipped", "unfinished"):
+            return
+        case = self._head.kept.find_case(unit.shown.key.suite, unit.name.case)
+        if self.conditions.look(base, unit):
+            before = self._base.kept.find_case(key.suite, key.case)
+            whole = self._base.whole_cases and self._head.whole_cases
+            self.conditions.look_up(before, case, whole=whole)
+        track.compare(
+            base, unit, lambda grader: self._units.find_grader(name, grader),
+            dict.fromkeys(case.tags) if case is not None else (), self._cluster(unit, case),
+        )  # fmt: skip
+
+    def _cluster(self, unit: Unit, case: Case | None) -> str:
+        return "" if self._clustering is None else self._clustering.find(unit.shown, case)
+
+    def _find_removed(self) -> None:
+        """Count the cases of base that head hasn't got, and name the first of them."""
+        missing: dict[str, int] = {}
+        for track in self.tracks.values():
+            met = sum(track.counts.values()) - track.counts["added"]
+            missing[track.head_target] = self._units.counts[track.base_target] - met
+        if any(missing.values()):
+            for pair, head_target in self._removed(missing):
+                self.tracks[head_target].note("removed", pair)
+            for head_target, count in missing.items():
+                self.tracks[head_target].counts["removed"] = count
+
+    def _removed(self, missing: Mapping[str, int]) -> Iterator[tuple[Pair, str]]:
+        left = {name: min(count, MOST_NAMED) for name, count in missing.items()}
+        for unit in fold_units(self._base, self._targets.values()):
+            for head_target, base_target in self._targets.items():
+                number = self._numbers[head_target]
+                if unit.name.target != base_target or self._units.is_met(unit.name, number):
+                    continue
+                if left[head_target]:
+                    left[head_target] -= 1
+                    name = unit.name._replace(target=head_target)
+                    yield Pair(name, unit.shown.key, None, unit.verdict, None), head_target
+            if not any(left.values()):
+                return
+
+
+def _kind(base: Held, head: Unit) -> Kind:
+    if base.verdict is None or head.verdict is None:
+        return "unfinished"
+    if "skipped" in (base.verdict, head.verdict):
+        return "skipped"
+    if (base.verdict == "passed") != (head.verdict == "passed"):
+        return "fixed" if head.verdict == "passed" else "broken"
+    said = (base.verdict, base.answers, base.passed, base.trials, str(base.score))
+    now = (head.verdict, head.answers, head.passed, head.trials, str(head.score.value))
+    return "same" if said == now else "changed"

@@ -1,0 +1,122 @@
+"""What differs between two runs beside their answers: it is said before any number, since a number
+may be due to it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from evalcase.model.case import Case
+from evalcase.model.json_value import same
+from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.report.compare.base_units import Held
+from evalcase.report.compare.side import Side
+from evalcase.report.compare.track import TrackFigures
+from evalcase.report.compare.unit import Unit
+
+_NAMED = 3
+_MOST_LOOKED_AT = 1_000
+"""Cases of which it is looked up what was changed in them."""
+_PARTS = {
+    "expected_output": "what is expected", "criteria": "criteria", "rubrics": "rubrics",
+    "graders": "graders", "threshold": "thresholds",
+}  # fmt: skip
+_CODE = "the code of a grader, or the model or prompt of a judge"
+_UNKNOWN = "graders, judges or thresholds"
+
+
+@dataclass(slots=True)
+class _Noted:
+    """How many cases something is true of, and the first of them."""
+
+    count: int = 0
+    names: list[str] = field(default_factory=list)
+
+    def add(self, name: str) -> None:
+        self.count += 1
+        if len(self.names) < _NAMED:
+            self.names.append(name)
+
+    def say(self, what: str) -> str:
+        more = self.count - len(self.names)
+        names = ", ".join(self.names) + (f" and {more:,} more" if more else "")
+        return f"{self.count:,} {'case' if self.count == 1 else 'cases'} {what}: {names}"
+
+
+class Conditions:
+    """Looks at pairs of cases as they come."""
+
+    def __init__(self) -> None:
+        self._asked = _Noted()
+        self._graded = _Noted()
+        self._kinds: Counter[str] = Counter()
+        self._repeats: Counter[tuple[int, int]] = Counter()
+
+    def look(self, base: Held, head: Unit) -> bool:
+        """Whether the two were graded otherwise, so that it is worth looking up by what."""
+        if base.question != head.question:
+            self._asked.add(head.name.case)
+        if base.repeats != head.repeats:
+            self._repeats[base.repeats, head.repeats] += 1
+        if base.grading == head.grading:
+            return False
+        self._graded.add(head.name.case)
+        return self._graded.count <= _MOST_LOOKED_AT
+
+    def look_up(self, base: Case | None, head: Case | None, *, whole: bool) -> None:
+        """Note what a case is graded by now, and was not then. Of cases that are not whole only
+        what is expected is known."""
+        if base is None or head is None:
+            return
+        parts = _PARTS if whole else {"expected_output": _PARTS["expected_output"]}
+        changed = [words for name, words in parts.items() if _differs(base.data, head.data, name)]
+        self._kinds.update(changed or [_CODE if whole else _UNKNOWN])
+
+    def say(self) -> Iterator[str]:
+        if self._asked.count:
+            yield self._asked.say("asked something else in head than in base")
+        if self._graded.count:
+            kinds = ", ".join(kind for kind, _ in self._kinds.most_common())
+            differs = f" ({kinds} changed)" if kinds else ""
+            yield self._graded.say(f"graded by something else in head than in base{differs}")
+        for (base, head), count in self._repeats.most_common(_NAMED):
+            yield f"{count:,} cases tried {base:,} times in base and {head:,} times in head"
+
+
+def _differs(base: Mapping[str, object], head: Mapping[str, object], name: str) -> bool:
+    return not same(base.get(name), head.get(name))
+
+
+def say_sides(base: Side, head: Side) -> Iterator[str]:
+    """What is to be said of each run by itself."""
+    for word, side in (("base", base), ("head", head)):
+        if side.missing:
+            yield f"{word} is not complete: {side.missing}"
+        if side.origin:
+            yield (
+                f"{word} has only the cases that did not pass in {side.origin}: some of those "
+                "pass the next time by chance"
+            )
+        if side.mixed:
+            names = ", ".join(f"`{name}`" for name in side.mixed)
+            yield f"{word} has answers from before and after a change of {names}"
+
+
+def say_errors(tracks: tuple[TrackFigures, ...]) -> Iterator[str]:
+    """How much of what is compared is no verdict on an answer."""
+    base = sum(track.base_errored for track in tracks)
+    head = sum(track.head_errored for track in tracks)
+    if base or head:
+        yield f"{base:,} trials errored in base and {head:,} in head: they count as not passed"
+
+
+def say_suites(tracks: tuple[TrackFigures, ...]) -> Iterator[str]:
+    """Which cases only one of the two has."""
+    for kind, words in (("added", "only in head"), ("removed", "only in base")):
+        noted = _Noted()
+        for track in tracks:
+            for pair in track.listed[kind]:  # type: ignore[index]
+                noted.add(pair.name.case)
+            noted.count += track.counts[kind] - len(track.listed[kind])  # type: ignore[index]
+        if noted.count:
+            yield noted.say(words)

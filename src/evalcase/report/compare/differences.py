@@ -1,0 +1,118 @@
+"""Pairs of numbers in, one at a time; out how far base and head are apart, and whether that may be
+chance. It grows with clusters, and with sizes of differences up to a limit, never with pairs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import isnan
+
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.report.statistics.mcnemar import mcnemar_p, smallest_p
+from evalcase.report.statistics.paired import (
+    Change,
+    estimate_clustered,
+    estimate_scores,
+    estimate_verdicts,
+)
+from evalcase.report.statistics.sign_flip import MOST_DISTINCT, normal_p, sign_flip_p
+from evalcase.report.statistics.units import Cluster
+
+_DIGITS = 12
+"""Differences that agree in as many are the same, but for the arithmetic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What two sides of pairs come to."""
+
+    name: str
+    pairs: int
+    base: float | None
+    """The mean; None where there are no pairs."""
+    head: float | None
+    better: int
+    """How many pairs are higher in head."""
+    worse: int
+    change: Change | None
+    """None where it can't be estimated."""
+    p: float
+    test: str
+    """The name of the test that p is of."""
+    least_p: float
+    """What p would be if all had changed alike: where that is not small, nothing can be shown."""
+    clusters: int | None = None
+    """How many clusters there are, where cases are not taken one by one."""
+    adjusted: float | None = None
+    """p with regard to the other tests of the comparison; None where it is no part of them."""
+
+
+class Differences:
+    """Takes pairs of numbers between 0 and 1."""
+
+    def __init__(self, name: str, *, clustered: bool = False) -> None:
+        self.name = name
+        self.pairs = 0
+        self.better = 0
+        self.worse = 0
+        self._base = 0.0
+        self._head = 0.0
+        self._squares = 0.0
+        self._is_whole = True
+        """Whether every difference is that of two verdicts: 0, or 1 in one direction."""
+        self._sizes: Counter[float] = Counter()
+        self._clusters: dict[str, Cluster] | None = {} if clustered else None
+
+    def add(self, base: float, head: float, cluster: str = "") -> None:
+        """Take a pair. One of which either is no number is none."""
+        difference = head - base
+        if isnan(difference):
+            return
+        self.pairs += 1
+        self._base += base
+        self._head += head
+        if self._clusters is not None:
+            cases, total = self._clusters.get(cluster, (0, 0.0))
+            self._clusters[cluster] = Cluster(cases + 1, total + difference)
+        if difference:
+            self._note(difference)
+
+    def _note(self, difference: float) -> None:
+        self.better += difference > 0
+        self.worse += difference < 0
+        self._squares += difference * difference
+        size = abs(difference)
+        self._is_whole = self._is_whole and size == 1
+        if len(self._sizes) <= MOST_DISTINCT:
+            self._sizes[round(size, _DIGITS)] += 1
+
+    def measure(self) -> Measured:
+        pairs, p = self.pairs, self._p()
+        return Measured(
+            self.name, pairs, self._base / pairs if pairs else None,
+            self._head / pairs if pairs else None, self.better, self.worse, self._change(), p[0],
+            p[1], smallest_p(pairs if self._clusters is None else len(self._clusters)),
+            None if self._clusters is None else len(self._clusters),
+        )  # fmt: skip
+
+    @property
+    def _total(self) -> float:
+        return self._head - self._base
+
+    def _change(self) -> Change | None:
+        if self._clusters is not None:
+            return estimate_clustered(self._clusters.values())
+        if self._is_whole:
+            return estimate_verdicts(self.better, self.worse, self.pairs)
+        largest = max(self._sizes, default=0.0)
+        return estimate_scores(self.pairs, self._total, self._squares, largest)
+
+    def _p(self) -> tuple[float, str]:
+        if self._clusters is not None:
+            totals = [cluster.total for cluster in self._clusters.values()]
+            sizes = Counter(round(abs(total), _DIGITS) for total in totals)
+            return sign_flip_p(sizes, sum(totals)), "sign-flip by cluster"
+        if self._is_whole:
+            return mcnemar_p(self.better, self.worse), "exact McNemar"
+        if len(self._sizes) > MOST_DISTINCT:
+            return normal_p(self._total, self._squares), "sign-flip"
+        return sign_flip_p(self._sizes, self._total), "sign-flip"

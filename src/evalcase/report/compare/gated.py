@@ -1,0 +1,75 @@
+"""What a comparison is judged by: pass rates or scores, of all graders together or of some, at each
+target. Only these are tested; whatever else is shown beside them explores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from evalcase.errors import ConfigError
+from evalcase.model.nearest import did_you_mean
+from evalcase.model.quick_dataclass import dataclass, replace
+from evalcase.report.compare.comparison import Comparison
+from evalcase.report.compare.differences import Measured
+from evalcase.report.compare.track import TrackFigures
+from evalcase.report.statistics.holm import adjust
+
+ALPHA = 0.05
+Measure = Literal["passed", "score"]
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """A measure at a target that is tested."""
+
+    track: TrackFigures
+    measured: Measured
+    """With its p adjusted to how many are tested."""
+    grader: str | None
+    """None for all graders together."""
+
+    @property
+    def value(self) -> float:
+        change = self.measured.change
+        base, head = self.measured.base, self.measured.head
+        if change is not None:
+            return change.value
+        return (head or 0.0) - (base or 0.0)
+
+    @property
+    def is_distinct(self) -> bool:
+        """Whether it can be told from no change."""
+        p = self.measured.p if self.measured.adjusted is None else self.measured.adjusted
+        return p < ALPHA and self.measured.pairs > 0
+
+
+def find_gated(comparison: Comparison, measure: Measure, graders: Sequence[str]) -> list[Gated]:
+    """All that is tested, with Holm's adjustment. Raise ConfigError for an unknown grader."""
+    found = [
+        Gated(track, measured, grader)
+        for track in comparison.tracks
+        for grader, measured in _measures(track, measure, graders)
+    ]
+    adjusted = adjust([each.measured.p for each in found])
+    return [
+        replace(each, measured=replace(each.measured, adjusted=p))
+        for each, p in zip(found, adjusted, strict=True)
+    ]
+
+
+def _measures(
+    track: TrackFigures, measure: Measure, graders: Sequence[str]
+) -> Iterator[tuple[str | None, Measured]]:
+    if not graders:
+        yield None, track.passed if measure == "passed" else track.score
+        return
+    several = track.graders if measure == "passed" else track.grader_scores
+    known = {measured.name: measured for measured in several}
+    for name in graders:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise ConfigError(
+                f"no case that is compared was graded by `{name}` in both"
+                f"{f'; {hint}' if hint else ''}"
+            )
+        yield name, known[name]

@@ -1,0 +1,150 @@
+"""A comparison in, an exit code out: whether it is as good as was asked for, or nobody can tell.
+
+Silence is no consent: where nothing is compared, something is missing or errored, or a test could
+not have shown anything, a gate is not met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import isfinite
+
+from evalcase.model.nearest import did_you_mean
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.report.compare.comparison import Comparison
+from evalcase.report.compare.gated import ALPHA, Gated
+
+_WORDS = ("broken", "worse", "significantly-worse", "worse-than:", "removed")
+GATES = "broken, worse, significantly-worse, worse-than:MARGIN or removed"
+
+
+class Gate(NamedTuple):
+    """What a comparison must not be."""
+
+    name: str
+    margin: float = 0.0
+    """Of `worse-than`, a share."""
+
+    def __str__(self) -> str:
+        return f"{self.name}{self.margin:g}" if self.name.endswith(":") else self.name
+
+
+class Judged(NamedTuple):
+    """What is said of one gate, or of what keeps any from being met, and what it costs."""
+
+    gate: str
+    """Empty where it is about all of them."""
+    code: int
+    """0 where it is met."""
+    reason: str
+
+    def say(self, *, doubted: bool) -> str:
+        """It in words; `doubted` where something keeps all gates from being met."""
+        if self.code:
+            return f"{self.gate or 'none is met'}: {self.reason}"
+        return f"{self.gate}: {'nothing against it in what there is' if doubted else 'met'}"
+
+
+def read_gate(text: str) -> Gate:
+    """Raise ValueError, in words, if there is no such gate."""
+    name, colon, margin = text.partition(":")
+    if colon and name == "worse-than":
+        return Gate("worse-than:", _read_margin(margin))
+    if colon or text not in _WORDS:
+        hint = did_you_mean(text, _WORDS)
+        raise ValueError(f"`{text}` is no gate: {hint or f'there are {GATES}'}")
+    return Gate(text)
+
+
+def _read_margin(text: str) -> float:
+    try:
+        margin = float(text)
+    except ValueError:
+        margin = -1.0
+    if not isfinite(margin) or not 0 <= margin <= 1:
+        raise ValueError(f"worse-than:{text} needs a share from 0 to 1, such as worse-than:0.02")
+    return margin
+
+
+def judge(
+    comparison: Comparison, gated: Sequence[Gated], gates: Sequence[Gate], max_errors: int = 0
+) -> list[Judged]:
+    """What is to be said of each gate; first of what keeps all of them from being met."""
+    if not gates:
+        return []
+    doubts = list(_doubts(comparison, max_errors))
+    if not comparison.pairs:
+        return doubts
+    return [*doubts, *(_judge(gate, comparison, gated) for gate in gates)]
+
+
+def exit_code(judged: Sequence[Judged]) -> int:
+    """Of several that are not 0, a usage that makes no sense comes first, then what is missing."""
+    codes = {each.code for each in judged}
+    return next((code for code in (2, 3, 1) if code in codes), 0)
+
+
+def _doubts(comparison: Comparison, max_errors: int) -> Iterator[Judged]:
+    base, head = comparison.base, comparison.head
+    for word, side in (("base", base), ("head", head)):
+        if side.missing:
+            yield Judged("", 3, f"{word} is not complete: {side.missing}")
+    unfinished = sum(track.counts["unfinished"] for track in comparison.tracks)
+    if unfinished:
+        yield Judged("", 3, f"{_cases(unfinished)} not finished")
+    if not comparison.pairs:
+        yield Judged("", 3, "nothing is compared: no case has a verdict in both")
+    for word, errored in (
+        ("base", sum(track.base_errored for track in comparison.tracks)),
+        ("head", sum(track.head_errored for track in comparison.tracks)),
+    ):
+        if errored > max_errors:
+            trials = "1 trial" if errored == 1 else f"{errored:,} trials"
+            allowed = f", more than the {max_errors:,} allowed" if max_errors else ""
+            yield Judged("", 3, f"{trials} of {word} errored{allowed}")
+
+
+def _judge(gate: Gate, comparison: Comparison, gated: Sequence[Gated]) -> Judged:
+    if gate.name == "removed":
+        count = sum(track.counts["removed"] for track in comparison.tracks)
+        return _met(gate, f"{_cases(count)} in base only" if count else "")
+    if gate.name == "broken":
+        count = sum(each.measured.worse for each in gated)
+        return _met(gate, f"{_cases(count)} broken" if count else "")
+    powerless = [each for each in gated if each.measured.least_p * len(gated) >= ALPHA]
+    if gate.name == "significantly-worse" and len(powerless) == len(gated):
+        pairs = max(each.measured.clusters or each.measured.pairs for each in gated)
+        noun = "clusters" if gated[0].measured.clusters is not None else "cases"
+        return Judged(
+            str(gate), 2, f"{pairs:,} {noun} are too few for any change to be significant"
+        )
+    bad = [each for each in gated if _fails(gate, each)]
+    return _met(gate, "; ".join(_say(gate, each, several=len(gated) > 1) for each in bad))
+
+
+def _fails(gate: Gate, each: Gated) -> bool:
+    change = each.measured.change
+    if gate.name == "worse":
+        return each.value < 0 or not each.measured.pairs
+    if gate.name == "significantly-worse":
+        return each.value < 0 and each.is_distinct
+    return change is None or change.low < -gate.margin
+
+
+def _say(gate: Gate, each: Gated, *, several: bool) -> str:
+    at = f" at {each.track.head_target}" if several else ""
+    change = each.measured.change
+    if change is None:
+        return f"the change{at} can't be estimated"
+    if gate.name == "worse-than:":
+        return f"the change{at} may be as bad as {100 * change.low:+.1f} points"
+    p = f", p = {each.measured.adjusted:.3f}" if gate.name == "significantly-worse" else ""
+    return f"{100 * each.value:+.1f} points{at}{p}"
+
+
+def _met(gate: Gate, fault: str) -> Judged:
+    return Judged(str(gate), 1 if fault else 0, fault)
+
+
+def _cases(count: int) -> str:
+    return "1 case is" if count == 1 else f"{count:,} cases are"

@@ -1,0 +1,71 @@
+"""What a comparison comes to, in plain sentences: first one without a number, for whoever reads
+only that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from evalcase.report.compare.comparison import Comparison
+from evalcase.report.compare.gated import Gated
+from evalcase.report.compare.power import Power
+from evalcase.report.compare.track import TrackFigures
+
+NO_CHANGE = "not distinguishable from no change"
+
+
+def quote(name: str) -> str:
+    return f"`{name}`"
+
+
+def say_result(
+    comparison: Comparison, gated: Sequence[Gated], quote: Callable[[str], str] = quote
+) -> Iterator[str]:
+    """A sentence for each target, or grader, that is compared."""
+    if not comparison.pairs:
+        yield "Nothing is compared: no case has a verdict in both."
+        return
+    for each in gated:
+        yield _sentence(each, _subject(each, quote) if len(gated) > 1 else "Head")
+
+
+def _sentence(each: Gated, who: str) -> str:
+    if not each.measured.pairs:
+        return f"{who} can't be compared."
+    if not each.is_distinct:
+        return f"{who} is {NO_CHANGE}."
+    return f"{who} is {'better' if each.value > 0 else 'worse'} than base."
+
+
+def _subject(each: Gated, quote: Callable[[str], str]) -> str:
+    track = each.track
+    name = quote(track.head_target)
+    if track.base_target != track.head_target:
+        name = f"{name} against {quote(track.base_target)}"
+    return f"{name}, by {quote(each.grader)}," if each.grader is not None else name
+
+
+def say_counts(track: TrackFigures) -> str:
+    """How many cases there are of each kind."""
+    counts = track.counts
+    said = [f"{counts['fixed']:,} fixed", f"{counts['broken']:,} broken"]
+    said += [f"{counts['changed']:,} changed", f"{counts['same']:,} the same"]
+    left_out = ("added", "removed", "skipped", "unfinished")
+    more = [f"{counts[kind]:,} {kind}" for kind in left_out if counts[kind]]  # type: ignore[index]
+    noun = "case" if track.pairs == 1 else "cases"
+    beside = f"; not compared: {', '.join(more)}" if more else ""
+    return f"{track.pairs:,} {noun} compared: {', '.join(said)}{beside}"
+
+
+def say_test(gated: Sequence[Gated]) -> str:
+    """Which test p is of."""
+    tests = " and ".join(sorted({each.measured.test for each in gated}))
+    several = f", adjusted to {len(gated)} tests after Holm" if len(gated) > 1 else ""
+    return f"p is of the {tests} test{several}."
+
+
+def say_power(power: Power) -> str:
+    """What a comparison could have seen."""
+    return (
+        f"A change of {100 * power.visible:.1f} points or more is seen 4 times out of 5 with these "
+        f"cases; {100 * power.effect:.3g} points need about {power.needed:,} cases."
+    )

@@ -1,0 +1,50 @@
+"""One of the two sets of results that are compared, wherever they are kept; base, or head."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from evalcase.model.case import Case
+from evalcase.model.outcome import Outcome
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.result import Result
+from evalcase.model.trial import TrialKey
+
+
+class Kept(Protocol):
+    """Results that can be gone through, and looked up: a record, or a file of trials."""
+
+    @property
+    def targets(self) -> tuple[str, ...]: ...
+    def results(self) -> Iterator[Result]: ...
+    def outcome(self, result: Result, /) -> Outcome: ...
+    def find_case(self, suite: str, case: str, /) -> Case | None: ...
+    def find_result(self, key: TrialKey, /) -> Result | None: ...
+
+
+class Name(NamedTuple):
+    """A case at a target, all of its repeats together. The suite is where it lies in its project,
+    so that it doesn't matter from where it was named."""
+
+    suite: str
+    case: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    kept: Kept
+    label: str
+    """What it is called in a report."""
+    place_of: Callable[[str], str] = str
+    """Where a suite lies in its project, by the path that it was named with."""
+    missing: str = ""
+    """Why it is not complete; empty if it is."""
+    mixed: tuple[str, ...] = ()
+    """The targets of which there are answers from before and after a change."""
+    whole_cases: bool = True
+    """Whether it has all of each case, and not only what was asked and expected."""
+    origin: str = ""
+    """The run whose cases that did not pass these are."""

@@ -1,0 +1,139 @@
+"""Pairs of cases of one target in base and one in head, added up as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Literal
+
+from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.result import Verdict
+from evalcase.model.trial import TrialKey
+from evalcase.report.compare.amounts import Amount, Amounts
+from evalcase.report.compare.base_units import Held
+from evalcase.report.compare.differences import Differences, Measured
+from evalcase.report.compare.side import Name
+from evalcase.report.compare.unit import AMOUNTS, Unit
+
+Kind = Literal["broken", "fixed", "changed", "same", "added", "removed", "skipped", "unfinished"]
+KINDS: tuple[Kind, ...] = (
+    "broken", "fixed", "changed", "same", "added", "removed", "skipped", "unfinished",
+)  # fmt: skip
+_NAMED: tuple[Kind, ...] = ("broken", "fixed", "changed", "added", "removed", "skipped")
+MOST_NAMED = 10_000
+"""Cases of a kind whose names are kept. All of them are counted."""
+_MOST_PARTS = 1_000
+"""Tags, or graders, that are told apart."""
+
+
+class Pair(NamedTuple):
+    """A case that has changed, and where its answers are found; None where there is none."""
+
+    name: Name
+    base: TrialKey | None
+    head: TrialKey | None
+    base_verdict: Verdict | None
+    head_verdict: Verdict | None
+
+
+@dataclass(frozen=True, slots=True)
+class TrackFigures:
+    """What came of one target against another."""
+
+    base_target: str
+    head_target: str
+    pairs: int
+    """Cases that are compared: both sides have a verdict, and neither was skipped."""
+    counts: dict[Kind, int]
+    base_errored: int
+    """Trials of those that errored."""
+    head_errored: int
+    passed: Measured
+    """Whether cases passed. What errored did not."""
+    without_errors: Measured
+    """The same, of pairs of which no trial errored."""
+    trials: Measured | None
+    """The share of trials that passed; None where no case has several."""
+    score: Measured
+    graders: tuple[Measured, ...]
+    """Whether each grader passed a case."""
+    grader_scores: tuple[Measured, ...]
+    tags: tuple[Measured, ...]
+    amounts: tuple[Amount, ...]
+    listed: dict[Kind, list[Pair]] = field(default_factory=dict)
+    """The first of each kind, but for those that are the same."""
+
+
+class Track:
+    """Takes pairs, and holds none of them but for the names of what changed, up to a limit."""
+
+    def __init__(self, base_target: str, head_target: str, *, clustered: bool = False) -> None:
+        self.base_target = base_target
+        self.head_target = head_target
+        self.counts: dict[Kind, int] = dict.fromkeys(KINDS, 0)
+        self.listed: dict[Kind, list[Pair]] = {kind: [] for kind in _NAMED}
+        self.clustered = clustered
+        self._errored = [0, 0]
+        self._repeated = False
+        self._passed = self._make("passed")
+        self._without_errors = self._make("passed")
+        self._trials = self._make("trials")
+        self._score = self._make("score")
+        self._graders: dict[str, tuple[Differences, Differences]] = {}
+        self._tags: dict[str, Differences] = {}
+        self._amounts = [Amounts(name) for name in AMOUNTS]
+
+    def note(self, kind: Kind, pair: Pair, *, named: bool = True) -> None:
+        """Count a case of a kind, and keep its name if there is room."""
+        self.counts[kind] += 1
+        if named and kind in self.listed and len(self.listed[kind]) < MOST_NAMED:
+            self.listed[kind].append(pair)
+
+    def compare(
+        self, base: Held, head: Unit, find_grader: Callable[[str], tuple[float, float]],
+        tags: Iterable[str], cluster: str,
+    ) -> None:  # fmt: skip
+        """Take a pair of which both have a verdict."""
+        sides = float(base.verdict == "passed"), float(head.verdict == "passed")
+        self._passed.add(*sides, cluster)
+        if not base.errored and not head.errored:
+            self._without_errors.add(*sides, cluster)
+        self._errored[0] += base.errored
+        self._errored[1] += head.errored
+        self._repeated = self._repeated or base.trials > 1 or head.trials > 1
+        self._trials.add(base.share, head.share, cluster)
+        self._score.add(base.score, head.score.value, cluster)
+        for grader, (passed, score) in head.graders.items():
+            self._grade(grader, find_grader(grader), (passed.value, score.value), cluster)
+        for tag in tags:
+            if tag in self._tags or len(self._tags) < _MOST_PARTS:
+                self._tags.setdefault(tag, self._make(tag)).add(*sides, cluster)
+        for each, one, other in zip(self._amounts, base.amounts, head.amounts, strict=True):
+            each.add(one, other.value)
+
+    def _grade(
+        self, grader: str, base: tuple[float, float], head: tuple[float, float], cluster: str
+    ) -> None:
+        held = self._graders.get(grader)
+        if held is None:
+            if len(self._graders) >= _MOST_PARTS:
+                return
+            held = self._graders[grader] = self._make(grader), self._make(grader)
+        for each, one, other in zip(held, base, head, strict=True):
+            each.add(one, other, cluster)
+
+    def _make(self, name: str) -> Differences:
+        return Differences(name, clustered=self.clustered)
+
+    def figures(self) -> TrackFigures:
+        graders = [held for held in self._graders.values() if held[0].pairs]
+        return TrackFigures(
+            self.base_target, self.head_target, self._passed.pairs, self.counts, self._errored[0],
+            self._errored[1],
+            self._passed.measure(), self._without_errors.measure(),
+            self._trials.measure() if self._repeated else None, self._score.measure(),
+            tuple(passed.measure() for passed, _ in graders),
+            tuple(score.measure() for _, score in graders if score.pairs),
+            tuple(each.measure() for each in self._tags.values()),
+            tuple(each.measure() for each in self._amounts), self.listed,
+        )  # fmt: skip

@@ -1,0 +1,131 @@
+"""Trials in, cases out: what is compared of a case at a target, all of its trials together."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from json import dumps
+from math import nan
+
+from evalcase.model.answer import Answer
+from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.result import Result, Verdict
+from evalcase.model.table import mark_of
+from evalcase.report.compare.side import Name, Side
+
+_MASK = 0xFFFF_FFFF_FFFF_FFFF
+AMOUNTS = ("latency", "input tokens", "output tokens", "cost")
+"""What is measured of an answer beside how good it is, in the order in which it is noted."""
+
+
+class Mean:
+    """The mean of what there is."""
+
+    __slots__ = ("count", "total")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.total = 0.0
+
+    def add(self, value: float | None) -> None:
+        if value is not None:
+            self.count += 1
+            self.total += value
+
+    @property
+    def value(self) -> float:
+        """Not a number where there is nothing."""
+        return self.total / self.count if self.count else nan
+
+
+def _amounts() -> tuple[Mean, ...]:
+    return tuple(Mean() for _ in AMOUNTS)
+
+
+@dataclass(slots=True)
+class Unit:
+    """A case at a target."""
+
+    name: Name
+    shown: Result
+    """The first trial that shows why its verdict is what it is."""
+    verdict: Verdict | None = None
+    """None where some of its trials have no result."""
+    trials: int = 0
+    passed: int = 0
+    errored: int = 0
+    repeats: int = 1
+    score: Mean = field(default_factory=Mean)
+    amounts: tuple[Mean, ...] = field(default_factory=_amounts)
+    graders: dict[str, tuple[Mean, Mean]] = field(default_factory=dict)
+    """By name: how often it passed, and its score."""
+    answers: int = 0
+    """A mark of all that was said, in whatever order."""
+    question: int = 0
+    """A mark of what was asked."""
+    grading: int = 0
+    """A mark of what it was graded by."""
+
+    @property
+    def share(self) -> float:
+        """Of its trials, those that passed."""
+        return self.passed / self.trials if self.trials else nan
+
+    def add(self, result: Result) -> None:
+        verdict = result.verdict
+        self.trials += 1
+        self.passed += verdict == "passed"
+        self.errored += verdict == "errored"
+        if self.shown.verdict == "passed" and self.verdict != "passed":
+            self.shown = result
+        self.score.add(result.score)
+        self.question = mark_of(result.question_hash)
+        self.grading = mark_of(result.grading_hash)
+        if result.answer is not None:
+            self._measure(result.answer, result.duration_s)
+        for grade in result.grades:
+            held = self.graders.get(grade.grader)
+            if held is None:
+                held = self.graders[grade.grader] = Mean(), Mean()
+            held[0].add(float(grade.passed))
+            held[1].add(grade.score)
+
+    def _measure(self, answer: Answer, duration_s: float) -> None:
+        self.answers = (self.answers + mark_of(_said(answer))) & _MASK
+        usage, earlier = answer.usage, answer.earlier
+        # What is from a cache or a file took what it took when it was first given.
+        values = (
+            duration_s if earlier is None else earlier.duration_s,
+            usage.input_tokens if usage is not None else None,
+            usage.output_tokens if usage is not None else None,
+            answer.cost_usd if earlier is None else earlier.cost_usd,
+        )
+        for mean, value in zip(self.amounts, values, strict=True):
+            mean.add(value)
+
+
+def _said(answer: Answer) -> str:
+    messages = answer.messages
+    if len(messages) == 1 and len(messages[0]) == 2 and isinstance(messages[0].content, str):
+        return messages[0].content  # as most are
+    return dumps(messages, sort_keys=True)
+
+
+def fold_units(side: Side, targets: Collection[str]) -> Iterator[Unit]:
+    """The cases of some targets, each when the last of its trials has come."""
+    kept, place_of = side.kept, side.place_of
+    wanted = frozenset(targets)
+    held: dict[tuple[str, str, str], Unit] = {}
+    for result in kept.results():
+        key = result.key
+        if key.target not in wanted:
+            continue
+        outcome, group = kept.outcome(result), key[:3]
+        unit = held.get(group)
+        if unit is None:
+            name = Name(place_of(key.suite), key.case, key.target)
+            unit = held[group] = Unit(name, result, outcome.verdict, repeats=outcome.repeats)
+        unit.add(result)
+        if unit.trials >= outcome.trials:
+            del held[group]
+            yield unit
+    yield from held.values()  # a file may have lost some

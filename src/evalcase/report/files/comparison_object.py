@@ -1,0 +1,103 @@
+"""A comparison in, one JSON object out: every figure, and the names of what changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalcase.model.quick_dataclass import asdict
+from evalcase.report.compare.compared import Compared
+from evalcase.report.compare.differences import Measured
+from evalcase.report.compare.gates import exit_code
+from evalcase.report.compare.power import find_power
+from evalcase.report.compare.sentence import say_result
+from evalcase.report.compare.side import Side
+from evalcase.report.compare.track import Kind, Pair, TrackFigures
+
+
+def comparison_object(compared: Compared) -> dict[str, Any]:
+    """The object. Shares are from 0 to 1, and so are changes of them."""
+    comparison = compared.comparison
+    return {
+        "result": list(say_result(comparison, compared.gated)),
+        "base": _side(comparison.base),
+        "head": _side(comparison.head),
+        "differs": list(comparison.remarks),
+        "only_in_one": list(comparison.alone),
+        "tested": [
+            {
+                "base_target": each.track.base_target, "head_target": each.track.head_target,
+                "grader": each.grader, "distinguishable": each.is_distinct,
+                **_measured(each.measured, compared.effect),
+            }
+            for each in compared.gated
+        ],
+        "targets": [_track(track) for track in comparison.tracks],
+        "gates": [each._asdict() for each in compared.judged],
+        "exit_code": exit_code(compared.judged),
+    }  # fmt: skip
+
+
+def _side(side: Side) -> dict[str, Any]:
+    return {
+        "name": side.label, "complete": not side.missing, "missing": side.missing or None,
+        "mixed": list(side.mixed), "failed_of": side.origin or None,
+    }  # fmt: skip
+
+
+def _track(track: TrackFigures) -> dict[str, Any]:
+    return {
+        "base_target": track.base_target, "head_target": track.head_target,
+        "pairs": track.pairs, **{str(kind): count for kind, count in track.counts.items()},
+        "base_errored": track.base_errored, "head_errored": track.head_errored,
+        "pass_rate": _measured(track.passed),
+        "without_errors": _measured(track.without_errors),
+        "trials": _measured(track.trials) if track.trials is not None else None,
+        "score": _measured(track.score),
+        "graders": {each.name: _measured(each) for each in track.graders},
+        "grader_scores": {each.name: _measured(each) for each in track.grader_scores},
+        "tags": {each.name: _measured(each) for each in track.tags},
+        "amounts": {
+            each.name: {
+                "pairs": each.pairs, "base": each.base and asdict(each.base),
+                "head": each.head and asdict(each.head),
+                "ratio": each.ratio and each.ratio._asdict(),
+                "zeros": each.zeros, "unknown": each.unknown,
+            }
+            for each in track.amounts
+        },
+        "cases": {kind: _listed(track, kind) for kind in track.listed},
+    }  # fmt: skip
+
+
+def _listed(track: TrackFigures, kind: Kind) -> dict[str, Any]:
+    """The first of a kind by name, and how many there are beside those that are named."""
+    named = [_pair(pair) for pair in track.listed[kind]]
+    return {"named": named, "more": track.counts[kind] - len(named)}
+
+
+def _pair(pair: Pair) -> dict[str, Any]:
+    return {
+        **pair.name._asdict(), "base_verdict": pair.base_verdict,
+        "head_verdict": pair.head_verdict,
+    }  # fmt: skip
+
+
+def _measured(measured: Measured, effect: float | None = None) -> dict[str, Any]:
+    """Without p where it is no part of what is tested: it would not hold among so many."""
+    change = measured.change
+    found: dict[str, Any] = {
+        "pairs": measured.pairs, "clusters": measured.clusters,
+        "base": measured.base, "head": measured.head,
+        "better": measured.better, "worse": measured.worse,
+        "change": change.value if change else None,
+        "low": change.low if change else None, "high": change.high if change else None,
+    }  # fmt: skip
+    if effect is not None:
+        power = find_power(measured, effect)
+        found |= {
+            "measure": measured.name, "p": measured.p, "p_adjusted": measured.adjusted,
+            "test": measured.test,
+            "smallest_visible": power.visible if power else None,
+            "effect": effect, "cases_needed": power.needed if power else None,
+        }  # fmt: skip
+    return found

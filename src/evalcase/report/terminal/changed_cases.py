@@ -1,0 +1,91 @@
+"""A case that has changed in, lines for people out: what was asked, both answers side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evalcase.model.answer import Answer
+from evalcase.model.result import Result
+from evalcase.model.trial import TrialKey
+from evalcase.report.compare.side import Side
+from evalcase.report.compare.track import Kind, Pair
+from evalcase.report.terminal.cells import cut, measure
+from evalcase.report.terminal.failures import INDENT, UNFINISHED, reason_lines, reason_of
+from evalcase.report.terminal.pairs import pair_texts
+from evalcase.report.terminal.said import answer_said, asked_in, labelled
+from evalcase.report.terminal.side_by_side import compare_lines
+from evalcase.report.terminal.style import Style, paint
+from evalcase.text.visible import visible
+
+_INPUT_ROWS = 2
+_SIDE_ROWS = 10
+_NOTHING = "(no answer)"
+
+
+def changed_lines(
+    kind: Kind, pair: Pair, sides: tuple[Side, Side], width: int, style: Style
+) -> Iterator[str]:
+    """All of one case."""
+    base = _find(sides[0], pair.base)
+    head = _find(sides[1], pair.head)
+    yield from _name_lines(kind, pair, width, style)
+    room = max(20, width - INDENT)
+    for line in _detail_lines(pair, sides, base, head, room, style):
+        yield (" " * INDENT + line).rstrip()
+
+
+def _find(side: Side, key: TrialKey | None) -> Result | None:
+    return side.kept.find_result(key) if key is not None else None
+
+
+def say_verdicts(pair: Pair) -> str:
+    """What a case was, and what it is."""
+    both = (pair.base, pair.base_verdict), (pair.head, pair.head_verdict)
+    return " → ".join(verdict or UNFINISHED for key, verdict in both if key is not None)
+
+
+def _name_lines(kind: Kind, pair: Pair, width: int, style: Style) -> Iterator[str]:
+    word = paint(kind, {"broken": style.error, "fixed": style.good}.get(kind, style.warning))
+    suite, case = visible(pair.name.suite), visible(pair.name.case)
+    verdicts = say_verdicts(pair)
+    room = width - len(kind) - 1
+    if measure(f"{suite}: {case} ({verdicts})") <= room:
+        place = paint(f"{suite}: ", style.gutter)
+        yield f"{word} {place}{paint(case, style.place)} ({verdicts})"
+        return
+    yield f"{word} {paint(cut(case, room), style.place)}"
+    yield paint(" " * INDENT + cut(f"{suite} ({verdicts})", width - INDENT), style.gutter)
+
+
+def _detail_lines(
+    pair: Pair, sides: tuple[Side, Side], base: Result | None, head: Result | None, width: int,
+    style: Style,
+) -> Iterator[str]:  # fmt: skip
+    side, key = (sides[1], pair.head) if pair.head is not None else (sides[0], pair.base)
+    case = side.kept.find_case(key.suite, key.case) if key is not None else None
+    if case is not None:
+        yield from labelled("input", asked_in(case), width, style, _INPUT_ROWS)
+    if head is not None and head.verdict != "passed":
+        yield from reason_lines(reason_of(head), width, 2)
+    texts = [said_by(result) for result in (base, head)]
+    if texts[0] == texts[1]:
+        yield from labelled("both", texts[0], width, style, _SIDE_ROWS)
+        return
+    pairs = list(pair_texts(texts[0], texts[1]))
+    yield from compare_lines(pairs, width, style, _SIDE_ROWS, ("base", "head"))
+
+
+def said_by(result: Result | None) -> str:
+    """What an answer says, its tool calls below its text; or why there is none."""
+    if result is None:
+        return _NOTHING
+    if result.answer is None:
+        return f"({result.verdict}: {result.failure.message})" if result.failure else _NOTHING
+    return _said(result.answer)
+
+
+def _said(answer: Answer) -> str:
+    said = answer_said(answer)
+    assert said is not None
+    more = [f"… {said.more:,} more calls"] if said.more else []
+    return "\n".join([*([said.text] if said.text else []), *said.calls, *more])

@@ -1,0 +1,128 @@
+"""A comparison in, a screen out that one would paste into a pull request: first a sentence, then
+what else differs, then numbers, then the cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from evalcase.report.compare.compared import Compared
+from evalcase.report.compare.gated import Gated
+from evalcase.report.compare.gates import Judged
+from evalcase.report.compare.power import find_power
+from evalcase.report.compare.sentence import say_counts, say_power, say_result, say_test
+from evalcase.report.compare.track import Kind, TrackFigures
+from evalcase.report.terminal.cells import cut, wrap
+from evalcase.report.terminal.changed_cases import changed_lines
+from evalcase.report.terminal.columns import align
+from evalcase.report.terminal.comparison_tables import amount_rows, measure_rows, part_rows
+from evalcase.report.terminal.style import Style, paint
+from evalcase.text.visible import visible
+
+_LABEL = 9
+_NAMES: tuple[Kind, ...] = ("broken", "fixed", "changed", "added", "removed", "skipped")
+
+
+def comparison_lines(compared: Compared, width: int, style: Style) -> Iterator[str]:
+    """All of it."""
+    comparison = compared.comparison
+    colour = _colour(compared.gated, style)
+    for sentence in say_result(comparison, compared.gated):
+        yield from (paint(row, colour) for row in wrap(visible(sentence), width))
+    yield ""
+    yield from _labelled("base", comparison.base.label, width, style)
+    yield from _labelled("head", comparison.head.label, width, style)
+    for number, remark in enumerate(comparison.remarks):
+        yield from _labelled("" if number else "note", remark, width, style, style.warning)
+    if comparison.alone:
+        names = ", ".join(f"`{name}`" for name in comparison.alone)
+        yield from _labelled("", f"only one of the two has {names}", width, style, style.warning)
+    for track in comparison.tracks:
+        yield ""
+        yield from _track_lines(track, compared, width, style)
+    yield from _gate_lines(compared.judged, width, style)
+
+
+def _colour(gated: Sequence[Gated], style: Style) -> str:
+    if any(each.is_distinct and each.value < 0 for each in gated):
+        return style.error
+    distinct = [each for each in gated if each.is_distinct]
+    return style.good if distinct else style.place
+
+
+def _track_lines(
+    track: TrackFigures, compared: Compared, width: int, style: Style
+) -> Iterator[str]:
+    several = len(compared.comparison.tracks) > 1 or track.base_target != track.head_target
+    if several:
+        title = f"{track.base_target} → {track.head_target}"
+        yield paint(cut(visible(title), width), style.place)
+    yield from wrap(say_counts(track), width)
+    if track.pairs:
+        yield ""
+        tested = {each.grader: each.measured for each in compared.gated if each.track is track}
+        yield from align(measure_rows(track, tested), width, style)
+        if rows := amount_rows(track.amounts):
+            yield ""
+            yield from align(rows, width, style)
+        for title, parts in (("by grader", track.graders), ("by tag", track.tags)):
+            if len(parts) > 1:
+                yield ""
+                yield from align(part_rows(title, parts), width, style)
+        yield ""
+        yield from wrap(say_test(compared.gated), width)
+        yield from wrap(_powers(compared, track), width)
+    yield from _case_lines(track, compared, width, style)
+
+
+def _powers(compared: Compared, track: TrackFigures) -> str:
+    """What could have been seen, for the first that is tested."""
+    measured = next(each.measured for each in compared.gated if each.track is track)
+    power = find_power(measured, compared.effect)
+    return "The change can't be estimated." if power is None else say_power(power)
+
+
+def _case_lines(track: TrackFigures, compared: Compared, width: int, style: Style) -> Iterator[str]:
+    sides = compared.comparison.base, compared.comparison.head
+    rest: list[tuple[Kind, list[str], int]] = []
+    for kind in _NAMES:
+        pairs, count = track.listed[kind], track.counts[kind]
+        full = pairs[: compared.limit] if kind in compared.shown else []
+        for pair in full:
+            yield ""
+            yield from changed_lines(kind, pair, sides, width, style)
+        names = [pair.name.case for pair in pairs[len(full) :]]
+        rest.append((kind, names, count - len(full)))
+    if any(count for _, names, count in rest if names):
+        yield ""
+    for kind, names, count in rest:
+        if names:
+            yield from _labelled(kind, _some(names, count, width), width, style)
+
+
+def _some(names: Sequence[str], count: int, width: int) -> str:
+    """As many names as fit into two lines, and how many there are beside."""
+    room, shown = 2 * (width - _LABEL) - len(" and 1,000,000 more"), list[str]()
+    for name in (cut(visible(each), 40) for each in names):
+        room -= len(name) + 2
+        if shown and room < 0:
+            break
+        shown.append(name)
+    more = count - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _gate_lines(judged: Sequence[Judged], width: int, style: Style) -> Iterator[str]:
+    if judged:
+        yield ""
+    doubted = any(not each.gate for each in judged)
+    for each in judged:
+        said = each.say(doubted=doubted)
+        colour = style.error if each.code else "" if doubted else style.good
+        yield from _labelled("gate", said, width, style, colour)
+
+
+def _labelled(label: str, text: str, width: int, style: Style, colour: str = "") -> Iterator[str]:
+    lead = paint(f"{label:<{_LABEL}}", style.gutter)
+    for row in wrap(visible(text), max(10, width - _LABEL)):
+        yield (lead + paint(row, colour)).rstrip()
+        lead = " " * _LABEL

@@ -1,0 +1,125 @@
+"""The figures of a comparison as rows of a table, the head of each first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from evalcase.report.compare.amounts import Amount, Spread
+from evalcase.report.compare.differences import Measured
+from evalcase.report.compare.track import TrackFigures
+from evalcase.report.terminal.progress import money, percent
+
+_NOTHING = "–"
+_MOST_PARTS = 12
+Rows = list[list[str]]
+
+
+def measure_rows(
+    track: TrackFigures, tested: Mapping[str | None, Measured], quote: Callable[[str], str] = str
+) -> Rows:
+    """Pass rates and scores of base and head, how far they are apart, and p of what is tested.
+    `quote` makes of the name of a grader what can be shown."""
+    rows = [["", "base", "head", "change", "95% interval", "p"]]
+    for grader, measured in tested.items():
+        if grader is not None:
+            rows.append(_row(quote(grader), measured, p=True, share=True))
+    is_tested = None in tested and tested[None].name == "passed"
+    passed = tested[None] if is_tested else track.passed
+    rows.append(_row("pass rate", passed, p=is_tested, share=True))
+    errored = track.base_errored + track.head_errored
+    if errored and track.without_errors.pairs:
+        rows.append(_row("without errors", track.without_errors, share=True))
+    if track.trials is not None:
+        rows.append(_row("trials passed", track.trials, share=True))
+    score = tested.get(None)
+    if score is not None and score.name == "score":
+        rows.append(_row("score", score, p=True))
+    elif track.score.pairs and _says_more(track):
+        rows.append(_row("score", track.score))
+    return rows
+
+
+def _says_more(track: TrackFigures) -> bool:
+    """Whether scores tell something that verdicts don't."""
+    one, other = track.score, track.trials or track.passed
+    return (one.base, one.head) != (other.base, other.head)
+
+
+def part_rows(title: str, parts: Sequence[Measured]) -> Rows:
+    """Pass rates by grader or tag. Nothing is tested: of twenty parts one differs by chance."""
+    shown = sorted(parts, key=lambda part: -part.pairs)[:_MOST_PARTS]
+    rows = [[f"{title} (exploratory)", "cases", "base", "head", "change", "95% interval"]]
+    for part in shown:
+        name, *rest = _row(part.name, part, share=True)
+        rows.append([name, f"{part.pairs:,}", *rest[:-1]])
+    if more := len(parts) - len(shown):
+        rows.append([f"and {more:,} more", "", "", "", "", ""])
+    return rows
+
+
+def _row(name: str, measured: Measured, *, p: bool = False, share: bool = False) -> list[str]:
+    base, head, change = measured.base, measured.head, measured.change
+    tell: Callable[[float], str] = percent if share else "{:.3f}".format
+    by = _points if share else "{:+.3f}".format
+    if base is None or head is None:
+        return [name, _NOTHING, _NOTHING, _NOTHING, _NOTHING, ""]
+    interval = f"{by(change.low)} to {by(change.high)}" if change else "not estimable"
+    shown_p = measured.p if measured.adjusted is None else measured.adjusted
+    return [name, tell(base), tell(head), by(head - base), interval, say_p(shown_p) if p else ""]
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:+.1f}"
+
+
+def say_p(p: float) -> str:
+    """To three digits, but never as 0."""
+    return f"{p:.3f}" if p >= 0.001 else "<0.001"
+
+
+def amount_rows(amounts: Sequence[Amount]) -> Rows:
+    """Latency, tokens and cost: two rows for each that is known, base above head."""
+    rows = [["", "", "median", "p95", "total", "each case"]]
+    for amount in amounts:
+        base, head = amount.base, amount.head
+        if base is None or head is None or not (base.total or head.total):
+            continue
+        tell = _TELLERS[amount.name]
+        rows.append([amount.name, "base", *_told(base, tell), _left_out(amount)])
+        rows.append(["", "head", *_told(head, tell), _ratio(amount)])
+    return rows if len(rows) > 1 else []
+
+
+def _told(spread: Spread, tell: Callable[[float], str]) -> list[str]:
+    return [tell(spread.median), tell(spread.p95), tell(spread.total)]
+
+
+def _ratio(amount: Amount) -> str:
+    ratio = amount.ratio
+    if ratio is None:
+        return "not estimable"
+    return f"×{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
+
+
+def _left_out(amount: Amount) -> str:
+    said = [
+        f"{count:,} {word}"
+        for count, word in ((amount.unknown, "unknown"), (amount.zeros, "zero"))
+        if count
+    ]
+    return f"without {', '.join(said)}" if said else ""
+
+
+def _seconds(value: float) -> str:
+    if value >= 100:
+        return f"{value:,.0f} s"
+    return f"{value:.2f} s" if value >= 0.1 else f"{1000 * value:.3g} ms"
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+_TELLERS: dict[str, Callable[[float], str]] = {
+    "latency": _seconds, "input tokens": _count, "output tokens": _count, "cost": money,
+}  # fmt: skip

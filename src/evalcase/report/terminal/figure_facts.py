@@ -1,0 +1,120 @@
+"""Figures in; out what a summary says of them, as facts: a label, and the parts of a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.report.figures.figures import Effort, Figures, Mean, Part, Repeats
+from evalcase.report.terminal.part_table import interval_of
+from evalcase.report.terminal.progress import percent
+
+_SLOW_S = 0.1
+"""What is quicker is no news."""
+_SEVERAL = 5
+"""Scores that are worth a picture."""
+_BARS = "·▁▂▃▄▅▆▇█"
+
+
+class Fact(NamedTuple):
+    label: str
+    parts: list[str]
+
+
+def rate_said(mean: Mean) -> str:
+    """A share with its interval, where it has one."""
+    if mean.value is None:
+        return "–"
+    between = f" ({interval_of(mean)})" if mean.low is not None else ""
+    return f"{percent(mean.value)}{between}"
+
+
+def rate_facts(figures: Figures) -> Iterator[Fact]:
+    """What the pass rate alone does not say."""
+    part = figures.all
+    label = "rate"
+    for said in _rate_notes(part, figures):
+        yield Fact(label, [said])
+        label = ""
+
+
+def _rate_notes(part: Part, figures: Figures) -> Iterator[str]:
+    rate = part.rate
+    if part.cases.errored and part.without_errors.n:
+        of = _number(part.without_errors.n, "case")
+        yield f"{rate_said(part.without_errors)} of the {of} that did not error"
+    if rate.n and rate.low is None:
+        one = "1 case is" if rate.clusters is None else "one cluster is"
+        yield f"{one} too few for an interval"
+    elif part.failures_up_to is not None:
+        units = _number(rate.n, "case")
+        if rate.clusters is not None:
+            units = _number(rate.clusters, "cluster")
+        yield f"no failure in {units}: up to {percent(part.failures_up_to)} may still fail"
+    if rate.clusters is not None:
+        yield from _cluster_notes(figures, rate)
+
+
+def _cluster_notes(figures: Figures, rate: Mean) -> Iterator[str]:
+    clusters = _number(rate.clusters or 0, "cluster")
+    rough = "; fewer than 10 make it a rough one" if rate.is_rough else ""
+    yield f"the interval is over {clusters} by {figures.cluster}{rough}"
+    if alone := figures.unclustered:
+        has = "case has" if alone == 1 else "cases have"
+        yield f"{alone:,} {has} no {figures.cluster}: each counts as a cluster"
+
+
+def repeat_facts(repeats: Repeats | None) -> Iterator[Fact]:
+    """What trials of the same cases tell."""
+    if repeats is None:
+        return
+    trials = f"{repeats.fewest}"
+    if repeats.most > repeats.fewest:
+        trials += f" to {repeats.most}"
+    passed = [f"{trials} trials a case", f"{rate_said(repeats.share)} of them passed"]
+    for each in repeats.pass_at:
+        passed += [f"pass@{each.k} {rate_said(each.any)}", f"pass^{each.k} {rate_said(each.all)}"]
+    yield Fact("repeats", passed)
+    spread = repeats.passes
+    if spread.same_cases is not None and spread.more_repeats is not None:
+        again, others = 100 * spread.same_cases, 100 * spread.more_repeats
+        said = f"standard error {again:.1f} points if these cases were run again, and {others:.1f}"
+        yield Fact("", [f"{said} if others were, however often each is repeated"])
+    if repeats.flaky:
+        flaky = f"{repeats.flaky:,} of {_number(repeats.cases, 'case')}"
+        yield Fact("flaky", [f"{flaky} passed in some trials and not in others"])
+
+
+def score_facts(part: Part, effort: Effort) -> Iterator[Fact]:
+    """The mean of scores and how they lie, where they are not only 0 and 1."""
+    score = part.score
+    if score.value is None or not part.partial:
+        return
+    between = f" ({score.low:.2f}–{score.high:.2f})" if score.low is not None else ""
+    said = f"mean {score.value:.2f}{between} of {_number(score.n, 'case')}"
+    drawn = f"  0│{draw_bins(effort.scores)}│1" if score.n >= _SEVERAL else ""
+    yield Fact("scores", [said + drawn])
+
+
+def draw_bins(bins: Sequence[int]) -> str:
+    """How many scores are in each part from 0 to 1, as bars in a line: even one of many is seen."""
+    most = max(bins, default=0) or 1
+    return "".join(_BARS[-(-count * (len(_BARS) - 1) // most)] for count in bins)
+
+
+def latency_facts(effort: Effort) -> Iterator[Fact]:
+    if effort.timed < 2 or effort.p95_s is None or effort.median_s is None:
+        return
+    if effort.p95_s >= _SLOW_S:
+        parts = [f"median {effort.median_s:.2f} s", f"95% within {effort.p95_s:.2f} s"]
+        yield Fact("latency", parts)
+
+
+def token_facts(effort: Effort) -> Iterator[Fact]:
+    if effort.input_tokens or effort.output_tokens:
+        parts = [f"{effort.input_tokens:,} in", f"{effort.output_tokens:,} out"]
+        yield Fact("tokens", parts)
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

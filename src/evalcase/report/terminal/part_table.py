@@ -1,0 +1,121 @@
+"""Parts of a run below each other: a line for each target, tag, suite or grader, with its rate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Literal
+
+from evalcase.report.figures.figures import Effort, Figures, Mean, Part
+from evalcase.report.terminal.cells import cut, measure, pad
+from evalcase.report.terminal.progress import VERDICTS, money, percent
+from evalcase.report.terminal.style import Style, paint
+from evalcase.text.visible import visible
+
+_NAME = 10
+"""Cells that the name of a part has at least."""
+_MOST = 10
+"""Parts that are shown; of more, those that pass least."""
+
+
+Kind = Literal["target", "tag", "suite", "grader"]
+KINDS: tuple[Kind, ...] = ("target", "tag")
+"""Of which kind parts are shown, unless others are asked for."""
+
+
+def part_tables(
+    figures: Figures, by: Collection[Kind], width: int, style: Style,
+    see_suite: Callable[[str], str] = str,
+) -> Iterator[str]:  # fmt: skip
+    """A table for each kind of which there are several parts, and a line below each."""
+    kinds: dict[Kind, Mapping[str, Part]] = {
+        "target": figures.by_target, "tag": figures.by_tag,
+        "suite": {see_suite(path): part for path, part in figures.by_suite.items()},
+        "grader": figures.by_grader,
+    }  # fmt: skip
+    for kind, parts in kinds.items():
+        if kind in by and len(parts) > 1:
+            efforts = figures.efforts if kind == "target" else None
+            yield from part_table(kind, parts, width, style, efforts)
+            yield ""
+
+
+def part_table(
+    noun: str, parts: Mapping[str, Part], width: int, style: Style,
+    efforts: Mapping[str, Effort] | None = None,
+) -> Iterator[str]:  # fmt: skip
+    """A line for each part, below a head."""
+    shown = _choose(parts)
+    columns = [
+        _names(noun, shown), *_verdicts(shown), _rates(shown), _intervals(shown), *_scores(shown),
+        *(_efforts([efforts[name] for name in shown]) if efforts is not None else ()),
+    ]  # fmt: skip
+    widths = [max(map(measure, column)) for column in columns]
+    while len(widths) > 2 and _NAME + sum(widths[1:]) + 2 * len(widths[1:]) > width:
+        widths.pop()  # what comes last can be done without
+    widths[0] = min(widths[0], max(_NAME, width - sum(widths[1:]) - 2 * len(widths[1:])))
+    head, *rows = zip(*columns, strict=True)
+    yield paint(_row(head, widths), style.gutter)
+    for row in rows:
+        yield _row(row, widths)
+    if more := len(parts) - len(shown):
+        rest = f"and {more:,} more {noun}{'s' if more > 1 else ''}, which pass more often"
+        yield paint(cut(rest, width), style.gutter)
+
+
+def interval_of(mean: Mean) -> str:
+    """Between which bounds a share lies; a dash where that can't be estimated."""
+    if mean.low is None or mean.high is None:
+        return "–"
+    return f"{percent(mean.low)[:-1]}–{percent(mean.high)}"
+
+
+def _choose(parts: Mapping[str, Part]) -> dict[str, Part]:
+    """Those that are shown, in their order."""
+    if len(parts) <= _MOST:
+        return dict(parts)
+    worst = sorted(parts, key=lambda name: _rate_of(parts[name]))[:_MOST]
+    return {name: parts[name] for name in parts if name in worst}
+
+
+def _rate_of(part: Part) -> float:
+    return 2.0 if part.rate.value is None else part.rate.value
+
+
+def _names(noun: str, parts: Mapping[str, Part]) -> list[str]:
+    return [noun, *(visible(name) for name in parts)]
+
+
+def _verdicts(parts: Mapping[str, Part]) -> Iterator[list[str]]:
+    for word in VERDICTS:
+        counts: list[int] = [getattr(part.cases, word) for part in parts.values()]
+        if any(counts):
+            yield [word, *(f"{count:,}" for count in counts)]
+
+
+def _rates(parts: Mapping[str, Part]) -> list[str]:
+    rates = (part.rate.value for part in parts.values())
+    return ["pass rate", *("–" if rate is None else percent(rate) for rate in rates)]
+
+
+def _intervals(parts: Mapping[str, Part]) -> list[str]:
+    return ["interval", *(interval_of(part.rate) for part in parts.values())]
+
+
+def _scores(parts: Mapping[str, Part]) -> Iterator[list[str]]:
+    """Where they say something else than the rate."""
+    if any(part.partial for part in parts.values()):
+        means = (part.score.value for part in parts.values())
+        yield ["score", *("–" if mean is None else f"{mean:.2f}" for mean in means)]
+
+
+def _efforts(efforts: Sequence[Effort]) -> Iterator[list[str]]:
+    if any(effort.cost_usd is not None for effort in efforts):
+        yield ["cost", *(money(effort.cost_usd) for effort in efforts)]
+    medians = (effort.median_s for effort in efforts)
+    yield ["median", *("–" if median is None else f"{median:.2f} s" for median in medians)]
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    first, *rest = cells
+    numbers = (f"{cell:>{width}}" for cell, width in zip(rest, widths[1:], strict=False))
+    return "  ".join([pad(cut(first, widths[0]), widths[0]), *numbers])

@@ -1,0 +1,49 @@
+"""Text of anybody's in, Markdown out that shows it as it is: nothing in it is a link, a mention, a
+picture or markup, and it can't end what it stands in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from evalcase.text.late_pattern import late_pattern
+from evalcase.text.visible import visible
+
+_TICKS = late_pattern("`+")
+
+
+def code_span(text: str) -> str:
+    """A text in one line, as code; `–` where there is none."""
+    text = visible(text)
+    if not text.strip():
+        return "–"
+    ticks = "`" * (_longest_run([text]) + 1)
+    blank = " " if text[0] in "` " or text[-1] in "` " else ""
+    return f"{ticks}{blank}{text}{blank}{ticks}"
+
+
+def code_block(lines: Iterable[str], language: str = "text") -> Iterator[str]:
+    """Lines of a text, as a block of code."""
+    shown = [visible(line) for line in lines]
+    fence = "`" * max(3, _longest_run(shown) + 1)
+    yield f"{fence}{language}"
+    yield from shown
+    yield fence
+
+
+def table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """A table of cells that are Markdown already; the first row is its head, and all but the first
+    column are numbers."""
+    head, *rest = rows
+    yield _row(head)
+    yield "|---|" + "---:|" * (len(head) - 1)
+    for row in rest:
+        yield _row(row)
+
+
+def _row(cells: Sequence[str]) -> str:
+    # Also within code a bar ends a cell, unless it is escaped.
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _longest_run(texts: Iterable[str]) -> int:
+    return max((len(run) for text in texts for run in _TICKS.findall(text)), default=0)

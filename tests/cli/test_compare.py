@@ -1,0 +1,379 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.two_runs import case, run_with, two_runs
+from tests.run.project import Project
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def compared(project: Project, *arguments: str) -> dict[str, Any]:
+    done = project.run("compare", "--json", *arguments)
+    found: dict[str, Any] = json.loads(done.out)
+    assert found["exit_code"] == done.code
+    return found
+
+
+def names(found: dict[str, Any], kind: str) -> list[str]:
+    return [each["case"] for each in found["targets"][0]["cases"][kind]["named"]]
+
+
+# What changed
+
+
+def test_the_run_before_is_compared_with_the_latest(project: Project) -> None:
+    two_runs(project, {"a": "yes", "b": "no", "c": "no", "d": "yes"},
+             {"a": "no", "b": "yes", "c": "maybe", "d": "yes"})  # fmt: skip
+    found = compared(project)
+    kinds = ("broken", "fixed", "changed")
+    assert {kind: names(found, kind) for kind in kinds} == {
+        "broken": ["a"], "fixed": ["b"], "changed": ["c"]
+    }  # fmt: skip
+    assert found["targets"][0]["same"] == 1
+    assert found["base"]["name"] == project.runs()[0].name
+    assert found["head"]["name"] == project.runs()[1].name
+
+
+def test_a_plain_sentence_comes_first(project: Project) -> None:
+    two_runs(project, {"a": "yes", "b": "no"}, {"a": "no", "b": "yes"})
+    done = project.run("compare")
+    assert done.code == 0
+    assert done.out.split("\n")[0] == "Head is not distinguishable from no change."
+
+
+def test_broken_cases_are_shown_with_both_answers(project: Project) -> None:
+    two_runs(project, {"a": "yes"}, {"a": "not at all"})
+    out = project.run("compare").out
+    assert "broken s.eval.yaml: a (passed → failed)" in out
+    assert "base       │ head" in out
+    assert "yes        │ not at all" in out
+
+
+def test_nothing_is_wider_than_the_screen(project: Project) -> None:
+    long = "x" * 200
+    two_runs(project, {"a": "yes", "b": long}, {"a": long, "b": "yes"})
+    out = project.run("compare", "--show", "broken", "--show", "fixed").out
+    assert max(map(len, out.split("\n"))) <= 80
+
+
+def test_cases_of_one_side_only_are_said_before_any_number(project: Project) -> None:
+    project.suite(case("a"), case("b"))
+    run_with(project, a="yes", b="yes")
+    project.suite(case("a"), case("c"))
+    run_with(project, a="yes", c="yes")
+    found = compared(project)
+    assert (names(found, "added"), names(found, "removed")) == (["c"], ["b"])
+    assert found["differs"] == ["1 case only in head: c", "1 case only in base: b"]
+    out = project.run("compare").out
+    assert out.index("only in base") < out.index("1 case compared")
+
+
+def test_skipped_cases_are_not_compared(project: Project) -> None:
+    project.suite(case("a"), case("b"))
+    run_with(project, a="yes", b="yes")
+    project.suite(case("a"), case("b", skip="flaky"))
+    run_with(project, a="yes")
+    found = compared(project)
+    assert (found["targets"][0]["pairs"], names(found, "skipped")) == (1, ["b"])
+
+
+def test_other_expectations_are_said_before_any_number(project: Project) -> None:
+    project.suite(case("a"), case("b"))
+    run_with(project, a="yes", b="yes")
+    project.suite(case("a"), case("b", expected_output="no"))
+    run_with(project, a="yes", b="no")
+    (remark,) = compared(project)["differs"]
+    assert remark == (
+        "1 case graded by something else in head than in base (what is expected changed): b"
+    )
+
+
+def test_other_graders_are_said(project: Project) -> None:
+    project.suite(case("a"))
+    run_with(project, a="yes")
+    project.suite(case("a", graders=["expected", {"contains": "y"}]))
+    run_with(project, a="yes")
+    assert "(graders changed): a" in compared(project)["differs"][0]
+
+
+def test_other_code_of_a_grader_is_said(project: Project) -> None:
+    project.suite(case("a", graders=["python:agent:slow_grader"]))
+    run_with(project, a="ok")
+    project.add_to_agent("def another(): pass")
+    run_with(project, a="ok")
+    assert (
+        "(the code of a grader, or the model or prompt of a judge changed)"
+        in (compared(project)["differs"][0])
+    )
+
+
+def test_other_questions_are_said(project: Project) -> None:
+    project.suite(case("a"))
+    run_with(project, a="yes")
+    project.suite({**case("a"), "input": "say yes"})
+    run_with(project)
+    assert compared(project)["differs"] == ["1 case asked something else in head than in base: a"]
+
+
+def test_errored_trials_count_as_not_passed_and_are_said(project: Project) -> None:
+    two_runs(project, {"a": "yes", "b": "yes"}, {"b": "yes"})
+    found = compared(project)
+    assert names(found, "broken") == ["a"]
+    assert found["differs"] == ["0 trials errored in base and 1 in head: they count as not passed"]
+    assert found["targets"][0]["without_errors"]["pairs"] == 1
+
+
+def test_repeats_are_one_case(project: Project) -> None:
+    project.suite(case("a", repeat=3), case("b"))
+    run_with(project, a="yes", b="yes")
+    run_with(project, a="no", b="yes")
+    found = compared(project)
+    assert found["targets"][0]["pairs"] == 2
+    assert found["targets"][0]["trials"]["worse"] == 1
+
+
+def test_latency_tokens_and_cost(project: Project) -> None:
+    project.suite({"id": "a", "input": "cost 0.5"}, {"id": "b", "input": "cost 0"},
+                  {"id": "c", "input": "say x"}, graders=[{"regex": "."}])  # fmt: skip
+    run_with(project)
+    run_with(project)
+    amounts = compared(project)["targets"][0]["amounts"]
+    cost = amounts["cost"]
+    assert (cost["pairs"], cost["zeros"], cost["unknown"]) == (2, 1, 1)
+    assert cost["head"] == {"median": 0.25, "p95": 0.5, "total": 0.5}
+    assert amounts["latency"]["pairs"] == 3
+    assert amounts["input tokens"]["unknown"] == 3
+
+
+# Which runs
+
+
+def test_one_target_each_is_paired_whatever_its_name(project: Project) -> None:
+    project.suite({"id": "a", "input": "say ok", "expected_output": "ok"})
+    project.run("run", "--quiet")
+    project.run("run", "--quiet", "--target", "other")
+    (target,) = compared(project)["targets"]
+    assert (target["base_target"], target["head_target"], target["pairs"]) == ("agent", "other", 1)
+
+
+def test_several_targets_are_paired_by_name(project: Project) -> None:
+    project.suite({"id": "a", "input": "say ok", "expected_output": "ok"})
+    project.run("run", "--quiet", "--target", "agent", "--target", "other")
+    project.run("run", "--quiet", "--target", "other")
+    found = compared(project)
+    assert [each["head_target"] for each in found["targets"]] == ["other"]
+    assert found["only_in_one"] == ["agent"]
+
+
+def test_targets_of_one_run(project: Project) -> None:
+    project.suite(*({"id": name, "input": "say no", "expected_output": "ok"} for name in "abcdef"))
+    project.run("run", "--quiet", "--target", "agent", "--target", "other")
+    found = compared(project, "latest")
+    assert found["result"] == ["Head is better than base."]
+    assert found["targets"][0]["fixed"] == 6
+    swapped = compared(project, "--targets", "other", "agent")
+    assert swapped["targets"][0]["broken"] == 6
+
+
+def test_a_run_of_one_target_needs_another_run(project: Project) -> None:
+    two_runs(project, {"a": "yes"}, {"a": "yes"})
+    done = project.run("compare", "latest")
+    assert done.code == 2
+    assert "name a second run" in done.err
+
+
+def test_no_target_in_common(project: Project) -> None:
+    project.suite({"id": "a", "input": "say ok", "expected_output": "ok"})
+    project.run("run", "--quiet", "--target", "agent", "--target", "other")
+    project.run("run", "--quiet", "--target", "echo")
+    done = project.run("compare")
+    assert done.code == 2
+    assert "--targets BASE HEAD" in done.err
+
+
+def test_an_unknown_target_is_an_error_with_a_suggestion(project: Project) -> None:
+    two_runs(project, {"a": "yes"}, {"a": "yes"})
+    done = project.run("compare", "--targets", "agent", "agnet")
+    assert done.code == 2
+    assert "did you mean `agent`?" in done.err
+
+
+def test_two_gradings_of_one_run(project: Project) -> None:
+    project.suite(case("a"))
+    run_with(project, a="no")
+    project.suite(case("a", expected_output="no"))
+    project.run("resume", "latest", env={"A": "no"})
+    found = compared(project, "latest@1", "latest")
+    assert names(found, "fixed") == ["a"]
+    assert "graded by something else" in found["differs"][0]
+
+
+def test_a_run_is_not_compared_with_itself(project: Project) -> None:
+    two_runs(project, {"a": "yes"}, {"a": "yes"})
+    done = project.run("compare", "latest", "latest", "--fail-on", "broken")
+    assert done.code == 2
+    assert "nothing to compare" in done.err
+
+
+def test_suites_are_paired_from_wherever_they_were_named(project: Project) -> None:
+    (project.path / "below").mkdir()
+    project.suite(case("a"))
+    run_with(project, a="yes")
+    project.run("run", "--quiet", "../s.eval.yaml", env={"A": "no"}, below="below")
+    assert names(compared(project), "broken") == ["a"]
+
+
+def test_more_than_two_runs(project: Project) -> None:
+    assert project.run("compare", "a", "b", "c").code == 2
+
+
+# A baseline in a file
+
+
+def test_a_file_of_trials_is_as_good_as_the_run(project: Project) -> None:
+    answers = {"a": "yes", "b": "no", "c": "yes"}
+    two_runs(project, answers, {**answers, "a": "no", "b": "yes"})
+    project.run("report", "previous", "--format", "jsonl", "-o", "main.jsonl")
+    by_file, by_run = compared(project, "--baseline", "main.jsonl"), compared(project)
+    assert by_file["targets"] == by_run["targets"]
+    assert compared(project, "main.jsonl", "latest") == by_file
+    assert by_file["base"]["name"] == "main.jsonl"
+
+
+def test_a_file_needs_no_run_beside_it(project: Project) -> None:
+    two_runs(project, {"a": "yes"}, {"a": "no"})
+    project.run("report", "previous", "--format", "jsonl", "-o", "main.jsonl")
+    project.run("report", "latest", "--format", "jsonl", "-o", "head.jsonl")
+    for run in project.runs():
+        (run / "run.json").unlink()
+    assert names(compared(project, "main.jsonl", "head.jsonl"), "broken") == ["a"]
+
+
+# Gates
+
+
+@pytest.mark.parametrize(
+    ("gate", "code"),
+    [
+        ("broken", 1), ("worse", 0), ("worse-than:0.5", 1), ("worse-than:0.9", 0),
+        ("significantly-worse", 2), ("removed", 0),
+    ],
+)  # fmt: skip
+def test_gates(project: Project, gate: str, code: int) -> None:
+    two_runs(project, {"a": "yes", "b": "no", "c": "no"}, {"a": "no", "b": "yes", "c": "no"})
+    assert project.run("compare").code == 0
+    assert project.run("compare", "--fail-on", gate).code == code
+
+
+def test_worse_and_significantly_so(project: Project) -> None:
+    many = [f"case{number}" for number in range(7)]
+    two_runs(project, dict.fromkeys(many, "yes"), dict.fromkeys(many, "no"))
+    done = project.run("compare", "--fail-on", "worse", "--fail-on", "significantly-worse")
+    assert done.code == 1
+    assert "Head is worse than base." in done.out
+    assert "gate     worse: -100.0 points" in done.out
+    assert "gate     significantly-worse: -100.0 points, p = 0.016" in done.out
+
+
+def test_all_is_well(project: Project) -> None:
+    many = {f"case{number}": "yes" for number in range(7)}
+    two_runs(project, many, many)
+    gates = ("broken", "worse", "significantly-worse", "removed")
+    done = project.run("compare", *[word for gate in gates for word in ("--fail-on", gate)])
+    assert done.code == 0
+    assert done.out.count(": met") == 4
+
+
+def test_what_was_removed_may_be_asked_about(project: Project) -> None:
+    project.suite(case("a"), case("b"))
+    run_with(project, a="yes", b="yes")
+    run_with(project, "--case", "a", a="yes")
+    assert project.run("compare", "--fail-on", "broken").code == 0
+    assert project.run("compare", "--fail-on", "removed").code == 1
+
+
+def test_an_unknown_gate(project: Project) -> None:
+    done = project.run("compare", "--fail-on", "brokn")
+    assert done.code == 2
+    assert "broken" in done.err
+    assert project.run("compare", "--fail-on", "worse-than:x").code == 2
+    assert project.run("compare", "--fail-on", "worse-than:nan").code == 2
+
+
+# By what
+
+
+def graded(project: Project) -> None:
+    graders = [{"type": "contains", "value": name, "name": name} for name in "ye"]
+    cases = [{**case(f"case{number}"), "graders": graders} for number in range(8)]
+    project.suite(*cases)
+    run_with(project, **{f"case{number}": "yes" for number in range(8)})
+    run_with(project, **{f"case{number}": "no e" for number in range(8)})
+
+
+def test_a_grader_may_be_what_counts(project: Project) -> None:
+    graded(project)
+    assert project.run("compare", "--fail-on", "worse", "--grader", "e").code == 0
+    assert project.run("compare", "--fail-on", "worse", "--grader", "y").code == 1
+    both = compared(project, "--grader", "e", "--grader", "y")["tested"]
+    assert [each["grader"] for each in both] == ["e", "y"]
+    assert both[1]["p_adjusted"] == 2 * both[1]["p"]
+
+
+def test_an_unknown_grader(project: Project) -> None:
+    graded(project)
+    done = project.run("compare", "--grader", "yy")
+    assert done.code == 2
+    assert "did you mean `y`?" in done.err
+
+
+def test_scores_may_be_what_counts(project: Project) -> None:
+    graded(project)
+    (tested,) = compared(project, "--measure", "score")["tested"]
+    assert (tested["measure"], tested["base"], tested["head"]) == ("score", 1.0, 1 / 3)
+    assert tested["test"] == "sign-flip"
+
+
+def test_clusters(project: Project) -> None:
+    topics = [f"case{number}" for number in range(8)]
+    project.suite(*(case(name, metadata={"topic": int(name[-1]) // 2}) for name in topics))
+    run_with(project, **dict.fromkeys(topics, "yes"))
+    run_with(project, **dict.fromkeys(topics, "no"))
+    (tested,) = compared(project, "--cluster", "metadata.topic")["tested"]
+    assert (tested["clusters"], tested["test"], tested["p"]) == (4, "sign-flip by cluster", 0.125)
+    done = project.run("compare", "--cluster", "metadata.topc")
+    assert done.code == 2
+    assert "metadata.topc" in done.err
+
+
+# Untrusted
+
+
+def test_markdown_is_safe_to_paste(project: Project) -> None:
+    two_runs(project, {"a": "yes"}, {"a": "```\n<script>@everyone\x1b[31m|"})
+    out = project.run("compare", "--format", "markdown").out
+    assert out.startswith("**Head is not distinguishable from no change.**")
+    assert "````diff" in out
+    assert "\x1b" not in out
+
+
+def test_no_text_steers_the_terminal(project: Project) -> None:
+    two_runs(project, {"a": "yes"}, {"a": "\x1b]0;title\x07\u202e"})
+    out = project.run("compare").out
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+
+
+def test_output_goes_to_a_file(project: Project) -> None:
+    two_runs(project, {"a": "yes"}, {"a": "no"})
+    done = project.run("compare", "-o", "out.md", "--format", "markdown", "--fail-on", "broken")
+    assert (done.code, done.out) == (1, "")
+    assert "1 broken" in (project.path / "out.md").read_text()

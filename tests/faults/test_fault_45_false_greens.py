@@ -1,0 +1,63 @@
+"""Answers that no grader may pass, each with one that had passed it, or would easily."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.run.project import Project
+
+SECRETS = {"type": "contains", "value": "secret", "not": True}
+
+
+def verdicts(project: Project, **cases: tuple[str, Any]) -> dict[str, str]:
+    """What comes of answers, by the names of the cases, each graded by one grader."""
+    project.suite(*[
+        {"id": name, "input": f"say {said}", "graders": [grader]}
+        for name, (said, grader) in cases.items()
+    ])  # fmt: skip
+    project.run("run", "--json")
+    return project.verdicts()
+
+
+def test_fault_45_what_can_not_be_looked_at_fails_also_with_not(project: Project) -> None:
+    found = verdicts(
+        project,
+        prose=("the secret is here", {**SECRETS, "path": "reply"}),
+        elsewhere=('{"note": "secret"}', {**SECRETS, "path": "reply"}),
+        empty=('{"replies": []}', {**SECRETS, "path": "replies.*"}),
+        null=('{"reply": null}', {**SECRETS, "path": "reply"}),
+        inside=("the secret is here", {"type": "any", "not": True, "value": [
+            {"type": "contains", "value": "secret", "path": "reply"},
+        ]}),
+        schema=("no JSON", {"type": "json_schema", "value": {"type": "object"}, "not": True}),
+    )  # fmt: skip
+    assert found == dict.fromkeys(found, "failed")
+    assert len(found) == 6
+
+
+def test_fault_45_every_part_has_to_pass_by_itself(project: Project) -> None:
+    required = {"a": {"equals": 1, "required": True}, "b": 2, "c": 3}
+    found = verdicts(
+        project,
+        one_has_it=('{"items": ["secret", "ok"]}', {**SECRETS, "path": "items.*"}),
+        one_lacks_what_is_required=(
+            '{"items": [{"a": 1, "b": 0, "c": 0}, {"a": 0, "b": 2, "c": 3}]}',
+            {"type": "fields", "path": "items.*", "threshold": 0.3, "value": required},
+        ),
+    )
+    assert found == dict.fromkeys(found, "failed")
+
+
+def test_fault_45_no_value_is_taken_for_another(project: Project) -> None:
+    found = verdicts(
+        project,
+        number=('{"n": 5}', {"type": "equals", "value": "5", "path": "n"}),
+        null=('{"n": null}', {"type": "length", "max": 10, "path": "n"}),
+        flag=('{"n": true}', {"type": "one_of", "value": ["true"], "path": "n"}),
+    )
+    assert found == dict.fromkeys(found, "failed")
+
+
+def test_fault_45_a_mean_without_one_of_its_graders_is_none(project: Project) -> None:
+    mean = {"type": "weighted", "threshold": 0.5, "value": ["expected", {"contains": "x"}]}
+    assert verdicts(project, mean=("x", mean)) == {"mean": "ungraded"}

@@ -1,0 +1,235 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evalcase.errors import ConfigError
+from evalcase.report.compare.compared import Compared
+from evalcase.report.compare.comparison import (
+    Comparison,
+    compare_sides,
+    pair_targets,
+    pair_within,
+    require_target,
+)
+from evalcase.report.compare.gated import find_gated
+from evalcase.report.compare.gates import exit_code, judge, read_gate
+from evalcase.report.compare.side import Side
+from evalcase.report.files.comparison_object import comparison_object
+from evalcase.report.terminal.comparison import comparison_lines
+from evalcase.report.terminal.style import ANSI, PLAIN
+from tests.report.compare.fakes import FakeKept, side
+
+EXAMPLE = "FFFFFFFFF" + "PPP" + "P" * 139 + "F" * 49, "PPPPPPPPP" + "FFF" + "P" * 139 + "F" * 49
+"""9 fixed and 3 broken of 200."""
+SCREEN = """\
+Head is not distinguishable from no change.
+
+base     before
+head     after
+
+200 cases compared: 9 fixed, 3 broken, 0 changed, 188 the same
+
+            base   head  change  95% interval      p
+pass rate  71.0%  74.0%    +3.0  -0.6 to +6.6  0.146
+
+               median     p95  total             each case
+latency  base  1.00 s  1.00 s  200 s
+         head  1.00 s  1.00 s  200 s  ×1.00 (1.00 to 1.00)
+
+p is of the exact McNemar test.
+A change of 5.2 points or more is seen 4 times out of 5 with these cases; 5
+points need about 216 cases.
+
+broken s.eval.yaml: c9 (passed → failed)
+  input     c9?
+  differs
+  base       │ head
+  passed     │ failed
+
+broken   c10, c11
+fixed    c0, c1, c2, c3, c4, c5, c6, c7, c8
+"""
+
+
+def compare(base: Side, head: Side) -> Comparison:
+    return compare_sides(base, head, pair_targets(base.kept.targets, head.kept.targets))
+
+
+def compared(base: str, head: str, *gates: str, **options: Any) -> Compared:
+    comparison = compare(side(base, "before"), side(head, "after"))
+    gated = find_gated(comparison, "passed", ())
+    judged = judge(comparison, gated, [read_gate(gate) for gate in gates])
+    return Compared(comparison, gated, judged, **options)
+
+
+def counts(comparison: Comparison) -> dict[str, int]:
+    return {str(kind): count for kind, count in comparison.tracks[0].counts.items() if count}
+
+
+# The example to the digit
+
+
+def test_the_example_on_a_screen() -> None:
+    lines = list(comparison_lines(compared(*EXAMPLE, limit=1), 80, PLAIN))
+    assert "\n".join(lines) + "\n" == SCREEN
+
+
+def test_the_example_in_numbers() -> None:
+    found = comparison_object(compared(*EXAMPLE))
+    (tested,) = found["tested"]
+    assert [round(100 * tested[name], 1) for name in ("change", "low", "high")] == [3.0, -0.6, 6.6]
+    assert round(tested["p"], 3) == 0.146
+    assert found["result"] == ["Head is not distinguishable from no change."]
+
+
+def test_colours_are_those_of_a_run() -> None:
+    worse = list(comparison_lines(compared("P" * 10, "F" * 10), 80, ANSI))
+    assert worse[0] == f"{ANSI.error}Head is worse than base.\x1b[0m"
+    better = list(comparison_lines(compared("F" * 10, "P" * 10), 80, ANSI))
+    assert better[0] == f"{ANSI.good}Head is better than base.\x1b[0m"
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_no_line_is_wider_than_the_screen(width: int) -> None:
+    lines = comparison_lines(compared(*EXAMPLE, "broken", "significantly-worse"), width, PLAIN)
+    assert max(map(len, lines)) <= width
+
+
+# Kinds
+
+
+def test_kinds() -> None:
+    comparison = compare(side("PFPFPPSEU"), side("FPPEEPPEU"))
+    assert counts(comparison) == {
+        "broken": 2, "fixed": 1, "changed": 1, "same": 4, "skipped": 1
+    }  # fmt: skip
+
+
+def test_another_answer_is_a_change() -> None:
+    base = side("PP", answers={"c0": "one"})
+    assert counts(compare(base, side("PP"))) == {"changed": 1, "same": 1}
+
+
+def test_another_score_is_a_change() -> None:
+    base = side("FF", scores={"c0": 0.5})
+    assert counts(compare(base, side("FF"))) == {"changed": 1, "same": 1}
+
+
+def test_repeats_in_another_order_are_the_same() -> None:
+    assert counts(compare(side({"a": "PPF"}), side({"a": "FPP"}))) == {"same": 1}
+
+
+def test_added_and_removed() -> None:
+    comparison = compare(side({"a": "P", "b": "P"}), side({"b": "P", "c": "F"}))
+    assert counts(comparison) == {"same": 1, "added": 1, "removed": 1}
+    track = comparison.tracks[0]
+    assert [pair.name.case for pair in track.listed["added"]] == ["c"]
+    assert [pair.name.case for pair in track.listed["removed"]] == ["a"]
+    assert comparison.remarks == ("1 case only in head: c", "1 case only in base: a")
+
+
+def test_order_does_not_matter() -> None:
+    cases = {"a": "P", "b": "F", "c": "P"}
+    turned = dict(reversed(cases.items()))
+    assert counts(compare(side(cases), side(turned))) == {"same": 3}
+
+
+def test_shares_of_trials() -> None:
+    track = compare(side({"a": "PPFF", "b": "P"}), side({"a": "PFFF", "b": "P"})).tracks[0]
+    assert track.passed.worse == 0
+    assert track.trials is not None
+    assert (track.trials.base, track.trials.head, track.trials.worse) == (0.75, 0.625, 1)
+
+
+def test_pairs_without_errors() -> None:
+    track = compare(side("PPE"), side("EFP")).tracks[0]
+    assert (track.passed.better, track.passed.worse) == (1, 2)
+    assert (track.without_errors.pairs, track.without_errors.worse) == (1, 1)
+    assert (track.base_errored, track.head_errored) == (1, 1)
+
+
+def test_tags_are_those_of_head() -> None:
+    track = compare(side("PP"), side("PF", tags=["hard", "hard", "long"])).tracks[0]
+    assert [(tag.name, tag.pairs, tag.worse) for tag in track.tags] == [
+        ("hard", 2, 1), ("long", 2, 1)
+    ]  # fmt: skip
+
+
+# Targets
+
+
+def test_targets_are_paired_by_name() -> None:
+    assert pair_targets(["a", "b"], ["b", "c"]) == {"b": "b"}
+    assert pair_targets(["a"], ["b"]) == {"b": "a"}
+    assert pair_targets(["a"], ["a", "b"]) == {"a": "a"}
+
+
+def test_of_one_run_the_first_is_the_base() -> None:
+    assert pair_within(["a", "b", "c"]) == {"b": "a", "c": "a"}
+
+
+def test_one_base_for_several_heads() -> None:
+    base, head = side("PPF", target="a"), side("FPF", target="b")
+    both = FakeKept({})
+    both._results = [*base.kept.results(), *head.kept.results()]
+    both.targets = ("a", "b")
+    comparison = compare_sides(Side(both, "run"), Side(both, "run"), {"b": "a", "a": "b"})
+    assert [track.counts["broken"] for track in comparison.tracks] == [1, 0]
+    assert [track.counts["fixed"] for track in comparison.tracks] == [0, 1]
+
+
+def test_a_target_has_to_be_there() -> None:
+    with pytest.raises(ConfigError, match="did you mean `agent`"):
+        require_target("agnet", side("P"))
+
+
+# Gates
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "gate", "code"),
+    [
+        ("P" * 20, "P" * 20, "broken", 0),
+        ("P" * 20, "P" * 19 + "F", "broken", 1),
+        ("PF" * 10, "FP" * 10, "broken", 1),
+        ("PF" * 10, "FP" * 10, "worse", 0),
+        ("P" * 20, "P" * 19 + "F", "worse", 1),
+        ("P" * 20, "P" * 19 + "F", "significantly-worse", 0),
+        ("P" * 20, "P" * 14 + "F" * 6, "significantly-worse", 1),
+        ("F" * 6, "P" * 6, "significantly-worse", 0),
+        ("P" * 5, "F" * 5, "significantly-worse", 2),
+        ("P" * 20, "P" * 20, "worse-than:0.02", 1),
+        ("P" * 400, "P" * 400, "worse-than:0.02", 0),
+        ("P" * 400, "P" * 398 + "FF", "worse-than:0.02", 0),
+        ("P" * 400, "P" * 395 + "F" * 5, "worse-than:0.02", 1),
+        ("P" * 9 + "U", "P" * 10, "worse", 0),
+        ("E" + "P" * 9, "P" * 10, "worse", 3),
+        ("P" * 10, "P" * 9 + "E", "broken", 3),
+        ("", "", "broken", 3),
+        ("SSS", "SSS", "worse", 3),
+    ],
+)  # fmt: skip
+def test_gates(base: str, head: str, gate: str, code: int) -> None:
+    comparison = compare(side(base), side(head))
+    gated = find_gated(comparison, "passed", ()) if comparison.pairs else []
+    judged = judge(comparison, gated, [read_gate(gate)])
+    assert exit_code(judged) == code, judged
+
+
+def test_without_a_gate_nothing_fails() -> None:
+    comparison = compare(side("PPP"), side("EFF"))
+    assert exit_code(judge(comparison, find_gated(comparison, "passed", ()), [])) == 0
+
+
+def test_of_several_gates_one_is_enough() -> None:
+    assert exit_code(compared("P" * 10, "P" * 9 + "F", "removed", "broken").judged) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["", "brokn", "worse-than", "worse-than:", "worse-than:2", "worse:1"]
+)
+def test_what_is_no_gate(text: str) -> None:
+    with pytest.raises(ValueError, match=r"gate|share"):
+        read_gate(text)
