@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from benchmarks.comparing import comparing_figures, comparing_million_figures
 from benchmarks.coverage import coverage_figures
 from benchmarks.figures import HEADER, Figure, save, show
 from benchmarks.graders import grader_figures
@@ -39,13 +40,15 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "loopback": loopback_figures,
     "many": many_figures,
     "million": million_figures,
+    "comparing": comparing_figures,
+    "comparing-million": comparing_million_figures,
     "peer-runs": peer_run_figures,
     "coverage": coverage_figures,
     "paired": paired_figures,
     "stopping": stopping_figures,
     "small-judge": small_judge_figures,
 }
-ONLY_WHEN_ASKED = ("million", "coverage", "paired", "stopping", "small-judge")
+ONLY_WHEN_ASKED = ("million", "comparing-million", "coverage", "paired", "stopping", "small-judge")
 """The first takes as long as all the others, and the last four measure no time."""
 
 
