@@ -19,6 +19,7 @@ from benchmarks.installed import installed_figures
 from benchmarks.loading import deprecated_figures, json_figures, peer_figures, yaml_figures
 from benchmarks.loopback import loopback_figures
 from benchmarks.many import many_figures, million_figures
+from benchmarks.page import page_figures
 from benchmarks.paired import paired_figures
 from benchmarks.running import peer_run_figures, running_figures
 from benchmarks.small_judge import small_judge_figures
@@ -42,6 +43,7 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "million": million_figures,
     "comparing": comparing_figures,
     "comparing-million": comparing_million_figures,
+    "page": page_figures,
     "peer-runs": peer_run_figures,
     "coverage": coverage_figures,
     "paired": paired_figures,

@@ -59,6 +59,8 @@ class Evaluation:
         self.engine: Engine | None = None
         self.run: Run | None = None
         """The run that it is of, once there is one."""
+        self.on_stuck: Callable[[str], None] = lambda _: None
+        """Is told, in another thread, of a call that blocks the event loop and can't be ended."""
         self._broken: BaseException | None = None
         self._budget: Budget | None = None
         self._is_new = False
@@ -90,7 +92,7 @@ class Evaluation:
                 )  # fmt: skip
             self.run = run
             try:
-                with LoopWatch(plan.warn):
+                with LoopWatch(plan.warn, self._guests.is_overdue, self.on_stuck):
                     return await self._record(run, targets, again)
             finally:
                 await self._guests.settle()

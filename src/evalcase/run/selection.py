@@ -113,7 +113,7 @@ class Choice:
 
     def number(self, suite: str, case: Case) -> int:
         """What decides to which shard a case is dealt."""
-        return number_of("shard", self.place_of(suite), case.id)
+        return shard_number(self.place_of(suite), case.id)
 
     def names(self, suite: str, case: Case, pair: tuple[str, str]) -> bool:
         """Whether a pair of suite and id names a case."""
@@ -147,6 +147,11 @@ def make_choice(selection: Selection, place_of: Callable[[str], str]) -> Choice:
     failed_of = selection.failed_of
     only = frozenset(failed_of.cases) if failed_of is not None else None
     return Choice(selection, place_of, only=only)
+
+
+def shard_number(place: str, id: str) -> int:
+    """What decides to which shard a case is dealt, by the place of its suite and its id."""
+    return number_of("shard", place, id)
 
 
 def number_of(*texts: str) -> int:

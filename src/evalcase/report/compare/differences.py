@@ -4,8 +4,6 @@ chance. It grows with clusters, and with sizes of differences up to a limit, nev
 from __future__ import annotations
 
 from collections import Counter
-from math import isnan
-
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.report.statistics.mcnemar import mcnemar_p, smallest_p
 from evalcase.report.statistics.paired import (
@@ -63,9 +61,9 @@ class Differences:
         self._clusters: dict[str, Cluster] | None = {} if clustered else None
 
     def add(self, base: float, head: float, cluster: str = "") -> None:
-        """Take a pair. One of which either is no number is none."""
+        """Take a pair. One of which either is no number, or none from 0 to 1, is none."""
         difference = head - base
-        if isnan(difference):
+        if not -1 <= difference <= 1:
             return
         self.pairs += 1
         self._base += base
