@@ -4,6 +4,7 @@ chance. It grows with clusters, and with sizes of differences up to a limit, nev
 from __future__ import annotations
 
 from collections import Counter
+
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.report.statistics.mcnemar import mcnemar_p, smallest_p
 from evalcase.report.statistics.paired import (
@@ -62,9 +63,9 @@ class Differences:
 
     def add(self, base: float, head: float, cluster: str = "") -> None:
         """Take a pair. One of which either is no number, or none from 0 to 1, is none."""
-        difference = head - base
-        if not -1 <= difference <= 1:
+        if not (0 <= base <= 1 and 0 <= head <= 1):
             return
+        difference = head - base
         self.pairs += 1
         self._base += base
         self._head += head
