@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from benchmarks.comparing import comparing_figures, comparing_million_figures
 from benchmarks.coverage import coverage_figures
 from benchmarks.figures import HEADER, Figure, save, show
 from benchmarks.graders import grader_figures
@@ -40,6 +41,8 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "loopback": loopback_figures,
     "many": many_figures,
     "million": million_figures,
+    "comparing": comparing_figures,
+    "comparing-million": comparing_million_figures,
     "page": page_figures,
     "peer-runs": peer_run_figures,
     "coverage": coverage_figures,
@@ -47,7 +50,7 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "stopping": stopping_figures,
     "small-judge": small_judge_figures,
 }
-ONLY_WHEN_ASKED = ("million", "coverage", "paired", "stopping", "small-judge")
+ONLY_WHEN_ASKED = ("million", "comparing-million", "coverage", "paired", "stopping", "small-judge")
 """The first takes as long as all the others, and the last four measure no time."""
 
 
