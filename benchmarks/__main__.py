@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from benchmarks.comparing import comparing_figures, comparing_million_figures
 from benchmarks.coverage import coverage_figures
 from benchmarks.figures import HEADER, Figure, save, show
 from benchmarks.graders import grader_figures
@@ -44,6 +45,8 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "report": report_figures,
     "report-million": report_million_figures,
     "million": million_figures,
+    "comparing": comparing_figures,
+    "comparing-million": comparing_million_figures,
     "page": page_figures,
     "peer-runs": peer_run_figures,
     "coverage": coverage_figures,
@@ -53,9 +56,10 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "small-judge": small_judge_figures,
 }
 ONLY_WHEN_ASKED = (
-    "million", "report-million", "coverage", "intervals", "paired", "stopping", "small-judge"
+    "million", "report-million", "comparing-million", "coverage", "intervals", "paired",
+    "stopping", "small-judge",
 )  # fmt: skip
-"""The first two take as long as all the others, and the last five measure no time."""
+"""The first three take as long as all the others, and the last five measure no time."""
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from evalcase.cli import declare, run_flags
 from evalcase.cli.explained import explained
@@ -26,9 +26,6 @@ from evalcase.record.begun import note_start
 from evalcase.run.selection import Selection, Shard
 from evalcase.system.world import this_world
 from evalcase.text.visible import visible
-
-if TYPE_CHECKING:
-    from evalcase.evaluation.stopping import Stopping
 
 _SELECTION = ("globs", "tags", "shard", "sample", "seed", "limit", "failed_of")
 
@@ -159,16 +156,12 @@ def _run(given: dict[str, object]) -> int:
     if dry_run:
         manner.print(_say_what_would_run(plan, manner.as_json))
         return 0
-    evaluation = Evaluation(plan, view, stopping=_make_stopping(plan, folder))
+    evaluation = Evaluation(plan, view)
+    if plan.options.stop is not None:
+        from evalcase.evaluation.stopping import make_stopping
+
+        evaluation.stopping = make_stopping(plan, folder)
     return execute(evaluation, partial(evaluation.carry_out, folder), view, manner)
-
-
-def _make_stopping(plan: Plan, folder: str) -> Stopping | None:
-    if plan.options.stop is None:
-        return None
-    from evalcase.evaluation.stopping import make_stopping
-
-    return make_stopping(plan, folder)
 
 
 def _say_what_would_run(plan: Plan, as_json: bool) -> Iterator[str]:

@@ -46,16 +46,13 @@ if TYPE_CHECKING:
 class Evaluation:
     """A run on its way. `engine` is there once trials are under way, and can be interrupted."""
 
-    def __init__(
-        self, plan: Plan, watcher: Watcher, by: By | None = None,
-        stopping: Stopping | None = None,
-    ) -> None:  # fmt: skip
-        """With `by`, answers that are known are graded by that, and nobody is asked; `stopping`
-        says when a new run is decided."""
+    def __init__(self, plan: Plan, watcher: Watcher, by: By | None = None) -> None:
+        """With `by`, answers that are known are graded by that, and nobody is asked."""
         self.plan = plan
         self.watcher = watcher
         self._by = by
-        self._stopping = stopping
+        self.stopping: Stopping | None = None
+        """What says when a new run is decided, if that ends it."""
         self.engine: Engine | None = None
         self.run: Run | None = None
         """The run that it is of, once there is one."""
@@ -167,7 +164,7 @@ class Evaluation:
         if status != "stopped":
             return End(status, notice)
         cap_usd = self._budget.cap_usd if self._budget.is_spent else None
-        decision = self._stopping.decision if self._stopping is not None else None
+        decision = self.stopping.decision if self.stopping is not None else None
         return End(status, notice, self.engine.failed_fast, cap_usd, decision=decision)
 
     def _set_up(
@@ -180,7 +177,7 @@ class Evaluation:
         spent_usd = tally.totals().spent_usd or 0.0
         ahead = rows_ahead(limits.concurrency)
         session = Session(journal, tally, self.watcher.finished, ahead)
-        stopping = self._stopping
+        stopping = self.stopping
         engine = self.engine = Engine(
             limits, self.watcher, self._fail_fast(index, again), targets.context,
             stopping.look if stopping is not None else None,

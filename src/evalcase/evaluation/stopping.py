@@ -23,13 +23,11 @@ from evalcase.report.statistics.sequence import ALPHA, PassSequence, weigh_chang
 from evalcase.run.selection import number_of
 
 
-def make_stopping(plan: Plan, runs_dir: str) -> Stopping | None:
-    """What decides when a run may end early, if that was asked for. Raise ConfigError if there is
+def make_stopping(plan: Plan, runs_dir: str) -> Stopping:
+    """What decides when a run may end early, as its options ask for. Raise ConfigError if there is
     nothing to decide by."""
-    options = plan.options
-    if options.stop is None:
-        return None
-    base = None
+    options, base = plan.options, None
+    assert options.stop is not None
     if options.against is not None:
         base = find_base(options.against, runs_dir, plan.config.root, tuple(plan.trials))
     stopping = Stopping(options.stop, options.selection.seed, options.fail_under, base)

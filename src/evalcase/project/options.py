@@ -123,6 +123,9 @@ class Keywords(TypedDict, total=False):
     retry_timeouts: bool
     max_cost_usd: float
     fail_fast: bool
+    fail_under: float
+    stop: Rule
+    against: str
     cache: bool
     env_file: str
     no_exec: bool

@@ -185,14 +185,17 @@ class Guests:
         return guest
 
     def _begin(self, guest: _Guest, life: Coroutine[Any, None, None], name: str) -> None:
+        self._start(guest, life, name)
+        if guest.task is not None:
+            guest.waiter = self._loop.create_future()
+            self.timer.add(guest, guest.limit_s)
+
+    def _start(self, guest: _Guest, life: Coroutine[Any, None, None], name: str) -> None:
         """Let it make its first step, and a task of what is left then."""
         outer, self._beginning = self._beginning, guest
         guest.task = self._starter.start(life, name)
         self._beginning = outer
         forks.end_if_forked(self.forks)
-        if guest.task is not None:
-            guest.waiter = self._loop.create_future()
-            self.timer.add(guest, guest.limit_s)
 
     async def _wait(self, guests: Sequence[_Guest], name: str) -> None:
         try:
@@ -218,7 +221,7 @@ class Guests:
         rest = call.rest()
         if rest is not None:
             guest.call, guest.waiter = None, self._loop.create_future()
-            self._start(guest, rest, name)
+            self._start(guest, guest.live(rest), name)
             if guest.task is not None and guest.when <= self._loop.time():
                 guest.ring()  # it did just before
 
