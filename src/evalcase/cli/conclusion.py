@@ -31,6 +31,7 @@ from evalcase.report.terminal.summary import (
     summary_lines,
     verdict_lines,
 )
+from evalcase.text.visible import visible
 
 
 class RecordPlace(NamedTuple):
@@ -41,7 +42,7 @@ class RecordPlace(NamedTuple):
 
 
 def conclusion_lines(
-    evaluated: Evaluated, statistics: Statistics, gradings: int, find_case: FindCase,
+    evaluated: Evaluated, statistics: Statistics, find_case: FindCase,
     place: RecordPlace, width: int, style: Style, figures: Figures | None = None,
     by: Collection[Kind] = KINDS, *, is_own: bool = True,
 ) -> Iterator[str]:  # fmt: skip
@@ -49,7 +50,7 @@ def conclusion_lines(
     failed = statistics.shown("failed")
     name, first = name_run(evaluated.run, place), failed[0].result.key if failed else None
     next_one = suggest_next(evaluated, name, first, is_own=is_own)
-    ending = _ending(evaluated, place, next_one, gradings)
+    ending = _ending(evaluated, place, next_one)
     if figures is None:
         from evalcase.report.figures.summing import sum_up
 
@@ -79,13 +80,13 @@ def gather_statistics(kept: KeptRun) -> Statistics:
     return statistics
 
 
-def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str, gradings: int = 1) -> Ending:
-    number = evaluated.grading or gradings
+def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str) -> Ending:
     return Ending(
         evaluated.totals, evaluated.duration_s, seen_from(place.cwd, evaluated.run.path),
         why_incomplete(evaluated), next_one,
         f"evalcase report {name_run(evaluated.run, place)} --format jsonl",
-        f"{number} of {gradings}" if gradings > 1 else "", origin_of(evaluated.run) or "",
+        "" if evaluated.graded_by is None else visible(str(evaluated.graded_by)),
+        origin_of(evaluated.run) or "",
         evaluated.not_run, see_suites(evaluated.run, place.config.root, place.cwd),
         say_mixed(evaluated.mixed), _say_saved(evaluated),
     )  # fmt: skip
@@ -184,4 +185,5 @@ def summary_object(
         "duration_s": evaluated.duration_s,
         "decision": encode(evaluated.decision) if evaluated.decision is not None else None,
         "failed_of": origin_of(evaluated.run), "mixed": list(evaluated.mixed),
+        "grading": None if evaluated.graded_by is None else evaluated.graded_by._asdict(),
     }  # fmt: skip

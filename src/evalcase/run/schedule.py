@@ -36,9 +36,15 @@ class _Places:
         self._free = count
         self._waiting: deque[asyncio.Future[None]] = deque()
 
+    def take_at_once(self) -> bool:
+        """Take one, if nobody has to be waited for."""
+        if self._free <= 0 or self._waiting:
+            return False
+        self._free -= 1
+        return True
+
     async def take(self) -> None:
-        if self._free > 0 and not self._waiting:
-            self._free -= 1
+        if self.take_at_once():
             return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
@@ -68,6 +74,10 @@ class _Place:
     async def take(self) -> None:
         await self._places.take()
         self._is_held = True
+
+    def take_at_once(self) -> bool:
+        self._is_held = self._places.take_at_once()
+        return self._is_held
 
     def give(self) -> None:
         if self._is_held:
@@ -186,7 +196,8 @@ class Engine:
         assert task is not None
         place = self._held[task] = _Place(places)
         while True:
-            await place.take()
+            if not place.take_at_once():
+                await place.take()
             try:
                 trial = self._next(trials)
                 if trial is None:

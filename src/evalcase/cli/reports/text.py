@@ -27,7 +27,7 @@ def _summary(reported: Reported) -> Iterator[str]:
     figures = reported.figuring.sum_up(statistics.ledger, evaluated.not_run)
     figures = settle(figures, evaluated.decision, whole=reported.wanted.is_all)
     return conclusion_lines(
-        evaluated, statistics, kept.gradings, kept.find_case,
+        evaluated, statistics, kept.find_case,
         reported.place, reported.width, reported.style, figures, reported.figuring.by,
         is_own=reported.is_own,
     )  # fmt: skip
