@@ -44,6 +44,9 @@ function drawMark(verdict, label) {
     svg('path', { class: 'outline', d: outline }), svg('path', { class: 'sign', d: sign }));
 }
 
+// In `evalcase view` the name leads to the list of all runs.
+const drawBrand = (home) => (home ? h('a', { class: 'brand', href: home }, 'evalcase') : h('span', { class: 'brand' }, 'evalcase'));
+
 function announce(text) {
   const place = document.getElementById('live');
   if (place && place.textContent !== text) place.textContent = text;
