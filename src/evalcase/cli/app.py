@@ -23,6 +23,7 @@ COMMANDS = {
     "report": "Show what came of a run that was kept.",
     "compare": "Compare two runs, or two targets, case by case.",
     "view": "Show all runs in the browser.",
+    "merge": "Put the shards of a run together to one.",
     "calibrate": "Find out how far a judge can be trusted.",
     "graders": "List the graders, or explain one of them.",
     "init": "Write a starter that runs at once.",
@@ -49,6 +50,7 @@ ABOUT = """
     evalcase report             see one of them again, or one of its cases in full
     evalcase compare            see what changed since the run before
     evalcase view               see all of them in the browser
+    evalcase merge FOLDER       put the shards of a run together
     evalcase calibrate          see how far a judge can be trusted
     evalcase graders [NAME]     see what can be graded, and how it is written
     evalcase schema > FILE      let the editor complete and underline

@@ -12,6 +12,7 @@ from evalcase.model.result import Result
 from evalcase.record.evaluated import Evaluated
 from evalcase.record.folder import origin_of
 from evalcase.record.kept import KeptRun
+from evalcase.report.figures.decided import settle
 from evalcase.report.figures.figures import Figures
 from evalcase.report.figures.ledger import Ledger
 from evalcase.report.files.folded import CaseTrials, fold_trials
@@ -29,6 +30,7 @@ def write_html(reported: Reported, home: str = "", watch: Told | None = None) ->
 
     def describe() -> Page:
         figures = reported.figuring.sum_up(ledger, evaluated.not_run)
+        figures = settle(figures, evaluated.decision, whole=reported.wanted.is_all)
         facts = describe_run(kept, evaluated, figures)
         return Page(facts, more=more, home=home, watch=watch)
 

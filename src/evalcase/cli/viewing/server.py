@@ -32,7 +32,7 @@ from evalcase.record.tail import GrowingJournal, Grown
 from evalcase.report.compare.compared import Compared
 from evalcase.report.compare.comparison import compare_sides
 from evalcase.report.compare.gated import find_gated
-from evalcase.report.page.assets import RUNS_SCRIPTS, build_shell
+from evalcase.report.page.assets import RUNS_SCRIPTS, SERVED_SCRIPTS, build_shell
 from evalcase.report.page.chunks import pack, squeeze
 from evalcase.report.page.columns import tell_row
 from evalcase.report.page.detail import tell_case
@@ -63,7 +63,7 @@ class Viewer:
 
     async def show_runs(self, request: web.Request) -> web.StreamResponse:
         told = await self._in_turn(self._listing.tell)
-        shell = build_shell(RUNS_SCRIPTS, served=True)
+        shell = build_shell(RUNS_SCRIPTS)
         pieces = [shell.head, pack("runs", squeeze(told)), shell.tail]
         return await self._send(request, pieces, shell.policy)
 
@@ -135,7 +135,7 @@ class Viewer:
             async with self._turn:
                 await asyncio.to_thread(file.writelines, make())
             file.seek(0)
-            return await self._send(request, _blocks(file), build_shell(served=True).policy)
+            return await self._send(request, _blocks(file), build_shell(SERVED_SCRIPTS).policy)
 
     async def _send(
         self, request: web.Request, pieces: Iterable[bytes], policy: str

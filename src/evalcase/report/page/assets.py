@@ -15,9 +15,12 @@ from evalcase.model.quick_tuple import NamedTuple
 
 SCRIPTS = (
     "dom", "text", "data", "numbers", "state", "filters", "list", "messages", "diff", "grades",
-    "labels", "case", "charts", "compare", "keys", "watch", "main",
+    "labels", "case", "charts", "compare", "keys", "main",
 )  # fmt: skip
 """In the order in which they are put together: later ones use what earlier ones define."""
+SERVED_SCRIPTS = ("watch", *SCRIPTS)
+"""Those of a page that comes from `evalcase view`, and may ask it for more. One that is kept can't
+even try."""
 RUNS_SCRIPTS = ("dom", "text", "data", "numbers", "runs")
 """Those of the list of runs that `evalcase view` shows."""
 
@@ -39,8 +42,9 @@ class Shell(NamedTuple):
 
 
 @cache
-def build_shell(scripts: tuple[str, ...] = SCRIPTS, *, served: bool = False) -> Shell:
+def build_shell(scripts: tuple[str, ...] = SCRIPTS) -> Shell:
     """The page without its data."""
+    served = scripts != SCRIPTS
     script, style = read_script(scripts), _read("page.css")
     if scripts == RUNS_SCRIPTS:
         style += _read("runs.css")

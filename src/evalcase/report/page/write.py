@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 from evalcase.model.quick_dataclass import asdict, dataclass
 from evalcase.report.figures.json_object import figures_object
-from evalcase.report.page.assets import build_shell
+from evalcase.report.page.assets import SCRIPTS, SERVED_SCRIPTS, build_shell
 from evalcase.report.page.chunks import Chunks, Kept, pack, squeeze
 from evalcase.report.page.columns import VERDICTS, Table
 from evalcase.report.page.detail import tell_case
@@ -38,7 +38,7 @@ def write_page(
 ) -> Iterator[bytes]:  # fmt: skip
     """The pieces of a page, which can be described once its rows have come. `scratch` is an empty
     file, for what may have to be left out."""
-    shell = build_shell(served=served)
+    shell = build_shell(SERVED_SCRIPTS if served else SCRIPTS)
     yield shell.head
     size = len(shell.head) + len(shell.tail)
     chunks, table = Chunks(scratch), Table(compared=compared)
