@@ -12,8 +12,8 @@ from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.result import Result
 from evalcase.report.page.subject import CaseRow
 
-VERDICTS = ("passed", "failed", "errored", "ungraded", "skipped", "unfinished")
-"""By the number that stands for each."""
+VERDICTS = ("passed", "failed", "errored", "ungraded", "skipped", "unfinished", "absent")
+"""By the number that stands for each; absent is what only the other run has."""
 NAMES = (
     "case", "suite", "target", "verdict", "score", "seconds", "cost", "tokens", "trials", "passed",
     "answers", "retries", "tags", "failing", "asked", "reason", "chunk", "place",
@@ -98,7 +98,7 @@ def tell_row(row: CaseRow) -> dict[str, Any]:
     """What the table shows of a case, with names as they are."""
     return {
         "case": row.case, "suite": row.suite, "target": row.target,
-        "verdict": row.verdict or "unfinished",
+        "verdict": "absent" if row.outcome is None else row.verdict or "unfinished",
         **_measure(row.results),
         "passed": row.outcome.passed if row.outcome is not None else 0,
         "tags": row.known.tags if row.known is not None else (),

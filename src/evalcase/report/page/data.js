@@ -49,6 +49,7 @@ async function loadDetail(row) {
 }
 
 const verdictOf = (row) => data.about.verdicts[data.columns.verdict[row]];
+const wasTried = (row) => !['skipped', 'absent'].includes(verdictOf(row));
 const isCompared = () => Boolean(data.about.base);
 
 function holdsWord(value, word) {
