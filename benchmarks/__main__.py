@@ -17,6 +17,7 @@ from benchmarks.grading import grading_figures
 from benchmarks.growth import growth_figures
 from benchmarks.installed import installed_figures
 from benchmarks.intervals import interval_figures
+from benchmarks.judging import judging_figures, regrading_figures
 from benchmarks.loading import deprecated_figures, json_figures, peer_figures, yaml_figures
 from benchmarks.loopback import loopback_figures
 from benchmarks.many import many_figures, million_figures
@@ -40,6 +41,8 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "running": running_figures,
     "grading": grading_figures,
     "graders": grader_figures,
+    "regrading": regrading_figures,
+    "judging": judging_figures,
     "loopback": loopback_figures,
     "many": many_figures,
     "report": report_figures,
