@@ -90,7 +90,8 @@ LOOKS: dict[str, list[str]] = {
     "list": ["list"],
     "report": ["report", "latest"],
     "report of a case": ["report", "latest", "--case", "c0"],
-    **{f"report as {form}": ["report", "latest", "--format", form] for form in FORMS},
+    **{f"report as {form}": ["report", "latest", "--format", form, "-o", "x"] for form in FORMS},
+    "report as JSON lines": ["report", "latest", "--format", "jsonl"],
 }
 USES: dict[str, list[str]] = {
     "resume": ["resume"],
