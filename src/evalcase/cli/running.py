@@ -144,6 +144,8 @@ def print_conclusion(
 ) -> int:
     """Say what came of it, and write the reports that are wanted: 0 if that could be done.
     Statistics that nobody has are made of the record."""
+    if not manner.is_new:
+        evaluated = replace(evaluated, graded_by=KeptRun(evaluated.run).graded_by)
     if manner.as_json:
         manner.print([json.dumps(summary_object(evaluated))])
     else:
@@ -163,9 +165,8 @@ def _print_summary(
         if manner.quiet:
             lines = last_lines(evaluated, place, width, style)
         else:
-            gradings = 1 if manner.is_new else kept.gradings
             lines = conclusion_lines(
-                evaluated, statistics or gather_statistics(kept), gradings,
+                evaluated, statistics or gather_statistics(kept),
                 kept.find_case, place, width, style,
             )  # fmt: skip
         manner.print(lines)

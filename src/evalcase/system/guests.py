@@ -9,10 +9,10 @@ they need no task, and are given up at their limit.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system import forks
@@ -21,6 +21,8 @@ from evalcase.system.queue_time import QueueTime
 from evalcase.system.stubborn import end_coroutine
 from evalcase.system.threads import PlainCall
 from evalcase.system.timer import Timer
+
+T = TypeVar("T")
 
 GRACE_S = 2.5
 """How long a guest may take to leave. Programs are ended within that time."""
@@ -67,10 +69,18 @@ class _Guest:
         except BaseException as error:  # noqa: BLE001 - the boundary: it is the guest's own
             self.leave(None, error)
 
+    async def live_by(self, function: Callable[[T], Awaitable[object]], argument: T) -> None:
+        """The same, where the call itself may raise: it is the guest's own, too."""
+        try:
+            self.leave(await function(argument), None)
+        except BaseException as error:  # noqa: BLE001 - the boundary, as above
+            self.leave(None, error)
+
     def leave(self, value: object, error: BaseException | None) -> None:
         forks.end_if_forked(self.guests.forks)
         took_s = perf_counter() - self.started
-        self.stay = Stay(value, error, self._is_late(took_s), took_s)
+        is_late = took_s > self.limit_s if self.queue is None else self._is_late(took_s)
+        self.stay = Stay(value, error, self.is_told or is_late, took_s)
         if self.waiter is not None and not self.waiter.done():
             self.waiter.set_result(None)
 
@@ -138,6 +148,16 @@ class Guests:
             await self._wait((guest,), name)
         return guest.take_stay()
 
+    async def call(
+        self, function: Callable[[T], Awaitable[object]], argument: T, limit_s: float, name: str
+    ) -> Stay:
+        """The same for what a function gives to be awaited."""
+        guest = _Guest(self, limit_s, None)
+        self._begin(guest, guest.live_by(function, argument), name)
+        if guest.stay is None:
+            await self._wait((guest,), name)
+        return guest.take_stay()
+
     async def run_all(
         self, calls: Iterable[tuple[Awaitable[object], float, QueueTime | None]], name: str
     ) -> list[Stay]:
@@ -159,18 +179,21 @@ class Guests:
         guest = _Guest(self, limit_s, queue)
         if isinstance(awaitable, PlainCall):
             guest.call, guest.waiter = awaitable, awaitable.begin()
+            self.timer.add(guest, limit_s)
         else:
-            self._start(guest, awaitable, name)
-            if guest.task is None:
-                return guest
-            guest.waiter = self._loop.create_future()
-        self.timer.add(guest, limit_s)
+            self._begin(guest, guest.live(awaitable), name)
         return guest
 
-    def _start(self, guest: _Guest, awaitable: Awaitable[object], name: str) -> None:
+    def _begin(self, guest: _Guest, life: Coroutine[Any, None, None], name: str) -> None:
+        self._start(guest, life, name)
+        if guest.task is not None:
+            guest.waiter = self._loop.create_future()
+            self.timer.add(guest, guest.limit_s)
+
+    def _start(self, guest: _Guest, life: Coroutine[Any, None, None], name: str) -> None:
         """Let it make its first step, and a task of what is left then."""
         outer, self._beginning = self._beginning, guest
-        guest.task = self._starter.start(guest.live(awaitable), name)
+        guest.task = self._starter.start(life, name)
         self._beginning = outer
         forks.end_if_forked(self.forks)
 
@@ -198,7 +221,7 @@ class Guests:
         rest = call.rest()
         if rest is not None:
             guest.call, guest.waiter = None, self._loop.create_future()
-            self._start(guest, rest, name)
+            self._start(guest, guest.live(rest), name)
             if guest.task is not None and guest.when <= self._loop.time():
                 guest.ring()  # it did just before
 
