@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from benchmarks.comparing import comparing_figures, comparing_million_figures
 from benchmarks.coverage import coverage_figures
 from benchmarks.figures import HEADER, Figure, save, show
 from benchmarks.graders import grader_figures
@@ -18,9 +19,11 @@ from benchmarks.installed import installed_figures
 from benchmarks.loading import deprecated_figures, json_figures, peer_figures, yaml_figures
 from benchmarks.loopback import loopback_figures
 from benchmarks.many import many_figures, million_figures
+from benchmarks.page import page_figures
 from benchmarks.paired import paired_figures
 from benchmarks.running import peer_run_figures, running_figures
 from benchmarks.small_judge import small_judge_figures
+from benchmarks.stopping import stopping_figures
 from benchmarks.streaming import streaming_figures
 
 HERE = Path(__file__).parent
@@ -38,13 +41,17 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "loopback": loopback_figures,
     "many": many_figures,
     "million": million_figures,
+    "comparing": comparing_figures,
+    "comparing-million": comparing_million_figures,
+    "page": page_figures,
     "peer-runs": peer_run_figures,
     "coverage": coverage_figures,
     "paired": paired_figures,
+    "stopping": stopping_figures,
     "small-judge": small_judge_figures,
 }
-ONLY_WHEN_ASKED = ("million", "coverage", "paired", "small-judge")
-"""The first takes as long as all the others, and the last three measure no time."""
+ONLY_WHEN_ASKED = ("million", "comparing-million", "coverage", "paired", "stopping", "small-judge")
+"""The first takes as long as all the others, and the last four measure no time."""
 
 
 def main() -> None:

@@ -184,6 +184,10 @@ async def evaluate_async(
     given = Given(suites, made, name_graders(graders))
     plan = prepare(chosen, config, world, warn, given, scrubber)
     evaluation = Evaluation(plan, Listener(options.get("on_result")))
+    if chosen.stop is not None:
+        from evalcase.evaluation.stopping import make_stopping
+
+        evaluation.stopping = make_stopping(plan, folder)
     return await evaluation.carry_out(folder)
 
 

@@ -372,6 +372,26 @@ def test_no_text_steers_the_terminal(project: Project) -> None:
     assert "\u202e" not in out
 
 
+def test_numbers_of_strangers_are_any(project: Project) -> None:
+    """Whatever they are, what comes out is JSON."""
+    two_runs(project, {"a": "yes", "b": "no"}, {"a": "no", "b": "no"})
+    for name, big in (("base", 1e300), ("head", 1e-300)):
+        run = "previous" if name == "base" else "latest"
+        lines = project.run("report", run, "--format", "jsonl").out.splitlines()
+        rows = [json.loads(line) for line in lines]
+        for row in rows:
+            row["grades"][0]["score"] = -big
+            row |= {"cost_usd": big, "duration_s": big, "usage": {"input_tokens": -1}}
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (project.path / f"{name}.jsonl").write_text(text)
+    found = json.loads(
+        project.run("compare", "base.jsonl", "head.jsonl", "--json", "--measure", "score").out,
+        parse_constant=pytest.fail,
+    )
+    assert found["targets"][0]["score"]["pairs"] == 0
+    assert project.run("compare", "base.jsonl", "head.jsonl").code == 0
+
+
 def test_output_goes_to_a_file(project: Project) -> None:
     two_runs(project, {"a": "yes"}, {"a": "no"})
     done = project.run("compare", "-o", "out.md", "--format", "markdown", "--fail-on", "broken")

@@ -22,6 +22,7 @@ COMMANDS = {
     "list": "List the runs that were kept.",
     "report": "Show what came of a run that was kept.",
     "compare": "Compare two runs, or two targets, case by case.",
+    "merge": "Put the shards of a run together to one.",
     "calibrate": "Find out how far a judge can be trusted.",
     "graders": "List the graders, or explain one of them.",
     "init": "Write a starter that runs at once.",
@@ -47,6 +48,7 @@ ABOUT = """
     evalcase list               see the runs that were kept
     evalcase report             see one of them again, or one of its cases in full
     evalcase compare            see what changed since the run before
+    evalcase merge FOLDER       put the shards of a run together
     evalcase calibrate          see how far a judge can be trusted
     evalcase graders [NAME]     see what can be graded, and how it is written
     evalcase schema > FILE      let the editor complete and underline

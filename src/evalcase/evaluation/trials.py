@@ -101,7 +101,8 @@ class Trials:
         asker = partial(self._gate.ask_for_grader, within=question)
         context = Context(trial.case, question, answer, asker=asker, duration_s=duration_s)
         limit_s = self._plan.config.grader_timeout_s
-        return grade_answer(context, graders, self._guests, limit_s)
+        only_these = self._plan.graders.only_given
+        return grade_answer(context, graders, self._guests, limit_s, only_these=only_these)
 
     def _question(self, trial: Trial, files: dict[str, str] | Unfit) -> Question:
         """What is asked. All was well with its files before the run, but may not be now."""

@@ -14,7 +14,7 @@ from evalcase.graders.compare.text_difference import first_difference
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
-from evalcase.model.option import option
+from evalcase.model.option import UNSAID, Unsaid, option
 from evalcase.model.path_steps import path_steps
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Anything, Choice, Flag, ListOf, Number, OneOf
@@ -33,7 +33,9 @@ class JsonEqualsGrader(Grader):
         example="- {type: json_equals, value: {total: 10, id: 1}, ignore: [id], within: 0.01}",
     )  # fmt: skip
 
-    value: JSON = option(Anything(), "What it equals; without it, `expected_output`.", default=None)
+    value: JSON | Unsaid = option(
+        Anything(), "What it equals; without it, `expected_output`.", default=UNSAID
+    )
     ignore: tuple[str, ...] = option(
         _PATHS, "Paths where nothing is compared.", default=(), example=["id", "items.*.created"],
         elsewhere=("exclude", "ignore_paths"),
@@ -52,12 +54,15 @@ class JsonEqualsGrader(Grader):
     )  # fmt: skip
 
     def compares_expected(self) -> bool:
-        return self.value is None
+        return self.value is UNSAID
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
-        if self.value is None and not context.case.expects_output:
-            return NOTHING
-        expected = expected_value(context.case) if self.value is None else self.value
+        if isinstance(self.value, Unsaid):
+            if not context.case.expects_output:
+                return NOTHING
+            expected = expected_value(context.case)
+        else:
+            expected = self.value
         got = graded_value(context)
         if self.unordered and _is_large(got):
             return self._grade_aside(expected, got)

@@ -8,12 +8,12 @@ from typing import Any
 
 from evalcase.model.case import Case
 from evalcase.model.table import Table, mark_of
+from evalcase.record.gradings import GRADING
 from evalcase.record.lines import JournalLines, damaged, line_number, open_lines, read_line_at
 from evalcase.text.journal_row import decode_row
 from evalcase.text.late_pattern import late_pattern
 
 CASE = b'{"type":"case",'
-_GRADING = b'{"type":"grading",'
 _TAGS = b'"tags"'
 """In the row of a case with tags; and perhaps of others."""
 _END = b'{"type":"end",'
@@ -86,7 +86,7 @@ def shelve_cases(path: str, upto: int | None = None) -> CaseShelf:
             places.add(mark, begins, _TAGS in line)
         elif line.startswith(_END):
             replaced.clear()
-        elif upto is not None and line.startswith(_GRADING) and _number(line) > upto:
+        elif upto is not None and line.startswith(GRADING) and _number(line) > upto:
             for earlier in reversed(replaced):
                 places.add(*earlier)
             break

@@ -94,11 +94,14 @@ class Engine:
         watcher: Watcher,
         fail_fast: FailFast | None = None,
         context: Context | None = None,
+        decide: Callable[[Result], str | None] | None = None,
     ) -> None:
-        """`context` is what code of targets and graders finds set."""
+        """`context` is what code of targets and graders finds set; `decide` says why no more
+        trials need be started after a result, if that is so."""
         self.limits = limits
         self.watcher = watcher
         self.fail_fast = fail_fast
+        self.decide = decide
         self.stopping = False
         self.interrupted = False
         self.failed_fast = False
@@ -213,3 +216,5 @@ class Engine:
         if self.fail_fast is not None and self.fail_fast.must_stop(result):
             self.failed_fast = True
             self.stop(f"--fail-fast: {result.key.case} did not pass")
+        if self.decide is not None and (reason := self.decide(result)) is not None:
+            self.stop(reason)

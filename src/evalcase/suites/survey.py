@@ -64,7 +64,10 @@ def survey_cases(
             checked = iter(suites)
         named = tuple(dict.fromkeys(options.targets))
         for suite, case in found.choice.choose(checked):
-            _note_case(suite, case, named or targets_of(case, config), options, known, found)
+            needs = _note_case(suite, case, named or targets_of(case, config), options, found)
+            may_ask = case.needs_judge or "graders" in case.data
+            if may_ask and not case.skip and not graders.only_given:
+                _note_asked(case, known, needs)
             graders.want(suite, case)
     except ConfigError as error:
         fault = error
@@ -112,20 +115,18 @@ def _look_at_filters(
 
 
 def _note_case(
-    suite: str, case: Case, targets: tuple[str, ...], options: RunOptions, known: Known,
-    found: Survey,
-) -> None:  # fmt: skip
+    suite: str, case: Case, targets: tuple[str, ...], options: RunOptions, found: Survey
+) -> SuiteNeeds:
     needs = found.needs.get(suite)
     if needs is None:
         needs = found.needs[suite] = SuiteNeeds(set(), set(), set())
-    if not case.skip and (case.needs_judge or "graders" in case.data):
-        _note_asked(case, known, needs)
     times = times_of(case, options.repeat)
     for name in targets:
         found.trials[name] = found.trials.get(name, 0) + times
         found.cases[name] = found.cases.get(name, 0) + 1
         if not options.targets:
             needs.targets.add(name)
+    return needs
 
 
 def describe_remarks(suites: SomeSuites) -> str:

@@ -14,6 +14,7 @@ from evalcase.model.result import Result
 from evalcase.record.evaluated import Evaluated, read_evaluated
 from evalcase.record.kept import KeptRun
 from evalcase.record.tally import Tally
+from evalcase.report.figures.decided import settle
 from evalcase.report.figures.figures import Figures
 from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.statistics import Statistics
@@ -66,7 +67,8 @@ class Reported:
         """Those of all results that count. Raise ConfigError where the run hasn't got them."""
         statistics = Statistics((), self.figuring.open_ledger())
         evaluated = self.evaluated(statistics)
-        return self.figuring.sum_up(statistics.ledger, evaluated.not_run)
+        figures = self.figuring.sum_up(statistics.ledger, evaluated.not_run)
+        return settle(figures, evaluated.decision, whole=self.wanted.is_all)
 
     def evaluated(self, statistics: Statistics | None = None) -> Evaluated:
         """What came of the run, or of a case or a target; statistics are filled on the way."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import ulp
 
 from evalcase.graders.compare.excerpt import quote
 from evalcase.graders.compare.json_difference import Difference, step_text
@@ -110,14 +111,20 @@ def is_number(value: JSON) -> bool:
 
 
 def are_within(left: JSON, right: JSON, margin: float) -> bool:
-    """Whether two numbers are no further apart; what a rounding of floats spoils is forgiven."""
-    assert isinstance(left, int | float)
-    assert isinstance(right, int | float)
+    """Whether two numbers are no further apart. Whole ones are compared exactly; of others, what
+    is lost by writing them in binary is forgiven: 1.1 is within 0.1 of 1."""
+    left, right = _whole(left), _whole(right)
+    are_whole = isinstance(left, int) and isinstance(right, int)
     try:
-        apart = abs(left - right)
-        return apart <= margin or apart - margin <= 1e-9 * max(abs(margin), abs(right) * 1e-6)
+        noise = ulp(margin) if are_whole else ulp(max(abs(left), abs(right), margin))
+        return abs(left - right) <= margin + 2 * noise
     except OverflowError:  # an integer that no float can hold
         return False
+
+
+def _whole(number: JSON) -> int | float:
+    assert isinstance(number, int | float)
+    return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
 def _is_among(way: Way, paths: Sequence[Way]) -> bool:

@@ -44,9 +44,11 @@ def build_shell() -> Shell:
 
 
 def read_script() -> str:
-    """All files of script, as one function: none of its names can be reached from outside."""
-    parts = [_read(f"{name}.js") for name in SCRIPTS]
-    return "(() => {\n'use strict';\n" + "\n".join(parts) + "})();\n"
+    """All files of script, as one function: none of its names can be reached from outside. Comments
+    are for who reads the files, and would be a tenth of a small report."""
+    lines = [line for name in SCRIPTS for line in _read(f"{name}.js").splitlines()]
+    code = [line for line in lines if line and not line.lstrip().startswith("//")]
+    return "\n".join(["(() => {", "'use strict';", *code, "})();", ""])
 
 
 def _hash(text: str) -> str:

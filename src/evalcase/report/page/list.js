@@ -88,7 +88,7 @@ const CELLS = {
     drawWord(verdictOf(row) === 'passed' ? data.columns.asked[row] : data.columns.reason[row] || data.columns.asked[row], { class: 'why' })],
   target: (row) => drawWord(data.about.targets[data.columns.target[row]]),
   trials: (row) => (data.columns.trials[row] > 1 ? [`${data.columns.passed[row]}/${data.columns.trials[row]}`,
-    h('span', { class: 'answers', title: `${sayCount(data.columns.answers[row], 'different answer')}` }, data.columns.answers[row] === 1 ? '=' : `≠${data.columns.answers[row]}`)] : ''),
+    data.columns.answers[row] > 0 && h('span', { class: 'answers', title: `${sayCount(data.columns.answers[row], 'different answer')}` }, data.columns.answers[row] === 1 ? '=' : `≠${data.columns.answers[row]}`)] : ''),
   score: (row) => [sayScore(data.columns.score[row]), drawDelta(row, 'score', (value) => value.toFixed(2), 1)],
   seconds: (row) => [saySeconds(data.columns.seconds[row]), data.columns.retries[row] ? h('span', { class: 'retries', title: sayCount(data.columns.retries[row], 'retry').replace('retrys', 'retries') }, `↻${data.columns.retries[row]}`) : null],
   cost: (row) => sayMoney(data.columns.cost[row]),
