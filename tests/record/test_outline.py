@@ -34,7 +34,7 @@ def answer(**content: Any) -> Answer:
     return Answer((Message(said),))
 
 
-QUICK = {
+QUICK: dict[str, Result] = {
     "usual": USUAL,
     "first": replace(USUAL, number=0),
     "third repeat": replace(USUAL, key=USUAL.key._replace(repeat=3)),
@@ -45,7 +45,7 @@ QUICK = {
     "usage": replace(USUAL, answer=replace(Answer.of_text("3"), usage=Usage(1, 2))),
     **{verdict: replace(USUAL, verdict=verdict) for verdict in VERDICTS},
 }
-WHOLE = {
+WHOLE: dict[str, Result] = {
     "cost": replace(USUAL, answer=replace(Answer.of_text("3"), cost_usd=0.5)),
     "cached": replace(USUAL, answer=replace(Answer.of_text("3"), cached=True)),
     "cost of grading": replace(USUAL, grades=(replace(GRADE, cost_usd=0.25),)),
