@@ -58,10 +58,12 @@ class Lenience:
             if key in got:
                 yield from self._differ(value, got[key], (*way, key), place)
             elif not _is_among((*way, key), self.ignored):
-                yield Difference(place, f"missing, expected {quote(value)}")
+                yield Difference(place, f"missing, expected {quote(value)}", "missing")
         for key, value in got.items() if not self.extra else ():
             if key not in expected and not _is_among((*way, key), self.ignored):
-                yield Difference(path + step_text(key), f"not expected, got {quote(value)}")
+                yield Difference(
+                    path + step_text(key), f"not expected, got {quote(value)}", "not expected"
+                )
 
     def _in_lists(
         self, expected: list[JSON], got: list[JSON], way: Way, path: str
@@ -70,9 +72,11 @@ class Lenience:
             yield from self._differ(left, right, (*way, str(index)), f"{path}[{index}]")
         shorter = min(len(expected), len(got))
         for index, value in enumerate(expected[shorter:], shorter):
-            yield Difference(f"{path}[{index}]", f"missing, expected {quote(value)}")
+            yield Difference(f"{path}[{index}]", f"missing, expected {quote(value)}", "missing")
         for index, value in enumerate(got[shorter:], shorter):
-            yield Difference(f"{path}[{index}]", f"not expected, got {quote(value)}")
+            yield Difference(
+                f"{path}[{index}]", f"not expected, got {quote(value)}", "not expected"
+            )
 
     def _in_sets(
         self, expected: list[JSON], got: list[JSON], way: Way, path: str
