@@ -9,7 +9,8 @@ from itertools import chain
 
 from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import seen_from
-from evalcase.model.quick_dataclass import asdict
+from evalcase.model.codec import encode
+from evalcase.model.quick_dataclass import asdict, replace
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.trial import TrialKey
 from evalcase.project.config import Config
@@ -20,6 +21,7 @@ from evalcase.record.kept import KeptRun
 from evalcase.report.figures.estimates import rate_totals
 from evalcase.report.figures.figures import Figures
 from evalcase.report.terminal.part_table import KINDS, Kind
+from evalcase.report.terminal.progress import money
 from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.style import Style
 from evalcase.report.terminal.summary import (
@@ -53,6 +55,10 @@ def conclusion_lines(
         from evalcase.report.figures.summing import sum_up
 
         figures = sum_up(statistics.ledger, not_run=evaluated.not_run)
+        if evaluated.decision is not None:
+            from evalcase.report.figures.decided import settle
+
+            figures = settle(figures, evaluated.decision)
     return summary_lines(statistics, figures, ending, find_case, width, style, by)
 
 
@@ -60,7 +66,9 @@ def last_lines(evaluated: Evaluated, place: RecordPlace, width: int, style: Styl
     """Only the verdict, where the record is, and how to go on with what is not complete."""
     next_one = "" if evaluated.complete else suggest_next(evaluated, name_run(evaluated.run, place))
     ending = _ending(evaluated, place, next_one)
-    rate = rate_totals(evaluated.totals).rate
+    rate, decision = rate_totals(evaluated.totals).rate, evaluated.decision
+    if decision is not None:
+        rate = replace(rate, low=decision.low, high=decision.high)
     return chain(verdict_lines(ending, rate, width, style), ending_lines(ending, width, style))
 
 
@@ -80,7 +88,7 @@ def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str) -> Ending:
         "" if evaluated.graded_by is None else visible(str(evaluated.graded_by)),
         origin_of(evaluated.run) or "",
         evaluated.not_run, see_suites(evaluated.run, place.config.root, place.cwd),
-        say_mixed(evaluated.mixed),
+        say_mixed(evaluated.mixed), _say_saved(evaluated),
     )  # fmt: skip
 
 
@@ -101,6 +109,15 @@ def name_run(run: Run, place: RecordPlace) -> str:
         return shlex.quote(id)
     folder = os.path.dirname(seen_from(place.cwd, run.path)) or "."
     return f"{shlex.quote(id)} --runs-dir {shlex.quote(folder)}"
+
+
+def _say_saved(evaluated: Evaluated) -> str:
+    """What a run that was decided early has spared, by what its cases cost so far."""
+    done, spent = evaluated.totals.cases.total, evaluated.totals.cost_usd
+    if evaluated.decision is None or not evaluated.not_run:
+        return ""
+    cost = f", about {money(spent / done * evaluated.not_run)}" if spent and done else ""
+    return f"{evaluated.not_run:,} cases that were not run{cost}"
 
 
 def why_incomplete(evaluated: Evaluated) -> str:
@@ -155,7 +172,7 @@ def summary_object(
     if figures is None:
         from evalcase.report.figures.json_object import totals_object
 
-        figures = totals_object(totals, evaluated.not_run)
+        figures = totals_object(totals, evaluated.not_run, evaluated.decision)
     return {
         "run": evaluated.run.id, "path": os.path.abspath(evaluated.run.path),
         "status": evaluated.status,
@@ -166,6 +183,7 @@ def summary_object(
         "cost_usd": totals.cost_usd, "grading_usd": totals.grading_usd,
         "cached": totals.cached,
         "duration_s": evaluated.duration_s,
+        "decision": encode(evaluated.decision) if evaluated.decision is not None else None,
         "failed_of": origin_of(evaluated.run), "mixed": list(evaluated.mixed),
         "grading": None if evaluated.graded_by is None else evaluated.graded_by._asdict(),
     }  # fmt: skip

@@ -16,6 +16,7 @@ from evalcase.cli.conclusion import (
     conclusion_lines,
     gather_statistics,
     last_lines,
+    name_run,
     summary_object,
 )
 from evalcase.cli.crash import CRASH_CODE, tell_crash
@@ -35,7 +36,7 @@ from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.view import RunView
 from evalcase.system.loop import describe_stray, run_to_end
 from evalcase.system.own_task import OwnTask
-from evalcase.system.process_end import refuse_process_end
+from evalcase.system.process_end import end_process, refuse_process_end
 
 _BLOCKED_S = 0.5
 """How long Ctrl-C may wait for the event loop before the next one takes the short way."""
@@ -84,6 +85,7 @@ def execute(
     manner: Manner,
 ) -> int:
     """Run, show, and say by the exit code how it went."""
+    evaluation.on_stuck = partial(_leave_stuck, evaluation, manner)
     try:
         with shown(view):
             waiting = _until_interrupted(evaluation, go, view)
@@ -110,6 +112,17 @@ def _conclude_broken(evaluation: Evaluation, error: BaseException, manner: Manne
         place = RecordPlace(manner.cwd, evaluation.plan.config)
         print_conclusion(evaluated, None, place, manner)
     return CRASH_CODE
+
+
+def _leave_stuck(evaluation: Evaluation, manner: Manner, what: str) -> None:
+    """Leave while the event loop is blocked by what nothing else can end: what is finished is on
+    disk. This is another thread."""
+    said = evaluation.plan.scrubber.text(f"{what} blocks all trials, and can't be ended")
+    write_prose(f"evalcase: can't go on: {said}", manner.streams.err)
+    if evaluation.run is not None:
+        name = name_run(evaluation.run, RecordPlace(manner.cwd, evaluation.plan.config))
+        write_prose(f"what is finished is kept: evalcase resume {name}", manner.streams.err)
+    end_process(CRASH_CODE)
 
 
 def _tell_stray(view: RunView, error: BaseException) -> None:
@@ -199,7 +212,7 @@ async def _until_interrupted(
         return await task
     except asyncio.CancelledError:
         if given_up:
-            raise PressedError from None
+            raise PressedError("before anything was run") from None
         raise
     finally:
         loop.remove_signal_handler(signal.SIGINT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evalcase.model.decision import Decision
 from evalcase.model.outcome import CaseVerdict
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.result import Result
@@ -37,6 +38,8 @@ class Evaluated:
     and after."""
     not_run: int = 0
     """How many cases have no trial with a result: the run was ended before."""
+    decision: Decision | None = None
+    """What was decided, where that is what ended it early."""
     lost: int = 0
     """How many cases can't be run any more, because the suites no longer have them."""
     graded_by: GradedBy | None = None
@@ -80,7 +83,7 @@ def read_evaluated(kept: KeptRun) -> Evaluated:
     return Evaluated(
         kept.run, end.status, kept.totals, end.notice, end.failed_fast, end.cap_usd,
         end.duration_s, kept.grading, kept.mixed,
-        count_not_run(kept.run, end.status, kept.totals), end.lost, kept.graded_by,
+        count_not_run(kept.run, end.status, kept.totals), end.decision, end.lost, kept.graded_by,
     )  # fmt: skip
 
 

@@ -68,6 +68,8 @@ class Ending:
     """How a person here writes the path of a suite."""
     mixed: str = ""
     """What is mixed in it, that should not be: versions of a target."""
+    saved: str = ""
+    """What it has spared to end once it was decided."""
 
 
 def summary_lines(
@@ -144,6 +146,8 @@ def ending_lines(ending: Ending, width: int, style: Style) -> Iterator[str]:
     if ending.notice:
         # It may have a path in it, too.
         yield from _to_copy("stopped", ending.notice, "", width, style)
+    if ending.saved:
+        yield from _fact("saved", [ending.saved], width, style)
     if ending.next:
         yield from _to_copy("next", ending.next, style.hint, width, style)
 
