@@ -78,7 +78,10 @@ class JsonEqualsGrader(Grader):
         listed = list_differences(find_lenient_differences(expected, got, lenience))
         if not listed.text:
             return Score(1.0, f"the JSON value is equal{self._but()}")
-        left, right = pretty(expected), pretty(got)
+        # What is allowed beyond what is expected is no difference, and not shown as one.
+        is_pruned = self.extra == "allow" and not self.unordered
+        shown = _without_extra(expected, got) if is_pruned else got
+        left, right = pretty(expected), pretty(shown)
         at = first_difference(left, right)
         compared = unequal(listed.text, left, right, at, listed.paths)
         return Score(0.0, compared.reason, dict(compared.details))
@@ -95,6 +98,16 @@ class JsonEqualsGrader(Grader):
         told += ["extra keys allowed"] if self.extra == "allow" else []
         told += [f"numbers within {self.within:g}"] if self.within else []
         return f" ({'; '.join(told)})" if told else ""
+
+
+def _without_extra(expected: JSON, got: JSON) -> JSON:
+    """A value without the keys of mappings that are not expected there."""
+    if isinstance(expected, dict) and isinstance(got, dict):
+        return {key: _without_extra(expected[key], got[key]) for key in got if key in expected}
+    if isinstance(expected, list) and isinstance(got, list):
+        both = zip(expected, got, strict=False)
+        return [*[_without_extra(*pair) for pair in both], *got[len(expected) :]]
+    return got
 
 
 def _ways(paths: tuple[str, ...]) -> tuple[Way, ...]:
