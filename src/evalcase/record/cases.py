@@ -49,7 +49,7 @@ class CaseShelf:
         if self._file is None:
             self._file = open_lines(self._path)
         data = read_line_at(self._path, self._file, found[0]).get("data")
-        if not isinstance(data, dict) or data.get("id") != case or not _is_case(data):
+        if not isinstance(data, dict) or data.get("id") != case or not is_case(data):
             raise damaged(self._path, line_number(self._file, found[0]), "is no case")
         return Case(data)
 
@@ -109,7 +109,8 @@ def _number(line: bytes) -> int:
     return number if type(number) is int else 0
 
 
-def _is_case(data: dict[str, Any]) -> bool:
+def is_case(data: dict[str, Any]) -> bool:
+    """Whether data of a row can be taken for a case: it may come from anyone."""
     fits = all(isinstance(data[name], kind) for name, kind in _TYPES.items() if name in data)
     return (
         fits and _is_repeat(data.get("repeat", {}))

@@ -15,7 +15,7 @@ from evalcase.report.page.subject import RunFacts
 from evalcase.report.page.write import Page, write_page
 
 
-def write_compared_html(compared: Compared, max_size: int) -> Iterator[bytes]:
+def write_compared_html(compared: Compared, max_size: int, home: str = "") -> Iterator[bytes]:
     """The pieces of the page."""
     rows = PairedRows(compared.comparison)
 
@@ -24,10 +24,11 @@ def write_compared_html(compared: Compared, max_size: int) -> Iterator[bytes]:
         return Page(
             _describe(head, rows.head), _describe(base, rows.base), tell_comparison(compared),
             more=f"evalcase compare {base.label} {head.label} --format html --max-size 1GB",
+            home=home,
         )  # fmt: skip
 
     with tempfile.TemporaryFile() as scratch:
-        yield from write_page(describe, rows, scratch, max_size, compared=True)
+        yield from write_page(describe, rows, scratch, max_size, compared=True, served=bool(home))
 
 
 def _describe(side: Side, ledger: Ledger) -> RunFacts:

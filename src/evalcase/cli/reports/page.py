@@ -16,13 +16,14 @@ from evalcase.report.figures.decided import settle
 from evalcase.report.figures.figures import Figures
 from evalcase.report.figures.ledger import Ledger
 from evalcase.report.files.folded import CaseTrials, fold_trials
+from evalcase.report.page.messages import Told
 from evalcase.report.page.subject import CaseRow, Regrading, RunFacts
 from evalcase.report.page.write import Page, write_page
 from evalcase.report.terminal.failures import UNFINISHED
 
 
-def write_html(reported: Reported) -> Iterator[bytes]:
-    """The pieces of the page."""
+def write_html(reported: Reported, home: str = "", watch: Told | None = None) -> Iterator[bytes]:
+    """The pieces of the page. One that is served has a way home, and may be watched."""
     kept, evaluated = reported.kept, reported.evaluated()
     ledger = reported.figuring.open_ledger()
     more = f"evalcase view {name_run(kept.run, reported.place)}"
@@ -30,11 +31,12 @@ def write_html(reported: Reported) -> Iterator[bytes]:
     def describe() -> Page:
         figures = reported.figuring.sum_up(ledger, evaluated.not_run)
         figures = settle(figures, evaluated.decision, whole=reported.wanted.is_all)
-        return Page(describe_run(kept, evaluated, figures), more=more)
+        facts = describe_run(kept, evaluated, figures)
+        return Page(facts, more=more, home=home, watch=watch)
 
     with tempfile.TemporaryFile() as scratch:
         rows = read_rows(reported, ledger)
-        yield from write_page(describe, rows, scratch, reported.max_size)
+        yield from write_page(describe, rows, scratch, reported.max_size, served=bool(home))
 
 
 def describe_run(kept: KeptRun, evaluated: Evaluated, figures: Figures) -> RunFacts:

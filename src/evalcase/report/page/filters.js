@@ -29,7 +29,7 @@ function selectRows(...without) {
 }
 
 // By default what did not pass comes first: that is what a report is opened for.
-const URGENCY = { errored: 0, failed: 1, ungraded: 2, unfinished: 3, passed: 4, skipped: 5 };
+const URGENCY = { errored: 0, failed: 1, ungraded: 2, unfinished: 3, passed: 4, skipped: 5, absent: 6 };
 
 const SORTS = {
   verdict: (row) => URGENCY[verdictOf(row)],
@@ -46,9 +46,11 @@ function sortRows(rows) {
   const name = state.sort.replace(/^-/, '') || (isCompared() ? 'change' : 'verdict');
   const key = SORTS[name] || SORTS.verdict;
   const sign = state.sort.startsWith('-') ? -1 : 1;
-  const keys = new Map(rows.map((row) => [row, key(row)]));
+  const keys = new Array(data.count);
+  for (const row of rows) keys[row] = key(row);
   return rows.sort((a, b) => {
-    const [one, other] = [keys.get(a), keys.get(b)];
+    const one = keys[a];
+    const other = keys[b];
     // What has no value is last, whichever way round.
     if (one === null || other === null) return one === other ? a - b : (one === null ? 1 : -1);
     if (one === other) return a - b;
@@ -149,7 +151,7 @@ function updateFilters() {
 function sayShown(isFiltered) {
   const searching = shown.searching ? ', searching' : '';
   if (!isFiltered) return `${sayCount(data.count, 'case')}${searching}`;
-  const tried = shown.rows.filter((row) => verdictOf(row) !== 'skipped');
+  const tried = shown.rows.filter(wasTried);
   const passed = tried.filter((row) => verdictOf(row) === 'passed').length;
   const rate = estimateRate(passed, tried.length);
   const told = rate && !state.verdict.length ? `, ${sayPercent(rate[0])} of them passed (${sayPercent(rate[1])} to ${sayPercent(rate[2])})` : '';

@@ -99,7 +99,7 @@ async function start() {
   const { run } = data.about;
   document.title = `${run.figures.all.rate === null ? 'evalcase' : sayPercent(run.figures.all.rate)} · ${run.name}`;
   document.getElementById('app').replaceWith(
-    h('header', { class: 'top' }, button('Skip to the cases', { class: 'skip', onclick: focusCursor }), h('h1', {}, h('span', { class: 'brand' }, 'evalcase'), ' ', isCompared() && [drawWord(data.about.base.name), ' → '], drawWord(run.name)), h('div', { class: 'tools' }, drawExport(), drawTheme(), button('?', { class: 'plain', 'aria-label': 'Keyboard', onclick: () => help.showModal() }))),
+    h('header', { class: 'top' }, button('Skip to the cases', { class: 'skip', onclick: focusCursor }), h('h1', {}, drawBrand(data.about.home), ' ', isCompared() && [drawWord(data.about.base.name), ' → '], drawWord(run.name)), h('div', { class: 'tools' }, drawExport(), drawTheme(), button('?', { class: 'plain', 'aria-label': 'Keyboard', onclick: () => help.showModal() }))),
     h('main', {}, drawOverview(), drawChartsPlace(),
       h('div', { class: 'sticky' }, drawFilters()),
       h('div', { class: 'cases' }, drawTable(), drawPanel())),
@@ -113,6 +113,7 @@ async function start() {
   const sticky = document.querySelector('.sticky');
   new ResizeObserver(() => document.documentElement.style.setProperty('--bar', `${sticky.offsetHeight}px`)).observe(sticky);
   update();
+  if (data.about.watch) startWatching(data.about.watch);
   document.body.classList.add('ready');
 }
 

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 from evalcase.model.quick_dataclass import asdict, dataclass
 from evalcase.report.figures.json_object import figures_object
-from evalcase.report.page.assets import build_shell
+from evalcase.report.page.assets import SCRIPTS, SERVED_SCRIPTS, build_shell
 from evalcase.report.page.chunks import Chunks, Kept, pack, squeeze
 from evalcase.report.page.columns import VERDICTS, Table
 from evalcase.report.page.detail import tell_case
@@ -26,15 +26,19 @@ class Page:
     """What is said of the two together."""
     more: str = ""
     """The command that shows what had to be left out."""
+    home: str = ""
+    """Where the list of all runs is, seen from the page, if it is served."""
+    watch: Told | None = None
+    """Where to ask for what has come since, while the run goes on: `{address, offset}`."""
 
 
 def write_page(
     describe: Callable[[], Page], rows: Iterable[CaseRow], scratch: BinaryIO, max_size: int,
-    *, compared: bool = False,
+    *, compared: bool = False, served: bool = False,
 ) -> Iterator[bytes]:  # fmt: skip
     """The pieces of a page, which can be described once its rows have come. `scratch` is an empty
     file, for what may have to be left out."""
-    shell = build_shell()
+    shell = build_shell(SERVED_SCRIPTS if served else SCRIPTS)
     yield shell.head
     size = len(shell.head) + len(shell.tail)
     chunks, table = Chunks(scratch), Table(compared=compared)
@@ -75,6 +79,8 @@ def _tell_run(page: Page, table: Table, kept: Kept, max_size: int) -> Told:
         "columns": list(table.columns),
         "count": table.count,
     }  # fmt: skip
+    if page.home:
+        told |= {"home": page.home, "watch": page.watch}
     if kept.cases:
         told["left_out"] = {
             "cases": kept.cases,
