@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from evalcase.plugins.given import GivenGrader, GivenTarget
     from evalcase.project.options import Keywords
     from evalcase.record.evaluated import Evaluated
+    from evalcase.report.figures.figures import Figures, Interval
 
 Path: TypeAlias = str | os.PathLike[str]
 Evaluable: TypeAlias = "Path | Iterable[Path] | Suite | Iterable[Suite] | Iterable[Case]"
@@ -145,6 +146,18 @@ def evaluate(
         evaluate_async(what, target, graders=graders, root=root, **options),
         lambda error: warn(describe_stray(error)),
     )
+
+
+def figures(
+    evaluated: Evaluated, *, cluster: str | None = None, interval: Interval = "wilson",
+    pass_at: Iterable[int] = (),
+) -> Figures:  # fmt: skip
+    """The figures of a run, read from its record: rates with their intervals, of all cases and by
+    target, suite, tag and grader. Cases with the same value at the path `cluster` count together;
+    `pass_at` has the k of pass@k and pass^k. Raise ConfigError where the run hasn't got them."""
+    from evalcase.evaluation.figures import Figuring, read_figures
+
+    return read_figures(evaluated, Figuring(interval, cluster, tuple(pass_at)))
 
 
 async def evaluate_async(

@@ -170,7 +170,7 @@ def test_several_targets_are_paired_by_name(project: Project) -> None:
     project.run("run", "--quiet", "--target", "other")
     found = compared(project)
     assert [each["head_target"] for each in found["targets"]] == ["other"]
-    assert found["only_in_one"] == ["agent"]
+    assert found["targets_not_compared"] == ["agent"]
 
 
 def test_targets_of_one_run(project: Project) -> None:
@@ -181,6 +181,23 @@ def test_targets_of_one_run(project: Project) -> None:
     assert found["targets"][0]["fixed"] == 6
     swapped = compared(project, "--targets", "other", "agent")
     assert swapped["targets"][0]["broken"] == 6
+
+
+def test_several_targets_of_one_run_each_have_their_sentence(project: Project) -> None:
+    project.suite(
+        *({"id": name, "input": "say no", "expected_output": "ok"} for name in "abcdefgh")
+    )
+    names = ("agent", "other", "echo")
+    project.run("run", "--quiet", *[word for name in names for word in ("--target", name)])
+    out = project.run("compare", "latest", "--limit", "0").out
+    assert out.startswith(
+        "`echo` against `agent`: not distinguishable from no change.\n"
+        "`other` against `agent`: better.\n\n"
+        f"run      {project.runs()[0].name}\n\n"
+    )
+    assert "adjusted to 2 tests after Holm" in out
+    two = project.run("compare", "--targets", "agent", "other").out
+    assert "note     not compared: `echo`" in two
 
 
 def test_a_run_of_one_target_needs_another_run(project: Project) -> None:

@@ -117,6 +117,23 @@ def test_no_other_interval_is_shown_than_that_of_the_decision(project: Project) 
     assert "pass rate 100.0%," in part
 
 
+def test_nothing_is_wrong_with_a_run_whose_gate_is_met(project: Project) -> None:
+    suite(project, 10)
+    stop(project, "--fail-under", "0.5", "--stop", "certain")
+    assert "incomplete" not in project.run("report", "--format", "junit").out
+    assert "error" not in project.run("report", "--format", "github").out
+    markdown = project.run("report", "--format", "markdown").out
+    assert "✅ 5 of 5 cases passed" in markdown
+    assert "5 cases were not run" in markdown
+
+
+def test_but_with_one_that_missed_it(project: Project) -> None:
+    suite(project, 10, bad=10)
+    stop(project, "--fail-under", "0.5", "--stop", "certain")
+    assert "incomplete" in project.run("report", "--format", "junit").out
+    assert "❌ 0 of 6 cases passed" in project.run("report", "--format", "markdown").out
+
+
 def test_what_was_saved_has_its_price(project: Project) -> None:
     project.suite(*({"id": f"c{number}", "input": "cost 0.5", "expected_output": "ok"}
                     for number in range(10)))  # fmt: skip

@@ -8,12 +8,12 @@ import sys
 from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.explained import explained
-from evalcase.cli.reports.figuring import Figuring
 from evalcase.cli.reports.forms import FORMS, write_file, write_form
 from evalcase.cli.reports.reported import Reported, Wanted
 from evalcase.cli.reports.size import max_size_option
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.terminal import columns_of, style_for
+from evalcase.evaluation.figures import Figuring
 from evalcase.model.quick_dataclass import replace
 from evalcase.project.options import runs_folder
 from evalcase.record.find import find_run
@@ -92,7 +92,7 @@ def command(
     with KeptRun(*found) as kept:
         place, wanted = RecordPlace(os.getcwd(), config), Wanted(case, target, verdicts)
         reported = Reported(
-            kept, place, wanted, figuring=Figuring(interval, cluster, ks, by or KINDS),
+            kept, place, wanted, figuring=Figuring(interval, cluster, ks), by=by or KINDS,
             is_own=is_own(kept.run, this_world().state, config.root),
             max_size=max_size, junit_properties=junit_properties,
         )  # fmt: skip

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from typing import ClassVar
 
 from evalcase.graders.compare.content import pretty, unequal
 from evalcase.graders.compare.json_difference import list_differences
-from evalcase.graders.compare.lenient_json import Lenience, Way
+from evalcase.graders.compare.lenience import Lenience, Way
+from evalcase.graders.compare.lenient_json import find_lenient_differences
 from evalcase.graders.compare.reference import NOTHING, expected_value
-from evalcase.graders.compare.subject import graded_value
+from evalcase.graders.compare.subject import graded_value, is_large
 from evalcase.graders.compare.text_difference import first_difference
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
@@ -21,8 +22,6 @@ from evalcase.model.shape import Anything, Choice, Flag, ListOf, Number, OneOf
 from evalcase.model.shape_names import PathText
 
 _PATHS = ListOf(PathText(), "a list of paths")
-_SMALL = 200
-"""How many values are held against each other at once, in a few milliseconds at worst."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ class JsonEqualsGrader(Grader):
         else:
             expected = self.value
         got = graded_value(context)
-        if self.unordered and _is_large(got):
+        if self.unordered and is_large(got):
             return self._grade_aside(expected, got)
         return self._compare(expected, got, self._lenience())
 
@@ -76,10 +75,13 @@ class JsonEqualsGrader(Grader):
         )
 
     def _compare(self, expected: JSON, got: JSON, lenience: Lenience) -> Score:
-        listed = list_differences(lenience.find_differences(expected, got))
+        listed = list_differences(find_lenient_differences(expected, got, lenience))
         if not listed.text:
             return Score(1.0, f"the JSON value is equal{self._but()}")
-        left, right = pretty(expected), pretty(got)
+        # What is allowed beyond what is expected is no difference, and not shown as one.
+        is_pruned = self.extra == "allow" and not self.unordered
+        shown = _without_extra(expected, got) if is_pruned else got
+        left, right = pretty(expected), pretty(shown)
         at = first_difference(left, right)
         compared = unequal(listed.text, left, right, at, listed.paths)
         return Score(0.0, compared.reason, dict(compared.details))
@@ -98,16 +100,15 @@ class JsonEqualsGrader(Grader):
         return f" ({'; '.join(told)})" if told else ""
 
 
+def _without_extra(expected: JSON, got: JSON) -> JSON:
+    """A value without the keys of mappings that are not expected there."""
+    if isinstance(expected, dict) and isinstance(got, dict):
+        return {key: _without_extra(expected[key], got[key]) for key in got if key in expected}
+    if isinstance(expected, list) and isinstance(got, list):
+        both = zip(expected, got, strict=False)
+        return [*[_without_extra(*pair) for pair in both], *got[len(expected) :]]
+    return got
+
+
 def _ways(paths: tuple[str, ...]) -> tuple[Way, ...]:
     return tuple(tuple(path_steps(path)) for path in paths)
-
-
-def _is_large(value: JSON) -> bool:
-    """Whether there are so many items that to hold each against each takes long."""
-    waiting, count = [value], 0
-    while waiting and count <= _SMALL:
-        each = waiting.pop()
-        inner: Iterable[JSON] = each.values() if isinstance(each, dict) else ()
-        waiting += each if isinstance(each, list) else inner
-        count += 1
-    return count > _SMALL

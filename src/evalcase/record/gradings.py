@@ -36,13 +36,15 @@ class GradedBy(NamedTuple):
         return "by the suites as they were " + ("when it was resumed" if self.resumed else "then")
 
 
-def read_grading(path: str, number: int, of: int) -> GradedBy:
-    """The grading of a number, as the journal tells of it. What it tells may come from anyone."""
-    found: dict[str, Any] = {}
-    for line in JournalLines(path) if number > 1 else ():
-        if line.startswith(GRADING):
-            row = decode_row(line)
-            found = row if row.get("number") == number else found
+def read_grading(path: str, number: int | None) -> GradedBy | None:
+    """One of several gradings, the newest unless another is asked for, as the journal tells of it;
+    None where there is one only. What it tells may come from anyone."""
+    rows = [decode_row(line) for line in JournalLines(path) if line.startswith(GRADING)]
+    of = max([1, *[row["number"] for row in rows if type(row.get("number")) is int]])
+    if of == 1:
+        return None
+    number = number or of
+    found: dict[str, Any] = next((row for row in rows if row.get("number") == number), {})
     graders = found.get("graders")
     listed = graders if isinstance(graders, list) else []
     return GradedBy(

@@ -44,10 +44,13 @@ class KeptRun:
     @cached_property
     def graded_by(self) -> GradedBy | None:
         """Where the grading comes from that is looked at; None where there is only one."""
-        of = self.gradings
-        if of == 1:
+        if not os.path.exists(self.run.journal):
             return None
-        return read_grading(self.run.journal, self.grading or of, of)
+        return read_grading(self.run.journal, self.grading)
+
+    def count_answers(self) -> dict[str, int]:
+        """How many answers there are of each target that was asked."""
+        return self._index.count_answers()
 
     @property
     def mixed(self) -> tuple[str, ...]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from evalcase.cli.conclusion import RecordPlace
-from evalcase.cli.reports.figuring import Figuring
 from evalcase.errors import ConfigError
+from evalcase.evaluation.figures import Figuring
 from evalcase.model.nearest import did_you_mean
 from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.result import Result
@@ -17,6 +17,7 @@ from evalcase.record.tally import Tally
 from evalcase.report.figures.decided import settle
 from evalcase.report.figures.figures import Figures
 from evalcase.report.terminal.failures import UNFINISHED
+from evalcase.report.terminal.part_table import KINDS, Kind
 from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.style import PLAIN, Style
 
@@ -56,6 +57,8 @@ class Reported:
     style: Style = PLAIN
     width: int = 80
     figuring: Figuring = Figuring()
+    by: tuple[Kind, ...] = KINDS
+    """Of which parts the rates are shown."""
     is_own: bool = True
     """Whether whom it is for made it, and may go on with it."""
     max_size: int = MAX_SIZE
@@ -75,8 +78,7 @@ class Reported:
         evaluated = read_evaluated(self.kept)
         if statistics is None and self.wanted.is_all:
             return evaluated
-        tally, kept = Tally(), self.kept
-        find = kept.find_tagged if self.figuring.cluster is None else kept.find_case
+        tally, find = Tally(), self.figuring.finder(self.kept)
         for result in replace(self, wanted=replace(self.wanted, verdicts=())).results():
             tally.add(result)
             if statistics is not None:

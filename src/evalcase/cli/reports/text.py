@@ -28,7 +28,7 @@ def _summary(reported: Reported) -> Iterator[str]:
     figures = settle(figures, evaluated.decision, whole=reported.wanted.is_all)
     return conclusion_lines(
         evaluated, statistics, kept.find_case,
-        reported.place, reported.width, reported.style, figures, reported.figuring.by,
+        reported.place, reported.width, reported.style, figures, reported.by,
         is_own=reported.is_own,
     )  # fmt: skip
 

@@ -11,8 +11,8 @@ from evalcase.graders.compare.json_difference import (
     find_differences,
     list_differences,
 )
-from evalcase.graders.compare.pairing import Alike, match_in_order, pair_up
-from evalcase.model.json_value import JSON
+from evalcase.graders.compare.pairing import Alike, match_in_order, pair_same, pair_up
+from evalcase.model.json_value import JSON, write_alike
 from evalcase.model.message import ToolCall
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.answer_value import too_deep
@@ -125,7 +125,9 @@ def match_calls(
     else:
         found = match_in_order(len(expected), len(got), is_made)
         if order == "any_order" and None in found:
-            found = pair_up(_values(expected), _values(got), is_made)
+            same = pair_same(_written(expected), _written(got))
+            begun = [at if at is not None and is_made(n, at) else None for n, at in enumerate(same)]
+            found = pair_up(len(expected), len(got), is_made, begun)
     held = set(found)
     free: dict[str, list[int]] = {}
     for at, call in enumerate(got):
@@ -137,8 +139,8 @@ def match_calls(
     ]
 
 
-def _values(calls: Sequence[Call]) -> list[JSON]:
-    return [[call.name, call.arguments] for call in calls]
+def _written(calls: Sequence[Call]) -> list[str]:
+    return [f"{call.name} {'' if call.is_deep else write_alike(call.given)}" for call in calls]
 
 
 def _nearest(number: int, namesakes: list[int], is_made: Alike) -> Match:

@@ -7,7 +7,7 @@ from typing import Any
 
 from evalcase.graders.compare.excerpt import count, quote
 from evalcase.graders.compare.field_match import is_type
-from evalcase.graders.compare.lenient_json import is_number
+from evalcase.graders.compare.lenience import is_number
 from evalcase.graders.schema.formats import FORMATS
 from evalcase.model.json_value import JSON, kind, same, write_alike
 

@@ -29,7 +29,12 @@ class Comparison:
     tracks: tuple[TrackFigures, ...]
     """One for each target that is compared."""
     alone: tuple[str, ...] = ()
-    """Targets that only one side has: they are not compared."""
+    """Targets that are not compared: only one side has them, or nobody asked for it."""
+
+    @property
+    def is_within(self) -> bool:
+        """Whether targets of one run are compared with each other."""
+        return self.base is self.head
 
     @property
     def pairs(self) -> int:
