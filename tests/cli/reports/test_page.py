@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.pseudo_terminal import PseudoTerminal
 from tests.report.page.opened import Opened, open_page
 from tests.run.project import Project, case
 
@@ -178,6 +179,14 @@ def test_a_page_of_some_cases_has_only_those(project: Project) -> None:
     project.run("run")
     assert [row["case"] for row in make_page(project, "--verdict", "failed").rows] == ["bad"]
     assert [row["case"] for row in make_page(project, "--case", "go*").rows] == ["good"]
+
+
+def test_a_page_does_not_flood_a_terminal(project: Project) -> None:
+    project.suite(case("a"))
+    project.run("run")
+    terminal = PseudoTerminal(project.path, "report", "--format", "html")
+    assert terminal.finish() == 2
+    assert "say which with -o FILE" in terminal.text
 
 
 def test_an_interrupted_run_says_so(project: Project) -> None:
