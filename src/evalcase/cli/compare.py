@@ -158,12 +158,13 @@ _FORMS: dict[str, Form] = {"text": _text, "markdown": _markdown, "json": _json}
 
 def _write_page(compared: Compared, path: str | None, max_size: int) -> None:
     from evalcase.cli.reports.compared_page import write_compared_html
-    from evalcase.cli.reports.forms import write_pieces
+    from evalcase.cli.reports.forms import refuse_terminal, write_pieces
 
     pieces = write_compared_html(compared, max_size)
     if path is not None:
         write_pieces(pieces, path)
         return
+    refuse_terminal("html", sys.stdout)
     for piece in pieces:
         sys.stdout.buffer.write(piece)
 
