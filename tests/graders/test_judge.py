@@ -352,3 +352,12 @@ def test_control_tokens_of_all_sorts_are_broken(token: str) -> None:
 @pytest.mark.parametrize("text", ["a < b | c > d", "<turn>", "List<T|U>", "<b>bold</b>", "x<|y"])
 def test_what_is_no_control_token_stays(text: str) -> None:
     assert neutralise(text) == (text, 0)
+
+
+def test_a_reply_that_calls_a_tool_is_no_verdict() -> None:
+    called = reply("met", tool_calls=[{"tool": "verdict", "input": {"c1": "met"}}])
+    grade = judged(Judge(called, called, reply("not_met")), **ONE)
+    assert (grade.score, grade.details["votes"][0]["attempts"]) == (0.0, 3)
+    grade = judged(Judge(*[called] * 3), **ONE)
+    assert grade.failure is not None
+    assert grade.failure.kind == "judge-unparseable"
