@@ -14,7 +14,7 @@ from evalcase.cli.compared_sides import Asked, open_sides
 from evalcase.cli.explained import explained
 from evalcase.cli.reports.size import max_size_option
 from evalcase.cli.runs_place import look_for_runs
-from evalcase.cli.terminal import columns_of, style_for
+from evalcase.cli.terminal import columns_of, shown, style_for
 from evalcase.errors import ConfigError
 from evalcase.report.compare.compared import EFFECT, Compared
 from evalcase.report.compare.comparison import compare_sides
@@ -171,7 +171,7 @@ def _write_page(compared: Compared, path: str | None, max_size: int) -> None:
 
 def _write(form: Form, compared: Compared, path: str | None) -> None:
     if path is None:
-        for line in form(compared, columns_of(sys.stdout), style_for(sys.stdout)):
+        for line in shown(form(compared, columns_of(sys.stdout), style_for(sys.stdout))):
             sys.stdout.write(line + "\n")
         return
     lines = list(form(compared, 80, PLAIN))
