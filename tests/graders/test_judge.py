@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.grade.apply import grade_answer, needs_expected
+from evalcase.grade.apply import grade_answer, left_to_compare
 from evalcase.graders.judging.neutral import BREAK, neutralise
 from evalcase.graders.judging.ready import NAMES, read_rubric, rubric_text
 from evalcase.model.answer import Answer
@@ -333,8 +333,8 @@ def test_a_judge_that_is_told_what_is_expected_takes_the_place_of_the_comparison
     named = make_grader({"type": "judge", "target": "judge", **options})
     said = [{"role": "assistant", "content": "x"}]
     case = Case({"id": "a", "input": [], "expected_output": said})
-    assert named.compares_expected == compares
-    assert needs_expected(case, [named]) == (not compares)
+    assert bool(named.compared) == compares
+    assert bool(left_to_compare(case, [named])) == (not compares)
 
 
 def test_the_same_judge_is_not_in_a_panel_twice() -> None:

@@ -18,20 +18,39 @@ from evalcase.report.terminal.quiet import QuietView
 from evalcase.report.terminal.sparse import SparseView
 from evalcase.report.terminal.stderr_proxy import StderrProxy
 from evalcase.report.terminal.view import RunView
+from evalcase.text.ci_commands import defuse, in_ci
 
 
 def make_view(streams: Streams, *, quiet: bool) -> RunView:
     """The view of a run, on standard error: standard output is for what came of it."""
     stream = streams.err
     if quiet:
-        return QuietView(stream)
+        return QuietView(_defused(stream))
     if not is_live(stream):
-        return SparseView(stream, style_for(stream), same=_is_same_log(stream, streams.out))
+        same = _is_same_log(stream, streams.out)
+        return SparseView(_defused(stream), style_for(stream), same=same)
     columns = partial(columns_of, stream)
     view = LiveView(stream, style_for(stream), columns, same=streams.out.isatty())
     # From here on, so that loggers which the user's modules set up write above the line, too.
     sys.stdout = sys.stderr = cast("TextIO", StderrProxy(sys.stderr, view))
     return view
+
+
+class _Defused:
+    """A stream that a CI system reads, which finds no commands to itself in it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stream, name)
+
+    def write(self, line: str) -> int:
+        return self._stream.write(defuse(line))
+
+
+def _defused(stream: TextIO) -> TextIO:
+    return cast("TextIO", _Defused(stream)) if in_ci(os.environ) else stream
 
 
 def _is_same_log(one: TextIO, other: TextIO) -> bool:

@@ -9,7 +9,7 @@ from evalcase.graders.compare.content import pretty, unequal
 from evalcase.graders.compare.json_difference import list_differences
 from evalcase.graders.compare.lenience import Lenience, Way
 from evalcase.graders.compare.lenient_json import find_lenient_differences
-from evalcase.graders.compare.reference import NOTHING, expected_value
+from evalcase.graders.compare.reference import expected_content, expected_value, nothing_to_compare
 from evalcase.graders.compare.subject import graded_value, is_large
 from evalcase.graders.compare.text_difference import first_difference
 from evalcase.model.grade import Score
@@ -28,7 +28,7 @@ _PATHS = ListOf(PathText(), "a list of paths")
 class JsonEqualsGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "json_equals", "The JSON of the answer equals a value, or what is expected.", "value",
-        takes_mapping=True, reads="value",
+        takes_mapping=True, reads="value", half="content",
         example="- {type: json_equals, value: {total: 10, id: 1}, ignore: [id], within: 0.01}",
     )  # fmt: skip
 
@@ -57,8 +57,8 @@ class JsonEqualsGrader(Grader):
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         if isinstance(self.value, Unsaid):
-            if not context.case.expects_output:
-                return NOTHING
+            if expected_content(context.case) is None:
+                return nothing_to_compare(context.case)
             expected = expected_value(context.case)
         else:
             expected = self.value
