@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from inspect import Signature
 
 _OWN = "__quick_fields__"
+FEW = 16
+"""How often a class is called before it is worth a constructor of its own."""
 _NOT_COPIED = ("__dict__", "__weakref__")
 
 
@@ -80,14 +82,44 @@ def _check_order(known: Mapping[str, _QuickField]) -> None:
 
 
 def _put_off_constructor(made: Any) -> None:  # noqa: ANN401 - a quick dataclass
-    """Most of these classes have no instance in one start of the command: `__init__` is made when
-    it is first called."""
+    """Most of these classes have few instances in one start of the command, or none: an `__init__`
+    of their own is made for those that have many."""
+    calls = 0
 
-    def make_first(self: object, /, *values: object, **named: object) -> None:
-        _make_constructor(made)
-        made.__init__(self, *values, **named)
+    def fill(self: object, /, *values: object, **named: object) -> None:
+        nonlocal calls
+        calls += 1
+        bound = _bind(made, values, named) if calls <= FEW else None
+        if bound is None:
+            _make_constructor(made)
+            made.__init__(self, *values, **named)
+            return
+        for name, value in bound.items():
+            object.__setattr__(self, name, value)
+        if hasattr(made, "__post_init__"):
+            made.__post_init__(self)
 
-    made.__init__ = make_first
+    made.__init__ = fill
+
+
+def _bind(made: type, values: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any] | None:
+    """What each field is to hold; None if it can't be called so, for the reason that the real
+    constructor gives."""
+    known: Mapping[str, _QuickField] = getattr(made, _OWN)
+    positional = [name for name, each in known.items() if not each.kw_only]
+    given = dict(zip(positional, values, strict=False)) | named
+    if len(given) != len(values) + len(named) or not given.keys() <= known.keys():
+        return None
+    bound = {}
+    for name, each in known.items():
+        if name in given:
+            bound[name] = given[name]
+        elif each.is_needed:
+            return None
+        else:
+            make = each.default_factory
+            bound[name] = make() if callable(make) and make is not _Missing else each.default
+    return bound
 
 
 def _take_fields(body: dict[str, Any], kw_only: bool) -> dict[str, _QuickField]:
