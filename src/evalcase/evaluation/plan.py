@@ -15,7 +15,6 @@ from evalcase.plugins.graders import Graders
 from evalcase.plugins.target_names import describe_same_model
 from evalcase.plugins.targets import make_target
 from evalcase.project.config import Config
-from evalcase.project.env_file import read_env_file, set_missing
 from evalcase.project.options import RunOptions
 from evalcase.run.selection import Choice, make_choice
 from evalcase.suites.collection import SomeSuites, Suites
@@ -78,6 +77,8 @@ def prepare(
     Raise SuiteError if a case is invalid, ConfigError if a target or a grader can't be used.
     """
     if options.env_file is not None:
+        from evalcase.project.env_file import read_env_file, set_missing
+
         set_missing(world.environment, read_env_file(options.env_file))
     scrubber = scrubber or make_scrubber(config, world.environment, warn)
     warn, tell = _once(warn, scrubber), _once(tell or warn, scrubber)
