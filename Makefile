@@ -19,7 +19,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format model bench fuzz clean
+.PHONY: help demo test check format model bench fuzz picture clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ fuzz: $(FUZZ)/.fuzz $(VENV)/.dev ## fuzz each target in fuzz/ for FUZZ_SECONDS, 
 			-artifact_prefix=$$corpus- $$corpus || exit 1; \
 	done
 	$(PYTEST) -m hypothesis --hypothesis-profile thorough
+
+picture: $(VENV)/.dev ## make the picture of the HTML report anew (needs chromium)
+	$(BIN)/python -m docs.images.make_report_png
 
 clean: ## remove environments, caches and everything else that can be made again
 	rm -rf .venv .venv-* .fuzz .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

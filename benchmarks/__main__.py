@@ -9,18 +9,24 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from benchmarks.comparing import comparing_figures, comparing_million_figures
 from benchmarks.coverage import coverage_figures
 from benchmarks.figures import HEADER, Figure, save, show
 from benchmarks.graders import grader_figures
 from benchmarks.grading import grading_figures
 from benchmarks.growth import growth_figures
 from benchmarks.installed import installed_figures
+from benchmarks.intervals import interval_figures
+from benchmarks.judging import judging_figures, regrading_figures
 from benchmarks.loading import deprecated_figures, json_figures, peer_figures, yaml_figures
 from benchmarks.loopback import loopback_figures
 from benchmarks.many import many_figures, million_figures
+from benchmarks.page import page_figures
 from benchmarks.paired import paired_figures
+from benchmarks.reporting import report_figures, report_million_figures
 from benchmarks.running import peer_run_figures, running_figures
 from benchmarks.small_judge import small_judge_figures
+from benchmarks.stopping import stopping_figures
 from benchmarks.streaming import streaming_figures
 
 HERE = Path(__file__).parent
@@ -35,16 +41,28 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "running": running_figures,
     "grading": grading_figures,
     "graders": grader_figures,
+    "regrading": regrading_figures,
+    "judging": judging_figures,
     "loopback": loopback_figures,
     "many": many_figures,
+    "report": report_figures,
+    "report-million": report_million_figures,
     "million": million_figures,
+    "comparing": comparing_figures,
+    "comparing-million": comparing_million_figures,
+    "page": page_figures,
     "peer-runs": peer_run_figures,
     "coverage": coverage_figures,
+    "intervals": interval_figures,
     "paired": paired_figures,
+    "stopping": stopping_figures,
     "small-judge": small_judge_figures,
 }
-ONLY_WHEN_ASKED = ("million", "coverage", "paired", "small-judge")
-"""The first takes as long as all the others, and the last three measure no time."""
+ONLY_WHEN_ASKED = (
+    "million", "report-million", "comparing-million", "coverage", "intervals", "paired",
+    "stopping", "small-judge",
+)  # fmt: skip
+"""The first three take as long as all the others, and the last five measure no time."""
 
 
 def main() -> None:

@@ -47,9 +47,14 @@ def median_cpus(commands: Sequence[Sequence[str]], rounds: int) -> list[float]:
 
 def command_cpu(command: Sequence[str]) -> float:
     """CPU seconds of a command from exec to exit."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    return command_cost(command)[0]
+
+
+def command_cost(command: Sequence[str], cwd: Path | None = None) -> tuple[float, int]:
+    """The same, and the most bytes of memory that it has had."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=cwd)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, list(command))
-    return usage.ru_utime + usage.ru_stime
+    return usage.ru_utime + usage.ru_stime, 1024 * usage.ru_maxrss

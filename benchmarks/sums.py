@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -51,8 +52,9 @@ finally:
 """
 
 
-def write_project(folder: Path, count: int, config: str = "") -> Path:
-    """Write a project with so many cases, in the place of an earlier one."""
+def write_project(folder: Path, count: int, config: str = "", tags: int = 0) -> Path:
+    """Write a project with so many cases, in the place of an earlier one. With `tags`, each case
+    has one of so many."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / "evalcase.toml").write_text(config)
@@ -61,6 +63,8 @@ def write_project(folder: Path, count: int, config: str = "") -> Path:
         for number in range(count):
             question, expected = f"What is {number}+{number + 1}?", f"{2 * number + 1}"
             case = {"id": f"sum-{number}", "input": question, "expected_output": expected}
+            if tags:
+                case["tags"] = [f"tag-{number % tags}"]  # type: ignore[assignment]
             file.write(json.dumps(case) + "\n")
     return folder
 
@@ -90,6 +94,19 @@ def run_peak_bytes(project: Path, target: str, at_once: int = 10) -> int:
 def resume_peak_bytes(project: Path, run: str) -> int:
     """The most memory that it takes to find that nothing is left of a run."""
     return _peak_bytes([str(project), "resume", run, "--json"])
+
+
+def command_cost(project: Path, *arguments: str) -> tuple[float, int]:
+    """CPU seconds of any command, and the most memory that it has had."""
+    measured = [sys.executable, "-c", _MEASURED, str(project), *arguments]
+    process = subprocess.Popen(measured, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    said = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, measured, stderr=said)
+    return usage.ru_utime + usage.ru_stime, int(said.split()[-1])
 
 
 def _peak_bytes(arguments: list[str]) -> int:

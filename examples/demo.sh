@@ -22,7 +22,12 @@ heading() {
 run() {
     local expected=$1 status=0
     shift
-    printf '%s$ %s%s\n' "$dim" "$*" "$plain"
+    local argument shown=''
+    for argument in "$@"; do
+        [[ $argument == *' '* ]] && argument="'$argument'"
+        shown+=" $argument"
+    done
+    printf '%s$%s%s\n' "$dim" "$shown" "$plain"
     "$@" || status=$?
     if ((status != expected)); then
         echo "demo: exit code $status, where $expected was expected" >&2
@@ -46,7 +51,7 @@ rm -rf .evalcase README.md
 
 heading '1. A run, offline' \
     'Six cases for a small agent with tools. Rules stand in for a model.'
-run 0 head -n 10 shop.eval.yaml
+run 0 head -n 26 shop.eval.yaml
 run 3 evalcase run
 echo 'Three outcomes, and they are never mixed:'
 echo '  passed    the answer is what was expected'
@@ -69,7 +74,11 @@ heading '4. What was kept' \
     'Every answer, with what it was graded by: the record needs nothing else.'
 run 0 evalcase report latest --case finds-the-order
 
-heading '5. A suite with mistakes' \
+heading '5. Other graders, the same answers' \
+    'Are all of them five words at most? No target is asked; every grading is kept.'
+run 1 evalcase grade latest --grader 'length: {max: 5, unit: words}'
+
+heading '6. A suite with mistakes' \
     'All of them are found in one go: where it is, what is wrong, and a way out.'
 cat > new.eval.yaml <<'SUITE'
 cases:

@@ -105,8 +105,8 @@ print(json.dumps([expected, len(modules), all(found)]))
     assert all_equal
     functions = {name for name, kind in kinds.items() if kind == "function"}
     assert functions == {
-        "check", "check_text", "evaluate", "evaluate_async", "explain", "iter_cases", "load",
-        "loads", "option", "parse_case", "with_options",
+        "check", "check_text", "evaluate", "evaluate_async", "explain", "figures", "iter_cases",
+        "load", "loads", "option", "parse_case", "with_options",
     }  # fmt: skip
     assert kinds["shapes"] == "module"
     others = kinds.keys() - functions - {"shapes"}

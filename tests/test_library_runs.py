@@ -490,3 +490,16 @@ def test_how_long_a_run_took_is_kept() -> None:
     done = evalcase.evaluate(".", ScriptedTarget(["ok", "ok"]))
     assert done.duration_s is not None
     assert 0 < done.duration_s < 60
+
+
+def test_a_run_ends_once_it_is_decided(tmp_path: Path) -> None:
+    cases = [
+        evalcase.Case(id=f"c{number}", input="hi", expected_output="hi") for number in range(9)
+    ]
+    done = evalcase.evaluate(
+        cases, "echo", root=tmp_path, fail_under=0.5, stop="certain", concurrency=1
+    )
+    assert done.decision is not None
+    assert (done.decision.outcome, done.decision.seen, done.not_run) == ("met", 5, 4)
+    with pytest.raises(evalcase.ConfigError, match="there is neither"):
+        evalcase.evaluate(cases, "echo", root=tmp_path, stop="certain")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         check_text,
         evaluate,
         evaluate_async,
+        figures,
         iter_cases,
         load,
         loads,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     )
     from evalcase.record.evaluated import Evaluated
     from evalcase.report.explain import explain
+    from evalcase.report.figures.figures import Figures
 
 __version__ = "0.1.0"
 
@@ -42,6 +44,7 @@ __all__ = [
     "Context",
     "EvalcaseError",
     "Evaluated",
+    "Figures",
     "Grade",
     "Grader",
     "GraderKind",
@@ -66,6 +69,7 @@ __all__ = [
     "evaluate",
     "evaluate_async",
     "explain",
+    "figures",
     "iter_cases",
     "load",
     "loads",
@@ -83,6 +87,7 @@ _HOMES = {
     "Context": "model.grader",
     "EvalcaseError": "errors",
     "Evaluated": "record.evaluated",
+    "Figures": "report.figures.figures",
     "Grade": "model.grade",
     "Grader": "model.grader",
     "GraderKind": "model.grader",
@@ -107,6 +112,7 @@ _HOMES = {
     "evaluate": "pipeline",
     "evaluate_async": "pipeline",
     "explain": "report.explain",
+    "figures": "pipeline",
     "iter_cases": "pipeline",
     "load": "pipeline",
     "loads": "pipeline",

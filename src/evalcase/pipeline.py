@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from evalcase.plugins.given import GivenGrader, GivenTarget
     from evalcase.project.keywords import Keywords
     from evalcase.record.evaluated import Evaluated
+    from evalcase.report.figures.figures import Figures, Interval
 
 Path: TypeAlias = str | os.PathLike[str]
 Evaluable: TypeAlias = "Path | Iterable[Path] | Suite | Iterable[Suite] | Iterable[Case]"
@@ -147,6 +148,18 @@ def evaluate(
     )
 
 
+def figures(
+    evaluated: Evaluated, *, cluster: str | None = None, interval: Interval = "wilson",
+    pass_at: Iterable[int] = (),
+) -> Figures:  # fmt: skip
+    """The figures of a run, read from its record: rates with their intervals, of all cases and by
+    target, suite, tag and grader. Cases with the same value at the path `cluster` count together;
+    `pass_at` has the k of pass@k and pass^k. Raise ConfigError where the run hasn't got them."""
+    from evalcase.evaluation.figures import Figuring, read_figures
+
+    return read_figures(evaluated, Figuring(interval, cluster, tuple(pass_at)))
+
+
 async def evaluate_async(
     what: Evaluable = ".",
     target: GivenTarget | Iterable[GivenTarget] | None = None,
@@ -185,6 +198,10 @@ async def evaluate_async(
     given = Given(suites, made, name_graders(graders))
     plan = prepare(chosen, config, world, warn, given, scrubber)
     evaluation = Evaluation(plan, Listener(options.get("on_result")))
+    if chosen.stop is not None:
+        from evalcase.evaluation.stopping import make_stopping
+
+        evaluation.stopping = make_stopping(plan, folder)
     return await evaluation.carry_out(folder)
 
 

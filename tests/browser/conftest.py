@@ -1,5 +1,9 @@
-"""A real browser, started once. Where there is none, its tests are skipped, and say so; with
-`EVALCASE_BROWSER=needed`, as in continuous integration, they fail."""
+"""A real browser, started once for each file: while it is there, so is the loop of Playwright, and
+tests of other files may need one of their own.
+
+Where there is none, its tests are skipped, and say so; with `EVALCASE_BROWSER=needed`, as in
+continuous integration, they fail.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,7 @@ def find_browser() -> str | None:
     return next((found for name in _NAMES if (found := shutil.which(name))), None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     program = find_browser()
     if program is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from playwright.sync_api import Page, expect
@@ -220,3 +221,19 @@ def test_repeats_are_folded_and_each_trial_can_be_seen(page: Page, project: Proj
     assert "trial=4" in page.url
     open_file(page, project, "#" + page.url.split("#")[1])
     expect(panel(page).get_by_role("region", name="Trial 4")).to_be_visible()
+
+
+def test_ten_thousand_cases_scroll_and_are_found(page: Page, project: Project) -> None:
+    lines = [
+        json.dumps({"id": f"c{number}", "input": f"say {number}", "expected_output": f"{number}"})
+        for number in range(10_000)
+    ]
+    (project.path / "many.eval.jsonl").write_text("\n".join(lines))
+    project.run_process("run", "--concurrency", "50")
+    open_report(page, project)
+    assert rows(page).count() < 100
+    page.keyboard.press("End")
+    expect(rows(page).filter(has_text="c9999")).to_be_in_viewport()
+    page.get_by_role("searchbox").fill("say 7777")
+    expect(rows(page)).to_have_count(1)
+    assert names(page) == ["c7777"]

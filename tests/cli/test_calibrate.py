@@ -132,7 +132,7 @@ def test_a_gate_looks_at_the_lower_bound(project: Project, least: str, code: int
     write_labels(project)
     done = project.run("calibrate", "--min-kappa", least)
     assert done.code == code
-    assert ("kappa is not surely 0.62 or more" in done.out) == bool(code)
+    assert ("the interval of kappa begins below 0.62" in done.out) == bool(code)
 
 
 def test_a_gate_is_not_met_by_labels_that_cannot_say(project: Project) -> None:

@@ -170,7 +170,7 @@ def test_several_targets_are_paired_by_name(project: Project) -> None:
     project.run("run", "--quiet", "--target", "other")
     found = compared(project)
     assert [each["head_target"] for each in found["targets"]] == ["other"]
-    assert found["only_in_one"] == ["agent"]
+    assert found["targets_not_compared"] == ["agent"]
 
 
 def test_targets_of_one_run(project: Project) -> None:
@@ -181,6 +181,23 @@ def test_targets_of_one_run(project: Project) -> None:
     assert found["targets"][0]["fixed"] == 6
     swapped = compared(project, "--targets", "other", "agent")
     assert swapped["targets"][0]["broken"] == 6
+
+
+def test_several_targets_of_one_run_each_have_their_sentence(project: Project) -> None:
+    project.suite(
+        *({"id": name, "input": "say no", "expected_output": "ok"} for name in "abcdefgh")
+    )
+    names = ("agent", "other", "echo")
+    project.run("run", "--quiet", *[word for name in names for word in ("--target", name)])
+    out = project.run("compare", "latest", "--limit", "0").out
+    assert out.startswith(
+        "`echo` against `agent`: not distinguishable from no change.\n"
+        "`other` against `agent`: better.\n\n"
+        f"run      {project.runs()[0].name}\n\n"
+    )
+    assert "adjusted to 2 tests after Holm" in out
+    two = project.run("compare", "--targets", "agent", "other").out
+    assert "note     not compared: `echo`" in two
 
 
 def test_a_run_of_one_target_needs_another_run(project: Project) -> None:
@@ -370,6 +387,26 @@ def test_no_text_steers_the_terminal(project: Project) -> None:
     out = project.run("compare").out
     assert "\x1b" not in out
     assert "\u202e" not in out
+
+
+def test_numbers_of_strangers_are_any(project: Project) -> None:
+    """Whatever they are, what comes out is JSON."""
+    two_runs(project, {"a": "yes", "b": "no"}, {"a": "no", "b": "no"})
+    for name, big in (("base", 1e300), ("head", 1e-300)):
+        run = "previous" if name == "base" else "latest"
+        lines = project.run("report", run, "--format", "jsonl").out.splitlines()
+        rows = [json.loads(line) for line in lines]
+        for row in rows:
+            row["grades"][0]["score"] = -big
+            row |= {"cost_usd": big, "duration_s": big, "usage": {"input_tokens": -1}}
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (project.path / f"{name}.jsonl").write_text(text)
+    found = json.loads(
+        project.run("compare", "base.jsonl", "head.jsonl", "--json", "--measure", "score").out,
+        parse_constant=pytest.fail,
+    )
+    assert found["targets"][0]["score"]["pairs"] == 0
+    assert project.run("compare", "base.jsonl", "head.jsonl").code == 0
 
 
 def test_output_goes_to_a_file(project: Project) -> None:

@@ -64,6 +64,29 @@ def test_by_other_graders(run: Project, grader: str, code: int) -> None:
     assert rows(run, "grading")[0]["graders"] == [grader]
 
 
+def test_a_grading_by_other_graders_is_never_taken_for_the_runs_own(run: Project) -> None:
+    done = run.run("grade", "latest", "--grader", "contains: o", "--json")
+    told = {
+        "number": 2, "of": 2, "graders": ["contains: o"], "recorded": False, "resumed": False
+    }  # fmt: skip
+    assert done.json["grading"] == told
+    assert "grading  2 of 2, by --grader contains: o" in run.run("report").out
+    assert "grading 2 of 2, by --grader contains: o" in run.run("list").out
+    assert json.loads(run.run("report", "--format", "json").out)["grading"] == told
+    first = run.run("report", "latest@1")
+    assert "grading  1 of 2, by the suites as they were at first" in first.out
+
+
+def test_other_graders_also_take_the_place_of_criteria(project: Project) -> None:
+    project.suite({"id": "one", "input": "say one", "graders": [{"contains": "one"}]})
+    project.run("run", "--quiet")
+    project.suite(
+        {"id": "one", "input": "say one", "criteria": "Is kind.", "graders": [{"contains": "x"}]}
+    )
+    done = project.run("grade", "latest", "--grader", "contains: one")
+    assert (done.code, "errored" in done.out) == (0, False)
+
+
 def test_a_grader_that_is_none_is_refused_before_anything(run: Project) -> None:
     done = run.run("grade", "latest", "--grader", "contain: o")
     assert (done.code, rows(run, "grading")) == (2, [])

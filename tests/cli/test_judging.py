@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.run.project import CONFIG, Project
@@ -69,3 +71,38 @@ def test_votes_and_what_could_not_be_read_are_shown(judged: Project) -> None:
     assert out.count("c1 met: It says please.\n") == 3
     assert out.count("judge     judge, asked three times, the judge's reply can't be read") == 3
     assert "{'judge'" not in out
+
+
+VOTER = '''
+import itertools
+turns = itertools.count()
+
+def voter(messages):
+    """Two of three are for it, with one criterion; with others it is of one mind."""
+    text = messages[-1]["content"]
+    word = "met" if "Is calm." not in text or next(turns) % 3 else "not_met"
+    return json.dumps({"c1": {"reason": "so", "verdict": word}})
+'''
+
+
+def test_how_far_votes_agree_is_said_of_each_suite(judged: Project) -> None:
+    judged.add_to_agent(VOTER)
+    table = TABLE.replace("agent:judge", "agent:voter")
+    judged.configure(f"{CONFIG}{table}votes = 3\n")
+    judged.suite(
+        {"id": "a", "input": "hi", "criteria": "Is kind."},
+        {"id": "b", "input": "ho", "criteria": "Is calm."},
+    )
+    shown = "votes    Fleiss' kappa on 2 criteria: -0.20\n"
+    assert shown in judged.run("run", "--concurrency", "1").out
+    assert shown in judged.run("report").out
+    judged.configure(f"{CONFIG}{table}")
+    assert "Fleiss" not in judged.run("run").out
+
+
+def test_two_judges_of_a_case_have_names_of_their_own(judged: Project) -> None:
+    judged.suite({"id": "a", "input": "hi", "criteria": "Is kind.",
+                  "graders": [{"judge": "Is short."}, {"judge": "Is kind."}]})  # fmt: skip
+    judged.run("run")
+    row = json.loads(judged.run("report", "--format", "jsonl").out)
+    assert [grade["grader"] for grade in row["grades"]] == ["judge", "judge 2", "criteria"]

@@ -80,9 +80,9 @@ def test_clusters_widen_the_interval(topics: Project) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--cluster", "metadata.tpic"], "--cluster metadata.tpic: no case has anything there"),
-        (["--cluster", "a..b"], "--cluster a..b: "),
-        (["--pass-at", "2"], "--pass-at 2: there are cases that were tried once"),
+        (["--cluster", "metadata.tpic"], "no case has anything at `metadata.tpic`"),
+        (["--cluster", "a..b"], "`a..b` can't be a cluster: "),
+        (["--pass-at", "2"], "pass@2 needs 2 trials, and some cases were tried once"),
         (["--interval", "bootstrap"], "'bootstrap' is not one of"),
         (["--pass-at", "0"], "0 is not in the range"),
     ],

@@ -94,7 +94,14 @@ def test_the_demo_runs_and_changes_nothing() -> None:
     assert "\x1b" not in done.stdout
     assert fingerprint(EXAMPLES) == before
     told = ["4 passed, 1 failed, 1 errored", "5 passed, 1 failed", "6 passed", "grading  2 of 2"]
-    told += ["passed 1.00 by expected", "did you mean", "3 errors", "That is the tour."]
+    told += [
+        "passed 1.00 by expected",
+        "length: 6 words",
+        "by --grader length",
+        "did you mean",
+        "3 errors",
+        "That is the tour.",
+    ]
     places = [done.stdout.find(each) for each in told]
     assert -1 not in places
     assert places == sorted(places)

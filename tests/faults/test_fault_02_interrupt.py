@@ -89,3 +89,17 @@ def test_fault_02_ctrl_c_while_resuming_leaves_a_run_that_can_be_resumed(
         assert len(project.verdicts()) == expected
     assert project.run("resume", "--json").counts() == {"passed": 4}
     assert sorted(project.calls()) == ["c0", "c1", "c2", "c3"]
+
+
+@pytest.mark.parametrize("where", ["", "class answer:\n    def __init__(self):\n        "])
+def test_fault_02_ctrl_c_while_something_is_set_up_says_so(
+    project: Project, gate: Gate, where: str
+) -> None:
+    (project.path / "slow.py").write_text(f"import agent\n{where}agent.gate('x')\n")
+    project.suite(case("one"))
+    process = project.start("run", "--target", "python:slow:answer")
+    gate.await_calls(1)
+    interrupt(process)
+    done = finish(process)
+    assert (done.code, done.out, project.runs()) == (130, "", [])
+    assert done.err.startswith("evalcase: interrupted ")

@@ -68,6 +68,20 @@ async def closes_async(question):
     os.closerange(3, 256)
     return "ok"
 
+async def blocks(question):
+    threading.Event().wait()
+
+async def is_stuck(question):
+    import hashlib
+    hashlib.pbkdf2_hmac("sha256", b"x", b"y", 2**31 - 1)
+
+async def swallows(question):
+    while True:
+        try:
+            await asyncio.sleep(600)
+        except BaseException:
+            pass
+
 async def replaces(question):
     asyncio.sleep = None
     await question.nothing
@@ -135,3 +149,27 @@ def test_fault_43_what_evalcase_is_made_of_can_be_spoilt_but_no_run_is_green_by_
     assert done.code == 3
     assert "record   .evalcase/runs/" in done.out
     assert "next     evalcase resume" in done.out
+
+
+def test_fault_43_what_blocks_the_event_loop_beyond_its_limit_costs_its_own_trial(
+    project: Project,
+) -> None:
+    (project.path / "odd.py").write_text(AGENT)
+    names = ("swallows", "blocks")
+    odd = [case(name, target=f"python:odd:{name}", timeout_s=0.2) for name in names]
+    project.suite(*odd, case("well"))
+    done = run_process(project, "--json")
+    assert (done.code, done.counts()) == (3, {"passed": 1, "errored": 2})
+    assert str(project.rows()).count("no answer within 0.2 s") == 2
+
+
+def test_fault_43_what_can_not_be_ended_ends_the_run_which_can_be_resumed(
+    project: Project,
+) -> None:
+    (project.path / "odd.py").write_text(AGENT)
+    project.suite(case("well"), case("stuck", target="python:odd:is_stuck", timeout_s=0.2))
+    done = run_process(project, "--json", "--concurrency", "1")
+    assert (done.code, done.out) == (3, "")
+    assert "stuck: `is_stuck` (" in done.err
+    assert "evalcase resume " in done.err
+    assert [row["case"] for row in project.rows()] == ["well"]

@@ -61,3 +61,14 @@ def test_fault_45_no_value_is_taken_for_another(project: Project) -> None:
 def test_fault_45_a_mean_without_one_of_its_graders_is_none(project: Project) -> None:
     mean = {"type": "weighted", "threshold": 0.5, "value": ["expected", {"contains": "x"}]}
     assert verdicts(project, mean=("x", mean)) == {"mean": "ungraded"}
+
+
+def test_fault_45_a_null_is_a_value_and_ends_nothing(project: Project) -> None:
+    null = {"type": "equals", "value": None}
+    found = verdicts(
+        project,
+        null=("null", {"type": "all", "value": [null]}),
+        zero=("0", null),
+        json=('{"a": 1}', {"type": "json_equals", "value": None}),
+    )
+    assert found == {"null": "passed", "zero": "failed", "json": "failed"}

@@ -243,7 +243,7 @@ def test_one_call_does_not_count_twice() -> None:
         ({"a": 1}, {"a": True}, False),
         ({"a": None}, {}, False),
         ({}, {"a": 1}, True),
-        ({}, None, False),
+        ({}, None, True),
         (None, {"a": 1}, True),
     ],
 )

@@ -119,7 +119,7 @@ def most_pairs(alike: list[list[bool]], row: int = 0, taken: frozenset[int] = fr
 @given(tables)
 def test_as_many_are_paired_as_can_be(alike: list[list[bool]]) -> None:
     columns = len(alike[0]) if alike else 0
-    found = pair_up([None] * len(alike), [None] * columns, lambda a, b: alike[a][b])
+    found = pair_up(len(alike), columns, lambda a, b: alike[a][b])
     partners = [partner for partner in found if partner is not None]
     assert len(partners) == len(set(partners)) == most_pairs(alike)
     assert all(alike[row][partner] for row, partner in enumerate(found) if partner is not None)

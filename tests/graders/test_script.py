@@ -65,7 +65,7 @@ def printing(reply: Any) -> str:
         ({"score": 1}, 1.0, True, "scored 1"),
         ({"score": 0.5, "reason": "half"}, 0.5, False, "half (scored 0.5, and 1 passes)"),
         ({"score": 0.5, "passed": True, "reason": "enough"}, 0.5, True, "enough"),
-        ({"passed": False, "reason": "no"}, 0.0, False, "no"),
+        ({"passed": False, "reason": "no", "error": None}, 0.0, False, "no"),
         # AgentV, January: hits, misses and reasoning.
         ({"score": 1, "hits": ["a"], "misses": [], "reasoning": "fine"}, 1.0, True, "fine"),
         ({"score": 0, "hits": [], "misses": ["no price", "no name"]}, 0.0, False,
@@ -98,6 +98,17 @@ def test_whatever_else_a_reply_says_is_kept(tmp_path: Path) -> None:
          'the reply has the score True, which is not a number from 0 to 1: {"score": true}'),
         (printing({"score": 1, "passed": 5}),
          'the reply has 5 as `passed`, which is true or false: {"score": 1, "passed": 5}'),
+        (printing({"score": 1, "error": "model down"}),
+         """the reply says 'model down' as its `error`: {"score": 1, "error": "model down"}"""),
+        (printing({"passed": True, "pass": False}), ("the reply has `passed` and `pass`, and they "
+         'differ: {"passed": true, "pass": false}')),
+        (printing({"score": 0, "passed": True}), ("the reply says that it passed, with a score of "
+         '0: {"score": 0, "passed": true}')),
+        (printing({"score": 1, "passed": False}), ("the reply says that it did not pass, with a "
+         'score of 1: {"score": 1, "passed": false}')),
+        (printing({"score": 1, "checks": [{"text": "kind", "passed": False}]}),
+         ("the reply has a score of 1, and a check that failed: kind: "
+         '{"score": 1, "checks": [{"text": "kind", "passed": false}]}')),
         (printing("[1]"), "the reply is not an object: [1]"),
         (printing('looking…\n{"score": 0.0}'), f"{NOT_JSON}: looking…"),
         ("pass", NOT_JSON),

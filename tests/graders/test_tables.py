@@ -65,8 +65,10 @@ def test_all_spellings_are_alike(row: Row) -> None:
     spellings: list[Any] = [spec]
     if not kind.takes_mapping or not isinstance(options.get(kind.argument or ""), dict):
         spellings += [] if kind.takes_mapping else [{spec["type"]: options}]
-    if options.keys() == {kind.argument} and not isinstance(options[kind.argument or ""], dict):
-        spellings.append({spec["type"]: options[kind.argument or ""]})
+    # Without an argument, `{name: null}` is the name alone: null itself is said as an option.
+    argument = options.get(kind.argument or "")
+    if options.keys() == {kind.argument} and argument is not None and type(argument) is not dict:
+        spellings.append({spec["type"]: argument})
     if not options:
         spellings += [spec["type"], {spec["type"]: None}]
     for spelling in spellings:

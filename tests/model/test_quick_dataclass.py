@@ -49,6 +49,52 @@ BOTH = pytest.mark.parametrize(
 )
 
 
+def many(make: Make, field: Make) -> Any:
+    """One of which so many were made that it has found a quicker way to make them."""
+
+    class Many:
+        x: int
+        y: int = 2
+        seen: list[int] = field(default_factory=list)
+
+    cls = make(frozen=True, slots=True)(quick.made_often(Many))
+    assert [cls(number).x for number in range(100)] == list(range(100))
+    return cls
+
+
+def test_a_class_that_is_made_often_has_another_way_for_it() -> None:
+    cls = many(quick.dataclass, quick.field)
+    assert "become__" in cls.__init__.__globals__
+
+
+@BOTH
+def test_what_is_made_often_is_made_like_all_others(make: Make, field: Make) -> None:
+    cls = many(make, field)
+    one, two = cls(1), cls(x=3, y=4, seen=[5])
+    assert (one.x, one.y, one.seen) == (1, 2, [])
+    assert (two.x, two.y, two.seen) == (3, 4, [5])
+    assert one.seen is not cls(1).seen
+    assert type(one) is cls
+    assert one == cls(1) != two
+    assert copy.copy(two) == two
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        one.x = 2
+    with pytest.raises(TypeError):
+        cls()
+    with pytest.raises(TypeError):
+        cls(1, z=2)
+
+
+@BOTH
+def test_a_class_below_one_that_is_made_often_is_its_own(make: Make, field: Make) -> None:
+    cls = many(make, field)
+    plain = type("Plain", (cls,), {})
+    slotted = type("Slotted", (cls,), {"__slots__": ()})
+    for below in (plain, slotted):
+        made = below(1, seen=[3])
+        assert (type(made), made.x, made.y, made.seen) == (below, 1, 2, [3])
+
+
 @BOTH
 def test_values_by_place_by_name_and_by_default(make: Make, field: Make) -> None:
     cls = point(make, field)

@@ -202,6 +202,22 @@ def test_an_exception_in_a_callback_does_not_go_unnoticed(tmp_path: Path) -> Non
         journal.close()
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_journal_whose_writer_died_takes_no_rows(tmp_path: Path) -> None:
+    def deliver(_: Any) -> None:
+        raise RuntimeError("a bug")
+
+    before = set(threading.enumerate())
+    journal = open_journal(str(tmp_path / "journal.jsonl"), deliver=deliver)
+    (writer,) = set(threading.enumerate()) - before
+    journal.append(row(1), lambda: None)
+    writer.join(60)
+    with pytest.raises(RecordError, match="is closed"):
+        journal.append(row(2), lambda: None)
+    with pytest.raises(RecordError, match="ended by an exception"):
+        journal.close()
+
+
 def test_fault_23_links_in_a_run_s_folder_lead_to_no_other_file(tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     mine.write_bytes(b"one line, as in many a file of a home folder\n")

@@ -22,6 +22,8 @@ COMMANDS = {
     "list": "List the runs that were kept.",
     "report": "Show what came of a run that was kept.",
     "compare": "Compare two runs, or two targets, case by case.",
+    "view": "Show all runs in the browser.",
+    "merge": "Put the shards of a run together to one.",
     "calibrate": "Find out how far a judge can be trusted.",
     "graders": "List the graders, or explain one of them.",
     "init": "Write a starter that runs at once.",
@@ -47,14 +49,17 @@ ABOUT = """
     evalcase list               see the runs that were kept
     evalcase report             see one of them again, or one of its cases in full
     evalcase compare            see what changed since the run before
+    evalcase view               see all of them in the browser
+    evalcase merge FOLDER       put the shards of a run together
     evalcase calibrate          see how far a judge can be trusted
     evalcase graders [NAME]     see what can be graded, and how it is written
     evalcase schema > FILE      let the editor complete and underline
     evalcase migrate FILE       bring old names up to date
 
     Only run, resume and grade execute anything; the others never import your code or open a
-    connection. Exit codes: 0 all well, 1 not all passed or a gate is not met, 2 an invalid file,
-    configuration or usage, 3 trials errored or a run is not complete, 130 interrupted.
+    connection, but for view, which only this machine can reach. Exit codes: 0 all well, 1 not all
+    passed or a gate is not met, 2 an invalid file, configuration or usage, 3 trials errored or a
+    run is not complete, 130 interrupted.
     """
 
 

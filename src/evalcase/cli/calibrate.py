@@ -35,7 +35,7 @@ from evalcase.record.labels import read_labels
 @declare.option("--criterion", metavar="ID", help="Only labels on this criterion of the judge.")
 @declare.option(
     "--min-kappa", callback=run_flags.finite, type=declare.FloatRange(-1, 1), metavar="KAPPA",
-    help="Exit with 1 unless kappa is surely as much: its lower bound counts.",
+    help="Exit with 1 unless kappa is as much at the lower end of its interval.",
 )  # fmt: skip
 @run_flags.as_json
 @run_flags.runs_dir
@@ -106,5 +106,7 @@ def _calibrate(
     if min_kappa is None or all(section.reaches(min_kappa) for section in found.sections):
         return 0
     if not as_json:
-        sys.stdout.write(f"\nkappa is not surely {min_kappa:g} or more, as --min-kappa asks\n")
+        sys.stdout.write(
+            f"\nthe interval of kappa begins below {min_kappa:g}, which --min-kappa asks for\n"
+        )
     return 1

@@ -12,6 +12,7 @@ from typing import get_args
 from evalcase.cli import declare, run_flags
 from evalcase.cli.compared_sides import Asked, open_sides
 from evalcase.cli.explained import explained
+from evalcase.cli.reports.size import max_size_option
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.errors import ConfigError
@@ -72,18 +73,20 @@ def _read_gates(texts: tuple[str, ...]) -> tuple[Gate, ...]:
 )
 @run_flags.max_errors("With a gate: trials of base, or of head, that may error. [default: 0]")
 @declare.option(
-    "--format", "form", type=declare.Choice(["text", "markdown", "json"]), default="text",
-    show_default=True, help="For people, for a pull request, or one JSON object.",
+    "--format", "form", type=declare.Choice(["text", "html", "markdown", "json"]), default="text",
+    show_default=True,
+    help="For people, to read or (html) to look at; for a pull request; or one JSON object.",
 )  # fmt: skip
 @declare.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @declare.option("-o", "--output", metavar="FILE", help="Write to this file.")
+@max_size_option
 @run_flags.runs_dir
 @explained
 def command(
     runs: tuple[str, ...], baseline: str | None, targets: tuple[str, str] | None,
     gates: tuple[Gate, ...], graders: tuple[str, ...], measure: Measure, cluster: str | None,
     effect: float, shown: tuple[Kind, ...], limit: int, max_errors: int | None, form: str,
-    as_json: bool, output: str | None, runs_dir: str | None,
+    as_json: bool, output: str | None, max_size: int, runs_dir: str | None,
 ) -> int:  # fmt: skip
     """Compare two runs case by case: what was fixed, what broke, and whether it may be chance.
 
@@ -96,6 +99,7 @@ def command(
     evalcase compare RUN@1 RUN                  two gradings of the same answers
     evalcase compare --targets small large      two targets of the latest run
     evalcase compare --baseline main.jsonl --fail-on broken
+    evalcase compare --format html -o compared.html    both runs in one page
 
     Without a gate the exit code is 0. With one it is 0 only if all that was to be compared is
     there: 3 where a run is not complete, trials errored or nothing could be paired.
@@ -112,7 +116,10 @@ def command(
         gated = find_gated(comparison, measure, graders) if comparison.pairs else []
         judged = judge(comparison, gated, gates, max_errors or 0)
         compared = Compared(comparison, gated, judged, effect, shown, limit)
-        _write(_FORMS["json" if as_json else form], compared, output)
+        if form == "html" and not as_json:
+            _write_page(compared, output, max_size)
+        else:
+            _write(_FORMS["json" if as_json else form], compared, output)
         return exit_code(judged)
 
 
@@ -147,6 +154,18 @@ def _json(compared: Compared, width: int, style: Style) -> Iterator[str]:
 
 
 _FORMS: dict[str, Form] = {"text": _text, "markdown": _markdown, "json": _json}
+
+
+def _write_page(compared: Compared, path: str | None, max_size: int) -> None:
+    from evalcase.cli.reports.compared_page import write_compared_html
+    from evalcase.cli.reports.forms import write_pieces
+
+    pieces = write_compared_html(compared, max_size)
+    if path is not None:
+        write_pieces(pieces, path)
+        return
+    for piece in pieces:
+        sys.stdout.buffer.write(piece)
 
 
 def _write(form: Form, compared: Compared, path: str | None) -> None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import seen_from
-from evalcase.model.quick_dataclass import asdict
+from evalcase.model.codec import encode
+from evalcase.model.quick_dataclass import asdict, replace
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.trial import TrialKey
 from evalcase.project.config import Config
@@ -18,6 +19,7 @@ from evalcase.record.evaluated import Evaluated
 from evalcase.record.folder import Run, origin_of, planned_trials
 from evalcase.record.kept import KeptRun
 from evalcase.report.terminal.style import Style
+from evalcase.text.visible import visible
 
 if TYPE_CHECKING:
     # Whoever wants JSON needs nothing of what people read.
@@ -35,7 +37,7 @@ class RecordPlace(NamedTuple):
 
 
 def conclusion_lines(
-    evaluated: Evaluated, statistics: Statistics, gradings: int, find_case: FindCase,
+    evaluated: Evaluated, statistics: Statistics, find_case: FindCase,
     place: RecordPlace, width: int, style: Style, figures: Figures | None = None,
     by: Collection[Kind] | None = None, *, is_own: bool = True,
 ) -> Iterator[str]:  # fmt: skip
@@ -46,11 +48,15 @@ def conclusion_lines(
     failed = statistics.shown("failed")
     name, first = name_run(evaluated.run, place), failed[0].result.key if failed else None
     next_one = suggest_next(evaluated, name, first, is_own=is_own)
-    ending = _ending(evaluated, place, next_one, gradings)
+    ending = _ending(evaluated, place, next_one)
     if figures is None:
         from evalcase.report.figures.summing import sum_up
 
         figures = sum_up(statistics.ledger, not_run=evaluated.not_run)
+        if evaluated.decision is not None:
+            from evalcase.report.figures.decided import settle
+
+            figures = settle(figures, evaluated.decision)
     by = KINDS if by is None else by
     return summary_lines(statistics, figures, ending, find_case, width, style, by)
 
@@ -62,7 +68,9 @@ def last_lines(evaluated: Evaluated, place: RecordPlace, width: int, style: Styl
 
     next_one = "" if evaluated.complete else suggest_next(evaluated, name_run(evaluated.run, place))
     ending = _ending(evaluated, place, next_one)
-    rate = rate_totals(evaluated.totals).rate
+    rate, decision = rate_totals(evaluated.totals).rate, evaluated.decision
+    if decision is not None:
+        rate = replace(rate, low=decision.low, high=decision.high)
     return chain(verdict_lines(ending, rate, width, style), ending_lines(ending, width, style))
 
 
@@ -76,17 +84,17 @@ def gather_statistics(kept: KeptRun) -> Statistics:
     return statistics
 
 
-def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str, gradings: int = 1) -> Ending:
+def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str) -> Ending:
     from evalcase.report.terminal.summary import Ending
 
-    number = evaluated.grading or gradings
     return Ending(
         evaluated.totals, evaluated.duration_s, seen_from(place.cwd, evaluated.run.path),
         why_incomplete(evaluated), next_one,
         f"evalcase report {name_run(evaluated.run, place)} --format jsonl",
-        f"{number} of {gradings}" if gradings > 1 else "", origin_of(evaluated.run) or "",
+        "" if evaluated.graded_by is None else visible(str(evaluated.graded_by)),
+        origin_of(evaluated.run) or "",
         evaluated.not_run, see_suites(evaluated.run, place.config.root, place.cwd),
-        say_mixed(evaluated.mixed),
+        say_mixed(evaluated.mixed), _say_saved(evaluated),
     )  # fmt: skip
 
 
@@ -107,6 +115,17 @@ def name_run(run: Run, place: RecordPlace) -> str:
         return _quote(id)
     folder = os.path.dirname(seen_from(place.cwd, run.path)) or "."
     return f"{_quote(id)} --runs-dir {_quote(folder)}"
+
+
+def _say_saved(evaluated: Evaluated) -> str:
+    """What a run that was decided early has spared, by what its cases cost so far."""
+    done, spent = evaluated.totals.cases.total, evaluated.totals.cost_usd
+    if evaluated.decision is None or not evaluated.not_run:
+        return ""
+    from evalcase.report.terminal.progress import money
+
+    cost = f", about {money(spent / done * evaluated.not_run)}" if spent and done else ""
+    return f"{evaluated.not_run:,} cases that were not run{cost}"
 
 
 def why_incomplete(evaluated: Evaluated) -> str:
@@ -161,7 +180,7 @@ def summary_object(
     if figures is None:
         from evalcase.report.figures.json_object import totals_object
 
-        figures = totals_object(totals, evaluated.not_run)
+        figures = totals_object(totals, evaluated.not_run, evaluated.decision)
     return {
         "run": evaluated.run.id, "path": os.path.abspath(evaluated.run.path),
         "status": evaluated.status,
@@ -172,7 +191,9 @@ def summary_object(
         "cost_usd": totals.cost_usd, "grading_usd": totals.grading_usd,
         "cached": totals.cached,
         "duration_s": evaluated.duration_s,
+        "decision": encode(evaluated.decision) if evaluated.decision is not None else None,
         "failed_of": origin_of(evaluated.run), "mixed": list(evaluated.mixed),
+        "grading": None if evaluated.graded_by is None else evaluated.graded_by._asdict(),
     }  # fmt: skip
 
 

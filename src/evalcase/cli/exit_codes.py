@@ -14,10 +14,13 @@ def exit_code(evaluated: Evaluated, gates: RunOptions) -> int:
     totals, cases = evaluated.totals, evaluated.totals.cases
     if evaluated.status == "interrupted":
         return 130
+    decision = evaluated.decision
     if totals.trials.errored > gates.max_errors or not (
-        evaluated.complete or evaluated.failed_fast
+        evaluated.complete or evaluated.failed_fast or decision is not None
     ):
         return 3
+    if decision is not None:
+        return 0 if decision.is_good else 1
     if evaluated.failed_fast:
         return 1
     if totals.unfinished:

@@ -112,7 +112,7 @@ def command(
             [make_grader(spec, defaults_of(config)) for spec in _read_graders(graders)],
             bool(graders),
         )  # fmt: skip
-        answers = _count_answers(kept)
+        answers = kept.count_answers()
         request = replace(request, targets=tuple(answers))
         if paths:
             request = replace(request, paths=paths, selection=Selection())
@@ -175,15 +175,6 @@ def _check_graders(case: Case, kept: KeptRun) -> None:
             raise RecordError(
                 f"{kept.run.journal}: case `{case.id}` can't be graded by its graders: {problem}"
             ) from None
-
-
-def _count_answers(kept: KeptRun) -> dict[str, int]:
-    """How many answers there are of each target that was asked."""
-    counts: dict[str, int] = {}
-    for result in kept.results():
-        name = result.key.target
-        counts[name] = counts.get(name, 0) + (result.answer is not None)
-    return counts
 
 
 def _graded_by(

@@ -137,7 +137,7 @@ def _entry(listed: ListedRun, now: datetime, root: str) -> Entry:
 
 def _remark(listed: ListedRun, kept: KeptRun, own: bool) -> str:
     """What a number in a table would not say."""
-    said = [f"{kept.gradings} gradings"] if kept.gradings > 1 else []
+    said = [] if kept.graded_by is None else [f"grading {kept.graded_by}"]
     if (origin := origin_of(kept.run)) is not None:
         said.append(f"cases that did not pass in {origin}")
     if kept.mixed:

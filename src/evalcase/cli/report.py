@@ -8,11 +8,12 @@ import sys
 from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.explained import explained
-from evalcase.cli.reports.figuring import Figuring
 from evalcase.cli.reports.forms import FORMS, write_file, write_form
 from evalcase.cli.reports.reported import Reported, Wanted
+from evalcase.cli.reports.size import max_size_option
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.terminal import columns_of, style_for
+from evalcase.evaluation.figures import Figuring
 from evalcase.model.quick_dataclass import replace
 from evalcase.project.options import runs_folder
 from evalcase.record.find import find_run
@@ -23,21 +24,6 @@ from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.part_table import KINDS, Kind
 from evalcase.report.terminal.progress import VERDICTS
 from evalcase.system.world import this_world
-
-_UNITS = {"": 1, "b": 1, "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000}
-
-
-def _read_size(text: str) -> int:
-    """A number of bytes, as people write one: `50MB`, `800 kB`."""
-    number = text.rstrip("kKmMgGbB ").strip()
-    unit = _UNITS.get(text[len(text.rstrip("kKmMgGbB ")) :].strip().lower())
-    try:
-        size = round(float(number) * (unit or 0))
-    except (OverflowError, ValueError):
-        size = 0
-    if size <= 0:
-        raise declare.WrongValueError(f"`{text}` is no size; write 50MB, or 800kB")
-    return size
 
 
 @declare.command("report")
@@ -75,10 +61,7 @@ def _read_size(text: str) -> int:
     help="Show the chance that one of K trials passes, and that all do. Repeatable.",
 )  # fmt: skip
 @declare.option("-o", "--output", metavar="FILE", help="Write to this file.")
-@declare.option(
-    "--max-size", metavar="SIZE", default="50MB", show_default=True, callback=_read_size,
-    help="Of an HTML page: details of cases that passed are left out above it, and counted.",
-)  # fmt: skip
+@max_size_option
 @declare.option(
     "--junit-properties", is_flag=True,
     help="JUnit: score and cost as properties of test cases, which not every reader takes.",
@@ -109,7 +92,7 @@ def command(
     with KeptRun(*found) as kept:
         place, wanted = RecordPlace(os.getcwd(), config), Wanted(case, target, verdicts)
         reported = Reported(
-            kept, place, wanted, figuring=Figuring(interval, cluster, ks, by or KINDS),
+            kept, place, wanted, figuring=Figuring(interval, cluster, ks), by=by or KINDS,
             is_own=is_own(kept.run, this_world().state, config.root),
             max_size=max_size, junit_properties=junit_properties,
         )  # fmt: skip

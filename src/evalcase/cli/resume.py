@@ -23,6 +23,7 @@ from evalcase.model.result import Verdict
 from evalcase.project.config import Config, load_config
 from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.begun import left_no_record
+from evalcase.record.ending import read_end
 from evalcase.record.evaluated import read_evaluated
 from evalcase.record.find import find_run, list_runs, newest_run, newest_unfinished
 from evalcase.record.folder import Run
@@ -98,6 +99,8 @@ def command(
     with same_streams():
         plan = prepare(request, config, this_world(), view.warn, tell=view.tell)
     evaluation = Evaluation(plan, view)
+    if (decision := read_end(chosen.journal).decision) is not None:
+        view.tell(f"the run was {decision}. That is dropped, and the rest is run")
     view.expect(plan.trials)
     go = partial(evaluation.carry_out, folder, chosen, again)
     code = execute(evaluation, go, view, manner)

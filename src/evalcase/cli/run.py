@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 from functools import partial
+from typing import get_args
 
 from evalcase.cli import declare, run_flags
 from evalcase.cli.explained import explained
@@ -17,6 +18,7 @@ from evalcase.cli.watching import make_view
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.plan import Plan, prepare
 from evalcase.evaluation.work import trials_of
+from evalcase.model.decision import Rule
 from evalcase.project.config import read_config
 from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.begun import note_start
@@ -88,6 +90,13 @@ def _shard(value: str | None) -> Shard | None:
 @run_flags.max_cost("Start no more trials once this is spent.")
 @run_flags.max_errors("Errored trials that don't count as a failure of the run. [default: 0]")
 @run_flags.fail_under("Exit 1 only if the pass rate of cases is lower.")
+@declare.option(
+    "--stop", type=declare.Choice(get_args(Rule)),
+    help="Start no more trials once --fail-under, or --against, is decided.",
+)  # fmt: skip
+@declare.option(
+    "--against", metavar="RUN", help="With --stop likely: end once it is better or worse than RUN."
+)
 @declare.option("--fail-fast", is_flag=True, help="Start no more trials once a case did not pass.")
 @declare.option(
     "--cache/--no-cache",
@@ -149,6 +158,10 @@ def _run(given: dict[str, object]) -> int:
         manner.print(_say_what_would_run(plan, manner.as_json))
         return 0
     evaluation = Evaluation(plan, view)
+    if plan.options.stop is not None:
+        from evalcase.evaluation.stopping import make_stopping
+
+        evaluation.stopping = make_stopping(plan, folder)
     return execute(evaluation, partial(evaluation.carry_out, folder), view, manner)
 
 

@@ -17,6 +17,7 @@ from evalcase.cli.conclusion import (
     conclusion_lines,
     gather_statistics,
     last_lines,
+    name_run,
     summary_object,
 )
 from evalcase.cli.crash import CRASH_CODE, tell_crash
@@ -34,7 +35,7 @@ from evalcase.record.kept import KeptRun
 from evalcase.report.terminal.view import RunView
 from evalcase.system.loop import describe_stray, run_to_end
 from evalcase.system.own_task import OwnTask
-from evalcase.system.process_end import refuse_process_end
+from evalcase.system.process_end import end_process, refuse_process_end
 
 if TYPE_CHECKING:
     from evalcase.report.terminal.statistics import Statistics
@@ -86,6 +87,7 @@ def execute(
     manner: Manner,
 ) -> int:
     """Run, show, and say by the exit code how it went."""
+    evaluation.on_stuck = partial(_leave_stuck, evaluation, manner)
     try:
         with shown(view):
             waiting = _until_interrupted(evaluation, go, view)
@@ -114,6 +116,17 @@ def _conclude_broken(evaluation: Evaluation, error: BaseException, manner: Manne
     return CRASH_CODE
 
 
+def _leave_stuck(evaluation: Evaluation, manner: Manner, what: str) -> None:
+    """Leave while the event loop is blocked by what nothing else can end: what is finished is on
+    disk. This is another thread."""
+    said = evaluation.plan.scrubber.text(f"{what} blocks all trials, and can't be ended")
+    write_prose(f"evalcase: can't go on: {said}", manner.streams.err)
+    if evaluation.run is not None:
+        name = name_run(evaluation.run, RecordPlace(manner.cwd, evaluation.plan.config))
+        write_prose(f"what is finished is kept: evalcase resume {name}", manner.streams.err)
+    end_process(CRASH_CODE)
+
+
 def _tell_stray(view: RunView, error: BaseException) -> None:
     """What code of the user's raised outside of any trial: the run goes on, and what comes of its
     trials says how it ended."""
@@ -135,6 +148,8 @@ def print_conclusion(
 ) -> int:
     """Say what came of it, and write the reports that are wanted: 0 if that could be done.
     Statistics that nobody has are made of the record."""
+    if not manner.is_new:
+        evaluated = replace(evaluated, graded_by=KeptRun(evaluated.run).graded_by)
     if manner.as_json:
         manner.print([json.dumps(summary_object(evaluated))])
     else:
@@ -154,9 +169,8 @@ def _print_summary(
         if manner.quiet:
             lines = last_lines(evaluated, place, width, style)
         else:
-            gradings = 1 if manner.is_new else kept.gradings
             lines = conclusion_lines(
-                evaluated, statistics or gather_statistics(kept), gradings,
+                evaluated, statistics or gather_statistics(kept),
                 kept.find_case, place, width, style,
             )  # fmt: skip
         manner.print(lines)
@@ -202,7 +216,7 @@ async def _until_interrupted(
         return await task
     except asyncio.CancelledError:
         if given_up:
-            raise PressedError from None
+            raise PressedError("before anything was run") from None
         raise
     finally:
         loop.remove_signal_handler(signal.SIGINT)

@@ -38,6 +38,7 @@ from evalcase.system.loop_watch import LoopWatch
 
 if TYPE_CHECKING:
     from evalcase.evaluation.grading import By, Grading
+    from evalcase.evaluation.stopping import Stopping
     from evalcase.plugins.cache import AnswerStore
 
 
@@ -49,9 +50,13 @@ class Evaluation:
         self.plan = plan
         self.watcher = watcher
         self._by = by
+        self.stopping: Stopping | None = None
+        """What says when a new run is decided, if that ends it."""
         self.engine: Engine | None = None
         self.run: Run | None = None
         """The run that it is of, once there is one."""
+        self.on_stuck: Callable[[str], None] = lambda _: None
+        """Is told, in another thread, of a call that blocks the event loop and can't be ended."""
         self._broken: BaseException | None = None
         self._budget: Budget | None = None
         self._is_new = False
@@ -83,7 +88,7 @@ class Evaluation:
                 )  # fmt: skip
             self.run = run
             try:
-                with LoopWatch(plan.warn):
+                with LoopWatch(plan.warn, self._guests.is_overdue, self.on_stuck):
                     return await self._record(run, targets, again)
             finally:
                 await self._guests.settle()
@@ -146,7 +151,8 @@ class Evaluation:
         totals = (work.totals() if not failed else None) or read_totals(run.journal)
         return Evaluated(
             run, end.status, totals, end.notice, end.failed_fast, end.cap_usd, end.duration_s,
-            mixed=work.mixed(), not_run=count_not_run(run, end.status, totals), lost=end.lost,
+            mixed=work.mixed(), not_run=count_not_run(run, end.status, totals),
+            decision=end.decision, lost=end.lost,
         )  # fmt: skip
 
     def _end(self, status: Status, notice: str | None) -> End:
@@ -157,7 +163,8 @@ class Evaluation:
         if status != "stopped":
             return End(status, notice)
         cap_usd = self._budget.cap_usd if self._budget.is_spent else None
-        return End(status, notice, self.engine.failed_fast, cap_usd)
+        decision = self.stopping.decision if self.stopping is not None else None
+        return End(status, notice, self.engine.failed_fast, cap_usd, decision=decision)
 
     def _set_up(
         self, run: Run, targets: OpenTargets, journal: Journal, index: Index,
@@ -169,9 +176,11 @@ class Evaluation:
         spent_usd = tally.totals().spent_usd or 0.0
         ahead = rows_ahead(limits.concurrency)
         session = Session(journal, tally, self.watcher.finished, ahead)
+        stopping = self.stopping
         engine = self.engine = Engine(
-            limits, self.watcher, self._fail_fast(index, again), targets.context
-        )
+            limits, self.watcher, self._fail_fast(index, again), targets.context,
+            stopping.look if stopping is not None else None,
+        )  # fmt: skip
         budget = self._budget = Budget(limits.max_cost_usd, spent_usd, engine.stop)
         budget.spend(0.0)  # what earlier sessions spent may be all there is
         guests, store = self._guests, self._store()
@@ -182,7 +191,9 @@ class Evaluation:
 
             return Grading(plan, run, index, trials, session, self._by), engine
         changed = {} if self._is_new else find_changes(plan, run, index.versions)
-        return Work(plan, run, index, trials, session, again, changed), engine
+        work = Work(plan, run, index, trials, session, again, changed)
+        work.ordered = stopping.ordered if stopping is not None else None
+        return work, engine
 
     def _limits(self) -> Limits:
         # No more workers than there is work, and no more than a target says it can take.

@@ -40,10 +40,12 @@ class Trials:
         self._files = AttachedFiles(plan.world.cwd)
         self._capped = plan.options.max_cost_usd is not None
 
-    def hash_question(self, trial: Trial) -> str:
+    def hash_question(self, trial: Trial, has_parts: bool | None = None) -> str:
+        """`has_parts` is what the case says itself, for who has asked it already."""
         case = trial.case
-        files = self._files.hashes(trial.suite, case) if case.has_parts else None
-        return hash_question(case, files)
+        if has_parts is None:
+            has_parts = case.has_parts
+        return hash_question(case, self._files.hashes(trial.suite, case) if has_parts else None)
 
     def hash_grading(self, case: Case) -> str:
         graders = self._plan.graders
@@ -51,12 +53,13 @@ class Trials:
 
     async def run(self, trial: Trial) -> Result:
         """Ask, and grade what is answered."""
-        case, started = trial.case, self._started()
+        case, started = trial.case, self._plan.world.stamp()
         if case.skip:
             return self._skipped(trial, started)
-        files = self._files_of(trial)
+        has_parts = case.has_parts
+        files = self._files.find(trial.suite, case) if has_parts else {}
         question = self._question(trial, files)
-        if isinstance(files, Unfit):
+        if has_parts and isinstance(files, Unfit):
             asked = Asked(None, Failure("exception", files.message), 0, 0.0)
         else:
             asked = await self._gate.ask(trial.target, question, case.timeout_s)
@@ -69,18 +72,20 @@ class Trials:
             self._look_at_cost(trial, answer)
             graded = await self._grade(trial, question, answer, graders, asked.duration_s)
         return Result(
-            trial.key, self.hash_question(trial), graded.verdict, answer, graded.grades, failure,
-            asked.attempts, started, round(asked.duration_s, 6),
+            trial.key, self.hash_question(trial, has_parts), graded.verdict, answer, graded.grades,
+            failure, asked.attempts, started, round(asked.duration_s, 6),
             asked.retried,
             hash_grading(case, self._plan.graders.prints_of(graders)),
-            repeats=trial.repeats, pass_rate=case.pass_rate, number=trial.number,
+            1, trial.repeats, case.pass_rate, trial.number,
         )  # fmt: skip
 
     async def regrade(self, trial: Trial, known: Result, grading: int) -> Result:
         """Grade an answer again, by what the case says now. No target is asked for it."""
         graders = self._plan.graders.of(trial.case)
         assert known.answer is not None
-        question = self._question(trial, self._files_of(trial))
+        case = trial.case
+        files = self._files.find(trial.suite, case) if case.has_parts else {}
+        question = self._question(trial, files)
         graded = await self._grade(trial, question, known.answer, graders, known.duration_s)
         return Result(
             known.key, known.question_hash, graded.verdict, known.answer, graded.grades, None,
@@ -96,13 +101,11 @@ class Trials:
         asker = partial(self._gate.ask_for_grader, within=question)
         context = Context(trial.case, question, answer, asker=asker, duration_s=duration_s)
         limit_s = self._plan.config.grader_timeout_s
-        return grade_answer(context, graders, self._guests, limit_s)
-
-    def _files_of(self, trial: Trial) -> dict[str, str] | Unfit:
-        """The files of a trial. All was well with them before the run, but may not be now."""
-        return self._files.find(trial.suite, trial.case) if trial.case.has_parts else {}
+        only_these = self._plan.graders.only_given
+        return grade_answer(context, graders, self._guests, limit_s, only_these=only_these)
 
     def _question(self, trial: Trial, files: dict[str, str] | Unfit) -> Question:
+        """What is asked. All was well with its files before the run, but may not be now."""
         session = f"{self._run_id}-{trial.number}-{trial.target}-{trial.repeat}"
         return question_of(trial, {} if isinstance(files, Unfit) else files, session)
 
@@ -128,6 +131,3 @@ class Trials:
             self._plan.warn(
                 f"answers of `{trial.target}` come without a cost: --max-cost can't hold"
             )
-
-    def _started(self) -> str:
-        return self._plan.world.stamp()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterator, Mapping
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.evaluation.plan import Plan
@@ -37,6 +37,8 @@ class Work:
         self._trials = trials
         self._session = session
         self._again = again
+        self.ordered: Mapping[str, Sequence[Trial]] | None = None
+        """The trials of each target, where they come in an order of their own."""
         self._changed = dict(changed)
         """Targets that are not what they were, as long as they have not been asked."""
         self._regrading: dict[TrialKey, FinishedTrial] = {}
@@ -155,7 +157,7 @@ class Work:
 
     def _planned(self, name: str, engine: Engine) -> Iterator[Trial]:
         try:
-            yield from trials_of(self._plan, name)
+            yield from trials_of(self._plan, name) if self.ordered is None else self.ordered[name]
         except ConfigError as error:
             engine.stop(str(error))
         except SuiteError as error:

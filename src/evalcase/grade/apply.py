@@ -40,11 +40,13 @@ def needs_expected(case: Case, graders: Sequence[NamedGrader]) -> bool:
 
 
 async def grade_answer(
-    context: Context, graders: Sequence[NamedGrader], guests: Guests, timeout_s: float = TIMEOUT_S
-) -> Graded:
+    context: Context, graders: Sequence[NamedGrader], guests: Guests, timeout_s: float = TIMEOUT_S,
+    *, only_these: bool = False,
+) -> Graded:  # fmt: skip
     """The verdict on an answer, with the grade of every grader, in their order.
 
-    Those that have to be waited for are waited for together, each for its own time.
+    With `only_these`, they take the place of all that the case says. Those that have to be
+    waited for are waited for together, each for its own time.
     """
     if len(graders) == 1 and graders[0].grader.kind.compares_expected:
         only = _begin(graders[0], context, (), guests, timeout_s)
@@ -54,7 +56,8 @@ async def grade_answer(
         grades: tuple[Grade, ...] = (only,)
     else:
         grades = await _grade_each(context, graders, guests, timeout_s)
-    if context.case.needs_judge and not any(named.judges for named in graders):
+    is_judged = only_these or any(named.judges for named in graders)
+    if context.case.needs_judge and not is_judged:
         grades = (*grades, _without_judge(context.case))
     return Graded(decide_verdict(grades, context.case.threshold), grades)
 

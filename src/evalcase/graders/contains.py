@@ -8,6 +8,7 @@ from typing import ClassVar
 from evalcase.graders.compare.excerpt import quote
 from evalcase.graders.compare.subject import without_text
 from evalcase.graders.compare.text_options import TextGrader
+from evalcase.model.finding import KeyPath
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, GraderKind
 from evalcase.model.option import option
@@ -47,6 +48,8 @@ class ContainsGrader(TextGrader):
         if len(given) > 1:
             what = f"`{given[1]}` stands in place of `{given[0]}`, and not beside it"
             yield OptionFault((given[1],), what)
+        for name in given:
+            yield from self.object_to_blank(*_placed(name, lists[name]))
 
     def grade(self, context: Context) -> Score:
         text = self.even(context.text)
@@ -69,6 +72,14 @@ class ContainsGrader(TextGrader):
             return f"found {_listed(texts)}"
         lacks = f"{_listed(missing)} not found in {_shown(context)}"
         return lacks if len(texts) == 1 else f"{len(found)} of {len(texts)} found: {lacks}"
+
+
+def _placed(name: str, texts: str | tuple[str, ...] | None) -> Iterator[tuple[KeyPath, str]]:
+    """Each text with the path of its option."""
+    if isinstance(texts, str):
+        yield (name,), texts
+    for number, each in enumerate(texts or () if not isinstance(texts, str) else ()):
+        yield (name, number), each
 
 
 def _listed(texts: tuple[str, ...] | list[str]) -> str:

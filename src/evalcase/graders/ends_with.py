@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 from evalcase.graders.compare.excerpt import quote
@@ -12,7 +13,7 @@ from evalcase.model.grade import Score
 from evalcase.model.grader import Context, GraderKind
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import Text
+from evalcase.model.shape import OptionFault, Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,9 @@ class EndsWithGrader(TextGrader):
     )  # fmt: skip
 
     value: str = option(Text(), "What it ends with.", example=".")
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        yield from self.object_to_blank((("value",), self.value.rstrip()))
 
     def grade(self, context: Context) -> Score:
         text = trim_text(context.text)

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from typing import ClassVar
 
 from evalcase.graders.compare.content import pretty, unequal
 from evalcase.graders.compare.json_difference import list_differences
-from evalcase.graders.compare.lenient_json import Lenience, Way
+from evalcase.graders.compare.lenience import Lenience, Way
+from evalcase.graders.compare.lenient_json import find_lenient_differences
 from evalcase.graders.compare.reference import NOTHING, expected_value
-from evalcase.graders.compare.subject import graded_value
+from evalcase.graders.compare.subject import graded_value, is_large
 from evalcase.graders.compare.text_difference import first_difference
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
-from evalcase.model.option import option
+from evalcase.model.option import UNSAID, Unsaid, option
 from evalcase.model.path_steps import path_steps
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Anything, Choice, Flag, ListOf, Number, OneOf
 from evalcase.model.shape_names import PathText
 
 _PATHS = ListOf(PathText(), "a list of paths")
-_SMALL = 200
-"""How many values are held against each other at once, in a few milliseconds at worst."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,9 @@ class JsonEqualsGrader(Grader):
         example="- {type: json_equals, value: {total: 10, id: 1}, ignore: [id], within: 0.01}",
     )  # fmt: skip
 
-    value: JSON = option(Anything(), "What it equals; without it, `expected_output`.", default=None)
+    value: JSON | Unsaid = option(
+        Anything(), "What it equals; without it, `expected_output`.", default=UNSAID
+    )
     ignore: tuple[str, ...] = option(
         _PATHS, "Paths where nothing is compared.", default=(), example=["id", "items.*.created"],
         elsewhere=("exclude", "ignore_paths"),
@@ -52,14 +53,17 @@ class JsonEqualsGrader(Grader):
     )  # fmt: skip
 
     def compares_expected(self) -> bool:
-        return self.value is None
+        return self.value is UNSAID
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
-        if self.value is None and not context.case.expects_output:
-            return NOTHING
-        expected = expected_value(context.case) if self.value is None else self.value
+        if isinstance(self.value, Unsaid):
+            if not context.case.expects_output:
+                return NOTHING
+            expected = expected_value(context.case)
+        else:
+            expected = self.value
         got = graded_value(context)
-        if self.unordered and _is_large(got):
+        if self.unordered and is_large(got):
             return self._grade_aside(expected, got)
         return self._compare(expected, got, self._lenience())
 
@@ -71,7 +75,7 @@ class JsonEqualsGrader(Grader):
         )
 
     def _compare(self, expected: JSON, got: JSON, lenience: Lenience) -> Score:
-        listed = list_differences(lenience.find_differences(expected, got))
+        listed = list_differences(find_lenient_differences(expected, got, lenience))
         if not listed.text:
             return Score(1.0, f"the JSON value is equal{self._but()}")
         left, right = pretty(expected), pretty(got)
@@ -95,14 +99,3 @@ class JsonEqualsGrader(Grader):
 
 def _ways(paths: tuple[str, ...]) -> tuple[Way, ...]:
     return tuple(tuple(path_steps(path)) for path in paths)
-
-
-def _is_large(value: JSON) -> bool:
-    """Whether there are so many items that to hold each against each takes long."""
-    waiting, count = [value], 0
-    while waiting and count <= _SMALL:
-        each = waiting.pop()
-        inner: Iterable[JSON] = each.values() if isinstance(each, dict) else ()
-        waiting += each if isinstance(each, list) else inner
-        count += 1
-    return count > _SMALL

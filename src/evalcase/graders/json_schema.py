@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
 from typing import ClassVar
 
 from evalcase.errors import ConfigError
 from evalcase.graders.compare.excerpt import count
 from evalcase.graders.compare.json_difference import Difference, list_differences
-from evalcase.graders.compare.subject import graded_value
+from evalcase.graders.compare.subject import graded_value, is_large
 from evalcase.graders.schema import with_extra
 from evalcase.graders.schema.schema_faults import needs_extra, schema_faults
-from evalcase.graders.schema.validate import Validator
+from evalcase.graders.schema.validate import MOST_ERRORS, Validator
 from evalcase.model.finding import KeyPath
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
@@ -24,11 +25,11 @@ from evalcase.model.shape_names import FileName
 from evalcase.model.target import Surroundings
 from evalcase.system.digests import digest_file
 from evalcase.system.files import read_file
-from evalcase.system.patterns.searches import Searches, end_searches, settle
+from evalcase.system.patterns.searches import Searches, end_searches, settle, settle_aside
 from evalcase.text.strict_json import BadJsonError, parse_json
 
 _LARGEST_FILE = 10_000_000
-_MOST_ERRORS = 100
+_MOST_TOLD = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +97,10 @@ class JsonSchemaGrader(Grader):
         schema = self.value if self.file is None else self.read
         value = graded_value(context)
         if needs_extra(schema):
-            return _judge(with_extra.find_errors(schema, value))
-        return settle(lambda searches: _validate(schema, value, searches))
+            return _judge(list(with_extra.find_errors(schema, value)))
+        if is_large(value):
+            return settle_aside(partial(_validate, schema, value))
+        return settle(lambda searches: _validate(schema, value, searches, lambda: False))
 
     async def close(self) -> None:
         end_searches()
@@ -119,14 +122,17 @@ def _read_schema(name: str, path: str, root: str) -> JSON:
     return schema
 
 
-def _validate(schema: JSON, value: JSON, searches: Searches) -> Score:
-    return _judge(Validator(schema, searches).errors(value))
+def _validate(
+    schema: JSON, value: JSON, searches: Searches, is_given_up: Callable[[], bool]
+) -> Score:
+    return _judge(Validator(schema, searches, is_given_up).errors(value))
 
 
-def _judge(found: Iterator[Difference]) -> Score:
-    errors = list(found)
+def _judge(errors: Sequence[Difference]) -> Score:
     if not errors:
         return Score(1.0, "it is valid by the schema")
-    told: list[JSON] = [{"path": each.path, "error": each.what} for each in errors[:_MOST_ERRORS]]
-    reason = f"{count(len(errors), 'error')} by the schema: {list_differences(errors).text}"
+    told: list[JSON] = [{"path": each.path, "error": each.what} for each in errors[:_MOST_TOLD]]
+    more = " or more" if len(errors) >= MOST_ERRORS else ""
+    counted = f"{count(len(errors), 'error')}{more}"
+    reason = f"{counted} by the schema: {list_differences(errors).text}"
     return Score(0.0, reason, {"errors": told})

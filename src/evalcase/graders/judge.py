@@ -14,7 +14,12 @@ from typing import Any, ClassVar, TypeVar
 
 from evalcase.errors import GraderError
 from evalcase.graders.judging.asking import Vote, ask_vote
-from evalcase.graders.judging.claims import Claims, closing_for_claims, describe_claims
+from evalcase.graders.judging.claims import (
+    Claims,
+    closing_for_claims,
+    describe_claims,
+    middle_claims,
+)
 from evalcase.graders.judging.criterion import Criterion, criteria_of_case, number_criteria
 from evalcase.graders.judging.material import find_chunks, has_context, show_blocks
 from evalcase.graders.judging.options import RubricItem, rubric_faults
@@ -218,11 +223,8 @@ class JudgeGrader(Grader):
         for kept, vote in zip(details["votes"], votes, strict=True):
             if len(votes) > 1 and vote.said is not None:
                 kept["claims"] = [each._asdict() for each in vote.said]
-        if 2 * len(claims) <= len(votes):
-            raise GraderError("judge-split", "fewer than half of the votes could be read", details)
         with _keeping(details):
-            # Each vote finds claims of its own, so there is no majority: the middle one counts.
-            middle = sorted(claims, key=lambda each: each.share)[len(claims) // 2]
+            middle = middle_claims(claims, len(votes))
         told = {**details, "claims": middle.to_list()}
         return Score(middle.share, middle.reason, told, stands=middle.unsure)
 

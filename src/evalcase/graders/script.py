@@ -144,8 +144,6 @@ class ScriptGrader(Grader):
 
 def _object_to(reply: dict[str, JSON]) -> str | None:
     """Why a reply of a worker is no score, or None."""
-    if "error" in reply:
-        return f"says {reply['error']!r:.200}"
     try:
         read_reply(reply)
     except BadReplyError as error:

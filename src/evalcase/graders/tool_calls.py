@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
@@ -12,6 +11,7 @@ from evalcase.graders.compare.excerpt import count
 from evalcase.graders.compare.failed_calls import failed_calls
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
+from evalcase.model.json_value import write_alike
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, ListOf, MapOf, Number, OptionFault, Text
@@ -84,12 +84,12 @@ class ToolCallsGrader(Grader):
     def _wrong_repeats(self, calls: Sequence[Call]) -> Iterator[str]:
         if self.max_repeats is None:
             return
-        same = Counter(json.dumps([c.name, c.arguments], sort_keys=True) for c in calls)
-        shown = {json.dumps([c.name, c.arguments], sort_keys=True): str(c) for c in calls}
+        shown = [(write_alike([call.name, call.given]), call) for call in calls]
+        same, named = Counter(key for key, _ in shown), dict(shown)
         for key, times in same.most_common(_NAMED):
             if times > self.max_repeats:
                 allowed = f"{_times(self.max_repeats)} is allowed"
-                yield f"{shown[key]} was called {_times(times)}, and {allowed}"
+                yield f"{named[key]} was called {_times(times)}, and {allowed}"
 
 
 def _times(number: int) -> str:

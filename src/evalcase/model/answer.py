@@ -6,7 +6,7 @@ import json
 
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message, ToolCall
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_dataclass import dataclass, made_often
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,7 @@ class Earlier:
 
 
 @dataclass(frozen=True, slots=True)
+@made_often
 class Answer:
     """The messages of a target, in order, with usage and cost where they are known."""
 

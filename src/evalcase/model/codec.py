@@ -39,7 +39,13 @@ T = TypeVar("T")
 def encode(value: object) -> dict[str, Any]:
     """The JSON object of a dataclass. It shares dicts and lists with it."""
     known = _ENCODERS.get(type(value))
-    return (known or _encoder_of(type(value)))(value)  # type: ignore[no-any-return]
+    return (known or _encoder_of(type(value)))(value, {})
+
+
+def encode_after(begun: dict[str, Any], value: object) -> dict[str, Any]:
+    """The same, put into an object that is begun: after what that has."""
+    known = _ENCODERS.get(type(value))
+    return (known or _encoder_of(type(value)))(value, begun)
 
 
 def decode(wanted: type[T], data: object, where: str = "") -> T:
@@ -48,21 +54,22 @@ def decode(wanted: type[T], data: object, where: str = "") -> T:
     return found
 
 
-_ENCODERS: dict[type, Encode] = {}
+_EncodeInto = Callable[[Any, dict[str, Any]], dict[str, Any]]
+_ENCODERS: dict[type, _EncodeInto] = {}
 
 
-def _encoder_of(wanted: type) -> Encode:
+def _encoder_of(wanted: type) -> _EncodeInto:
     """A function made for one dataclass, as dataclasses makes its own methods: a loop over fields
     takes three times as long, and every trial of a run is written."""
     hints = get_type_hints(wanted)
     names: dict[str, Any] = {}
-    lines = ["def encode_fields(value):", "    data = {}"]
+    lines = ["def encode_fields(value, data):"]
     for number, each in enumerate(fields(wanted)):
         names[f"to_json_{number}"] = _writer(hints[each.name])
         names[f"default_{number}"] = _default(each)
         lines += _lines_of(each, number, names[f"to_json_{number}"], hints[each.name])
     exec("\n".join([*lines, "    return data"]), names)  # noqa: S102 - made of names of fields only
-    made: Encode = names["encode_fields"]
+    made: _EncodeInto = names["encode_fields"]
     _ENCODERS[wanted] = made
     return made
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from evalcase.model.answer import Usage
 from evalcase.model.failure import Failure
-from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.quick_dataclass import dataclass, field, made_often
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,7 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
+@made_often
 class Grade:
     """A score as it counts in a case; or, where the grader broke, the failure and no score."""
 

@@ -23,7 +23,7 @@ from evalcase.model.grade import Grade, Score
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_dataclass import dataclass, made_often
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.target import Surroundings
 
@@ -43,6 +43,7 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+@made_often
 class Context:
     """All that a grader sees of one trial."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from json import dumps
 from typing import Any, TypeAlias
 
 JSON: TypeAlias = "None | bool | int | float | str | list[JSON] | dict[str, JSON]"
@@ -51,6 +52,20 @@ def same(left: object, right: object) -> bool:
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     return left == right
+
+
+def write_alike(value: JSON) -> str:
+    """A text that is the same for values that are: whatever the order of their keys, and with
+    `1.0` written as `1`."""
+    return dumps(_evened(value), sort_keys=True)
+
+
+def _evened(value: JSON) -> JSON:
+    if isinstance(value, dict):
+        return {key: _evened(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_evened(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def kind(value: object) -> str:

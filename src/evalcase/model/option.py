@@ -32,6 +32,19 @@ _KEY = "option"
 T = TypeVar("T")
 
 
+class Unsaid:
+    """The type of what stands for a value that nobody gave."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "UNSAID"
+
+
+UNSAID = Unsaid()
+"""The default of an option that may be null: for others, null is as if nobody had said anything."""
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """What is known of an option: its shape, a sentence, and what it is if nobody says."""
@@ -48,6 +61,10 @@ class Option:
     @property
     def needed(self) -> bool:
         return self.default is MISSING
+
+    def is_said_by(self, value: JSON) -> bool:
+        """Whether a value says something of it. Null does where it is a value like others."""
+        return value is not None or self.needed or self.default is UNSAID
 
 
 class Conflicting(Protocol):
@@ -126,7 +143,7 @@ def faults_of(
         if name not in known:
             sound = False
             yield _unknown(name, known, what, path)
-        elif value is not None or known[name].needed:
+        elif known[name].is_said_by(value):
             for fault in known[name].shape.faults(value, (*path, name)):
                 sound = False
                 yield fault
@@ -147,12 +164,13 @@ def held_faults(made: object) -> Iterator[OptionFault]:
     names = _field_names(declared)
     for name, each in options_of(declared).items():
         value = getattr(made, names[name])
-        if value is not None:
+        if value is not None and value is not UNSAID:
             yield from each.shape.faults(value, (name,))
 
 
 def made_of(declared: type, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of that type
-    """The dataclass of values that have no faults. Null means that nobody says."""
+    """The dataclass of values that have no faults. Null means that nobody says, but where an
+    option may be null."""
     return declared(**fields_of(declared, values))
 
 
@@ -162,7 +180,7 @@ def fields_of(declared: type, values: Mapping[str, Any]) -> dict[str, Any]:
     return {
         names[name]: known[name].shape.read(value)
         for name, value in values.items()
-        if value is not None
+        if known[name].is_said_by(value)
     }
 
 

@@ -6,10 +6,11 @@ import json
 
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message, text_of
-from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.quick_dataclass import dataclass, field, made_often
 
 
 @dataclass(frozen=True, slots=True)
+@made_often
 class Question:
     """What is asked, and where it belongs. A case asks one; a judge asks others."""
 

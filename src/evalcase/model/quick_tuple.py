@@ -11,7 +11,7 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from evalcase.model.quick_dataclass import FEW
+from evalcase.model.quick_constructor import FEW
 
 if TYPE_CHECKING:
     from inspect import Signature

@@ -8,13 +8,14 @@ from evalcase.model.answer import Answer
 from evalcase.model.codec import INLINE
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade, mean_score
-from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.quick_dataclass import dataclass, field, made_often
 from evalcase.model.trial import TrialKey
 
 Verdict = Literal["passed", "failed", "errored", "ungraded", "skipped"]
 
 
 @dataclass(frozen=True, slots=True)
+@made_often
 class Result:
     key: TrialKey = field(metadata=INLINE)
     question_hash: str

@@ -20,6 +20,7 @@ from evalcase.model.grader_options import (
 )
 from evalcase.model.json_value import JSON
 from evalcase.model.option import made_of, options_of
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Surroundings
 from evalcase.plugins.registry import find_class
 from evalcase.project.config import Config
@@ -51,7 +52,7 @@ class Graders:
         only_given: bool = False,
     ) -> None:
         self._given = tuple(given)
-        self._only_given = only_given
+        self.only_given = only_given
         self._config = config
         self._surroundings = surroundings
         self._no_exec = no_exec
@@ -64,14 +65,14 @@ class Graders:
     def want(self, suite: str, case: Case) -> None:
         """Note what a case will ask for. Nothing is made, or imported, before `make_ready`."""
         specs = case.data.get("graders")
-        if specs and not self._only_given:
+        if specs and not self.only_given:
             self._wanted.setdefault(_to_json(specs), (suite, case.id))
 
     def make_ready(self) -> None:
         """Make all that is wanted: nobody wants to know after the first answers that a grader
         can't be used. Raise ConfigError with everything that keeps one from being made."""
         for named in self._given:
-            if self._no_exec and self._only_given:
+            if self._no_exec and self.only_given:
                 _forbid_code(named)  # it was typed, and is no function that a program holds
             named.grader.load(self._surroundings)
         faults = []
@@ -92,7 +93,7 @@ class Graders:
     def of(self, case: Case) -> Sequence[NamedGrader]:
         """The graders of a case, the built-in comparison added where nothing else compares."""
         graders = self._given
-        if self._only_given:
+        if self.only_given:
             return graders
         data = case.data
         specs = data.get("graders")
@@ -105,7 +106,8 @@ class Graders:
                 made = self._made[text] = self._make(specs)
             graders = (*made, *graders)
         if case.needs_judge and self._judges and not any(named.judges for named in graders):
-            graders = (*graders, self._case_judge)
+            is_only = all(named.name != self._case_judge.name for named in graders)
+            graders = (*graders, self._case_judge if is_only else self._second_judge)
         return (*graders, self._expected) if needs_expected(case, graders) else graders
 
     @property
@@ -116,6 +118,11 @@ class Graders:
     def _case_judge(self) -> NamedGrader:
         """The judge of what cases say themselves, by `criteria` and `rubrics`."""
         return make_grader({"type": "judge"}, self._defaults)
+
+    @cached_property
+    def _second_judge(self) -> NamedGrader:
+        """The same beside a judge of the case's graders: who reads results tells them apart."""
+        return replace(self._case_judge, name="criteria")
 
     @cached_property
     def _defaults(self) -> Defaults:
@@ -139,13 +146,13 @@ class Graders:
         tables = self._config.targets if self._config is not None else {}
         asked = [tables.get(name, name) for name in named.grader.asks()]
         print = named.grader.fingerprint()
-        if self._only_given:
+        if self.only_given:
             return f"{named!r} {print}"  # no case says what they are
         return f"{print} {_to_json(copy_json(asked))}" if asked else print
 
     def _make(self, specs: Iterable[Mapping[str, JSON]]) -> tuple[NamedGrader, ...]:
         """Make them, and have them ready."""
-        made = tuple([make_grader(spec, self._defaults) for spec in specs])
+        made = _number_judges([make_grader(spec, self._defaults) for spec in specs])
         for named in made:
             if self._no_exec:
                 _forbid_code(named)
@@ -156,6 +163,18 @@ class Graders:
         """Have every grader let go of what it holds."""
         for named in (*self._given, *[named for made in self._made.values() for named in made]):
             await named.grader.close()
+
+
+def _number_judges(graders: Sequence[NamedGrader]) -> tuple[NamedGrader, ...]:
+    """The same, with a number behind the name of each judge that another has before it."""
+    seen: dict[str, int] = {}
+    named = []
+    for each in graders:
+        if each.grader.kind.judges:
+            number = seen[each.name] = seen.get(each.name, 0) + 1
+            each = replace(each, name=f"{each.name} {number}") if number > 1 else each  # noqa: PLW2901
+        named.append(each)
+    return tuple(named)
 
 
 def defaults_of(config: Config) -> Defaults:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any, TypedDict
 
+from evalcase.model.decision import Rule
 from evalcase.model.result import Result
 from evalcase.project.options import RunOptions
 from evalcase.run.selection import FailedOf, Selection, Shard
@@ -27,6 +28,9 @@ class Keywords(TypedDict, total=False):
     retry_timeouts: bool
     max_cost_usd: float
     fail_fast: bool
+    fail_under: float
+    stop: Rule
+    against: str
     cache: bool
     env_file: str
     no_exec: bool

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, get_args
 
 from evalcase.errors import ConfigError
 from evalcase.model.codec import decode, encode
+from evalcase.model.decision import Rule
 from evalcase.model.option import held_faults, option, options_of
 from evalcase.model.quick_dataclass import dataclass, field, replace
 from evalcase.model.shape import Number
@@ -44,6 +45,10 @@ class RunOptions:
         Number(0, whole=True), "Trials that may error before the exit code says so.", default=0
     )
     fail_under: float | None = option(Number(0), "The pass rate that is enough.", default=None)
+    stop: Rule | None = None
+    """Whether, and by which rule, it ends once it is decided."""
+    against: str | None = None
+    """The run by which it is decided, in place of a pass rate."""
 
     def __post_init__(self) -> None:
         for fault in (*held_faults(self), *held_faults(self.selection)):
@@ -51,6 +56,24 @@ class RunOptions:
         shard = self.selection.shard
         if shard is not None and not 1 <= shard.number <= shard.of:
             raise ConfigError(f"`shard` is a part of several, such as 2/5, not {shard}")
+        self._check_stop()
+
+    def _check_stop(self) -> None:
+        """What is to be decided must be said, and only one thing."""
+        by_rate, by_run = self.fail_under is not None, self.against is not None
+        if by_run and self.stop != "likely":
+            raise ConfigError("`--against RUN` needs `--stop likely`")
+        if self.stop is None:
+            return
+        if self.stop not in get_args(Rule):
+            raise ConfigError(f"`stop` is one of {', '.join(get_args(Rule))}, not {self.stop!r}")
+        if by_rate == by_run:
+            which = "both `--fail-under` and `--against`" if by_rate else "neither"
+            raise ConfigError(
+                f"`--stop` goes by `--fail-under RATE` or by `--against RUN`: there is {which}"
+            )
+        if self.fail_fast:
+            raise ConfigError("`--stop` and `--fail-fast` end a run for different reasons: say one")
 
     def limits(self, config: Config, per_target: dict[str, int]) -> Limits:
         bounds = {name: each.get("concurrency") for name, each in config.targets.items()}

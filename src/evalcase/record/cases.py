@@ -8,12 +8,12 @@ from typing import Any
 
 from evalcase.model.case import Case
 from evalcase.model.table import Table, mark_of
+from evalcase.record.gradings import GRADING
 from evalcase.record.lines import JournalLines, damaged, line_number, open_lines, read_line_at
 from evalcase.text.journal_row import decode_row
 from evalcase.text.late_pattern import late_pattern
 
 CASE = b'{"type":"case",'
-_GRADING = b'{"type":"grading",'
 _TAGS = b'"tags"'
 """In the row of a case with tags; and perhaps of others."""
 _END = b'{"type":"end",'
@@ -49,7 +49,7 @@ class CaseShelf:
         if self._file is None:
             self._file = open_lines(self._path)
         data = read_line_at(self._path, self._file, found[0]).get("data")
-        if not isinstance(data, dict) or data.get("id") != case or not _is_case(data):
+        if not isinstance(data, dict) or data.get("id") != case or not is_case(data):
             raise damaged(self._path, line_number(self._file, found[0]), "is no case")
         return Case(data)
 
@@ -86,7 +86,7 @@ def shelve_cases(path: str, upto: int | None = None) -> CaseShelf:
             places.add(mark, begins, _TAGS in line)
         elif line.startswith(_END):
             replaced.clear()
-        elif upto is not None and line.startswith(_GRADING) and _number(line) > upto:
+        elif upto is not None and line.startswith(GRADING) and _number(line) > upto:
             for earlier in reversed(replaced):
                 places.add(*earlier)
             break
@@ -109,7 +109,8 @@ def _number(line: bytes) -> int:
     return number if type(number) is int else 0
 
 
-def _is_case(data: dict[str, Any]) -> bool:
+def is_case(data: dict[str, Any]) -> bool:
+    """Whether data of a row can be taken for a case: it may come from anyone."""
     fits = all(isinstance(data[name], kind) for name, kind in _TYPES.items() if name in data)
     return (
         fits and _is_repeat(data.get("repeat", {}))

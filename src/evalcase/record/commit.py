@@ -56,6 +56,8 @@ class Committer:
         self.failure: JournalFailure | None = None
         self.finished = False
         """Whether the thread has come to its end, and not been ended by an exception."""
+        self.is_over = False
+        """Whether it has ended, one way or the other: what is queued now is written by nobody."""
         self.queue: SimpleQueue[Entry | None] = SimpleQueue()
         """None is the last entry."""
         self._path, self._fd, self._disk = old.path, fd, disk
@@ -65,12 +67,15 @@ class Committer:
         self.thread = threading.Thread(target=self._work, name="journal", daemon=True)
 
     def _work(self) -> None:
-        more = True
-        while more and self.failure is None:
-            group, more = self._take()
-            if group:
-                self._commit(group)
-        self.finished = True
+        try:
+            more = True
+            while more and self.failure is None:
+                group, more = self._take()
+                if group:
+                    self._commit(group)
+            self.finished = True
+        finally:
+            self.is_over = True
 
     def _take(self) -> tuple[list[Entry], bool]:
         """All that waits, at least one entry; and whether more may come."""

@@ -6,6 +6,7 @@ import os
 from typing import Any, Literal
 
 from evalcase.model.codec import decode, encode
+from evalcase.model.decision import Decision
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.system.files import open_file
 from evalcase.text.journal_row import decode_row, fault_in
@@ -33,6 +34,8 @@ class End:
     """How long all of it took, pauses left out; None where a part of it was killed."""
     lost: int = 0
     """How many cases can't be run any more, because the suites no longer have them."""
+    decision: Decision | None = None
+    """What was decided, where that is what ended it."""
     errored: int | None = None
     """How many trials had errored by then; None where only the other rows can say."""
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evalcase.model.decision import Decision
 from evalcase.model.outcome import CaseVerdict
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.result import Result
 from evalcase.model.totals import Totals
 from evalcase.record.ending import Status
 from evalcase.record.folder import Run, planned_cases
+from evalcase.record.gradings import GradedBy
 from evalcase.record.kept import KeptRun
 
 
@@ -36,8 +38,12 @@ class Evaluated:
     and after."""
     not_run: int = 0
     """How many cases have no trial with a result: the run was ended before."""
+    decision: Decision | None = None
+    """What was decided, where that is what ended it early."""
     lost: int = 0
     """How many cases can't be run any more, because the suites no longer have them."""
+    graded_by: GradedBy | None = None
+    """Where the grading comes from, where the record has several."""
 
     @property
     def complete(self) -> bool:
@@ -77,7 +83,7 @@ def read_evaluated(kept: KeptRun) -> Evaluated:
     return Evaluated(
         kept.run, end.status, kept.totals, end.notice, end.failed_fast, end.cap_usd,
         end.duration_s, kept.grading, kept.mixed,
-        count_not_run(kept.run, end.status, kept.totals), end.lost,
+        count_not_run(kept.run, end.status, kept.totals), end.decision, end.lost, kept.graded_by,
     )  # fmt: skip
 
 

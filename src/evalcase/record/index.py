@@ -196,6 +196,14 @@ class Index:
         asked = {row[_ASKER] for row in self._results}
         return tuple(sorted({name for (name, _), asker in self._askers.items() if asker in asked}))
 
+    def count_answers(self) -> dict[str, int]:
+        """How many answers there are of each target that was asked."""
+        names = {asker: name for (name, _), asker in self._askers.items()}
+        counts = dict.fromkeys(self.targets(), 0)
+        for row in self._results:
+            counts[names[row[_ASKER]]] += row[1 + _ANSWERED] > 0  # its mark comes first
+        return counts
+
     def __len__(self) -> int:
         return len(self._results)
 

@@ -54,11 +54,11 @@ class Journal:
         known = self._scrubber.look()
         written = write_row(row, known)
         if before is not None:
-            line = write_row(before, known).line + written.line
-            written = Written(line, written.row)
-        if self.failure is not None:
-            raise RecordError(str(self.failure))
-        if self._fd < 0 or not self._committer.thread.is_alive():
+            written = Written(write_row(before, known).line + written.line, written.row)
+        failure = self._committer.failure
+        if failure is not None:
+            raise RecordError(str(failure))
+        if self._fd < 0 or self._committer.is_over:
             raise RecordError(f"{self.path} is closed")
         self._committer.queue.put((written.line, done))
         return written

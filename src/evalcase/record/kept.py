@@ -17,6 +17,7 @@ from evalcase.model.trial import TrialKey
 from evalcase.record.cases import CaseShelf, shelve_cases
 from evalcase.record.ending import End, read_end
 from evalcase.record.folder import Run, planned_trials
+from evalcase.record.gradings import GradedBy, read_grading
 from evalcase.record.index import Index, read_index
 from evalcase.record.lines import open_lines
 from evalcase.record.outcomes import Outcomes, fold_outcomes
@@ -39,6 +40,17 @@ class KeptRun:
     def gradings(self) -> int:
         """How many gradings of its answers there are."""
         return self._index.gradings
+
+    @cached_property
+    def graded_by(self) -> GradedBy | None:
+        """Where the grading comes from that is looked at; None where there is only one."""
+        if not os.path.exists(self.run.journal):
+            return None
+        return read_grading(self.run.journal, self.grading)
+
+    def count_answers(self) -> dict[str, int]:
+        """How many answers there are of each target that was asked."""
+        return self._index.count_answers()
 
     @property
     def mixed(self) -> tuple[str, ...]:

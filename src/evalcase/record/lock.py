@@ -42,14 +42,34 @@ def unlock(fd: int, path: str) -> None:
         os.close(fd)
 
 
+def is_written(path: str) -> bool:
+    """Whether a process says that it writes a journal, and is there. It is for people: the lock
+    itself is not touched, as a writer might just be about to take it."""
+    writer = _writer(path)
+    if writer is None or writer <= 0 or sys.platform == "win32":
+        return False
+    try:
+        os.kill(writer, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True
+
+
 def _taken(path: str) -> str:
     run = os.path.basename(os.path.dirname(os.path.abspath(path)))
+    writer = _writer(path)
+    by = "another process" if writer is None else f"process {writer}"
+    return f"run {run} is being written by {by}"
+
+
+def _writer(path: str) -> int | None:
     try:
         with open_file(_note(path), links=False) as file:
-            by = f"process {int(file.read(20))}"
+            return int(file.read(20))
     except (OSError, ValueError):
-        by = "another process"
-    return f"run {run} is being written by {by}"
+        return None
 
 
 def _note(path: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from evalcase.errors import RecordError
 from evalcase.model.case import Case
-from evalcase.model.codec import decode, encode
+from evalcase.model.codec import decode, encode_after
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.quick_dataclass import replace
@@ -74,12 +74,12 @@ class Session:
         Once the journal has failed this never returns: who opened it was told, and cancels.
         """
         try:
-            await self._take(trial, result, {"type": "result", **encode(result)})
+            await self._take(trial, result, encode_after({"type": "result"}, result))
         except ValueError as error:
             # What can't be written down is no answer that anyone could look at later.
             why = Failure("protocol", f"the result can't be recorded: {error}")
             result = replace(result, verdict="errored", answer=None, grades=(), failure=why)
-            row = {"type": "result", **encode(result)}
+            row = encode_after({"type": "result"}, result)
             await self._take(trial._replace(case=_stub(trial.case, error)), result, row)
 
     async def keep_grading(self, trial: Trial, result: Result) -> None:
@@ -90,12 +90,12 @@ class Session:
             result.pass_rate, result.repeats,
         )  # fmt: skip
         try:
-            await self._take(trial, result, {"type": "regraded", **encode(again)})
+            await self._take(trial, result, encode_after({"type": "regraded"}, again))
         except ValueError as error:
             why = Failure("grader", f"the grades can't be recorded: {error}")
             broken = Grade("record", None, False, why.message, failure=why)
             again = replace(again, verdict="errored", grades=(broken,))
-            await self._take(trial, result, {"type": "regraded", **encode(again)})
+            await self._take(trial, result, encode_after({"type": "regraded"}, again))
 
     def note(self, row: dict[str, Any]) -> None:
         """Write a row that nobody waits for."""

@@ -29,13 +29,15 @@ class Tally:
         """What was spent on answers and gradings that count no more."""
 
     def add(self, result: Result) -> None:
-        self.count(mark_of(result.key[:3]), result.verdict, result.repeats, result.pass_rate)
+        name = mark_of(result.key[:3]) if result.repeats > 1 else None
+        self.count(name, result.verdict, result.repeats, result.pass_rate)
         answer = result.answer
         if answer is not None:
             self.pay(answer.cost_usd, grading_cost(result), cached=answer.cached)
 
     def count(self, name: Hashable, verdict: Verdict, repeats: int, pass_rate: float) -> None:
-        """Count a trial of a case of that name, and the case if that is all of them."""
+        """Count a trial of a case of that name, and the case if that is all of them. One that is
+        not repeated needs no name."""
         self._trials[verdict] += 1
         if repeats <= 1:
             self._cases[verdict] += 1

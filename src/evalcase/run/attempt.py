@@ -30,8 +30,10 @@ class Attempted(NamedTuple):
 async def attempt(target: Target, question: Question, limit_s: float, guests: Guests) -> Attempted:
     """Call a target once."""
     plan = target.traits.plan
-    asked = _ask(target, question) if plan is None else _planned(plan, question)
-    stay = await guests.run(asked, limit_s, question.case)
+    if plan is None:
+        stay = await guests.call(target.answer, question, limit_s, question.case)
+    else:
+        stay = await guests.run(_planned(plan, question), limit_s, question.case)
     if stay.is_late:
         # Code that was told to leave may say anything; and so may one that didn't listen.
         return Attempted(None, OverTimeError(limit_s), stay.took_s)
@@ -41,11 +43,6 @@ async def attempt(target: Target, question: Question, limit_s: float, guests: Gu
         return Attempted(check_answer(stay.value), None, stay.took_s)
     except BaseException as error:  # noqa: BLE001 - even to look at it is to call the user's code
         return Attempted(None, error, stay.took_s)
-
-
-async def _ask(target: Target, question: Question) -> object:
-    """The call itself is the target's, too: it may raise before there is anything to wait for."""
-    return await target.answer(question)
 
 
 def _planned(

@@ -15,6 +15,8 @@ from evalcase.text.plain_json import NotJsonError, copy_json
 
 def check_answer(answer: object) -> Answer:
     """The answer. Raise TargetError, in words that say what is wrong with it."""
+    if type(answer) is Answer and _is_one_text(answer):
+        return answer
     if not isinstance(answer, Answer):
         what = f"the target returned {type(answer).__name__}, and not an Answer"
         raise TargetError(what, kind="protocol")
@@ -25,6 +27,19 @@ def check_answer(answer: object) -> Answer:
         return answer
     # Plain values all through: those of a class of their own may do anything when they are used.
     return replace(answer, messages=tuple([_plain(message) for message in answer.messages]))
+
+
+def _is_one_text(answer: Answer) -> bool:
+    """Whether it is what nearly all are: one text of an assistant, of which nothing else is
+    known."""
+    messages: object = answer.messages
+    return (
+        type(messages) is tuple and len(messages) == 1
+        and type(messages[0]) is Message and _is_usual(messages[0])
+        and answer.usage is None and answer.cost_usd is None and answer.model is None
+        and answer.asked_as is None and answer.earlier is None
+        and answer.truncated is answer.cached is answer.scrubbed is False
+    )  # fmt: skip
 
 
 def _fault_of(answer: Answer) -> str | None:

@@ -150,18 +150,18 @@ class Gate:
         patience: Patience,
     ) -> Asked:  # fmt: skip
         limit_s = self._limits.of_case(timeout_s)
-        retried: list[Failure] = []
+        retried: tuple[Failure, ...] = ()
         while True:
             tried = await self._attempt(name, target, question, limit_s, patience)
             number = len(retried) + 1
             if tried.error is None:
-                return Asked(tried.answer, None, number, tried.duration_s, tuple(retried))
+                return Asked(tried.answer, None, number, tried.duration_s, retried)
             failure = _failure(tried.error)
             wait_s = self._wait(tried.error, number)
             if wait_s is None:
                 by_hand = isinstance(tried.error, KeyboardInterrupt)
-                return Asked(None, failure, number, tried.duration_s, tuple(retried), by_hand)
-            retried.append(failure)
+                return Asked(None, failure, number, tried.duration_s, retried, by_hand)
+            retried = (*retried, failure)
             await patience.sleep(wait_s)
             question = replace(question, attempt=number + 1)
 
@@ -169,7 +169,7 @@ class Gate:
         self, name: str, target: Target, question: Question, limit_s: float, patience: Patience
     ) -> Attempted:
         pace = self._pace(name, target)
-        began = await (pace.begin() if pace.is_free else patience.turn(pace))
+        began = pace.begin_at_once() if pace.is_free else await patience.turn(pace)
         error: BaseException | None = None
         try:
             tried = await attempt(target, question, limit_s, self._guests)

@@ -22,9 +22,10 @@ _to_json = compact_encoder(sort_keys=True)
 def hash_question(case: Case, files: Mapping[str, str] | None = None) -> str:
     """16 hex digits of all that a target is given; `files` are hashes of those that it names."""
     data = case.data
-    text = _plain_text(data["input"])
-    if text is not None and not files and _ASKED_ELSE.isdisjoint(data):
-        return _hash(text)
+    if not files and _ASKED_ELSE.isdisjoint(data):
+        text = _plain_text(data["input"])
+        if text is not None:
+            return _hash(text)
     asked = {name: data[name] for name in _ASKED if name in data}
     if files:
         asked["files"] = files
@@ -35,9 +36,10 @@ def hash_grading(case: Case, prints: Sequence[str] = ()) -> str:
     """16 hex digits of all that a verdict rests on beside the answer; `prints` are those of
     graders whose code may change."""
     data = case.data
-    text = _plain_text(data.get("expected_output", ()))
-    if text is not None and not prints and _GRADED_ELSE.isdisjoint(data):
-        return _hash(text)
+    if not prints and _GRADED_ELSE.isdisjoint(data):
+        text = _plain_text(data.get("expected_output", ()))
+        if text is not None:
+            return _hash(text)
     graded = {name: data[name] for name in _GRADED if name in data}
     if prints:
         graded["code"] = list(prints)

@@ -28,12 +28,16 @@ class Pace:
     @property
     def is_free(self) -> bool:
         """Whether an attempt may begin at once."""
-        return self._room() > 0
+        return self._opening is None and self.active < int(self.limit)
 
     async def begin(self) -> float:
         """Wait for one's turn. Return the time, for `end`."""
         while not self.is_free:
             await self._turn()
+        return self.begin_at_once()
+
+    def begin_at_once(self) -> float:
+        """The same, where that is free."""
         self.active += 1
         return self._loop.time()
 
@@ -47,7 +51,8 @@ class Pace:
                 self._pause(retry_after_s)
         elif self.limit < self.most:
             self.limit = min(self.most, self.limit + 1 / self.limit)
-        self._wake()
+        if self._waiting:
+            self._wake()
 
     def _slow_down(self, began: float) -> None:
         # Attempts that were under way when the limit was last halved say nothing new.

@@ -13,9 +13,9 @@ def question_of(trial: Trial, files: Mapping[str, str], session: str) -> Questio
     case = trial.case
     return Question(
         case.input,
-        case=case.id,
-        suite=trial.suite,
-        repeat=trial.repeat,
+        case.id,
+        trial.suite,
+        trial.repeat,
         session=session,
         conversation_id=case.conversation_id,
         metadata=case.metadata,

@@ -36,9 +36,15 @@ class _Places:
         self._free = count
         self._waiting: deque[asyncio.Future[None]] = deque()
 
+    def take_at_once(self) -> bool:
+        """Take one, if nobody has to be waited for."""
+        if self._free <= 0 or self._waiting:
+            return False
+        self._free -= 1
+        return True
+
     async def take(self) -> None:
-        if self._free > 0 and not self._waiting:
-            self._free -= 1
+        if self.take_at_once():
             return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
@@ -69,6 +75,10 @@ class _Place:
         await self._places.take()
         self._is_held = True
 
+    def take_at_once(self) -> bool:
+        self._is_held = self._places.take_at_once()
+        return self._is_held
+
     def give(self) -> None:
         if self._is_held:
             self._is_held = False
@@ -84,11 +94,14 @@ class Engine:
         watcher: Watcher,
         fail_fast: FailFast | None = None,
         context: Context | None = None,
+        decide: Callable[[Result], str | None] | None = None,
     ) -> None:
-        """`context` is what code of targets and graders finds set."""
+        """`context` is what code of targets and graders finds set; `decide` says why no more
+        trials need be started after a result, if that is so."""
         self.limits = limits
         self.watcher = watcher
         self.fail_fast = fail_fast
+        self.decide = decide
         self.stopping = False
         self.interrupted = False
         self.failed_fast = False
@@ -183,7 +196,8 @@ class Engine:
         assert task is not None
         place = self._held[task] = _Place(places)
         while True:
-            await place.take()
+            if not place.take_at_once():
+                await place.take()
             try:
                 trial = self._next(trials)
                 if trial is None:
@@ -202,3 +216,5 @@ class Engine:
         if self.fail_fast is not None and self.fail_fast.must_stop(result):
             self.failed_fast = True
             self.stop(f"--fail-fast: {result.key.case} did not pass")
+        if self.decide is not None and (reason := self.decide(result)) is not None:
+            self.stop(reason)

@@ -113,7 +113,7 @@ class Choice:
 
     def number(self, suite: str, case: Case) -> int:
         """What decides to which shard a case is dealt."""
-        return _number("shard", self.place_of(suite), case.id)
+        return shard_number(self.place_of(suite), case.id)
 
     def names(self, suite: str, case: Case, pair: tuple[str, str]) -> bool:
         """Whether a pair of suite and id names a case."""
@@ -135,7 +135,7 @@ class Choice:
         """A random part that depends on the seed and the ids only, in the order of the file."""
         seed = str(self.selection.seed)
         ranked = (
-            (_number(seed, self.place_of(suite), case.id), order, (suite, case))
+            (number_of(seed, self.place_of(suite), case.id), order, (suite, case))
             for order, (suite, case) in enumerate(cases)
         )
         drawn = nsmallest(size, ranked, key=lambda each: each[:2])
@@ -149,7 +149,13 @@ def make_choice(selection: Selection, place_of: Callable[[str], str]) -> Choice:
     return Choice(selection, place_of, only=only)
 
 
-def _number(*texts: str) -> int:
+def shard_number(place: str, id: str) -> int:
+    """What decides to which shard a case is dealt, by the place of its suite and its id."""
+    return number_of("shard", place, id)
+
+
+def number_of(*texts: str) -> int:
+    """A number that chance decides by, the same for the same texts."""
     # What isn't UTF-8 in a file name is a lone surrogate here.
     data = "\0".join(texts).encode("utf-8", "surrogatepass")
     return int.from_bytes(sha256(data).digest()[:8], "big")

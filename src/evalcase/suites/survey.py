@@ -62,8 +62,12 @@ def survey_cases(
         if options.selection.shard is not None:
             found = found._replace(choice=_deal(choice, checked, options.selection.shard))
             checked = iter(suites)
+        named = tuple(dict.fromkeys(options.targets))
         for suite, case in found.choice.choose(checked):
-            _note_case(suite, case, options, config, known, found)
+            needs = _note_case(suite, case, named or targets_of(case, config), options, found)
+            may_ask = case.needs_judge or "graders" in case.data
+            if may_ask and not case.skip and not graders.only_given:
+                _note_asked(case, known, needs)
             graders.want(suite, case)
     except ConfigError as error:
         fault = error
@@ -111,18 +115,18 @@ def _look_at_filters(
 
 
 def _note_case(
-    suite: str, case: Case, options: RunOptions, config: Config, known: Known, found: Survey
-) -> None:
+    suite: str, case: Case, targets: tuple[str, ...], options: RunOptions, found: Survey
+) -> SuiteNeeds:
     needs = found.needs.get(suite)
     if needs is None:
         needs = found.needs[suite] = SuiteNeeds(set(), set(), set())
-    if not case.skip and (case.needs_judge or "graders" in case.data):
-        _note_asked(case, known, needs)
-    for name in targets_of(case, options, config):
-        found.trials[name] = found.trials.get(name, 0) + times_of(case, options.repeat)
+    times = times_of(case, options.repeat)
+    for name in targets:
+        found.trials[name] = found.trials.get(name, 0) + times
         found.cases[name] = found.cases.get(name, 0) + 1
         if not options.targets:
             needs.targets.add(name)
+    return needs
 
 
 def describe_remarks(suites: SomeSuites) -> str:
@@ -132,10 +136,10 @@ def describe_remarks(suites: SomeSuites) -> str:
     return f"the suites have {' and '.join(told)}, which `evalcase check` shows" if told else ""
 
 
-def targets_of(case: Case, options: RunOptions, config: Config) -> tuple[str, ...]:
-    """The names of the targets of a case: those of the command line, else its own, else the
+def targets_of(case: Case, config: Config) -> tuple[str, ...]:
+    """The names of the targets of a case, where the command line has none: its own, else the
     default."""
-    names = options.targets or case.targets
+    names = case.targets
     if names:
         return tuple(dict.fromkeys(names))
     if config.target is None:

@@ -63,6 +63,11 @@ class _Shell(Coroutine[Any, None, None]):
             self._parked.set_result(None)
         return False
 
+    @property
+    def cr_await(self) -> _Code | None:
+        """What it runs, as coroutines of Python's own say it."""
+        return self._code
+
     def send(self, value: None) -> object:
         if self._context is None or self._code is None:
             self._parked = self._loop.create_future()

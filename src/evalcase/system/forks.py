@@ -12,12 +12,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from evalcase.system.process_end import end_process
+
 if TYPE_CHECKING:
     import asyncio
 
 count = 0
 """How often this process, or one that it was forked from, was forked."""
-_END = os._exit
 _CODE = 3
 _WORD = (
     b"evalcase: a process that code of a target or a grader has forked came back from it, and ends "
@@ -60,4 +61,4 @@ def _note() -> None:
 def _end() -> None:
     with suppress(OSError):
         os.write(2, _WORD)
-    _END(_CODE)
+    end_process(_CODE)

@@ -9,22 +9,23 @@ they need no task, and are given up at their limit.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system import forks
 from evalcase.system.eager import Starter
 from evalcase.system.queue_time import QueueTime
+from evalcase.system.stubborn import end_coroutine
 from evalcase.system.threads import PlainCall
 from evalcase.system.timer import Timer
 
+T = TypeVar("T")
+
 GRACE_S = 2.5
 """How long a guest may take to leave. Programs are ended within that time."""
-_MOST_TRIES = 3
 
 
 class Stay(NamedTuple):
@@ -68,10 +69,18 @@ class _Guest:
         except BaseException as error:  # noqa: BLE001 - the boundary: it is the guest's own
             self.leave(None, error)
 
+    async def live_by(self, function: Callable[[T], Awaitable[object]], argument: T) -> None:
+        """The same, where the call itself may raise: it is the guest's own, too."""
+        try:
+            self.leave(await function(argument), None)
+        except BaseException as error:  # noqa: BLE001 - the boundary, as above
+            self.leave(None, error)
+
     def leave(self, value: object, error: BaseException | None) -> None:
         forks.end_if_forked(self.guests.forks)
         took_s = perf_counter() - self.started
-        self.stay = Stay(value, error, self._is_late(took_s), took_s)
+        is_late = took_s > self.limit_s if self.queue is None else self._is_late(took_s)
+        self.stay = Stay(value, error, self.is_told or is_late, took_s)
         if self.waiter is not None and not self.waiter.done():
             self.waiter.set_result(None)
 
@@ -124,6 +133,8 @@ class Guests:
         self.forks = forks.count
         self._loop = asyncio.get_running_loop()
         self._starter = Starter()
+        self._beginning: _Guest | None = None
+        """The one that makes its first step just now."""
         self._leaving: set[asyncio.Task[None]] = set()
         """Those that were told to leave by who waited for them."""
         self._given_up: set[asyncio.Task[None]] = set()
@@ -133,6 +144,16 @@ class Guests:
         """What comes of it; `name` is for who looks at the tasks of a process. Nothing is raised,
         unless this itself is cancelled: then the guest is told to leave."""
         guest = self._receive(awaitable, limit_s, name)
+        if guest.stay is None:
+            await self._wait((guest,), name)
+        return guest.take_stay()
+
+    async def call(
+        self, function: Callable[[T], Awaitable[object]], argument: T, limit_s: float, name: str
+    ) -> Stay:
+        """The same for what a function gives to be awaited."""
+        guest = _Guest(self, limit_s, None)
+        self._begin(guest, guest.live_by(function, argument), name)
         if guest.stay is None:
             await self._wait((guest,), name)
         return guest.take_stay()
@@ -158,14 +179,23 @@ class Guests:
         guest = _Guest(self, limit_s, queue)
         if isinstance(awaitable, PlainCall):
             guest.call, guest.waiter = awaitable, awaitable.begin()
+            self.timer.add(guest, limit_s)
         else:
-            guest.task = self._starter.start(guest.live(awaitable), name)
-            forks.end_if_forked(self.forks)  # it has made its first step
-            if guest.task is None:
-                return guest
-            guest.waiter = self._loop.create_future()
-        self.timer.add(guest, limit_s)
+            self._begin(guest, guest.live(awaitable), name)
         return guest
+
+    def _begin(self, guest: _Guest, life: Coroutine[Any, None, None], name: str) -> None:
+        self._start(guest, life, name)
+        if guest.task is not None:
+            guest.waiter = self._loop.create_future()
+            self.timer.add(guest, guest.limit_s)
+
+    def _start(self, guest: _Guest, life: Coroutine[Any, None, None], name: str) -> None:
+        """Let it make its first step, and a task of what is left then."""
+        outer, self._beginning = self._beginning, guest
+        guest.task = self._starter.start(life, name)
+        self._beginning = outer
+        forks.end_if_forked(self.forks)
 
     async def _wait(self, guests: Sequence[_Guest], name: str) -> None:
         try:
@@ -191,7 +221,7 @@ class Guests:
         rest = call.rest()
         if rest is not None:
             guest.call, guest.waiter = None, self._loop.create_future()
-            guest.task = self._starter.start(guest.live(rest), name)
+            self._start(guest, guest.live(rest), name)
             if guest.task is not None and guest.when <= self._loop.time():
                 guest.ring()  # it did just before
 
@@ -205,6 +235,16 @@ class Guests:
             _tell(guest.task, self._leaving)
         elif guest.call is not None and guest.waiter is not None:
             guest.waiter.cancel()  # it is not made, if it was not begun
+
+    def is_overdue(self, task: asyncio.Task[Any] | None) -> bool:
+        """Whether a task that keeps the loop from everybody has had its time, and that to leave;
+        for one that is no guest, whether all guests have. It may be asked in any thread."""
+        now, first = self._loop.time(), self._beginning
+        if first is not None:
+            return perf_counter() - first.started > first.limit_s + self.grace_s
+        timed = [each for each in self.timer.all() if isinstance(each, _Guest)]
+        own = [guest for guest in timed if guest.task is task]
+        return bool(timed) and all(now > guest.when + self.grace_s for guest in own or timed)
 
     def give_up(self, task: asyncio.Task[None]) -> None:
         """Wait for a task no more. It may go on until the end."""
@@ -242,19 +282,12 @@ def _tell(task: asyncio.Task[None], those: set[asyncio.Task[None]]) -> None:
 
 
 def end_tasks(tasks: Iterable[asyncio.Task[Any]]) -> None:
-    """End tasks that don't listen, so that nobody has to wait for them."""
+    """End tasks that don't listen, so that nobody has to wait for them. To be called in their
+    loop: what they call while they end may need it."""
     for task in list(tasks):
         task.add_done_callback(_look_away)
-        _close(task.get_coro())
+        end_coroutine(task.get_coro())
         task.cancel()
-
-
-def _close(coroutine: Any) -> None:  # noqa: ANN401 - whatever a task can be made of
-    """Have it end where it stands; one that goes on waiting is asked again, a few times."""
-    for _ in range(_MOST_TRIES):
-        with suppress(BaseException):
-            coroutine.close()
-            return
 
 
 def _look_away(task: asyncio.Task[Any]) -> None:

@@ -45,7 +45,7 @@ def run_to_end(main: Coroutine[Any, Any, T], on_stray: OnStray = lambda _: None)
     once. Who has a handler of his own for it keeps that.
     """
     loop = asyncio.new_event_loop()
-    let_go = forks.hold_loop(loop)
+    let_go, is_broken = forks.hold_loop(loop), False
     try:
         asyncio.set_event_loop(loop)
         loop.set_exception_handler(_handle)
@@ -54,8 +54,11 @@ def run_to_end(main: Coroutine[Any, Any, T], on_stray: OnStray = lambda _: None)
         with _interruptible(task):
             _run_until_done(loop, task, on_stray)
             return task.result()
+    except LoopBrokenError:
+        is_broken = True
+        raise
     finally:
-        _close(loop)
+        _close(loop, is_broken=is_broken)
         let_go()
 
 
@@ -70,6 +73,10 @@ def _handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """What nobody looked at is logged, but for what was told when it left the loop."""
     if not isinstance(context.get("exception"), SystemExit | KeyboardInterrupt):
         loop.default_exception_handler(context)
+
+
+def _ignore(_: asyncio.AbstractEventLoop, __: dict[str, Any]) -> None:
+    """Nobody wants to know."""
 
 
 def _beat(loop: asyncio.AbstractEventLoop) -> None:
@@ -162,12 +169,13 @@ def _interruptible(task: OwnTask[Any]) -> Iterator[None]:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _close(loop: asyncio.AbstractEventLoop) -> None:
+def _close(loop: asyncio.AbstractEventLoop, *, is_broken: bool) -> None:
     with suppress(BaseException):  # what has come of the task says all there is to say
-        # They may be others' by now.
-        loop.set_exception_handler(_handle)
+        # Nothing comes to an end in a loop that is broken, and nobody has to be told of that.
+        loop.set_exception_handler(_ignore if is_broken else _handle)
         loop.set_task_factory(None)
-        _end_rest(loop)
+        if not is_broken:
+            _end_rest(loop)
     asyncio.set_event_loop(None)
     with suppress(BaseException):
         loop.close()
@@ -182,8 +190,12 @@ def _end_rest(loop: asyncio.AbstractEventLoop) -> None:
     _turn(loop, asyncio.wait(rest, timeout=_END_S))
     still = {task for task in rest | asyncio.all_tasks(loop) if not task.done()}
     if still:
-        end_tasks(still)
-        _turn(loop, asyncio.sleep(0))
+        _turn(loop, _end_tasks(still))
+
+
+async def _end_tasks(tasks: set[asyncio.Task[Any]]) -> None:
+    end_tasks(tasks)
+    await asyncio.sleep(0)
 
 
 def _turn(loop: asyncio.AbstractEventLoop, waiting: Coroutine[Any, Any, object]) -> None:

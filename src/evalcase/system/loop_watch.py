@@ -1,27 +1,33 @@
 """Says which code of the user's keeps the event loop from everybody else: an async function that
-blocks makes all trials wait, and nothing else would show why.
+blocks makes all trials wait, and nothing else would show why. One that does so for longer than its
+time limit is ended: no timer of the loop could.
 
 A thread asks the loop for a sign of life now and then. If none comes, it looks at what the loop's
-thread is doing.
+thread is doing, and may send it a signal: that ends what waits, as Ctrl-C does.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable
 from functools import partial
 from time import monotonic
 from types import FrameType
-from typing import Self
+from typing import Any, Self
 
 from evalcase.model.quick_tuple import NamedTuple
 
 _PERIOD_S = 0.25
 _LONG_S = 1.0
 """How long the loop may be silent."""
+_SIGNAL: int = signal.SIGURG if sys.platform != "win32" else 0
+"""Nobody minds it: without a handler it is ignored. Where it isn't known, none is sent."""
+_MOST_TRIES = 8
+"""How often something is told to end, before it counts as stuck."""
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _ASYNCIO = os.path.dirname(os.path.abspath(asyncio.__file__)) + os.sep
 
@@ -34,29 +40,46 @@ class Culprit(NamedTuple):
     call: str
 
 
+class OverdueError(BaseException):
+    """What was running kept the event loop from all others for longer than its time limit."""
+
+
 class LoopWatch:
     """Watches the loop that it is made in, while it is entered."""
 
     def __init__(
         self,
         tell: Callable[[str], None],
+        is_overdue: Callable[[asyncio.Task[Any] | None], bool] = lambda _: False,
+        on_stuck: Callable[[str], None] = lambda _: None,
         period_s: float = _PERIOD_S,
         long_s: float = _LONG_S,
     ) -> None:
+        """`is_overdue` says of a task whether it has to be ended; `on_stuck` is told, in another
+        thread, of one that can't be."""
         self._tell = tell
+        self._is_overdue = is_overdue
+        self._on_stuck = on_stuck
         self._period_s = period_s
         self._long_s = long_s
         self._loop = asyncio.get_running_loop()
         self._thread_id = threading.get_ident()
         self._over = threading.Event()
         self._told: set[str] = set()
+        self._can_signal = False
+        self._wants_end = False
 
     def __enter__(self) -> Self:
+        self._can_signal = _is_free(_SIGNAL)
+        if self._can_signal:
+            signal.signal(_SIGNAL, self._raise)
         threading.Thread(target=self._watch, name="evalcase-watch", daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
+        if self._can_signal:
+            signal.signal(_SIGNAL, signal.SIG_DFL)
 
     def find_culprit(self) -> Culprit | None:
         """What the thread of the loop is at, if evalcase has called it."""
@@ -74,12 +97,32 @@ class LoopWatch:
             if not self._post(sign.set) or sign.wait(self._long_s):
                 continue
             culprit = self.find_culprit()
+            tries = 0
             while not sign.wait(self._period_s):
                 if self._over.is_set():
                     return
+                tries += self._end_if_overdue(tries)
             if culprit is not None and culprit.function not in self._told:
                 self._told.add(culprit.function)
                 self._post(partial(self._tell, _describe(culprit, monotonic() - asked_at)))
+
+    def _end_if_overdue(self, tries: int) -> bool:
+        """Whether it was tried to end what is running."""
+        culprit = self.find_culprit()
+        if culprit is None or not self._is_overdue(asyncio.current_task(self._loop)):
+            return False
+        if tries == _MOST_TRIES:
+            self._on_stuck(f"{culprit.call}: `{culprit.function}` ({culprit.place})")
+        elif self._can_signal and tries < _MOST_TRIES:
+            self._wants_end = True
+            signal.pthread_kill(self._thread_id, _SIGNAL)
+        return True
+
+    def _raise(self, _: int, frame: FrameType | None) -> None:
+        """End what is running, unless it has come to its end by itself meanwhile."""
+        wanted, self._wants_end = self._wants_end, False
+        if wanted and _called_by_evalcase(frame) is not None:
+            raise OverdueError("it kept the event loop from all others beyond its time limit")
 
     def _post(self, action: Callable[[], None]) -> bool:
         """Have the loop do something; False if it is closed."""
@@ -89,6 +132,13 @@ class LoopWatch:
             self._over.set()
             return False
         return True
+
+
+def _is_free(number: int) -> bool:
+    """Whether a signal can be used for this: only the main thread is told of any."""
+    is_main = threading.current_thread() is threading.main_thread()
+    is_known = sys.platform != "win32"
+    return is_known and is_main and signal.getsignal(number) is signal.SIG_DFL
 
 
 def _describe(culprit: Culprit, took_s: float) -> str:

@@ -40,6 +40,9 @@ class _Group:
         # The timer stays: when it rings, it is set for whoever is first by then.
         self._timed.pop(timed, None)
 
+    def all(self) -> list[Timed]:
+        return list(self._timed)
+
     def _ring(self) -> None:
         self._timer = None
         now = self._loop.time()
@@ -75,6 +78,10 @@ class Timer:
     def remove(self, timed: Timed, seconds: float) -> None:
         """Don't ring for what was added with so many seconds."""
         self._groups[seconds].remove(timed)
+
+    def all(self) -> list[Timed]:
+        """What it is to ring for."""
+        return [timed for group in list(self._groups.values()) for timed in group.all()]
 
     def close(self) -> None:
         """Let the event loop forget what it was to ring for."""

@@ -142,25 +142,27 @@ class PythonTarget(Target):
         assert bound is not None, "open() comes first"
         if not bound.is_async:
             return await self._plan(question)
-        self._look_at(question, bound)
+        if len(question.messages) > 1:
+            self._warn_of_hidden(question, bound)
         by_place, by_name = bound.arguments(question)
-        return self._read(await bound.function(*by_place, **by_name))
+        return read_answer(await bound.function(*by_place, **by_name), self._surroundings.warn)
 
     def _plan(self, question: Question) -> PlainCall[Answer]:
         """The same for a plain function."""
         bound, threads = self._bound, self._threads
         assert bound is not None
         assert threads is not None
-        self._look_at(question, bound)
+        if len(question.messages) > 1:
+            self._warn_of_hidden(question, bound)
         by_place, by_name = bound.arguments(question)
         return threads.plan(self._read, bound.function, *by_place, **by_name)
 
     def _read(self, returned: object) -> Answer:
         return read_answer(returned, self._surroundings.warn)
 
-    def _look_at(self, question: Question, bound: BoundFunction) -> None:
-        """Warn once of what a function doesn't see."""
-        if self._warned or len(question.messages) == 1 or not bound.sees_last_only:
+    def _warn_of_hidden(self, question: Question, bound: BoundFunction) -> None:
+        """Say once what a function doesn't see."""
+        if self._warned or not bound.sees_last_only:
             return
         self._warned = True
         hint = "a parameter named `messages`, or annotated as `Question`, would see all"

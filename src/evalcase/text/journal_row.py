@@ -20,7 +20,8 @@ MAX_DEPTH = DEEPEST_ROW
 """Both hold for writing too: nothing gets into a journal that could not be read from it."""
 
 SUM = b',"sum":"'
-TAIL = len(SUM) + 16 + len(b'"}\n')
+END = b'"}\n'
+TAIL = len(SUM) + 16 + len(END)
 
 _ESCAPES = late_pattern(r"\\(?:u(d[89a-f][0-9a-f]{2})|.)", re.DOTALL)
 
@@ -45,7 +46,7 @@ def encode_line(text: str) -> bytes:
     # Where UTF-8 has no form for a character it is a lone surrogate, always inside a string;
     # there its backslash escape is JSON.
     body = text[:-1].encode("utf-8", "backslashreplace")
-    line = b'%b,"sum":"%b"}\n' % (body, sha256(body).hexdigest()[:16].encode())
+    line = b"".join((body, SUM, sha256(body).hexdigest()[:16].encode(), END))
     if len(line) > MAX_LINE:
         raise ValueError(f"a row of {len(line):,} bytes is more than a journal keeps")
     return line
@@ -66,7 +67,7 @@ def fault_in(line: bytes) -> str | None:
     """What is wrong with a line, in words that follow "this line"; None if it is whole."""
     if not line.endswith(b"\n"):
         return "is longer than a journal's may be" if len(line) > MAX_LINE else "is cut short"
-    if line[-TAIL : len(SUM) - TAIL] != SUM or line[-3:] != b'"}\n':
+    if line[-TAIL : len(SUM) - TAIL] != SUM or line[-3:] != END:
         return "has no checksum"
     if sha256(line[:-TAIL]).hexdigest()[:16].encode() != line[len(SUM) - TAIL : -3]:
         return "does not match its checksum"

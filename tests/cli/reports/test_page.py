@@ -31,9 +31,11 @@ def test_a_page_has_every_case_with_its_verdict(project: Project) -> None:
     assert [page.about["tags"][number] for number in bad["tags"]] == ["x", "y"]
     assert [page.about["graders"][number] for number in bad["failing"]] == ["expected"]
     assert bad["reason"].startswith("expected: ")
-    share, low, high = page.about["run"]["rate"]
+    figures = page.about["run"]["figures"]
+    share, low, high = (figures["all"][name] for name in ("rate", "low", "high"))
     assert share == pytest.approx(1 / 3)
     assert 0 < low < share < high < 1
+    assert list(figures["by_tag"]) == ["x", "y"]
 
 
 def test_a_run_writes_a_page_when_it_is_over(project: Project) -> None:
@@ -53,7 +55,8 @@ def test_a_detail_has_what_was_asked_expected_and_said(project: Project) -> None
     assert detail["reference"] == "ok"
     assert ["about", "It is polite."] in detail["facts"]
     (trial,) = detail["trials"]
-    assert (trial["text"], trial["verdict"]) == ("nothing", "failed")
+    assert trial["answer"] == [{"role": "assistant", "parts": [{"text": "nothing"}]}]
+    assert trial["verdict"] == "failed"
     (grade,) = trial["grades"]
     assert (grade["grader"], grade["expected"], grade["got"]) == ("expected", "ok", "nothing")
 
@@ -150,7 +153,8 @@ def test_what_a_model_wrote_can_not_leave_its_place(project: Project) -> None:
     page = make_page(project)
     assert page.text.count("<script>") == 1
     assert "alert(1)" not in page.text
-    assert page.detail("a")["trials"][0]["text"].startswith("</template></script>")
+    (message,) = page.detail("a")["trials"][0]["answer"]
+    assert message["parts"][0]["text"].startswith("</template></script>")
 
 
 def test_a_page_of_some_cases_has_only_those(project: Project) -> None:
@@ -166,4 +170,4 @@ def test_an_interrupted_run_says_so(project: Project) -> None:
     project.keep_only(2)
     page = make_page(project)
     assert "2 of 3 trials finished" in page.about["run"]["notice"]
-    assert page.about["run"]["not_run"] == 1
+    assert page.about["run"]["figures"]["all"]["not_run"] == 1

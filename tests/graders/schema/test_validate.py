@@ -9,10 +9,11 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from evalcase.errors import EvalcaseError
 from evalcase.graders.schema import with_extra
 from evalcase.graders.schema.keywords import KNOWN, NOTES
 from evalcase.graders.schema.schema_faults import needs_extra, schema_faults
-from evalcase.graders.schema.validate import Validator
+from evalcase.graders.schema.validate import MOST_ERRORS, Validator
 from evalcase.system.patterns.searches import Searches
 
 names = st.sampled_from(["a", "b", "ab", "c"])
@@ -90,7 +91,7 @@ def is_valid(schema: Any, value: Any) -> bool:
     class AtOnce(Searches):
         find = staticmethod(find_here)
 
-    return next(Validator(schema, AtOnce()).errors(value), None) is None
+    return not Validator(schema, AtOnce()).errors(value)
 
 
 @given(schemas(), values)
@@ -145,3 +146,60 @@ def test_the_extra_validates_the_rest_and_fetches_nothing() -> None:
     assert [error.path for error in errors] == ["$.a", "$"]
     away: Any = {"$ref": "https://example.com/schema", "unevaluatedProperties": False}
     assert "nothing is fetched" in (with_extra.object_to_schema(away) or "")
+
+
+NODE = {"$ref": "#/$defs/node"}
+TREE = {
+    "$ref": "#/$defs/node",
+    "$defs": {"node": {"oneOf": [
+        {"type": "string"},
+        {"type": "object", "properties": {"a": NODE}, "additionalProperties": False},
+        {"type": "object", "properties": {"a": NODE, "b": NODE}, "required": ["b"]},
+    ]}},
+}  # fmt: skip
+TWICE = {"type": ["object", "string"], "properties": {"a": {"$ref": "#"}}}
+RECURSIVE: dict[str, Any] = {
+    "one": TREE,
+    "any": {"anyOf": [{"required": ["b"], **TWICE}, {"required": ["a"], **TWICE}]},
+    "all": {"allOf": [TWICE, dict(TWICE)]},
+    "not": {"not": {"not": TWICE}},
+}
+
+
+@pytest.mark.parametrize("name", RECURSIVE)
+@pytest.mark.parametrize("leaf", ["x", 5])
+def test_a_schema_that_refers_to_itself_takes_each_level_once(
+    name: str, leaf: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    value = leaf
+    for _ in range(60):
+        value = {"a": value}
+    seen = 0
+    errors = Validator._errors
+
+    def count(self: Validator, *arguments: Any) -> Any:
+        nonlocal seen
+        seen += 1
+        assert seen < 20_000, "it begins again at every level"
+        return errors(self, *arguments)
+
+    monkeypatch.setattr(Validator, "_errors", count)
+    found = Validator(RECURSIVE[name], Searches()).errors(value)
+    assert len(found) <= 1
+
+
+def test_what_has_no_end_is_no_verdict() -> None:
+    with pytest.raises(EvalcaseError, match="refers to itself without an end"):
+        Validator({"allOf": [{"$ref": "#"}]}, Searches()).errors(1)
+    deep: Any = 1
+    for _ in range(2_000):
+        deep = [deep]
+    with pytest.raises(EvalcaseError, match="nested too deep"):
+        Validator({"items": {"$ref": "#"}}, Searches()).errors(deep)
+
+
+def test_many_errors_are_cut_and_whoever_is_given_up_ends() -> None:
+    schema: Any = {"items": {"type": "string"}}
+    assert len(Validator(schema, Searches()).errors(list(range(5_000)))) == MOST_ERRORS
+    with pytest.raises(InterruptedError):
+        Validator(schema, Searches(), lambda: True).errors([1])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from evalcase.model.quick_dataclass import replace
+from evalcase.report.calibration.text import calibration_lines
 from evalcase.report.statistics.confusion import Confusion
+from evalcase.report.terminal.style import PLAIN
 from tests.report.calibration.labels import judged, label, only, whole
 
 
@@ -15,6 +18,29 @@ def test_a_label_of_another_answer_is_refused_and_counted() -> None:
 def test_a_label_of_a_case_that_the_run_has_not_got_is_counted_apart() -> None:
     section = only([judged(1, True)], [label(1, False, case="gone")])
     assert (section.matched.refused, section.matched.elsewhere) == (0, 1)
+
+
+def test_a_suite_that_was_renamed_is_named() -> None:
+    old = replace(label(1, False), suite="old.eval.yaml")
+    other = replace(label(2, True, hash="f" * 16), suite="old.eval.yaml")
+    section = only([judged(1, True), judged(2, True)], [old, other])
+    assert (section.matched.elsewhere, section.matched.moved) == (
+        2, {"old.eval.yaml": "s.eval.yaml"}
+    )  # fmt: skip
+    lines = "\n".join(calibration_lines(whole([judged(1, True)], [old]), 200, PLAIN))
+    assert "old.eval.yaml is called s.eval.yaml in this run, which has the same answers" in lines
+
+
+def test_a_criterion_that_the_judge_has_not_got_is_named() -> None:
+    said = [judged(1, True, criteria={"polite": True, "right": True})]
+    found = whole(said, [label(1, True, criterion="polit")])
+    assert found.sections[0].matched.known == ("polite", "right")
+    lines = "\n".join(calibration_lines(found, 200, PLAIN))
+    assert "this judge has no criterion polit: polite, right" in lines
+
+
+def test_one_label_has_no_kappa() -> None:
+    assert only([judged(1, True)], [label(1, False)]).trust.kappa is None
 
 
 def test_the_last_label_of_a_person_counts() -> None:

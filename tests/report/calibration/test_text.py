@@ -8,7 +8,8 @@ from evalcase.report.terminal.style import ANSI, PLAIN
 from tests.report.calibration.labels import judged, label, of_table, only, whole
 
 GOOD = """\
-This judge agrees with people well: kappa is 0.78, and surely 0.66 or more.
+This judge agrees with people well: kappa is 0.78, and its 95 % interval begins
+at 0.66.
 
 judge     judge, of run 20260301-090000-a1b2c3
 labels    100 used, by ada

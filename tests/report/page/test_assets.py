@@ -5,23 +5,34 @@ from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path
 
+import pytest
+
 from evalcase.report import page
-from evalcase.report.page.assets import SCRIPTS, build_shell, read_script
+from evalcase.report.page.assets import (
+    RUNS_SCRIPTS,
+    SCRIPTS,
+    SERVED_SCRIPTS,
+    build_shell,
+    read_script,
+)
 
 FOLDER = Path(page.__path__[0])
 
 
 def test_script_and_style_are_small() -> None:
-    assert len(read_script().encode()) <= 70_000
+    assert len(read_script(SERVED_SCRIPTS).encode()) <= 70_000
     assert (FOLDER / "page.css").stat().st_size <= 15_000
 
 
 def test_every_file_of_script_is_part_of_the_page() -> None:
-    assert {path.stem for path in FOLDER.glob("*.js")} == set(SCRIPTS)
+    assert {path.stem for path in FOLDER.glob("*.js")} == {*SERVED_SCRIPTS, *RUNS_SCRIPTS}
 
 
-def test_the_policy_allows_this_script_and_this_style_and_nothing_else() -> None:
-    shell = build_shell()
+@pytest.mark.parametrize("scripts", [SCRIPTS, SERVED_SCRIPTS, RUNS_SCRIPTS])
+def test_the_policy_allows_this_script_and_this_style_and_nothing_else(
+    scripts: tuple[str, ...],
+) -> None:
+    shell = build_shell(scripts)
     text = (shell.head + shell.tail).decode()
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)
     assert policy is not None
@@ -36,6 +47,7 @@ def test_the_policy_allows_this_script_and_this_style_and_nothing_else() -> None
     ):  # fmt: skip
         assert rule in policy[1]
     assert "unsafe" not in policy[1]
+    assert ("connect-src 'self'" in policy[1]) == (scripts != SCRIPTS)
 
 
 def test_nothing_is_loaded_from_anywhere() -> None:
@@ -45,5 +57,5 @@ def test_nothing_is_loaded_from_anywhere() -> None:
 
 
 def test_no_markup_is_ever_parsed() -> None:
-    script = read_script()
+    script = read_script(SERVED_SCRIPTS) + read_script(RUNS_SCRIPTS)
     assert not re.findall(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(", script)

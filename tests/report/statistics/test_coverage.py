@@ -4,7 +4,21 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.intervals import (
+    CLUSTERED,
+    SHAPES,
+    WORLDS,
+    Shape,
+    World,
+    cover_clusters,
+    cover_rates,
+    cover_repeats,
+    cover_scores,
+    cover_unseen,
+)
 from benchmarks.simulation import Setting, cover
+from evalcase.report.statistics.exact import estimate_exact
+from evalcase.report.statistics.wilson import estimate_share
 
 TIMES = 400
 LOWEST = 0.90
@@ -28,3 +42,34 @@ def test_intervals_hold_the_truth(setting: Setting) -> None:
 def test_two_or_three_of_a_rare_class_are_too_few_for_kappa() -> None:
     """This is why its interval is refused there."""
     assert cover(Setting(0.95, 0.95, 0.6, judged=50, labelled=50), TIMES, seed=20)["kappa"] < 0.85
+
+
+@pytest.mark.parametrize("total", [5, 20, 60])
+def test_rates_are_held_on_the_average_and_never_far_less(total: int) -> None:
+    wilson, exact = cover_rates(estimate_share, total), cover_rates(estimate_exact, total)
+    assert 0.945 < sum(wilson) / len(wilson) < 0.96
+    assert min(wilson) > 0.83
+    assert min(exact) >= 0.95
+
+
+def test_the_bound_of_what_was_not_seen() -> None:
+    assert cover_unseen(60) == pytest.approx(0.95)
+
+
+@pytest.mark.parametrize("total", [5, 50])
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_scores(shape: Shape, total: int) -> None:
+    assert cover_scores(shape, total, TIMES, seed=3) > 0.86
+
+
+@pytest.mark.parametrize("world", WORLDS, ids=str)
+def test_repeats(world: World) -> None:
+    held = cover_repeats(world, 30, TIMES, seed=3)
+    assert held["trials"] > 0.88
+    assert held["pass^3"] > 0.88
+
+
+@pytest.mark.parametrize("number", [5, 20])
+@pytest.mark.parametrize("world", CLUSTERED, ids=str)
+def test_clusters(world: World, number: int) -> None:
+    assert cover_clusters(world, number, TIMES, seed=3) > 0.88

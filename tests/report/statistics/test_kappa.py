@@ -7,7 +7,8 @@ from random import Random
 import pytest
 
 from evalcase.report.statistics.confusion import Confusion, count_pairs
-from evalcase.report.statistics.kappa import cohen_kappa, fleiss_kappa
+from evalcase.report.statistics.fleiss import fleiss_kappa
+from evalcase.report.statistics.kappa import cohen_kappa
 
 COHEN_1960 = [[88, 14, 18], [10, 40, 10], [2, 6, 12]]
 """Two psychologists on 200 patients: 0.70 agreed, 0.41 by chance."""

@@ -11,7 +11,8 @@ import pytest
 
 from evalcase.report.statistics.beta import beta_quantile, share_below
 from evalcase.report.statistics.exact import estimate_exact
-from evalcase.report.statistics.kappa import cohen_kappa, fleiss_kappa
+from evalcase.report.statistics.fleiss import fleiss_kappa
+from evalcase.report.statistics.kappa import cohen_kappa
 from evalcase.report.statistics.means import estimate_difference
 from evalcase.report.statistics.student import t_quantile
 from evalcase.report.statistics.units import Cluster, estimate_clusters, estimate_units

@@ -42,7 +42,7 @@ def write_markdown(reported: Reported) -> Iterator[str]:
 
     kept, evaluated = reported.kept, reported.evaluated()
     notes = [f"cases that did not pass in {origin}" if (origin := origin_of(kept.run)) else "",
-             say_mixed(kept.mixed)]  # fmt: skip
+             say_mixed(kept.mixed), _settled(evaluated)]  # fmt: skip
     about = About(
         kept.run.id, evaluated.duration_s, _incomplete(evaluated),
         tuple(note for note in notes if note),
@@ -63,8 +63,18 @@ def _cases(reported: Reported, results: Iterable[Result]) -> Iterator[CaseTrials
     return fold_trials(results, reported.kept.outcome)
 
 
+def _settled(evaluated: Evaluated) -> str:
+    """What was decided for the better, so that the rest need not be run; may be empty."""
+    decision = evaluated.decision
+    if decision is None or not decision.is_good:
+        return ""
+    return f"{decision}; {evaluated.not_run:,} cases were not run"
+
+
 def _incomplete(evaluated: Evaluated) -> str:
-    """Why some of a run is missing; empty where nothing is."""
+    """Why some of a run is missing; empty where nothing is, or where nothing more is needed."""
+    if _settled(evaluated):
+        return ""
     why = why_incomplete(evaluated)
     if evaluated.not_run:
         left = f"{evaluated.not_run:,} cases were not run"

@@ -67,11 +67,16 @@ def write_form(form: str, reported: Reported) -> Pieces:
 
 def write_file(form: str, reported: Reported, path: str) -> None:
     """Write a report to a file. It is left alone if the report can't be made whole."""
+    write_pieces(write_form(form, reported), path)
+
+
+def write_pieces(pieces: Iterable[str | bytes], path: str) -> None:
+    """The same for what is made elsewhere."""
     import shutil
     import tempfile
 
     with tempfile.TemporaryFile() as draft:
-        draft.writelines(_encoded(write_form(form, reported)))
+        draft.writelines(_encoded(pieces))
         draft.seek(0)
         try:
             with open(path, "wb") as file:

@@ -3,58 +3,87 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from evalcase.cli.conclusion import name_run, say_mixed, why_incomplete
 from evalcase.cli.reports.reported import Reported
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
 from evalcase.record.evaluated import Evaluated
 from evalcase.record.folder import origin_of
 from evalcase.record.kept import KeptRun
-from evalcase.report.page.subject import CaseRow, Regrading, RunFacts, fold_rows
+from evalcase.report.figures.decided import settle
+from evalcase.report.figures.figures import Figures
+from evalcase.report.figures.ledger import Ledger
+from evalcase.report.files.folded import CaseTrials, fold_trials
+from evalcase.report.page.messages import Told
+from evalcase.report.page.subject import CaseRow, Regrading, RunFacts
 from evalcase.report.page.write import Page, write_page
+from evalcase.report.terminal.failures import UNFINISHED
 
 
-def write_html(reported: Reported) -> Iterator[bytes]:
-    """The pieces of the page."""
-    kept = reported.kept
-    facts = describe_run(kept, reported.evaluated())
+def write_html(reported: Reported, home: str = "", watch: Told | None = None) -> Iterator[bytes]:
+    """The pieces of the page. One that is served has a way home, and may be watched."""
+    kept, evaluated = reported.kept, reported.evaluated()
+    ledger = reported.figuring.open_ledger()
     more = f"evalcase view {name_run(kept.run, reported.place)}"
+
+    def describe() -> Page:
+        figures = reported.figuring.sum_up(ledger, evaluated.not_run)
+        figures = settle(figures, evaluated.decision, whole=reported.wanted.is_all)
+        facts = describe_run(kept, evaluated, figures)
+        return Page(facts, more=more, home=home, watch=watch)
+
     with tempfile.TemporaryFile() as scratch:
-        rows = read_rows(reported, reported.results())
-        yield from write_page(Page(facts, more=more), rows, scratch, reported.max_size)
+        rows = read_rows(reported, ledger)
+        yield from write_page(describe, rows, scratch, reported.max_size, served=bool(home))
 
 
-def describe_run(kept: KeptRun, evaluated: Evaluated) -> RunFacts:
+def describe_run(kept: KeptRun, evaluated: Evaluated, figures: Figures) -> RunFacts:
     """What is said of a run before its cases."""
     run, origin = evaluated.run, origin_of(evaluated.run)
     remarks = [f"only the cases that did not pass in {origin}"] if origin else []
     if mixed := say_mixed(evaluated.mixed):
         remarks.append(mixed)
     number = evaluated.grading or kept.gradings
+    totals = evaluated.totals
     return RunFacts(
-        run.id, run.created_at, evaluated.status, why_incomplete(evaluated), evaluated.totals,
-        evaluated.not_run, evaluated.duration_s,
+        run.id, figures, run.created_at, why_incomplete(evaluated), totals.trials.total,
+        totals.grading_usd, evaluated.duration_s,
         f"{number} of {kept.gradings}" if kept.gradings > 1 else "", tuple(remarks),
     )  # fmt: skip
 
 
-def read_rows(reported: Reported, results: Iterable[Result]) -> Iterator[CaseRow]:
-    """Each case at each target, with all of its trials and every grading of them."""
-    kept = reported.kept
+def read_rows(reported: Reported, ledger: Ledger) -> Iterator[CaseRow]:
+    """Each case that is wanted, at each target, with all of its trials and every grading of them.
+
+    On the way all are added up: a verdict that is asked for changes no count.
+    """
+    kept, verdicts = reported.kept, reported.wanted.verdicts
     gradings = [KeptRun(kept.run, number) for number in range(1, kept.gradings + 1)]
-    for group in fold_rows(results, kept.outcome):
-        suite, case, target, _ = group[0].key
-        yield CaseRow(
-            suite, case, target, kept.find_case(suite, case), kept.outcome(group[0]),
-            tuple(group), _regradings(gradings, group) if len(gradings) > 1 else {},
-        )  # fmt: skip
+    counted = replace(reported, wanted=replace(reported.wanted, verdicts=()))
+    for folded in fold_trials(counted.results(), kept.outcome):
+        row = _row(kept, folded, gradings)
+        for result in folded.trials:
+            ledger.add(result, row.known)
+        if not verdicts or (row.verdict or UNFINISHED) in verdicts:
+            yield row
 
 
-def _regradings(gradings: list[KeptRun], group: list[Result]) -> dict[int, tuple[Regrading, ...]]:
+def _row(kept: KeptRun, folded: CaseTrials, gradings: list[KeptRun]) -> CaseRow:
+    return CaseRow(
+        folded.suite, folded.case, folded.target, kept.find_case(folded.suite, folded.case),
+        folded.outcome, folded.trials,
+        _regradings(gradings, folded.trials) if len(gradings) > 1 else {},
+    )  # fmt: skip
+
+
+def _regradings(
+    gradings: list[KeptRun], trials: tuple[Result, ...]
+) -> dict[int, tuple[Regrading, ...]]:
     """All gradings of the same answers, by repeat."""
     found: dict[int, tuple[Regrading, ...]] = {}
-    for result in group:
+    for result in trials:
         graded = {
             each.grading: Regrading(each.grading, each)
             for kept in gradings

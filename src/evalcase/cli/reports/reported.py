@@ -6,16 +6,18 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from evalcase.cli.conclusion import RecordPlace
-from evalcase.cli.reports.figuring import Figuring
 from evalcase.errors import ConfigError
+from evalcase.evaluation.figures import Figuring
 from evalcase.model.nearest import did_you_mean
 from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.result import Result
 from evalcase.record.evaluated import Evaluated, read_evaluated
 from evalcase.record.kept import KeptRun
 from evalcase.record.tally import Tally
+from evalcase.report.figures.decided import settle
 from evalcase.report.figures.figures import Figures
 from evalcase.report.terminal.failures import UNFINISHED
+from evalcase.report.terminal.part_table import KINDS, Kind
 from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.style import PLAIN, Style
 
@@ -55,6 +57,8 @@ class Reported:
     style: Style = PLAIN
     width: int = 80
     figuring: Figuring = Figuring()
+    by: tuple[Kind, ...] = KINDS
+    """Of which parts the rates are shown."""
     is_own: bool = True
     """Whether whom it is for made it, and may go on with it."""
     max_size: int = MAX_SIZE
@@ -66,15 +70,15 @@ class Reported:
         """Those of all results that count. Raise ConfigError where the run hasn't got them."""
         statistics = Statistics((), self.figuring.open_ledger())
         evaluated = self.evaluated(statistics)
-        return self.figuring.sum_up(statistics.ledger, evaluated.not_run)
+        figures = self.figuring.sum_up(statistics.ledger, evaluated.not_run)
+        return settle(figures, evaluated.decision, whole=self.wanted.is_all)
 
     def evaluated(self, statistics: Statistics | None = None) -> Evaluated:
         """What came of the run, or of a case or a target; statistics are filled on the way."""
         evaluated = read_evaluated(self.kept)
         if statistics is None and self.wanted.is_all:
             return evaluated
-        tally, kept = Tally(), self.kept
-        find = kept.find_tagged if self.figuring.cluster is None else kept.find_case
+        tally, find = Tally(), self.figuring.finder(self.kept)
         for result in replace(self, wanted=replace(self.wanted, verdicts=())).results():
             tally.add(result)
             if statistics is not None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from evalcase.cli.conclusion import conclusion_lines
 from evalcase.cli.reports.reported import Reported
 from evalcase.cli.seen_suites import see_suites
+from evalcase.report.figures.decided import settle
 from evalcase.report.terminal.case_report import case_lines, trial_lines
 from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.statistics import TROUBLED, Statistics
@@ -24,9 +25,10 @@ def _summary(reported: Reported) -> Iterator[str]:
     statistics = Statistics(shown or TROUBLED, reported.figuring.open_ledger())  # type: ignore[arg-type]
     evaluated = reported.evaluated(statistics)
     figures = reported.figuring.sum_up(statistics.ledger, evaluated.not_run)
+    figures = settle(figures, evaluated.decision, whole=reported.wanted.is_all)
     return conclusion_lines(
-        evaluated, statistics, kept.gradings, kept.find_case,
-        reported.place, reported.width, reported.style, figures, reported.figuring.by,
+        evaluated, statistics, kept.find_case,
+        reported.place, reported.width, reported.style, figures, reported.by,
         is_own=reported.is_own,
     )  # fmt: skip
 

@@ -11,8 +11,8 @@ from evalcase.graders.compare.json_difference import (
     find_differences,
     list_differences,
 )
-from evalcase.graders.compare.pairing import Alike, match_in_order, pair_up
-from evalcase.model.json_value import JSON
+from evalcase.graders.compare.pairing import Alike, match_in_order, pair_same, pair_up
+from evalcase.model.json_value import JSON, write_alike
 from evalcase.model.message import ToolCall
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.answer_value import too_deep
@@ -32,6 +32,13 @@ class Call(NamedTuple):
     arguments: JSON
     is_deep: bool = False
     """Whether its arguments are nested too deep to be compared."""
+    is_open: bool = False
+    """Whether only its name is said, so that its arguments don't matter."""
+
+    @property
+    def given(self) -> JSON:
+        """Its arguments, where none are the same as an empty mapping of them."""
+        return {} if self.arguments is None else self.arguments
 
     def __str__(self) -> str:
         """Cut to a length that a person reads."""
@@ -69,7 +76,7 @@ def contained(expected: Call, got: Call) -> Iterator[Difference]:
         return iter(())
     if got.is_deep:
         return iter((Difference("$", "nested too deep to be compared"),))
-    return find_differences(expected.arguments, got.arguments, extra_keys=True)
+    return find_differences(expected.arguments, got.given, extra_keys=True)
 
 
 def takes_long(expected: Sequence[Call], got: Sequence[Call]) -> bool:
@@ -118,7 +125,9 @@ def match_calls(
     else:
         found = match_in_order(len(expected), len(got), is_made)
         if order == "any_order" and None in found:
-            found = pair_up(_values(expected), _values(got), is_made)
+            same = pair_same(_written(expected), _written(got))
+            begun = [at if at is not None and is_made(n, at) else None for n, at in enumerate(same)]
+            found = pair_up(len(expected), len(got), is_made, begun)
     held = set(found)
     free: dict[str, list[int]] = {}
     for at, call in enumerate(got):
@@ -130,8 +139,8 @@ def match_calls(
     ]
 
 
-def _values(calls: Sequence[Call]) -> list[JSON]:
-    return [[call.name, call.arguments] for call in calls]
+def _written(calls: Sequence[Call]) -> list[str]:
+    return [f"{call.name} {'' if call.is_deep else write_alike(call.given)}" for call in calls]
 
 
 def _nearest(number: int, namesakes: list[int], is_made: Alike) -> Match:

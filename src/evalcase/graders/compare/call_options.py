@@ -84,7 +84,7 @@ def _faults_of_call(call: JSON, path: KeyPath, what: str) -> Iterator[OptionFaul
 
 def _read_call(call: JSON) -> Call:
     if isinstance(call, str):
-        return Call(call, None)
+        return Call(call, None, is_open=True)
     assert isinstance(call, dict)
     made = ToolCall(call)
     return Call(made.name, made.arguments)

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from evalcase.graders.compare.call_match import Call, contained
 from evalcase.graders.compare.call_options import ToolRule
+from evalcase.graders.compare.excerpt import quote
 from evalcase.graders.compare.field_match import match_field
 from evalcase.graders.compare.field_words import describe_matcher
-from evalcase.graders.compare.json_difference import Difference, find_differences
+from evalcase.graders.compare.json_difference import Difference, find_differences, step_text
+from evalcase.model.json_value import JSON
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.system.patterns.searches import Searches
 from evalcase.text.json_path import JsonPath
@@ -34,14 +36,24 @@ class CallRules:
 
 
 def _compare(mode: str, expected: Call, got: Call) -> Iterator[Difference]:
-    if mode == "ignore" or expected.arguments is None:
+    if mode == "ignore" or expected.is_open:
         return iter(())
     if mode == "contains":
         return contained(expected, got)
     if got.is_deep:
         return iter((Difference("$", "nested too deep to be compared"),))
     if mode == "exact":
-        return find_differences(expected.arguments, got.arguments)
-    # What was given has to be part of what is expected: the same with the sides exchanged.
-    beyond = find_differences(got.arguments, expected.arguments, extra_keys=True)
-    return (Difference(each.path, f"beyond what is expected ({each.what})") for each in beyond)
+        return find_differences(expected.given, got.given)
+    return _find_beyond(expected.given, got.given, "$")
+
+
+def _find_beyond(expected: JSON, got: JSON, path: str) -> Iterator[Difference]:
+    """What was given, and is no part of what is expected."""
+    if not isinstance(expected, dict) or not isinstance(got, dict):
+        yield from find_differences(expected, got, path)
+        return
+    for key, value in got.items():
+        if key in expected:
+            yield from _find_beyond(expected[key], value, path + step_text(key))
+        else:
+            yield Difference(path + step_text(key), f"not expected, got {quote(value)}")

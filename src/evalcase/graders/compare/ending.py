@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
+from evalcase.model.message import parts_of
 from evalcase.model.quick_tuple import NamedTuple
 
 _REFUSALS = ("refusal", "content_filter")
+"""Reasons for the end, and types of content parts, by which a model refuses."""
 
 
 class Ending(NamedTuple):
@@ -23,4 +25,11 @@ def read_ending(answer: Answer) -> Ending:
         return Ending(None, None)
     given = said[-1].get("finish_reason", said[-1].get("stop_reason"))
     reason = given if isinstance(given, str) else None
-    return Ending(reason, said[-1].get("refusal") or (reason if reason in _REFUSALS else None))
+    refusal = said[-1].get("refusal") or _refusal_in(said[-1].content)
+    return Ending(reason, refusal or (reason if reason in _REFUSALS else None))
+
+
+def _refusal_in(content: JSON) -> JSON:
+    """What a content part says that is a refusal."""
+    parts = [part for part in parts_of(content) if part["type"] == "refusal"]
+    return parts[0].get("refusal") or "refusal" if parts else None

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
+from evalcase.text.answer_value import text_of_content
+from evalcase.text.strict_json import BadJsonError, parse_json
 
 
 def failed_calls(answer: Answer) -> Iterator[str]:
@@ -21,4 +23,16 @@ def failed_calls(answer: Answer) -> Iterator[str]:
 
 
 def _has_failed(value: JSON) -> bool:
-    return isinstance(value, dict) and bool(value.get("error") or value.get("is_error"))
+    """Whether a value says so itself, or an item of a list does. Most tools put out text: where
+    that is JSON, what it says counts."""
+    text = text_of_content(value)
+    if text is not None:
+        try:
+            value = parse_json(text)
+        except BadJsonError:
+            return False
+    several = value if isinstance(value, list) else [value]
+    return any(
+        isinstance(each, dict) and bool(each.get("error") or each.get("is_error"))
+        for each in several
+    )

@@ -8,7 +8,7 @@ from typing import Any
 
 from evalcase.graders.compare.dates import read_expected, read_moment
 from evalcase.graders.compare.excerpt import quote
-from evalcase.graders.compare.lenient_json import are_within, is_number
+from evalcase.graders.compare.lenience import are_within, is_number
 from evalcase.graders.compare.matcher_options import Bounds, Matcher
 from evalcase.model.json_value import JSON, kind, same
 from evalcase.model.quick_tuple import NamedTuple

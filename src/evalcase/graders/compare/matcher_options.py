@@ -49,7 +49,7 @@ class _AsWritten(Number):
         return value
 
 
-_SCALAR = OneOf((_ANY_TEXT, _AsWritten(), Flag()))
+_SCALAR = OneOf((Text(), _AsWritten(), Flag()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from evalcase.errors import EvalcaseError
-from evalcase.model.json_value import JSON
 
 _SMALL, _LARGEST = 10_000, 1_000_000
 """How many pairs there may be: to be looked at in every way, and to be looked at at all."""
@@ -14,40 +12,37 @@ _SMALL, _LARGEST = 10_000, 1_000_000
 Alike = Callable[[int, int], bool]
 
 
-def pair_up(lefts: Sequence[JSON], rights: Sequence[JSON], are_alike: Alike) -> list[int | None]:
+def pair_up(
+    lefts: int, rights: int, are_alike: Alike, begun: Sequence[int | None] = ()
+) -> list[int | None]:
     """The partner of each on the left, or None. Each on the right is the partner of one at most.
 
-    Among few, as many as possible are paired; of many, those that are the same are paired first.
-    Raise EvalcaseError where there are too many to look at.
+    Among few, as many as possible are paired; of many, each takes the first that will do. `begun`
+    are partners that are known before. Raise EvalcaseError where there are too many to look at.
     """
-    is_small = len(lefts) * len(rights) <= _SMALL
-    found: list[int | None] = [None] * len(lefts) if is_small else _pair_same(lefts, rights)
+    found = list(begun) or [None] * lefts
     taken = {right: left for left, right in enumerate(found) if right is not None}
     left_over = [left for left, right in enumerate(found) if right is None]
-    if len(left_over) * (len(rights) - len(taken)) > _LARGEST:
-        many = f"lists of {len(lefts):,} and {len(rights):,} items"
+    if len(left_over) * (rights - len(taken)) > _LARGEST:
+        many = f"lists of {lefts:,} and {rights:,} items"
         raise EvalcaseError(f"{many} differ in too many ways to be compared in any order")
     for left in left_over:
-        free = (right for right in range(len(rights)) if right not in taken)
+        free = (right for right in range(rights) if right not in taken)
         partner = next((right for right in free if are_alike(left, right)), None)
         if partner is not None:
             taken[partner], found[left] = left, partner
-    if is_small and None in found:
-        _pair_more(found, taken, len(rights), are_alike)
+    if lefts * rights <= _SMALL and None in found:
+        _pair_more(found, taken, rights, are_alike)
     return found
 
 
-def _pair_same(lefts: Sequence[JSON], rights: Sequence[JSON]) -> list[int | None]:
-    """Those that are written in the same way, in one pass over each side."""
-    places: dict[str, list[int]] = {}
+def pair_same(lefts: Sequence[Hashable], rights: Sequence[Hashable]) -> list[int | None]:
+    """The partner of each on the left that is the same, in one pass over each side."""
+    places: dict[Hashable, list[int]] = {}
     for right in reversed(range(len(rights))):
-        places.setdefault(_written(rights[right]), []).append(right)
-    found = [places.get(_written(left)) for left in lefts]
+        places.setdefault(rights[right], []).append(right)
+    found = [places.get(left) for left in lefts]
     return [waiting.pop() if waiting else None for waiting in found]
-
-
-def _written(value: JSON) -> str:
-    return json.dumps(value, sort_keys=True)
 
 
 def _pair_more(

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from evalcase.model.grader import Context
 from evalcase.model.json_value import JSON
 from evalcase.text.answer_value import value_of_answer
+
+_SMALL = 200
+"""How many values can be held against each other, or to a schema, in a few milliseconds."""
 
 
 def graded_value(context: Context) -> JSON:
     """The value. BadJsonError, where there is none, is for whoever calls graders: that fails."""
     return value_of_answer(context.answer) if context.part is None else context.part.value
+
+
+def is_large(value: JSON) -> bool:
+    """Whether there is so much in a value that to hold all of it to something may take longer than
+    others can be kept waiting for."""
+    waiting, count = [value], 0
+    while waiting and count <= _SMALL:
+        each = waiting.pop()
+        inner: Iterable[JSON] = each.values() if isinstance(each, dict) else ()
+        waiting += each if isinstance(each, list) else inner
+        count += 1
+    return count > _SMALL
 
 
 def without_text(context: Context) -> str:

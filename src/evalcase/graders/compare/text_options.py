@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from evalcase.graders.compare.text_difference import trim_text
+from evalcase.model.finding import KeyPath
 from evalcase.model.grader import Grader
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import Flag
+from evalcase.model.shape import Flag, OptionFault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +39,15 @@ class TextGrader(Grader):
     def trimmed(self, text: str) -> str:
         """The same without outer white space, and with one sort of line ends."""
         return self.even(trim_text(text))
+
+    def object_to_blank(self, *texts: tuple[KeyPath, str]) -> Iterator[OptionFault]:
+        """Object to texts of which nothing is left to compare: every answer has that."""
+        for path, text in texts:
+            if not self.even(text):
+                *_, name = [each for each in path if isinstance(each, str)]
+                item = f"item {path[-1] + 1} of " if isinstance(path[-1], int) else ""
+                what = f"{item}`{name}` is only white space, which doesn't count"
+                yield OptionFault(path, what, "any answer has it; `regex` can tell white space")
 
     def forgiving(self) -> str:
         """What a reason says of differences that don't count."""

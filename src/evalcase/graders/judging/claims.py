@@ -63,3 +63,21 @@ class Claims:
 
     def to_list(self) -> list[dict[str, Any]]:
         return [each._asdict() for each in self._claims]
+
+
+def middle_claims(claims: Sequence[Claims], asked: int) -> Claims:
+    """What votes come to. Each finds claims of its own, so there is no majority: the vote in the
+    middle counts.
+
+    Raise GraderError where those that broke might have made another one the middle.
+    """
+    if 2 * len(claims) <= asked:
+        raise GraderError("judge-split", "fewer than half of the votes could be read")
+    ordered = sorted(claims, key=lambda each: each.share)
+    broken = asked - len(claims)
+    lowest, highest = ordered[asked // 2 - broken], ordered[asked // 2]
+    if lowest.share != highest.share:
+        told = ", ".join(f"{each.share:.3g}" for each in ordered)
+        message = f"the votes have no middle: {told}, and {broken} without a verdict"
+        raise GraderError("judge-split", message)
+    return lowest

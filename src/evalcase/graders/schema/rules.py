@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 from evalcase.graders.compare.excerpt import count, quote
 from evalcase.graders.compare.field_match import is_type
-from evalcase.graders.compare.lenient_json import is_number
+from evalcase.graders.compare.lenience import is_number
 from evalcase.graders.schema.formats import FORMATS
-from evalcase.model.json_value import JSON, kind, same
+from evalcase.model.json_value import JSON, kind, same, write_alike
 
 Rule = Callable[[Any, Any], str | None]
 
@@ -85,20 +84,11 @@ def _unique(is_wanted: bool, value: JSON) -> str | None:
         return None
     seen: set[str] = set()
     for item in value:
-        key = json.dumps(_even(item), sort_keys=True)
+        key = write_alike(item)
         if key in seen:
             return f"the item {quote(item)} is there twice"
         seen.add(key)
     return None
-
-
-def _even(value: JSON) -> JSON:
-    """A value in which equal numbers are written alike."""
-    if isinstance(value, dict):
-        return {key: _even(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_even(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _format(name: str, value: JSON) -> str | None:

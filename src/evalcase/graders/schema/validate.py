@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any, ClassVar
 
 from evalcase.errors import EvalcaseError
@@ -14,64 +15,95 @@ from evalcase.model.json_value import JSON
 from evalcase.system.patterns.search import Search
 from evalcase.system.patterns.searches import Searches
 
-_DEEPEST = 300
+MOST_ERRORS = 1_000
+"""How many errors are listed of a value, or of a part of it."""
+
+_LONGEST = 1_000
+"""How many characters are said of a choice that doesn't fit: choices may hold choices."""
+_Key = tuple[int, int, str]
+"""A schema and a value, by their identity, and the place of the value."""
 
 
 class Validator:
-    """Holds values to one schema."""
+    """Holds one value to a schema, with all that the schema refers to.
 
-    def __init__(self, root: JSON, searches: Searches) -> None:
+    What a part of the schema says of a part of the value is found once: schemas that refer to
+    themselves by several ways would else take twice as long for every level of the value.
+    """
+
+    def __init__(
+        self, root: JSON, searches: Searches, is_given_up: Callable[[], bool] = lambda: False
+    ) -> None:
         self._root = root
         self._searches = searches
+        self._is_given_up = is_given_up
+        self._known: dict[_Key, Sequence[Difference] | None] = {}
+        """None for what is under way."""
+        self._references: dict[str, JSON] = {}
 
-    def errors(self, value: JSON) -> Iterator[Difference]:
-        return self._errors(self._root, value, "$", 0)
+    def errors(self, value: JSON) -> Sequence[Difference]:
+        """Every error, but no more than a person can use. Raise InterruptedError once nobody waits
+        for them any more."""
+        try:
+            return self._errors(self._root, value, "$")
+        except RecursionError:
+            raise EvalcaseError("the answer is nested too deep to be held to the schema") from None
 
-    def _errors(self, schema: JSON, value: JSON, path: str, depth: int) -> Iterator[Difference]:
-        if depth > _DEEPEST:
-            raise EvalcaseError("the schema refers to itself without an end")
+    def _errors(self, schema: JSON, value: JSON, path: str) -> Sequence[Difference]:
         if schema is False:
-            yield Difference(path, f"nothing is allowed here, got {quote(value)}")
+            return (Difference(path, f"nothing is allowed here, got {quote(value)}"),)
         if not isinstance(schema, dict):
-            return
-        for keyword, argument in schema.items():
-            rule = RULES.get(keyword)
-            if rule is not None:
-                complaint = rule(argument, value)
-                if complaint is not None:
-                    yield Difference(path, complaint)
-            elif keyword in self._APPLIED:
-                yield from self._APPLIED[keyword](self, schema, value, path, depth + 1)
+            return ()
+        if self._APPLIED.keys().isdisjoint(schema):
+            return tuple(_errors_by_rules(schema, value, path))
+        key = id(schema), id(value), path
+        known = self._known.get(key, ())
+        if known is None:
+            raise EvalcaseError("the schema refers to itself without an end")
+        if known or key in self._known:
+            return known
+        if self._is_given_up():
+            raise InterruptedError
+        self._known[key] = None
+        # The same may be said twice, by parts of the schema that refer to the same.
+        found = dict.fromkeys(_errors_by_rules(schema, value, path))
+        for keyword in [each for each in schema if each in self._APPLIED]:
+            for error in self._APPLIED[keyword](self, schema, value, path):
+                found[error] = None
+        self._known[key] = errors = tuple(islice(found, MOST_ERRORS))
+        return errors
 
-    def _is_valid(self, schema: JSON, value: JSON, depth: int) -> bool:
-        return next(self._errors(schema, value, "$", depth), None) is None
+    def _is_valid(self, schema: JSON, value: JSON, path: str) -> bool:
+        return not self._errors(schema, value, path)
 
-    def _reference(self, schema: Any, value: JSON, path: str, depth: int) -> Iterator[Difference]:  # noqa: ANN401
-        yield from self._errors(find_schema(schema["$ref"], self._root), value, path, depth)
+    def _reference(self, schema: Any, value: JSON, path: str) -> Iterator[Difference]:  # noqa: ANN401
+        reference = schema["$ref"]
+        if reference not in self._references:
+            self._references[reference] = find_schema(reference, self._root)
+        yield from self._errors(self._references[reference], value, path)
 
-    def _pattern(self, schema: Any, value: JSON, path: str, depth: int) -> Iterator[Difference]:  # noqa: ANN401
-        del depth
+    def _pattern(self, schema: Any, value: JSON, path: str) -> Iterator[Difference]:  # noqa: ANN401
         if isinstance(value, str) and not self._finds(schema["pattern"], value):
             yield Difference(path, f"{quote(value)} does not match `{schema['pattern']}`")
 
     def _finds(self, pattern: str, text: str) -> bool:
         return self._searches.find(Search(pattern, text)) is not None
 
-    def _properties(self, schema: Any, value: JSON, path: str, depth: int) -> Iterator[Difference]:  # noqa: ANN401
+    def _properties(self, schema: Any, value: JSON, path: str) -> Iterator[Difference]:  # noqa: ANN401
         if isinstance(value, dict):
             for name, inner in schema["properties"].items():
                 if name in value:
-                    yield from self._errors(inner, value[name], path + step_text(name), depth)
+                    yield from self._errors(inner, value[name], path + step_text(name))
 
     def _pattern_properties(
-        self, schema: Any, value: JSON, path: str, depth: int  # noqa: ANN401
+        self, schema: Any, value: JSON, path: str  # noqa: ANN401
     ) -> Iterator[Difference]:  # fmt: skip
         for name, item in value.items() if isinstance(value, dict) else ():
             for pattern, inner in schema["patternProperties"].items():
                 if self._finds(pattern, name):
-                    yield from self._errors(inner, item, path + step_text(name), depth)
+                    yield from self._errors(inner, item, path + step_text(name))
 
-    def _additional(self, schema: Any, value: JSON, path: str, depth: int) -> Iterator[Difference]:  # noqa: ANN401
+    def _additional(self, schema: Any, value: JSON, path: str) -> Iterator[Difference]:  # noqa: ANN401
         inner = schema["additionalProperties"]
         named, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
         for name, item in value.items() if isinstance(value, dict) else ():
@@ -80,33 +112,36 @@ class Validator:
             if inner is False:
                 yield Difference(path + step_text(name), f"not allowed, got {quote(item)}")
             else:
-                yield from self._errors(inner, item, path + step_text(name), depth)
+                yield from self._errors(inner, item, path + step_text(name))
 
-    def _names(self, schema: Any, value: JSON, path: str, depth: int) -> Iterator[Difference]:  # noqa: ANN401
+    def _names(self, schema: Any, value: JSON, path: str) -> Iterator[Difference]:  # noqa: ANN401
         for name in value if isinstance(value, dict) else ():
-            for error in self._errors(schema["propertyNames"], name, path, depth):
+            for error in self._errors(schema["propertyNames"], name, path):
                 yield Difference(path, f"the name {quote(name)}: {error.what}")
 
-    def _dependents(self, schema: Any, value: JSON, path: str, depth: int) -> Iterator[Difference]:  # noqa: ANN401
+    def _dependents(self, schema: Any, value: JSON, path: str) -> Iterator[Difference]:  # noqa: ANN401
         for name, inner in schema["dependentSchemas"].items():
             if isinstance(value, dict) and name in value:
-                yield from self._errors(inner, value, path, depth)
+                yield from self._errors(inner, value, path)
 
-    def _prefix(self, schema: Any, value: JSON, path: str, depth: int) -> Iterator[Difference]:  # noqa: ANN401
+    def _prefix(self, schema: Any, value: JSON, path: str) -> Iterator[Difference]:  # noqa: ANN401
         if isinstance(value, list):
             pairs = zip(schema["prefixItems"], value, strict=False)
             for number, (inner, item) in enumerate(pairs):
-                yield from self._errors(inner, item, f"{path}[{number}]", depth)
+                yield from self._errors(inner, item, f"{path}[{number}]")
 
-    def _items(self, schema: Any, value: JSON, path: str, depth: int) -> Iterator[Difference]:  # noqa: ANN401
+    def _items(self, schema: Any, value: JSON, path: str) -> Iterator[Difference]:  # noqa: ANN401
         start = len(schema.get("prefixItems", ()))
         for number, item in enumerate(value[start:], start) if isinstance(value, list) else ():
-            yield from self._errors(schema["items"], item, f"{path}[{number}]", depth)
+            yield from self._errors(schema["items"], item, f"{path}[{number}]")
 
-    def _contains(self, schema: Any, value: JSON, path: str, depth: int) -> Iterator[Difference]:  # noqa: ANN401
+    def _contains(self, schema: Any, value: JSON, path: str) -> Iterator[Difference]:  # noqa: ANN401
         if not isinstance(value, list):
             return
-        fitting = sum(self._is_valid(schema["contains"], item, depth) for item in value)
+        fitting = sum(
+            self._is_valid(schema["contains"], item, f"{path}[{number}]")
+            for number, item in enumerate(value)
+        )
         least, most = schema.get("minContains", 1), schema.get("maxContains")
         if fitting < least:
             needed = f"at least {least:g} are needed"
@@ -115,28 +150,24 @@ class Validator:
             allowed = f"at most {most:g} are allowed"
             yield Difference(path, f"{count(fitting, 'item')} fit `contains`, and {allowed}")
 
-    def _all_of(self, schema: Any, value: JSON, path: str, depth: int) -> Iterator[Difference]:  # noqa: ANN401
+    def _all_of(self, schema: Any, value: JSON, path: str) -> Iterator[Difference]:  # noqa: ANN401
         for inner in schema["allOf"]:
-            yield from self._errors(inner, value, path, depth)
+            yield from self._errors(inner, value, path)
 
-    def _any_of(self, schema: Any, value: JSON, path: str, depth: int) -> Iterator[Difference]:  # noqa: ANN401
-        yield from self._none_of(schema["anyOf"], value, path, depth)
+    def _any_of(self, schema: Any, value: JSON, path: str) -> Iterator[Difference]:  # noqa: ANN401
+        yield from self._none_of(schema["anyOf"], value, path)
 
-    def _one_of(self, schema: Any, value: JSON, path: str, depth: int) -> Iterator[Difference]:  # noqa: ANN401
-        fitting = [
-            n for n, each in enumerate(schema["oneOf"]) if self._is_valid(each, value, depth)
-        ]
+    def _one_of(self, schema: Any, value: JSON, path: str) -> Iterator[Difference]:  # noqa: ANN401
+        fitting = [n for n, each in enumerate(schema["oneOf"]) if self._is_valid(each, value, path)]
         if len(fitting) > 1:
             listed = ", ".join(str(number + 1) for number in fitting)
             yield Difference(path, f"fits more than one of `oneOf`: {listed}")
         elif not fitting:
-            yield from self._none_of(schema["oneOf"], value, path, depth)
+            yield from self._none_of(schema["oneOf"], value, path)
 
-    def _none_of(
-        self, choices: list[JSON], value: JSON, path: str, depth: int
-    ) -> Iterator[Difference]:
+    def _none_of(self, choices: list[JSON], value: JSON, path: str) -> Iterator[Difference]:
         """One error if a value fits none of some schemas: what is wrong by the nearest of them."""
-        found = [list(self._errors(each, value, path, depth)) for each in choices]
+        found = [self._errors(each, value, path) for each in choices]
         if not all(found):
             return
         nearest = min(
@@ -144,18 +175,19 @@ class Validator:
             key=lambda number: (_is_of_other_type(choices[number], value), len(found[number])),
         )
         said = "; ".join(map(str, found[nearest][:3]))
+        said = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}…"
         yield Difference(
             path, f"fits none of {len(found)} choices; by choice {nearest + 1}: {said}"
         )
 
-    def _not(self, schema: Any, value: JSON, path: str, depth: int) -> Iterator[Difference]:  # noqa: ANN401
-        if self._is_valid(schema["not"], value, depth):
+    def _not(self, schema: Any, value: JSON, path: str) -> Iterator[Difference]:  # noqa: ANN401
+        if self._is_valid(schema["not"], value, path):
             yield Difference(path, f"{quote(value)} fits what `not` forbids")
 
-    def _if(self, schema: Any, value: JSON, path: str, depth: int) -> Iterator[Difference]:  # noqa: ANN401
-        branch = "then" if self._is_valid(schema["if"], value, depth) else "else"
+    def _if(self, schema: Any, value: JSON, path: str) -> Iterator[Difference]:  # noqa: ANN401
+        branch = "then" if self._is_valid(schema["if"], value, path) else "else"
         if branch in schema:
-            yield from self._errors(schema[branch], value, path, depth)
+            yield from self._errors(schema[branch], value, path)
 
     _APPLIED: ClassVar[dict[str, Callable[..., Iterator[Difference]]]] = {
         "$ref": _reference,
@@ -174,6 +206,15 @@ class Validator:
         "not": _not,
         "if": _if,
     }
+
+
+def _errors_by_rules(schema: dict[str, JSON], value: JSON, path: str) -> Iterator[Difference]:
+    """What is wrong with a value by the keywords that look at nothing inside of it."""
+    for keyword, argument in schema.items():
+        rule = RULES.get(keyword)
+        complaint = rule(argument, value) if rule is not None else None
+        if complaint is not None:
+            yield Difference(path, complaint)
 
 
 def _is_of_other_type(schema: JSON, value: JSON) -> bool:

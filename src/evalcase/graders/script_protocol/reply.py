@@ -6,6 +6,9 @@ A `score` from 0 to 1 is needed, or `passed`; the rest may be left out. Replies 
 written for AgentV are read as well: `reasoning`, `hits` and `misses`, `pass`, and lists of
 `assertions` or `checks`, whose share that passed is the score where there is none. Whatever else
 stands in a reply is kept among the details.
+
+A reply that says two things is no verdict: an `error` beside a score, `passed` and `pass` that
+differ, a pass with a score of 0, a failure with one of 1, or a score of 1 though a check failed.
 """
 
 from __future__ import annotations
@@ -22,11 +25,12 @@ class BadReplyError(ValueError):
 
 def read_reply(reply: dict[str, JSON]) -> Score:
     """The score of a reply. Raise BadReplyError."""
-    passed = reply.get("passed", reply.get("pass"))
-    if passed is not None and not isinstance(passed, bool):
-        raise BadReplyError(f"has {passed!r:.40} as `passed`, which is true or false")
+    if reply.get("error") not in (None, False, ""):
+        raise BadReplyError(f"says {reply['error']!r:.200} as its `error`")
+    passed = _read_passed(reply)
     checks = _read_checks(reply)
     value = _read_score(reply, passed, checks)
+    _refuse_contradiction(value, passed, checks)
     details = reply.get("details")
     if details is not None and not isinstance(details, dict):
         raise BadReplyError(f"has {kind(details)} as `details`, which is a mapping")
@@ -35,6 +39,27 @@ def read_reply(reply: dict[str, JSON]) -> Score:
     return Score(
         value, _read_reason(reply, checks), {**(details or {}), **listed, **others}, passed
     )
+
+
+def _read_passed(reply: dict[str, JSON]) -> bool | None:
+    said = [reply[name] for name in ("passed", "pass") if reply.get(name) is not None]
+    for each in said:
+        if not isinstance(each, bool):
+            raise BadReplyError(f"has {each!r:.40} as `passed`, which is true or false")
+    if len(said) == 2 and said[0] is not said[1]:
+        raise BadReplyError("has `passed` and `pass`, and they differ")
+    return bool(said[0]) if said else None
+
+
+def _refuse_contradiction(
+    value: float, passed: bool | None, checks: list[tuple[str, bool]]
+) -> None:
+    if passed is not None and value == 1.0 - passed:
+        told = "passed" if passed else "did not pass"
+        raise BadReplyError(f"says that it {told}, with a score of {value:g}")
+    failed = [text for text, is_met in checks if not is_met]
+    if failed and value == 1.0:
+        raise BadReplyError(f"has a score of 1, and a check that failed: {failed[0]:.80}")
 
 
 def _read_score(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from evalcase.model.label import AnswerName, Judged
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.report.statistics.kappa import fleiss_kappa
+from evalcase.report.statistics.fleiss import fleiss_kappa
 
 
 @dataclass(frozen=True, slots=True)

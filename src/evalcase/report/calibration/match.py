@@ -42,6 +42,10 @@ class Matched:
     """Answers on which as many people say one thing as the other."""
     without_verdict: int = 0
     """Labelled answers on which the judge gave no verdict."""
+    moved: dict[str, str] = field(default_factory=dict)
+    """Suites that labels name, by what the run calls those that have the same answers."""
+    known: tuple[str, ...] | None = None
+    """The criteria that the judge has, where the one that labels are about is none of them."""
     raters: tuple[str, ...] = ()
 
     @property
@@ -79,7 +83,20 @@ def match_labels(
         else:
             matched.elsewhere += len(by_rater)
     matched.raters = tuple(raters)
+    if matched.elsewhere:
+        matched.moved = _find_moved(answers, ratings)
+    known = {id for judged in answers.values() for id in judged.criteria}
+    if criterion is not None and criterion not in known:
+        matched.known = tuple(sorted(known))
     return matched
+
+
+def _find_moved(answers: Iterable[AnswerName], labelled: Iterable[AnswerName]) -> dict[str, str]:
+    """Suites of labels whose answers the run has under another name: those were renamed."""
+    here = {answer[1:]: answer.suite for answer in answers}
+    suites = set(here.values())
+    moved = ((each.suite, here.get(each[1:])) for each in labelled if each.suite not in suites)
+    return {old: new for old, new in moved if new is not None}
 
 
 def _add(matched: Matched, judged: Judged, labels: Sequence[Label]) -> None:

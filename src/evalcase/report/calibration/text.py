@@ -37,6 +37,14 @@ def _section_lines(
     if matched.criterion is not None:
         yield from _fact("criterion", matched.criterion, width, style)
     yield from _fact("labels", _say_labels(matched), width, style)
+    for old, new in matched.moved.items():
+        told = f"{old} is called {new} in this run, which has the same answers: rename it there"
+        yield from _fact("", told, width, style)
+    if matched.known is not None:
+        has = ", ".join(matched.known) or "none"
+        yield from _fact(
+            "", f"this judge has no criterion {matched.criterion}: {has}", width, style
+        )
     if not trust.table.total:
         return
     yield ""
@@ -133,6 +141,8 @@ def _other_facts(section: Section) -> Iterator[tuple[str, str]]:
         yield "votes", f"Fleiss' kappa of {itself.voted:,} votes on criteria {kappa}"
     for between in section.people[:_MOST_PAIRS]:
         yield "people", _say_between(between)
+    if len(section.people) > _MOST_PAIRS:
+        yield "", f"and {len(section.people) - _MOST_PAIRS:,} more pairs of people"
     length = section.trust.length
     if length is not None:
         yield "length", _say_length(length)

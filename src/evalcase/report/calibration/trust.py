@@ -86,7 +86,8 @@ def measure_trust(matched: Matched, run: tuple[int, int]) -> Trust:
     doubt = "" if is_whole else _doubt(youden)
     return Trust(
         table, *run, figures.agreement, figures.true_passes, figures.true_fails, figures.people,
-        youden, figures.kappa.value if figures.kappa is not None else None, interval, too_few,
+        youden, figures.kappa.value if figures.kappa is not None and table.total > 1 else None,
+        interval, too_few,
         None if doubt else _true_share(table, run, strata), doubt, _compare_lengths(matched),
     )  # fmt: skip
 

@@ -25,7 +25,7 @@ def say_verdict(trust: Trust) -> str:
     word, surely = _word(interval.value), _word(interval.low)
     how = surely if word == surely else f"{surely} at least"
     told = f"This judge agrees with people {how}: kappa is {interval.value:.2f}, "
-    told += f"and surely {interval.low:.2f} or more."
+    told += f"and its 95 % interval begins at {interval.low:.2f}."
     if trust.agreement is not None and trust.agreement.value <= trust.constant:
         told += " Always saying the same would agree with them as often."
     return told

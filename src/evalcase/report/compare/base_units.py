@@ -12,7 +12,7 @@ from evalcase.model.result import Verdict
 from evalcase.model.table import Table, mark_of
 from evalcase.model.trial import TrialKey
 from evalcase.report.compare.side import Name
-from evalcase.report.compare.unit import AMOUNTS, Unit
+from evalcase.report.compare.unit import AMOUNTS, Standing, Unit
 
 _VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 _NUMBERS: dict[Verdict | None, int] = {
@@ -41,6 +41,9 @@ class Held(NamedTuple):
     answers: int
     question: int
     grading: int
+
+    def standing(self) -> Standing:
+        return Standing(self.verdict, self.answers, self.passed, self.trials, str(self.score))
 
 
 class BaseUnits:

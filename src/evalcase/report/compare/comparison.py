@@ -10,11 +10,11 @@ from evalcase.errors import ConfigError
 from evalcase.model.case import Case
 from evalcase.model.nearest import did_you_mean
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.report.compare.base_units import MOST_TRACKS, BaseUnits, Held
+from evalcase.report.compare.base_units import MOST_TRACKS, BaseUnits
 from evalcase.report.compare.conditions import Conditions, say_errors, say_sides, say_suites
 from evalcase.report.compare.side import Side
 from evalcase.report.compare.track import MOST_NAMED, Kind, Pair, Track, TrackFigures
-from evalcase.report.compare.unit import Unit, fold_units
+from evalcase.report.compare.unit import Standing, Unit, fold_units
 from evalcase.report.figures.clustering import Clustering
 
 
@@ -29,7 +29,12 @@ class Comparison:
     tracks: tuple[TrackFigures, ...]
     """One for each target that is compared."""
     alone: tuple[str, ...] = ()
-    """Targets that only one side has: they are not compared."""
+    """Targets that are not compared: only one side has them, or nobody asked for it."""
+
+    @property
+    def is_within(self) -> bool:
+        """Whether targets of one run are compared with each other."""
+        return self.base is self.head
 
     @property
     def pairs(self) -> int:
@@ -108,7 +113,7 @@ class _Walk:
             track.note("added", Pair(unit.name, None, unit.shown.key, None, unit.verdict))
             return
         self._units.meet(name, self._numbers[target])
-        kind = _kind(base, unit)
+        kind = tell_kind(base.standing(), unit.standing())
         key = self._units.key_of(name, base.shown)
         pair = Pair(unit.name, key, unit.shown.key, base.verdict, unit.verdict)
         track.note(kind, pair, named=base.verdict != unit.verdict or kind == "changed")
@@ -154,13 +159,12 @@ class _Walk:
                 return
 
 
-def _kind(base: Held, head: Unit) -> Kind:
+def tell_kind(base: Standing, head: Standing) -> Kind:
+    """What became of a case, from what it came to in base and in head."""
     if base.verdict is None or head.verdict is None:
         return "unfinished"
     if "skipped" in (base.verdict, head.verdict):
         return "skipped"
     if (base.verdict == "passed") != (head.verdict == "passed"):
         return "fixed" if head.verdict == "passed" else "broken"
-    said = (base.verdict, base.answers, base.passed, base.trials, str(base.score))
-    now = (head.verdict, head.answers, head.passed, head.trials, str(head.score.value))
-    return "same" if said == now else "changed"
+    return "same" if base == head else "changed"

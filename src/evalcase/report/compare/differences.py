@@ -4,7 +4,6 @@ chance. It grows with clusters, and with sizes of differences up to a limit, nev
 from __future__ import annotations
 
 from collections import Counter
-from math import isnan
 
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.report.statistics.mcnemar import mcnemar_p, smallest_p
@@ -63,10 +62,10 @@ class Differences:
         self._clusters: dict[str, Cluster] | None = {} if clustered else None
 
     def add(self, base: float, head: float, cluster: str = "") -> None:
-        """Take a pair. One of which either is no number is none."""
-        difference = head - base
-        if isnan(difference):
+        """Take a pair. One of which either is no number, or none from 0 to 1, is none."""
+        if not (0 <= base <= 1 and 0 <= head <= 1):
             return
+        difference = head - base
         self.pairs += 1
         self._base += base
         self._head += head

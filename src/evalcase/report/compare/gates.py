@@ -138,7 +138,10 @@ def _say(gate: Gate, each: Gated, *, several: bool) -> str:
         return f"the change{at} can't be estimated"
     if gate.name == "worse-than:":
         return f"the change{at} may be as bad as {100 * change.low:+.1f} points"
-    p = f", p = {each.measured.adjusted:.3f}" if gate.name == "significantly-worse" else ""
+    p = ""
+    if gate.name == "significantly-worse":
+        adjusted = each.measured.adjusted or 0.0
+        p = f", p = {adjusted:.3f}" if adjusted >= 0.001 else ", p < 0.001"
     return f"{100 * each.value:+.1f} points{at}{p}"
 
 

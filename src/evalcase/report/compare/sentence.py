@@ -25,15 +25,22 @@ def say_result(
         yield "Nothing is compared: no case has a verdict in both."
         return
     for each in gated:
-        yield _sentence(each, _subject(each, quote) if len(gated) > 1 else "Head")
+        yield f"{_subject(each, quote)}: {_say(each)}." if len(gated) > 1 else f"Head {_is(each)}."
 
 
-def _sentence(each: Gated, who: str) -> str:
+def _say(each: Gated) -> str:
     if not each.measured.pairs:
-        return f"{who} can't be compared."
+        return "nothing to compare"
     if not each.is_distinct:
-        return f"{who} is {NO_CHANGE}."
-    return f"{who} is {'better' if each.value > 0 else 'worse'} than base."
+        return NO_CHANGE
+    return "better" if each.value > 0 else "worse"
+
+
+def _is(each: Gated) -> str:
+    """The same as a verb that follows what is compared with base."""
+    if not each.measured.pairs:
+        return "can't be compared"
+    return f"is {_say(each)}" + (" than base" if each.is_distinct else "")
 
 
 def _subject(each: Gated, quote: Callable[[str], str]) -> str:
@@ -41,7 +48,7 @@ def _subject(each: Gated, quote: Callable[[str], str]) -> str:
     name = quote(track.head_target)
     if track.base_target != track.head_target:
         name = f"{name} against {quote(track.base_target)}"
-    return f"{name}, by {quote(each.grader)}," if each.grader is not None else name
+    return f"{name}, by {quote(each.grader)}" if each.grader is not None else name
 
 
 def say_counts(track: TrackFigures) -> str:

@@ -8,6 +8,7 @@ from math import nan
 
 from evalcase.model.answer import Answer
 from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result, Verdict
 from evalcase.model.table import mark_of
 from evalcase.report.compare.side import Name, Side
@@ -41,6 +42,17 @@ def _amounts() -> tuple[Mean, ...]:
     return tuple(Mean() for _ in AMOUNTS)
 
 
+class Standing(NamedTuple):
+    """What a case came to: two that are equal say that nothing changed."""
+
+    verdict: Verdict | None
+    answers: int
+    passed: int
+    trials: int
+    score: str
+    """As text: what is not a number is not equal to itself."""
+
+
 @dataclass(slots=True)
 class Unit:
     """A case at a target."""
@@ -69,6 +81,9 @@ class Unit:
     def share(self) -> float:
         """Of its trials, those that passed."""
         return self.passed / self.trials if self.trials else nan
+
+    def standing(self) -> Standing:
+        return Standing(self.verdict, self.answers, self.passed, self.trials, str(self.score.value))
 
     def add(self, result: Result) -> None:
         verdict = result.verdict

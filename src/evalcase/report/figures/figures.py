@@ -7,8 +7,9 @@ from typing import Literal
 from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.totals import Counts
 
-Interval = Literal["wilson", "exact"]
-"""How intervals are made of counts: by Wilson, or never too narrow, by Clopper and Pearson."""
+Interval = Literal["wilson", "exact", "sequence"]
+"""How intervals are made of counts: by Wilson; never too narrow, by Clopper and Pearson; or by the
+decision that ended the run."""
 
 _FEW_CLUSTERS = 10
 

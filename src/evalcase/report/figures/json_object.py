@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from evalcase.model.decision import Decision
 from evalcase.model.quick_dataclass import asdict
 from evalcase.model.totals import Totals
+from evalcase.report.figures.decided import settle_part
 from evalcase.report.figures.estimates import rate_totals
 from evalcase.report.figures.figures import Effort, Figures, Mean, Part, Repeats
 from evalcase.report.statistics.estimate import LEVEL
@@ -37,10 +39,13 @@ def _parts(parts: dict[str, Part]) -> dict[str, Any]:
     return {name: part_object(part) for name, part in parts.items()}
 
 
-def totals_object(totals: Totals, not_run: int) -> dict[str, Any]:
+def totals_object(totals: Totals, not_run: int, decision: Decision | None = None) -> dict[str, Any]:
     """The figures that follow from the totals alone, where `figures_object` has them, too."""
-    whole = {**rate_object(rate_totals(totals)), "not_run": not_run}
-    return {"level": LEVEL, "interval": "wilson", "cluster": None, "all": whole}
+    part, interval = rate_totals(totals), "wilson"
+    if decision is not None:
+        part, interval = settle_part(part, decision), "sequence"
+    whole = {**rate_object(part), "not_run": not_run}
+    return {"level": LEVEL, "interval": interval, "cluster": None, "all": whole}
 
 
 def rate_object(part: Part) -> dict[str, Any]:

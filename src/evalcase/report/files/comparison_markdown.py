@@ -27,7 +27,8 @@ def markdown_lines(compared: Compared) -> Iterator[str]:
     for sentence in say_result(comparison, compared.gated, code_span):
         yield f"**{sentence}**"
         yield ""
-    yield f"base {code_span(comparison.base.label)}, head {code_span(comparison.head.label)}"
+    base, head = code_span(comparison.base.label), code_span(comparison.head.label)
+    yield f"run {base}" if comparison.is_within else f"base {base}, head {head}"
     yield ""
     yield from _remarks(compared)
     for track in comparison.tracks:
@@ -39,7 +40,7 @@ def _remarks(compared: Compared) -> Iterator[str]:
     comparison = compared.comparison
     remarks = list(comparison.remarks)
     if comparison.alone:
-        remarks.append(f"only one of the two has {', '.join(comparison.alone)}")
+        remarks.append(f"not compared: {', '.join(comparison.alone)}")
     if remarks:
         yield "What differs beside the answers:"
         yield ""

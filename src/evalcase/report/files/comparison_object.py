@@ -22,7 +22,7 @@ def comparison_object(compared: Compared) -> dict[str, Any]:
         "base": _side(comparison.base),
         "head": _side(comparison.head),
         "differs": list(comparison.remarks),
-        "only_in_one": list(comparison.alone),
+        "targets_not_compared": list(comparison.alone),
         "tested": [
             {
                 "base_target": each.track.base_target, "head_target": each.track.head_target,

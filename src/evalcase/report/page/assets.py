@@ -18,12 +18,19 @@ SCRIPTS = (
     "labels", "case", "charts", "compare", "keys", "main",
 )  # fmt: skip
 """In the order in which they are put together: later ones use what earlier ones define."""
+SERVED_SCRIPTS = ("watch", *SCRIPTS)
+"""Those of a page that comes from `evalcase view`, and may ask it for more. One that is kept can't
+even try."""
+RUNS_SCRIPTS = ("dom", "text", "data", "numbers", "runs")
+"""Those of the list of runs that `evalcase view` shows."""
 
 _POLICY = (
     "default-src 'none'; script-src 'sha256-{script}'; style-src 'sha256-{style}'; "
     "img-src data:; base-uri 'none'; form-action 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
+_SERVED = "; connect-src 'self'"
+"""What a page may do beside that which comes from `evalcase view`: ask it for more."""
 
 
 class Shell(NamedTuple):
@@ -31,22 +38,28 @@ class Shell(NamedTuple):
 
     head: bytes
     tail: bytes
+    policy: str
 
 
 @cache
-def build_shell() -> Shell:
+def build_shell(scripts: tuple[str, ...] = SCRIPTS) -> Shell:
     """The page without its data."""
-    script, style = read_script(), _read("page.css")
-    policy = _POLICY.format(script=_hash(script), style=_hash(style))
+    served = scripts != SCRIPTS
+    script, style = read_script(scripts), _read("page.css")
+    if scripts == RUNS_SCRIPTS:
+        style += _read("runs.css")
+    policy = _POLICY.format(script=_hash(script), style=_hash(style)) + _SERVED * served
     text = _read("page.html").replace("{policy}", policy).replace("{style}", style)
     head, tail = text.split("{data}")
-    return Shell(head.encode(), tail.replace("{script}", script).encode())
+    return Shell(head.encode(), tail.replace("{script}", script).encode(), policy)
 
 
-def read_script() -> str:
-    """All files of script, as one function: none of its names can be reached from outside."""
-    parts = [_read(f"{name}.js") for name in SCRIPTS]
-    return "(() => {\n'use strict';\n" + "\n".join(parts) + "})();\n"
+def read_script(scripts: tuple[str, ...] = SCRIPTS) -> str:
+    """All files of script, as one function: none of its names can be reached from outside. Comments
+    are for who reads the files, and would be a tenth of a small report."""
+    lines = [line for name in scripts for line in _read(f"{name}.js").splitlines()]
+    code = [line for line in lines if line and not line.lstrip().startswith("//")]
+    return "\n".join(["(() => {", "'use strict';", *code, "})();", ""])
 
 
 def _hash(text: str) -> str:

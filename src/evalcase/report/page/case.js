@@ -7,6 +7,12 @@ function drawPanel() {
   return panel.element;
 }
 
+// The answer as it is compared with what is expected; undefined where there is none.
+function textOf(trial) {
+  if (!trial.answer || trial.text !== undefined) return trial.text;
+  return trial.answer.findLast((message) => message.role === 'assistant' && message.parts).parts[0].text;
+}
+
 async function updatePanel() {
   const row = openRow();
   const wanted = row < 0 ? '' : [state.case, state.trial, state.side].join('\t');
@@ -52,7 +58,7 @@ function drawCase(detail, row) {
     trials.length > 1 && drawTrials(detail, trials, trial),
     trial && drawTrial(detail, trial),
     detail.expected && (detail.reference === undefined || detail.expected.length > 1) && [h('h3', {}, 'Expected output'), drawMessages(detail.expected, 'Expected output')],
-    detail.facts && detail.facts.length > 0 && [h('h3', {}, 'The case'), h('dl', { class: 'facts' }, detail.facts.map(([name, text]) => [h('dt', {}, name), h('dd', {}, drawText(text, name === 'about' || name === 'criteria' ? '' : 'json'))]))]);
+    detail.facts && detail.facts.length > 0 && drawFold('The case: ' + detail.facts.map(([name]) => name).join(', '), h('dl', { class: 'facts' }, detail.facts.map(([name, text]) => [h('dt', {}, name), h('dd', {}, drawText(text, name === 'about' || name === 'criteria' ? '' : 'json'))]))));
 }
 
 // Repeats folded: each different answer once, with the trials that gave it.
@@ -63,10 +69,10 @@ function drawTrials(detail, trials, active) {
     groups.set(name, [...(groups.get(name) || []), trial]);
   }
   const passed = trials.filter((trial) => trial.verdict === 'passed').length;
-  const needed = detail.needed === undefined || detail.needed >= 1 ? 'all' : sayPercent(detail.needed);
+  const needed = detail.needed === undefined || detail.needed >= 1 ? 'all' : `${+(detail.needed * 100).toFixed(1)}%`;
   const missing = detail.repeats > trials.length ? `, ${sayCount(detail.repeats - trials.length, 'more')} without a result`.replace('mores', 'more') : '';
-  return h('section', { class: 'trials', 'aria-label': 'Trials' },
-    h('p', { class: 'fine' }, `${passed} of ${trials.length} trials passed, ${needed} must${missing}; ${sayCount(groups.size, 'different answer')}`),
+  return h('section', { class: 'repeats', 'aria-label': 'Trials' },
+    h('p', { class: 'fine' }, `${passed} of ${trials.length} trials passed, ${needed} must${missing}; ${sayCount(new Set(trials.map((trial) => trial.hash).filter(Boolean)).size, 'different answer')}`),
     [...groups.values()].map((group) => h('div', { class: 'answer-group' }, h('span', { class: 'fine' }, group[0].hash ? `${group.length} ×` : 'no answer'),
       group.map((trial) => button('', { class: 'chip', 'aria-pressed': trial === active ? 'true' : 'false', onclick: () => change({ trial: String(trial.repeat) }, true) }, drawMark(trial.verdict), `trial ${trial.repeat}`)))));
 }
@@ -80,7 +86,7 @@ function drawTrial(detail, trial) {
     trial.truncated && h('p', { class: 'notice' }, 'The answer was cut, as it was larger than evalcase keeps.'),
     trial.scrubbed && h('p', { class: 'notice' }, 'A secret was taken out of the answer; it was graded with it.'),
     trial.hash && drawLabelling(detail, trial),
-    drawGradings(trial),
+    drawGradings(trial, [detail.reference, textOf(trial)]),
     trial.answer && (trial.answer.length > 1 || trial.answer.some((message) => message.calls || message.more)) && [h('h3', {}, 'Conversation'), drawMessages(trial.answer, 'Answer')]);
 }
 
@@ -106,21 +112,22 @@ function listMeasures(trial) {
 function drawSides(detail, trial) {
   const base = detail.base && detail.base.length && detail.trials.length ? detail.base.find((each) => each.repeat === trial.repeat) || detail.base[0] : null;
   const sides = [];
-  if (base && base.text !== undefined) sides.push(['base', 'Base', base.text]);
+  if (base && base.answer) sides.push(['base', 'Base', textOf(base)]);
   if (detail.reference !== undefined) sides.push(['expected', 'Expected', detail.reference]);
-  if (trial.text === undefined) return sides.length ? h('div', {}, h('h3', {}, sides[sides.length - 1][1]), drawText(sides[sides.length - 1][2])) : null;
-  if (!sides.length) return trial.answer.length === 1 && !trial.answer[0].calls ? [h('h3', {}, 'Answer'), drawText(trial.text)] : null;
+  const text = textOf(trial);
+  if (text === undefined) return sides.length ? h('div', {}, h('h3', {}, sides[sides.length - 1][1]), drawText(sides[sides.length - 1][2])) : null;
+  if (!sides.length) return trial.answer.length === 1 && !trial.answer[0].calls ? [h('h3', {}, 'Answer'), drawText(text)] : null;
   const chosen = sides.find(([name]) => name === state.side) || sides[0];
   const actual = isCompared() ? (detail.trials.length ? 'Head' : 'Base') : 'Actual';
   return h('div', {},
     sides.length > 1 && h('div', { class: 'chips', role: 'group', 'aria-label': 'Compare with' }, sides.map(([name, label]) => button(label, { class: 'chip', 'aria-pressed': name === chosen[0] ? 'true' : 'false', onclick: () => change({ side: name }, true) }))),
-    drawDiff(chosen[2], trial.text, [chosen[1], actual]));
+    drawDiff(chosen[2], text, [chosen[1], actual]));
 }
 
-function drawGradings(trial) {
-  if (!trial.gradings || trial.gradings.length < 2) return trial.grades.length > 0 && [h('h3', {}, 'Grades'), drawGrades(trial.grades)];
+function drawGradings(trial, seen) {
+  if (!trial.gradings || trial.gradings.length < 2) return trial.grades.length > 0 && [h('h3', {}, 'Grades'), drawGrades(trial.grades, seen)];
   const last = trial.gradings[trial.gradings.length - 1];
   return [h('h3', {}, `Grades, ${sayCount(trial.gradings.length, 'grading')}`),
     [...trial.gradings].reverse().map((grading) => h('details', { class: 'grading', open: grading === last },
-      h('summary', {}, drawMark(grading.verdict), `grading ${grading.number}, score ${sayScore(grading.score)}`), drawGrades(grading.grades)))];
+      h('summary', {}, drawMark(grading.verdict), `grading ${grading.number}, score ${sayScore(grading.score)}`), drawGrades(grading.grades, seen)))];
 }

@@ -1,6 +1,6 @@
 // Pictures of the rows that are shown, as SVG of our own: each says in words what it shows.
 
-const MOST_GROUPS = 12;
+const MOST_GROUPS = 6;
 
 function figure(title, note, picture) {
   return h('figure', {}, h('figcaption', {}, h('strong', {}, title), note && h('span', { class: 'fine' }, note)), picture);
@@ -18,7 +18,7 @@ function drawHistogram(title, values, say, options) {
     bins[at][passed ? 0 : 1] += 1;
   }
   const most = Math.max(...bins.map(([a, b]) => a + b));
-  const [width, height] = [240, 72];
+  const [width, height] = [200, 44];
   const bars = bins.map(([good, bad], at) => {
     const x = (at * width) / 20 + 0.75;
     const scale = (count) => (count ? Math.max(1, (count / most) * height) : 0);
@@ -42,7 +42,7 @@ function drawRates(title, groups, pick) {
     const picture = svg('svg', { viewBox: '0 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
       svg('line', { class: 'axis', x1: 0, x2: 100, y1: 6, y2: 6 }), svg('rect', { class: 'interval', x: low * 100, y: 3.5, width: Math.max(0.8, (high - low) * 100), height: 5, rx: 1 }),
       svg('rect', { class: 'point', x: Math.max(0, Math.min(98.8, share * 100 - 0.6)), y: 0.5, width: 1.2, height: 11 }));
-    return h('li', {}, button('', { class: 'rate', title: `${told}; 95 % interval ${sayPercent(low)} to ${sayPercent(high)}`, onclick: () => pick(name) }, drawWord(name, { class: 'name' }), picture, h('span', { class: 'told' }, told)));
+    return h('li', {}, button('', { class: 'rate', title: `${told}; 95 % interval ${sayPercent(low)} to ${sayPercent(high)}`, onclick: () => pick(name) }, drawWord(name, { class: 'name' }), h('span', { class: 'told' }, told), picture));
   });
   const more = groups.length > MOST_GROUPS ? `the ${MOST_GROUPS} lowest of ${groups.length}` : 'with 95 % intervals';
   return figure(title, more, h('ul', { class: 'rates' }, rows));
@@ -51,7 +51,7 @@ function drawRates(title, groups, pick) {
 function countGroups(rows, namesOf) {
   const groups = new Map();
   for (const row of rows) {
-    if (verdictOf(row) === 'skipped') continue;
+    if (!wasTried(row)) continue;
     for (const name of namesOf(row)) {
       const group = groups.get(name) || [name, 0, 0];
       group[1] += verdictOf(row) === 'passed' ? 1 : 0;
@@ -65,8 +65,8 @@ function countGroups(rows, namesOf) {
 function drawCounts(title, counts, pick) {
   const most = Math.max(...counts.map(([, count]) => count));
   if (!counts.length) return null;
-  return figure(title, 'cases each', h('ul', { class: 'rates' }, counts.slice(0, MOST_GROUPS).map(([name, count]) => h('li', {}, button('', { class: 'rate', onclick: () => pick(name) }, drawWord(name, { class: 'name' }),
-    svg('svg', { viewBox: '0 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, svg('rect', { class: 'bad', x: 0, y: 2, width: (100 * count) / most, height: 8, rx: 1 })), h('span', { class: 'told' }, groupDigits(count)))))));
+  return figure(title, 'cases each', h('ul', { class: 'rates' }, counts.slice(0, MOST_GROUPS).map(([name, count]) => h('li', {}, button('', { class: 'rate', onclick: () => pick(name) }, drawWord(name, { class: 'name' }), h('span', { class: 'told' }, groupDigits(count)),
+    svg('svg', { viewBox: '0 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, svg('rect', { class: 'bad', x: 0, y: 3, width: (100 * count) / most, height: 6 })))))));
 }
 
 const sayMiddle = (say) => (sorted) => `median ${say(quantile(sorted, 0.5))}, 95 % below ${say(quantile(sorted, 0.95))}`;

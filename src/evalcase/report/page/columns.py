@@ -12,8 +12,8 @@ from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.result import Result
 from evalcase.report.page.subject import CaseRow
 
-VERDICTS = ("passed", "failed", "errored", "ungraded", "skipped", "unfinished")
-"""By the number that stands for each."""
+VERDICTS = ("passed", "failed", "errored", "ungraded", "skipped", "unfinished", "absent")
+"""By the number that stands for each; absent is what only the other run has."""
 NAMES = (
     "case", "suite", "target", "verdict", "score", "seconds", "cost", "tokens", "trials", "passed",
     "answers", "retries", "tags", "failing", "asked", "reason", "chunk", "place",
@@ -77,22 +77,35 @@ class Table:
     def add(self, row: CaseRow, chunk: int, place: int) -> None:
         """Take a row whose detail stands at a place of a chunk."""
         self.count += 1
+        told = tell_row(row)
         values = {
-            "case": row.case, "suite": self.suites.number(row.suite),
+            **told,
+            "suite": self.suites.number(row.suite),
             "target": self.targets.number(row.target),
-            "verdict": VERDICTS.index(row.verdict or "unfinished"),
-            **_measure(row.results),
-            "passed": row.outcome.passed if row.outcome is not None else 0,
-            "tags": [self.tags.number(tag) for tag in (row.known.tags if row.known else ())],
-            "failing": [self.graders.number(name) for name in _failing(row.results)],
-            "asked": _excerpt(_question(row)),
-            "reason": _excerpt(next((r.reason for r in row.results if r.verdict != "passed"), "")),
-            "chunk": chunk, "place": place,
-        }  # fmt: skip
+            "verdict": VERDICTS.index(told["verdict"]),
+            "tags": [self.tags.number(tag) for tag in told["tags"]],
+            "failing": [self.graders.number(name) for name in told["failing"]],
+            "chunk": chunk,
+            "place": place,
+        }
         if self._compared:
             values |= _measure_base(row)
         for name, column in self.columns.items():
             column.add(values[name])
+
+
+def tell_row(row: CaseRow) -> dict[str, Any]:
+    """What the table shows of a case, with names as they are."""
+    return {
+        "case": row.case, "suite": row.suite, "target": row.target,
+        "verdict": "absent" if row.outcome is None else row.verdict or "unfinished",
+        **_measure(row.results),
+        "passed": row.outcome.passed if row.outcome is not None else 0,
+        "tags": row.known.tags if row.known is not None else (),
+        "failing": _failing(row.results),
+        "asked": _excerpt(_question(row)),
+        "reason": _excerpt(next((r.reason for r in row.results if r.verdict != "passed"), "")),
+    }  # fmt: skip
 
 
 def _measure(results: tuple[Result, ...]) -> dict[str, Any]:

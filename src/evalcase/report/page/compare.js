@@ -41,10 +41,14 @@ function drawScatter(rows) {
 }
 
 function drawComparison() {
-  const { base, comparison } = data.about;
+  const { comparison } = data.about;
   return h('section', { class: 'comparison', 'aria-label': 'Comparison' },
-    (comparison.warnings || []).map((text) => h('p', { class: 'notice' }, drawWord(text))),
-    comparison.sentence && h('p', { class: 'sentence' }, comparison.sentence),
-    comparison.lines && h('ul', { class: 'fine' }, comparison.lines.map((text) => h('li', {}, drawWord(text)))),
-    h('p', { class: 'fine' }, 'base ', drawWord(base.id), `, ${sayTime(base.created_at)}`, base.rate && `, ${sayPercent(base.rate[0])} of cases passed`));
+    comparison.sentences.map((text) => h('p', { class: 'sentence' }, drawWord(text))),
+    comparison.warnings.map((text) => h('p', { class: 'notice' }, drawWord(text))),
+    h('div', { class: 'tracks' }, comparison.tracks.map((track) => h('div', {},
+      track.title && h('h3', {}, drawWord(track.title)), h('p', {}, track.counts),
+      track.rows.length > 0 && h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Figures' }, h('table', { class: 'figures' },
+        h('thead', {}, h('tr', {}, ['', 'base', 'head', 'change, with its 95 % interval', ''].map((name) => (name ? h('th', { scope: 'col' }, name) : h('td', {}))))),
+        h('tbody', {}, track.rows.map(([name, ...cells]) => h('tr', {}, h('th', { scope: 'row' }, drawWord(name)), cells.map((cell) => h('td', {}, cell))))))),
+      track.notes.map((text) => h('p', { class: 'fine' }, text))))));
 }

@@ -19,7 +19,7 @@ async function unpack(id) {
 }
 
 // `about` is what is said of the run, `columns` has a list for each name, a value for each row.
-const data = { about: null, columns: {}, count: 0, chunks: new Map(), dropped: new Set() };
+const data = { about: null, columns: {}, count: 0, chunks: new Map(), live: new Map(), dropped: new Set() };
 
 async function loadData() {
   data.about = await unpack('run');
@@ -31,6 +31,7 @@ async function loadData() {
 
 // A chunk, from among those that were opened last.
 function loadChunk(number) {
+  if (data.live.has(number)) return data.live.get(number);
   const known = data.chunks.get(number);
   const chunk = known || unpack(`c${number}`);
   data.chunks.delete(number);
@@ -48,6 +49,7 @@ async function loadDetail(row) {
 }
 
 const verdictOf = (row) => data.about.verdicts[data.columns.verdict[row]];
+const wasTried = (row) => !['skipped', 'absent'].includes(verdictOf(row));
 const isCompared = () => Boolean(data.about.base);
 
 function holdsWord(value, word) {
@@ -73,7 +75,7 @@ async function searchText(words, found, isOver) {
     rows.get(number).push(row);
   });
   for (const [number, inside] of rows) {
-    const chunk = await (data.chunks.get(number) || unpack(`c${number}`));
+    const chunk = await (data.live.get(number) || data.chunks.get(number) || unpack(`c${number}`));
     if (isOver() || !chunk) return;
     const hits = inside.filter((row) => words.every((word) => rowHolds(row, word) || holdsWord(chunk[data.columns.place[row]], word)));
     found(hits);

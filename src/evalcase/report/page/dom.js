@@ -34,6 +34,7 @@ const SHAPES = {
   errored: ['M8 1.2l7.2 13H.8z', 'M8 6v4M8 11.9v.4'],
   ungraded: ['M8 .8L15.2 8 8 15.2.8 8z', 'M6.3 6.6a1.8 1.8 0 1 1 2.4 1.7c-.5.2-.7.5-.7 1.1M8 11.3v.3'],
   skipped: ['M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1z', 'M4.8 8h6.4'],
+  absent: ['M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1z', ''],
   unfinished: ['M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1z', 'M8 4.4V8l2.4 1.6'],
 };
 
@@ -43,6 +44,9 @@ function drawMark(verdict, label) {
   return svg('svg', { class: `mark ${verdict}`, viewBox: '0 0 16 16', ...(told ? { role: 'img', 'aria-label': told } : { 'aria-hidden': 'true' }) },
     svg('path', { class: 'outline', d: outline }), svg('path', { class: 'sign', d: sign }));
 }
+
+// In `evalcase view` the name leads to the list of all runs.
+const drawBrand = (home) => (home ? h('a', { class: 'brand', href: home }, 'evalcase') : h('span', { class: 'brand' }, 'evalcase'));
 
 function announce(text) {
   const place = document.getElementById('live');

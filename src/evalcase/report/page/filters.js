@@ -3,14 +3,15 @@
 
 const shown = { rows: [], searching: false };
 const bar = { search: null, chips: new Map(), selects: {}, clear: null, told: null, hits: null, searched: '' };
-const CHANGES = ['fixed', 'broken', 'changed', 'added', 'removed', 'same'];
+const CHANGES = ['broken', 'fixed', 'changed', 'added', 'removed', 'same', 'skipped', 'unfinished'];
+const isChange = (kind) => CHANGES.indexOf(kind) < 5;
 
 const TESTS = {
   verdict: (row) => !state.verdict.length || state.verdict.includes(verdictOf(row)),
   change: (row) => {
     if (!state.change.length) return true;
     const kind = data.columns.change[row];
-    return state.change.includes(kind) || (state.change.includes('changes') && kind !== 'same');
+    return state.change.includes(kind) || (state.change.includes('changes') && isChange(kind));
   },
   tag: (row) => !state.tag || data.columns.tags[row].includes(data.about.tags.indexOf(state.tag)),
   target: (row) => !state.target || data.about.targets[data.columns.target[row]] === state.target,
@@ -28,12 +29,11 @@ function selectRows(...without) {
 }
 
 // By default what did not pass comes first: that is what a report is opened for.
-const URGENCY = { errored: 0, failed: 1, ungraded: 2, unfinished: 3, passed: 4, skipped: 5 };
-const CHANGE_URGENCY = { broken: 0, fixed: 1, changed: 2, added: 3, removed: 4, same: 5 };
+const URGENCY = { errored: 0, failed: 1, ungraded: 2, unfinished: 3, passed: 4, skipped: 5, absent: 6 };
 
 const SORTS = {
   verdict: (row) => URGENCY[verdictOf(row)],
-  change: (row) => CHANGE_URGENCY[data.columns.change[row]],
+  change: (row) => CHANGES.indexOf(data.columns.change[row]),
   case: (row) => data.columns.case[row],
   target: (row) => data.about.targets[data.columns.target[row]],
   score: (row) => data.columns.score[row],
@@ -46,9 +46,11 @@ function sortRows(rows) {
   const name = state.sort.replace(/^-/, '') || (isCompared() ? 'change' : 'verdict');
   const key = SORTS[name] || SORTS.verdict;
   const sign = state.sort.startsWith('-') ? -1 : 1;
-  const keys = new Map(rows.map((row) => [row, key(row)]));
+  const keys = new Array(data.count);
+  for (const row of rows) keys[row] = key(row);
   return rows.sort((a, b) => {
-    const [one, other] = [keys.get(a), keys.get(b)];
+    const one = keys[a];
+    const other = keys[b];
     // What has no value is last, whichever way round.
     if (one === null || other === null) return one === other ? a - b : (one === null ? 1 : -1);
     if (one === other) return a - b;
@@ -92,7 +94,7 @@ function drawChips(kind, names, draw) {
   const row = h('div', { class: 'chips', role: 'group', 'aria-label': kind === 'verdict' ? 'Filter by verdict' : 'Filter by change' });
   for (const name of names) {
     const count = h('span', { class: 'count' });
-    const chip = button(name, { class: `chip ${name}`, 'aria-pressed': 'false', onclick: () => change({ [kind]: toggled(state[kind], name) }) }, draw(name), h('span', {}, name), count);
+    const chip = button(name, { class: `chip ${name}`, 'aria-pressed': 'false', onclick: () => change({ [kind]: toggled(kind === 'change' && state.change.includes('changes') ? [] : state[kind], name) }) }, draw(name), h('span', {}, name), count);
     bar.chips.set(`${kind}:${name}`, { chip, count });
     row.append(chip);
   }
@@ -136,7 +138,7 @@ function updateFilters() {
   for (const [name, { chip, count }] of bar.chips) {
     const [kind, value] = name.split(':');
     count.textContent = groupDigits(counts[kind][value] || 0);
-    const isOn = state[kind].includes(value) || (kind === 'change' && value !== 'same' && state.change.includes('changes'));
+    const isOn = state[kind].includes(value) || (kind === 'change' && isChange(value) && state.change.includes('changes'));
     chip.setAttribute('aria-pressed', isOn ? 'true' : 'false');
   }
   for (const [kind, select] of Object.entries(bar.selects)) select.value = state[kind];
@@ -149,9 +151,9 @@ function updateFilters() {
 function sayShown(isFiltered) {
   const searching = shown.searching ? ', searching' : '';
   if (!isFiltered) return `${sayCount(data.count, 'case')}${searching}`;
-  const tried = shown.rows.filter((row) => verdictOf(row) !== 'skipped');
+  const tried = shown.rows.filter(wasTried);
   const passed = tried.filter((row) => verdictOf(row) === 'passed').length;
   const rate = estimateRate(passed, tried.length);
-  const told = rate ? `, ${sayPercent(rate[0])} of them passed (${sayPercent(rate[1])} to ${sayPercent(rate[2])})` : '';
+  const told = rate && !state.verdict.length ? `, ${sayPercent(rate[0])} of them passed (${sayPercent(rate[1])} to ${sayPercent(rate[2])})` : '';
   return `${groupDigits(shown.rows.length)} of ${sayCount(data.count, 'case')}${searching || told}`;
 }

@@ -1,19 +1,20 @@
 // Grades as a tree: what each grader says, why, and what it says it by.
 
-function drawGrades(grades) {
-  return h('ul', { class: 'grades' }, grades.map((grade) => h('li', {}, drawGrade(grade))));
+// `seen` is the pair of texts that stands above already.
+function drawGrades(grades, seen) {
+  return h('ul', { class: 'grades' }, grades.map((grade) => h('li', {}, drawGrade(grade, seen))));
 }
 
-function drawGrade(grade) {
+function drawGrade(grade, seen) {
   const more = [
     grade.failure && drawFailure(grade.failure, 'The grader broke'),
     grade.calls && drawPairs(grade.calls, ['expected', 'got'], 'calls'),
     grade.fields && drawPairs(grade.fields, ['field', 'expected', 'got'], 'fields'),
-    grade.expected !== undefined && grade.got !== undefined && drawDiff(grade.expected, grade.got, ['Expected', grade.where ? `Got, at ${grade.where}` : 'Got']),
+    grade.expected !== undefined && grade.got !== undefined && !(seen && seen[0] === grade.expected && seen[1] === grade.got) && drawDiff(grade.expected, grade.got, ['Expected', grade.where ? `Got, at ${grade.where}` : 'Got']),
     grade.criteria && h('ul', { class: 'criteria' }, grade.criteria.map(drawCriterion)),
     grade.claims && h('ul', { class: 'criteria' }, grade.claims.map((each) => drawCriterion({ ...each, text: each.claim }))),
     grade.votes && drawVotes(grade.votes),
-    grade.grades && drawGrades(grade.grades),
+    grade.grades && drawGrades(grade.grades, seen),
     grade.asked && h('p', { class: 'fine' }, sayAsked(grade.asked)),
     grade.details && drawFold('details', drawText(grade.details, 'json')),
   ].filter(Boolean);

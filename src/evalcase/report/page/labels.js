@@ -2,7 +2,7 @@
 // `evalcase calibrate` reads; nothing is ever sent.
 
 const labels = { known: new Map(), by: '', count: null, button: null };
-const labelsKey = () => `evalcase labels ${data.about.run.id}`;
+const labelsKey = () => `evalcase labels ${data.about.run.name}`;
 
 // A browser may refuse to store anything: then labels last as long as the page.
 function readStore(key) {

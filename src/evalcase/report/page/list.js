@@ -83,12 +83,12 @@ const CELLS = {
   change: (row) => [drawChange(data.columns.change[row]), h('span', {}, data.columns.change[row])],
   verdict: (row) => [data.columns.base_verdict && data.columns.change[row] !== 'same' && data.columns.base_verdict[row] !== null
     ? [drawMark(data.about.verdicts[data.columns.base_verdict[row]]), h('span', { class: 'arrow', 'aria-label': 'then' }, '→')] : null,
-    data.columns.change && data.columns.change[row] === 'removed' ? '–' : drawMark(verdictOf(row)), h('span', { class: 'word', 'aria-hidden': 'true' }, verdictOf(row))],
+    drawMark(verdictOf(row)), h('span', { class: 'word', 'aria-hidden': 'true' }, verdictOf(row))],
   case: (row) => [h('a', { href: writeHash({ case: nameRow(row), trial: '', side: '' }), tabindex: '-1', class: 'name' }, drawWord(data.columns.case[row])),
     drawWord(verdictOf(row) === 'passed' ? data.columns.asked[row] : data.columns.reason[row] || data.columns.asked[row], { class: 'why' })],
   target: (row) => drawWord(data.about.targets[data.columns.target[row]]),
   trials: (row) => (data.columns.trials[row] > 1 ? [`${data.columns.passed[row]}/${data.columns.trials[row]}`,
-    h('span', { class: 'answers', title: `${sayCount(data.columns.answers[row], 'different answer')}` }, data.columns.answers[row] === 1 ? '=' : `≠${data.columns.answers[row]}`)] : ''),
+    data.columns.answers[row] > 0 && h('span', { class: 'answers', title: `${sayCount(data.columns.answers[row], 'different answer')}` }, data.columns.answers[row] === 1 ? '=' : `≠${data.columns.answers[row]}`)] : ''),
   score: (row) => [sayScore(data.columns.score[row]), drawDelta(row, 'score', (value) => value.toFixed(2), 1)],
   seconds: (row) => [saySeconds(data.columns.seconds[row]), data.columns.retries[row] ? h('span', { class: 'retries', title: sayCount(data.columns.retries[row], 'retry').replace('retrys', 'retries') }, `↻${data.columns.retries[row]}`) : null],
   cost: (row) => sayMoney(data.columns.cost[row]),
@@ -131,7 +131,7 @@ function findTrouble(step) {
   const { rows } = shown;
   for (let n = 1; n <= rows.length; n += 1) {
     const at = (list.cursor + step * n + rows.length * n) % rows.length;
-    if (!['passed', 'skipped'].includes(verdictOf(rows[at]))) return at;
+    if (wasTried(rows[at]) && verdictOf(rows[at]) !== 'passed') return at;
   }
   return -1;
 }

@@ -5,33 +5,40 @@ const charts = { place: null, drawn: '' };
 
 function drawOverview() {
   const { run, left_out: leftOut } = data.about;
-  const counts = run.totals.cases;
-  const facts = [sayTime(run.created_at), run.duration_s !== null && `took ${saySeconds(run.duration_s)}`,
-    run.totals.trials.total !== counts.total && sayCount(run.totals.trials.total, 'trial'),
-    run.totals.cost_usd !== null && `${sayMoney(run.totals.cost_usd)}${run.totals.unpriced ? `, ${sayCount(run.totals.unpriced, 'answer')} without a price` : ''}`,
-    run.totals.grading_usd !== null && `${sayMoney(run.totals.grading_usd)} for grading`, run.grading && `grading ${run.grading}`];
+  const { all } = run.figures;
+  const facts = [run.created_at && sayTime(run.created_at), run.duration_s !== null && `took ${saySeconds(run.duration_s)}`,
+    run.trials !== null && run.trials !== all.total && sayCount(run.trials, 'trial'), ...sayRepeats(all.repeats),
+    all.cost.usd !== null && `${sayMoney(all.cost.usd)}${all.cost.unpriced ? `, ${sayCount(all.cost.unpriced, 'answer')} without a price` : ''}`,
+    run.grading_usd !== null && `${sayMoney(run.grading_usd)} for grading`, run.grading && `grading ${run.grading}`];
   return h('section', { class: 'overview', 'aria-label': 'Overview' },
     run.notice && h('p', { class: 'notice' }, drawWord(run.notice)),
     run.remarks.map((text) => h('p', { class: 'notice' }, drawWord(text))),
     leftOut && h('p', { class: 'notice' }, `The details of ${sayCount(leftOut.cases, 'case')} that passed were left out, so that this file stays below ${groupDigits(leftOut.cap)} bytes: ${groupDigits(data.count - leftOut.cases)} of ${groupDigits(data.count)} are here, with every case that did not pass. The command `, h('code', {}, leftOut.command), ' shows all.'),
     isCompared() && drawComparison(),
-    h('div', { class: 'headline' }, drawRate(run), drawVerdicts(counts, run)),
+    h('div', { class: 'headline' }, drawRate(run), drawVerdicts(all)),
     h('p', { class: 'facts' }, facts.filter(Boolean).map((fact) => h('span', {}, fact))));
 }
 
-function drawRate(run) {
-  const counts = run.totals.cases;
-  if (!run.rate) return h('p', { class: 'rate-large' }, 'No case was tried.');
-  const [share, low, high] = run.rate;
-  const line = svg('svg', { class: 'rate-line', viewBox: '0 0 100 10', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
-    svg('line', { class: 'axis', x1: 0, x2: 100, y1: 5, y2: 5 }), svg('rect', { class: 'interval', x: low * 100, y: 2, width: Math.max(0.6, (high - low) * 100), height: 6, rx: 1 }), svg('rect', { class: 'point', x: Math.max(0, Math.min(99.2, share * 100 - 0.4)), y: 0, width: 0.8, height: 10 }));
-  const without = counts.errored && run.rate_without_errors ? `; ${sayPercent(run.rate_without_errors[0])} without those that errored` : '';
-  return h('div', { class: 'rate-block' }, h('p', { class: 'rate-large' }, h('strong', {}, sayPercent(share)), ' of ', sayCount(counts.total - counts.skipped, 'case'), ' passed'),
-    line, h('p', { class: 'fine' }, `95 % interval ${sayPercent(low)} to ${sayPercent(high)}${without}`));
+function sayRepeats(repeats) {
+  if (!repeats) return [];
+  const chances = repeats.pass_at.map(({ k, any, all }) => `pass@${k} ${sayPercent(any.mean)}, pass^${k} ${sayPercent(all.mean)}`);
+  return [repeats.flaky > 0 && sayCount(repeats.flaky, 'flaky case'), ...chances];
 }
 
-function drawVerdicts(counts, run) {
-  const all = [...Object.entries(counts).filter(([name]) => name !== 'total'), ['unfinished', run.totals.unfinished], ['not run', run.not_run]].filter(([, count]) => count);
+function drawRate(run) {
+  const { rate: share, low, high, n, errored, without_errors: without, failures_up_to: upTo } = run.figures.all;
+  if (share === null) return h('p', { class: 'rate-large' }, 'No case was tried.');
+  const line = svg('svg', { class: 'rate-line', viewBox: '0 0 100 10', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
+    svg('line', { class: 'axis', x1: 0, x2: 100, y1: 5, y2: 5 }), low !== null && svg('rect', { class: 'interval', x: low * 100, y: 2, width: Math.max(0.6, (high - low) * 100), height: 6, rx: 1 }), svg('rect', { class: 'point', x: Math.max(0, Math.min(99.2, share * 100 - 0.4)), y: 0, width: 0.8, height: 10 }));
+  const told = [low === null ? 'One case gives no interval' : `95 % interval ${sayPercent(low)} to ${sayPercent(high)}`];
+  if (errored && without.rate !== null) told.push(`${sayPercent(without.rate)} of the ${groupDigits(without.n)} that did not error`);
+  if (upTo !== null) told.push(`none failed, and the true rate of failures may still be up to ${sayPercent(upTo)}`);
+  return h('div', { class: 'rate-block' }, h('p', { class: 'rate-large' }, h('strong', {}, sayPercent(share)), ' of ', sayCount(n, 'case'), ' passed'),
+    line, h('p', { class: 'fine' }, told.join('; ')));
+}
+
+function drawVerdicts(figures) {
+  const all = [...data.about.verdicts.map((name) => [name, figures[name]]), ['not run', figures.not_run]].filter(([, count]) => count);
   const total = all.reduce((sum, [, count]) => sum + count, 0) || 1;
   const strip = h('div', { class: 'strip', 'aria-hidden': 'true' }, all.map(([name, count]) => {
     const part = h('span', { class: `part ${name.replace(' ', '-')}` });
@@ -90,9 +97,9 @@ async function start() {
   loadLabels();
   readState();
   const { run } = data.about;
-  document.title = `${run.rate ? sayPercent(run.rate[0]) : 'evalcase'} · ${run.id}`;
+  document.title = `${run.figures.all.rate === null ? 'evalcase' : sayPercent(run.figures.all.rate)} · ${run.name}`;
   document.getElementById('app').replaceWith(
-    h('header', { class: 'top' }, button('Skip to the cases', { class: 'skip', onclick: focusCursor }), h('h1', {}, h('span', { class: 'brand' }, 'evalcase'), ' ', drawWord(run.id)), h('div', { class: 'tools' }, drawExport(), drawTheme(), button('?', { class: 'plain', 'aria-label': 'Keyboard', onclick: () => help.showModal() }))),
+    h('header', { class: 'top' }, button('Skip to the cases', { class: 'skip', onclick: focusCursor }), h('h1', {}, drawBrand(data.about.home), ' ', isCompared() && [drawWord(data.about.base.name), ' → '], drawWord(run.name)), h('div', { class: 'tools' }, drawExport(), drawTheme(), button('?', { class: 'plain', 'aria-label': 'Keyboard', onclick: () => help.showModal() }))),
     h('main', {}, drawOverview(), drawChartsPlace(),
       h('div', { class: 'sticky' }, drawFilters()),
       h('div', { class: 'cases' }, drawTable(), drawPanel())),
@@ -106,6 +113,7 @@ async function start() {
   const sticky = document.querySelector('.sticky');
   new ResizeObserver(() => document.documentElement.style.setProperty('--bar', `${sticky.offsetHeight}px`)).observe(sticky);
   update();
+  if (data.about.watch) startWatching(data.about.watch);
   document.body.classList.add('ready');
 }
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 
 from evalcase.model.case import Case
 from evalcase.model.outcome import Outcome
 from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result, Verdict
-from evalcase.model.totals import Totals
+from evalcase.report.figures.figures import Figures
 
 
 class Regrading(NamedTuple):
@@ -51,36 +51,23 @@ class BaseRow:
     outcome: Outcome
     results: tuple[Result, ...]
     change: str = ""
-    """`fixed`, `broken`, `changed`, `same` or `removed`."""
+    """What became of it: `fixed`, `broken`, `changed`, `same`, …"""
 
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
     """What the page says of a run as a whole."""
 
-    id: str
-    created_at: str
-    status: str
-    notice: str
-    """Why it is not complete, or what is to be known before its numbers; may be empty."""
-    totals: Totals
-    not_run: int = 0
+    name: str
+    """Its id, or the file that it was read from."""
+    figures: Figures
+    created_at: str = ""
+    notice: str = ""
+    """Why it is not complete; empty if it is."""
+    trials: int | None = None
+    grading_usd: float | None = None
     duration_s: float | None = None
     grading: str = ""
     """`2 of 3`, where there are several."""
     remarks: tuple[str, ...] = ()
     """What else has to be said: that it is of cases which failed, that targets were changed."""
-
-
-def fold_rows(
-    results: Iterable[Result], outcome_of: Callable[[Result], Outcome]
-) -> Iterator[list[Result]]:
-    """Results as they come, in groups of all that belong to one case at one target."""
-    waiting: dict[tuple[str, str, str], list[Result]] = {}
-    for result in results:
-        name = result.key[:3]
-        group = waiting.setdefault(name, [])
-        group.append(result)
-        if len(group) >= outcome_of(result).trials:
-            yield sorted(waiting.pop(name), key=lambda each: each.key.repeat)
-    yield from waiting.values()

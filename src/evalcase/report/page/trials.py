@@ -44,9 +44,14 @@ def tell_trial(result: Result, regradings: Iterable[Regrading] = ()) -> Told:
 
 def _tell_answer(answer: Answer) -> Told:
     told: Told = {
-        "answer": tell_messages(answer.messages), "text": _answer_text(answer),
-        "hash": answer.fingerprint(), "cost": answer.cost_usd, "model": answer.model,
-    }  # fmt: skip
+        "answer": tell_messages(answer.messages),
+        "hash": answer.fingerprint(),
+        "cost": answer.cost_usd,
+        "model": answer.model,
+    }
+    content = answer.content
+    if not isinstance(content, str):  # a text stands in its message already
+        told["text"] = content_text(content)
     if answer.usage is not None:
         usage = answer.usage
         told["tokens"] = [usage.input_tokens, usage.output_tokens, usage.cached_tokens]
@@ -57,12 +62,6 @@ def _tell_answer(answer: Answer) -> Told:
     if answer.earlier is not None:
         told["earlier"] = [answer.earlier.duration_s, answer.earlier.cost_usd]
     return told
-
-
-def _answer_text(answer: Answer) -> str:
-    """The answer as it is compared with what is expected: data one field in a line."""
-    content = answer.content
-    return content if isinstance(content, str) else content_text(content)
 
 
 def tell_failure(failure: Failure) -> Told:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO
 
 from evalcase.model.quick_dataclass import asdict, dataclass
-from evalcase.report.page.assets import build_shell
+from evalcase.report.figures.json_object import figures_object
+from evalcase.report.page.assets import SCRIPTS, SERVED_SCRIPTS, build_shell
 from evalcase.report.page.chunks import Chunks, Kept, pack, squeeze
 from evalcase.report.page.columns import VERDICTS, Table
 from evalcase.report.page.detail import tell_case
 from evalcase.report.page.messages import Told
 from evalcase.report.page.subject import CaseRow, RunFacts
-from evalcase.report.statistics.wilson import estimate_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +26,22 @@ class Page:
     """What is said of the two together."""
     more: str = ""
     """The command that shows what had to be left out."""
+    home: str = ""
+    """Where the list of all runs is, seen from the page, if it is served."""
+    watch: Told | None = None
+    """Where to ask for what has come since, while the run goes on: `{address, offset}`."""
 
 
 def write_page(
-    page: Page, rows: Iterable[CaseRow], scratch: BinaryIO, max_size: int
-) -> Iterator[bytes]:
-    """The pieces of a page. `scratch` is an empty file, for what may have to be left out."""
-    shell = build_shell()
+    describe: Callable[[], Page], rows: Iterable[CaseRow], scratch: BinaryIO, max_size: int,
+    *, compared: bool = False, served: bool = False,
+) -> Iterator[bytes]:  # fmt: skip
+    """The pieces of a page, which can be described once its rows have come. `scratch` is an empty
+    file, for what may have to be left out."""
+    shell = build_shell(SERVED_SCRIPTS if served else SCRIPTS)
     yield shell.head
     size = len(shell.head) + len(shell.tail)
-    chunks, table = Chunks(scratch), Table(compared=page.base is not None)
+    chunks, table = Chunks(scratch), Table(compared=compared)
     for row in rows:
         table.add(row, *chunks.add(tell_case(row), may_drop=_may_drop(row)))
         for piece in chunks.take():
@@ -46,6 +52,7 @@ def write_page(
     rest += [pack(f"i-{name}", column.finish()) for name, column in table.columns.items()]
     yield from rest
     size += sum(map(len, rest))
+    page = describe()
     # It says what was left out, and takes the more room the more that is.
     longest = len(_pack_run(page, table, chunks.choose(0), max_size))
     kept = chunks.choose(max_size - size - longest)
@@ -72,6 +79,8 @@ def _tell_run(page: Page, table: Table, kept: Kept, max_size: int) -> Told:
         "columns": list(table.columns),
         "count": table.count,
     }  # fmt: skip
+    if page.home:
+        told |= {"home": page.home, "watch": page.watch}
     if kept.cases:
         told["left_out"] = {
             "cases": kept.cases,
@@ -86,9 +95,4 @@ def _tell_run(page: Page, table: Table, kept: Kept, max_size: int) -> Told:
 
 
 def _tell_facts(run: RunFacts) -> dict[str, Any]:
-    counts = run.totals.cases
-    tried = counts.total - counts.skipped
-    told = asdict(run)
-    told["rate"] = estimate_share(counts.passed, tried)
-    told["rate_without_errors"] = estimate_share(counts.passed, tried - counts.errored)
-    return told
+    return {**asdict(run), "figures": figures_object(run.figures)}

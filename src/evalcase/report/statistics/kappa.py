@@ -1,11 +1,11 @@
-"""Agreement beyond chance: the kappa of Cohen (1960), between two, and of Fleiss (1971), of many.
+"""Agreement of two beyond chance: the kappa of Cohen (1960).
 
-The interval of the first is by the standard error of Fleiss, Cohen and Everitt (1969).
+Its interval is by the standard error of Fleiss, Cohen and Everitt (1969).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from math import sqrt
 
 from evalcase.model.quick_tuple import NamedTuple
@@ -67,22 +67,3 @@ def _variance(
                 other += share * (columns[i] + rows[j]) ** 2
     known = value - by_chance * apart
     return float((same + apart**2 * other - known**2) / (1 - by_chance) ** 2)
-
-
-def fleiss_kappa(subjects: Iterable[Mapping[str, int]]) -> float | None:
-    """Of votes, counted by verdict for each subject. Subjects may have different numbers of votes;
-    those with one say nothing. None where there are no others, or all votes are the same."""
-    agreed, votes, counted = 0.0, 0, 0
-    by_verdict: dict[str, int] = {}
-    for subject in subjects:
-        cast = sum(subject.values())
-        if cast < 2:
-            continue
-        counted, votes = counted + 1, votes + cast
-        agreed += sum(n * (n - 1) for n in subject.values()) / (cast * (cast - 1))
-        for verdict, count in subject.items():
-            by_verdict[verdict] = by_verdict.get(verdict, 0) + count
-    if not counted:
-        return None
-    by_chance = sum((count / votes) ** 2 for count in by_verdict.values())
-    return None if by_chance >= 1 - 1e-12 else (agreed / counted - by_chance) / (1 - by_chance)

@@ -11,6 +11,9 @@ from math import exp, log, sqrt
 from evalcase.report.statistics.estimate import Estimate
 from evalcase.report.statistics.student import t_quantile
 
+_MOST = 700.0
+"""The largest logarithm of a float: numbers of strangers may be any."""
+
 
 class Ratios:
     """Takes ratios one by one, and holds none of them."""
@@ -23,7 +26,7 @@ class Ratios:
 
     def add(self, base: float, head: float) -> None:
         """Take a pair of which both are more than 0."""
-        value = log(head / base)
+        value = log(head) - log(base)
         self.count += 1
         away = value - self._mean
         self._mean += away / self.count
@@ -35,4 +38,4 @@ class Ratios:
             return None
         error = sqrt(self._squares / (self.count - 1) / self.count)
         half = t_quantile(self.count - 1) * error
-        return Estimate(exp(self._mean), exp(self._mean - half), exp(self._mean + half))
+        return Estimate(*(exp(min(_MOST, self._mean + each)) for each in (0, -half, half)))

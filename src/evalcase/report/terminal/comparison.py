@@ -29,13 +29,17 @@ def comparison_lines(compared: Compared, width: int, style: Style) -> Iterator[s
     for sentence in say_result(comparison, compared.gated):
         yield from (paint(row, colour) for row in wrap(visible(sentence), width))
     yield ""
-    yield from _labelled("base", comparison.base.label, width, style)
-    yield from _labelled("head", comparison.head.label, width, style)
+    yield from _labelled(
+        "run" if comparison.is_within else "base", comparison.base.label, width, style
+    )
+    if not comparison.is_within:
+        yield from _labelled("head", comparison.head.label, width, style)
     for number, remark in enumerate(comparison.remarks):
         yield from _labelled("" if number else "note", remark, width, style, style.warning)
     if comparison.alone:
         names = ", ".join(f"`{name}`" for name in comparison.alone)
-        yield from _labelled("", f"only one of the two has {names}", width, style, style.warning)
+        label = "" if comparison.remarks else "note"
+        yield from _labelled(label, f"not compared: {names}", width, style, style.warning)
     for track in comparison.tracks:
         yield ""
         yield from _track_lines(track, compared, width, style)

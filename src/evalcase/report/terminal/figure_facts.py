@@ -43,7 +43,10 @@ def _rate_notes(part: Part, figures: Figures) -> Iterator[str]:
     if part.cases.errored and part.without_errors.n:
         of = _number(part.without_errors.n, "case")
         yield f"{rate_said(part.without_errors)} of the {of} that did not error"
-    if rate.n and rate.low is None:
+    if figures.interval == "sequence":
+        if rate.low is not None:
+            yield "the interval is that of the decision, and holds for all cases"
+    elif rate.n and rate.low is None:
         one = "1 case is" if rate.clusters is None else "one cluster is"
         yield f"{one} too few for an interval"
     elif part.failures_up_to is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from evalcase.model.grader_options import SHARED, DeclaredGrader
 from evalcase.model.json_value import JSON
-from evalcase.model.option import Option, options_of
+from evalcase.model.option import UNSAID, Option, options_of
 from evalcase.report.terminal.cells import measure, pad, wrap
 from evalcase.report.terminal.style import Style, paint
 from evalcase.text.readable import as_json
@@ -60,7 +60,7 @@ def describe_value(option: Option, argument: str | None) -> str:
         said.append("the argument")
     if option.needed:
         said.append("needed")
-    elif option.default not in (None, "", (), {}):
+    elif option.default not in (None, UNSAID, "", (), {}):
         said.append(f"{_shown(option.default)} by default")
     if option.example is not None:
         said.append(f"for example {_shown(option.example)}")

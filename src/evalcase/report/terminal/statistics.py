@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from evalcase.model.case import Case
 from evalcase.model.outcome import Folding, Outcome, outcome_of_one
@@ -17,6 +18,10 @@ from evalcase.model.result import Result, Verdict
 from evalcase.report.figures.ledger import Ledger
 from evalcase.report.terminal.failures import reason_of
 from evalcase.report.terminal.said import Said, answer_said
+
+if TYPE_CHECKING:
+    from evalcase.model.grade import Grade
+    from evalcase.report.statistics.fleiss import Fleiss
 
 MOST_CASES = 20
 """Cases of one verdict that are shown in full."""
@@ -84,6 +89,8 @@ class Statistics:
         """Cases that passed although some of their trials did not: the first of them."""
         self.more_shaky = 0
         self.forgiven: Forgiven | None = None
+        self.votes: dict[str, Fleiss] = {}
+        """Of each suite whose judges voted several times, how far they agreed."""
         self.more: Counter[Verdict | None] = Counter()
         """How many cases of a verdict are not shown, since many others are."""
         self._verdicts = frozenset(shown)
@@ -100,6 +107,9 @@ class Statistics:
         self.ledger.add(result, case)
         if result.duration_s > self._slow_s:
             self._note_slow(result)
+        for grade in result.grades:
+            if grade.asked > 1:
+                self._count_votes(result.key.suite, grade)
         verdict = result.verdict
         if result.repeats > 1:
             return self._fold(result)
@@ -151,6 +161,14 @@ class Statistics:
                 0, name.case, reason_of(held["errored"].result)
             )
             self.forgiven.cases += 1
+
+    def _count_votes(self, suite: str, grade: Grade) -> None:
+        # Few runs have votes to count.
+        from evalcase.report.statistics.fleiss import Fleiss
+        from evalcase.report.votes import votes_in
+
+        for votes in votes_in(grade):
+            self.votes.setdefault(suite, Fleiss()).add(votes)
 
     def _note_slow(self, result: Result) -> None:
         """Keep the slowest trials, no case twice."""

@@ -67,6 +67,8 @@ class Ending:
     """How a person here writes the path of a suite."""
     mixed: str = ""
     """What is mixed in it, that should not be: versions of a target."""
+    saved: str = ""
+    """What it has spared to end once it was decided."""
 
 
 def summary_lines(
@@ -143,6 +145,8 @@ def ending_lines(ending: Ending, width: int, style: Style) -> Iterator[str]:
     if ending.notice:
         # It may have a path in it, too.
         yield from _to_copy("stopped", ending.notice, "", width, style)
+    if ending.saved:
+        yield from _fact("saved", [ending.saved], width, style)
     if ending.next:
         yield from _to_copy("next", ending.next, style.hint, width, style)
 
@@ -182,6 +186,7 @@ def _facts(
     for fact in token_facts(effort):
         yield from _fact(*fact, width, style)
     yield from _costs(totals, width, style)
+    yield from _votes(statistics, ending, width, style)
     if ending.grading:
         yield from _fact("grading", [ending.grading], width, style)
 
@@ -212,6 +217,20 @@ def _costs(totals: Totals, width: int, style: Style) -> Iterator[str]:
         said.append(f"{_number(totals.cached, 'answer')} taken from the cache")
     if said:
         yield from _fact("cost", said, width, style)
+
+
+def _votes(statistics: Statistics, ending: Ending, width: int, style: Style) -> Iterator[str]:
+    """How far the votes of judges agreed, beyond chance: for each suite, as they judge others."""
+    label = "votes"
+    for suite, votes in statistics.votes.items():
+        if not votes.subjects:
+            continue
+        on = "1 criterion" if votes.subjects == 1 else f"{votes.subjects:,} criteria"
+        kappa = "no other verdict than one" if votes.kappa is None else f"{votes.kappa:.2f}"
+        said = f"Fleiss' kappa on {on}: {kappa}"
+        where = f" in {visible(ending.see_suite(suite))}" if len(statistics.votes) > 1 else ""
+        yield from _fact(label, [said + where], width, style)
+        label = ""
 
 
 def _called(name: Name, several: bool) -> str:

@@ -168,7 +168,11 @@ def _role(parameter: inspect.Parameter, function: Callable[..., Any], name: str)
 
 
 def _copy_content(question: Question) -> JSON:
-    content = last_user_content(question)
+    last = question.messages[-1] if question.messages else None
+    if last is not None and last["role"] == "user":
+        content = last.get("content")  # as it is nearly always
+    else:
+        content = last_user_content(question)
     return content if isinstance(content, str) else fresh(content)
 
 

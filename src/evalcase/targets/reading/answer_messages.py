@@ -28,6 +28,8 @@ def read_messages(items: list[JSON]) -> tuple[Message, ...]:
 
 def text_message(text: str) -> Message:
     """An assistant message with a text of any characters."""
+    if text.isascii():
+        return Message({"role": "assistant", "content": text})
     return Message(_valid({"role": "assistant", "content": text}))
 
 

@@ -1,24 +1,27 @@
-"""How the figures of a report are made: what its options ask for, as far as the run has it."""
+"""The figures of a run from its record: what is asked for, as far as the run has it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from evalcase.errors import ConfigError
+from evalcase.model.case import Case
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.record.evaluated import Evaluated
+from evalcase.record.kept import KeptRun
 from evalcase.report.figures.figures import Figures, Interval
 from evalcase.report.figures.ledger import Ledger
-from evalcase.report.terminal.part_table import KINDS, Kind
 
 
 @dataclass(frozen=True, slots=True)
 class Figuring:
-    """How figures are estimated, and which are shown."""
+    """How figures are estimated."""
 
     interval: Interval = "wilson"
     cluster: str | None = None
     """The path to what cases have in common that tend to come out alike."""
     ks: tuple[int, ...] = ()
     """The k of pass@k and pass^k."""
-    by: tuple[Kind, ...] = KINDS
 
     def open_ledger(self) -> Ledger:
         """Raise ConfigError where clusters are asked for by what is no path."""
@@ -29,7 +32,11 @@ class Figuring:
         try:
             return Ledger(Clustering(self.cluster))
         except ValueError as error:
-            raise ConfigError(f"--cluster {self.cluster}: {error}") from None
+            raise ConfigError(f"`{self.cluster}` can't be a cluster: {error}") from None
+
+    def finder(self, kept: KeptRun) -> Callable[[str, str], Case | None]:
+        """What finds the cases of which more is read than their results."""
+        return kept.find_tagged if self.cluster is None else kept.find_case
 
     def sum_up(self, ledger: Ledger, not_run: int) -> Figures:
         """Raise ConfigError where no case is in a cluster, or cases have too few trials."""
@@ -37,14 +44,21 @@ class Figuring:
 
         clustering = ledger.clustering
         if clustering is not None and not clustering.found:
-            raise ConfigError(f"--cluster {clustering.path}: no case has anything there")
+            raise ConfigError(f"no case has anything at `{clustering.path}` to be a cluster by")
         figures = sum_up(ledger, self.interval, self.ks, not_run=not_run)
-        repeats = figures.all.repeats
+        repeats, k = figures.all.repeats, max(self.ks, default=1)
         fewest = repeats.fewest if repeats is not None else 1
-        if self.ks and max(self.ks) > fewest:
+        if k > fewest:
             tried = "once" if fewest == 1 else f"{fewest} times"
-            raise ConfigError(
-                f"--pass-at {max(self.ks)}: there are cases that were tried {tried}, and no more "
-                "trials than that can be chosen of them"
-            )
+            raise ConfigError(f"pass@{k} needs {k} trials, and some cases were tried {tried}")
         return figures
+
+
+def read_figures(evaluated: Evaluated, figuring: Figuring) -> Figures:
+    """Those of all results of a run. Raise ConfigError as above."""
+    ledger = figuring.open_ledger()
+    with KeptRun(evaluated.run, evaluated.grading) as kept:
+        find = figuring.finder(kept)
+        for result in kept.results():
+            ledger.add(result, find(*result.key[:2]))
+    return figuring.sum_up(ledger, evaluated.not_run)

@@ -1,0 +1,105 @@
+"""`evalcase merge`: the shards of a run put together to one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import ExitStack
+
+from evalcase.cli import declare, run_flags
+from evalcase.cli.conclusion import RecordPlace
+from evalcase.cli.exit_codes import exit_code, first_code
+from evalcase.cli.explained import explained
+from evalcase.cli.reports.requested import report_option, request_reports
+from evalcase.cli.running import Manner, print_conclusion
+from evalcase.cli.runs_place import look_for_runs
+from evalcase.cli.streams import take_streams
+from evalcase.cli.terminal import write_prose
+from evalcase.errors import RecordError
+from evalcase.evaluation.merging import Parts, find_other_versions, merge_parts, read_parts
+from evalcase.project.config import Config
+from evalcase.project.options import RunOptions, runs_folder
+from evalcase.record.evaluated import read_evaluated
+from evalcase.record.find import Found, find_run, list_runs
+from evalcase.record.folder import Run
+from evalcase.record.kept import KeptRun
+from evalcase.record.seal import Sealer, is_own, make_sealer
+from evalcase.system.world import World, this_world
+
+
+@declare.command("merge")
+@declare.argument("runs", several=True)
+@declare.option(
+    "--partial", is_flag=True,
+    help="Merge what is there, as a run that is not complete: `resume` does the rest.",
+)  # fmt: skip
+@report_option
+@run_flags.runs_dir
+@run_flags.quiet
+@run_flags.as_json
+@explained
+def command(
+    runs: tuple[str, ...], partial: bool, reports: tuple[str, ...], runs_dir: str | None,
+    quiet: bool, as_json: bool,
+) -> int:  # fmt: skip
+    """Put the shards of a run together to one.
+
+    RUNS are runs that were made with --shard, by their ids or folders; or folders that hold such
+    runs. The result is a run like any other, in the folder of runs; the shards stay as they are.
+
+    \b
+    evalcase run --shard 1/3 --runs-dir shards      on one machine, 2/3 and 3/3 on others
+    evalcase merge shards                           all that is in that folder
+    evalcase merge shards --partial                 without one that was lost
+
+    Shards that don't belong together are refused by name, and so is one that is there twice: the
+    exit code is 2. If one is missing or not complete it is 3, unless that is what --partial is for.
+    Else it is that of a run which was made in one piece.
+    """
+    wanted = request_reports(reports)
+    config, world = look_for_runs(os.getcwd()), this_world()
+    folder = os.path.abspath(runs_folder(runs_dir, config))
+    with ExitStack() as stack:
+        found = [each for name in runs for each in _find_runs(name, folder)]
+        kept = [stack.enter_context(KeptRun(*each)) for each in _without_doubles(found)]
+        parts = read_parts(kept)
+        _require_all(parts, partial=partial)
+        for warning in find_other_versions(parts):
+            write_prose(f"warning: {warning}", sys.stderr)
+        sealer = _sealer_for([each.run for each in kept], config, world)
+        run = merge_parts(parts, folder, world, sealer, config.root)
+    manner = Manner(take_streams(), quiet, as_json, is_new=False, reports=wanted)
+    evaluated = read_evaluated(KeptRun(run))
+    written = print_conclusion(evaluated, None, RecordPlace(os.getcwd(), config), manner)
+    return first_code(exit_code(evaluated, RunOptions.from_dict(run.about["options"])), written)
+
+
+def _find_runs(name: str, folder: str) -> list[Found]:
+    """The run of a name; or all that a folder holds."""
+    if os.path.isdir(name) and not os.path.exists(os.path.join(name, "run.json")):
+        listed = list_runs(os.path.abspath(name))
+        damaged = [each.problem for each in listed if each.run is None]
+        if damaged:
+            raise RecordError(damaged[0])
+        runs = [Found(each.run, None) for each in listed if each.run is not None]
+        if runs:
+            return runs
+    return [find_run(name, folder)]
+
+
+def _without_doubles(found: list[Found]) -> list[Found]:
+    """Each record once: a folder and a run in it may both be named."""
+    return list({os.path.realpath(each.run.path): each for each in found}.values())
+
+
+def _require_all(parts: Parts, *, partial: bool) -> None:
+    lacks = parts.lacks()
+    if lacks and not partial:
+        raise RecordError(f"{'; '.join(lacks)}. --partial merges what is there")
+
+
+def _sealer_for(runs: list[Run], config: Config, world: World) -> Sealer | None:
+    """What seals the result: nothing, if any of it is a stranger's."""
+    if all(is_own(run, world.state, config.root) for run in runs):
+        return make_sealer(world.state, config.root, world.entropy)
+    return None

@@ -1,0 +1,48 @@
+"""`evalcase view`: all runs of the project in the browser, served to this machine alone."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from evalcase.cli import declare, run_flags
+from evalcase.cli.explained import explained
+from evalcase.cli.runs_place import look_for_runs
+from evalcase.project.options import runs_folder
+from evalcase.record.find import find_run
+from evalcase.system.world import this_world
+
+
+@declare.command("view")
+@declare.argument("run", required=False)
+@declare.option(
+    "--port", type=declare.IntRange(0, 65535), default=0, metavar="PORT",
+    help="Listen there. [default: any that is free]",
+)  # fmt: skip
+@declare.option("--no-browser", is_flag=True, help="Only print the address.")
+@run_flags.runs_dir
+@explained
+def command(run: str | None, port: int, no_browser: bool, runs_dir: str | None) -> int:
+    """Show all runs of this project in the browser: open, compare, watch one that goes on.
+
+    With RUN, its page is opened. Nothing but records is read, and nothing is ever written. Only
+    this machine is answered, at an address that nobody can guess; Ctrl-C ends it.
+
+    \b
+    evalcase view                        the list of runs
+    evalcase view latest                 the newest one
+    evalcase view --port 8765 --no-browser       on another machine, and here:
+    ssh -L 8765:localhost:8765 HOST      then open the address that it printed
+    """
+    from evalcase.cli.viewing.serving import Opening, serve
+    from evalcase.system.loop import run_to_end
+
+    config = look_for_runs(os.getcwd())
+    folder = runs_folder(runs_dir, config)
+    found = find_run(run, folder).run if run is not None else None
+    opening = Opening(folder, config, found, port, opens_browser=not no_browser)
+    try:
+        run_to_end(serve(opening, this_world(), sys.stdout))
+    except KeyboardInterrupt:
+        return 0
+    return 0

@@ -1,0 +1,1 @@
+"""What `evalcase view` serves, to whom, and how."""

@@ -1,0 +1,87 @@
+"""The server, from its first word to Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from base64 import urlsafe_b64encode
+from typing import TextIO
+
+from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
+
+from evalcase.cli.conclusion import RecordPlace
+from evalcase.cli.viewing.guard import Guard
+from evalcase.cli.viewing.listing import Listing
+from evalcase.cli.viewing.server import Viewer, make_app
+from evalcase.errors import ConfigError
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.project.config import Config
+from evalcase.record.folder import Run
+from evalcase.system.world import World
+
+_HOST = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What a person asked for."""
+
+    folder: str
+    config: Config
+    run: Run | None
+    """The one whose page is opened; None for the list."""
+    port: int
+    opens_browser: bool
+
+
+async def serve(opening: Opening, world: World, out: TextIO) -> None:
+    """Serve until somebody ends it. Raise ConfigError if nobody can be listened to."""
+    token = urlsafe_b64encode(world.entropy(32)).rstrip(b"=").decode()
+    ports = [opening.port]
+    guard = Guard(token, lambda: ports[0])
+    viewer = Viewer(Listing(opening.folder), RecordPlace(world.cwd, opening.config))
+    app = make_app(viewer, guard)
+    runner = web.AppRunner(app, access_log=None, handle_signals=False, logger=_make_logger())
+    await runner.setup()
+    try:
+        ports[0] = await _listen(runner, opening.port)
+        address = f"http://{_HOST}:{ports[0]}/{token}/"
+        if opening.run is not None:
+            address += f"run/{os.path.basename(opening.run.path)}"
+        out.write(f"{address}\nCtrl-C ends it\n")
+        out.flush()
+        if opening.opens_browser:
+            await asyncio.to_thread(_open_browser, address)
+        await asyncio.Event().wait()
+    finally:
+        await runner.cleanup()
+
+
+def _make_logger() -> logging.Logger:
+    """Tells of what is wrong here; what others send that is no HTTP is their own affair."""
+    logger = logging.getLogger("evalcase.view")
+    logger.addFilter(lambda record: not _is_of_client(record))
+    return logger
+
+
+def _is_of_client(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    return isinstance(error, HttpProcessingError)
+
+
+async def _listen(runner: web.AppRunner, port: int) -> int:
+    site = web.TCPSite(runner, _HOST, port, shutdown_timeout=0.5)
+    try:
+        await site.start()
+    except OSError as error:
+        raise ConfigError(f"port {port} can't be used: {error.strerror or error}") from error
+    found: int = runner.addresses[0][1]
+    return found
+
+
+def _open_browser(address: str) -> None:
+    import webbrowser
+
+    webbrowser.open(address)

@@ -1,0 +1,50 @@
+"""The record of a run in, what became of its cases out: what a run that goes on is held against."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from evalcase.errors import ConfigError
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.table import Table, mark_of
+from evalcase.record.find import find_run
+from evalcase.record.folder import folder_of_run
+from evalcase.record.kept import KeptRun
+from evalcase.report.compare.comparison import pair_targets
+from evalcase.suites.places import Places
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """An earlier run, by what can be compared with it."""
+
+    run: str
+    targets: dict[str, str]
+    """For each target of the run that goes on, that of the earlier one."""
+    verdicts: Table
+    """Whether each case passed."""
+
+    def find(self, target: str, place: str, case: str) -> bool | None:
+        """Whether a case passed there; None where it has no verdict on its answer."""
+        found = self.verdicts.find(mark_of((self.targets.get(target), place, case)))
+        return None if found is None else bool(found[0])
+
+
+def find_base(name: str, runs_dir: str, root: str, targets: Sequence[str]) -> Base:
+    """The run of a name. What errored there, or was skipped, is no verdict on an answer.
+
+    Raise ConfigError if there is no such run, or if it has none of the targets.
+    """
+    with KeptRun(*find_run(name, runs_dir)) as kept:
+        paired = pair_targets(kept.targets, targets)
+        id = os.path.basename(os.path.realpath(kept.run.path))
+        if not paired:
+            raise ConfigError(f"run {id} has no results of {', '.join(targets)}")
+        places = Places(root, os.path.join(root, folder_of_run(kept.run)))
+        verdicts = Table("b")
+        for each in kept.cases():
+            if each.verdict in ("passed", "failed", "ungraded"):
+                mark = mark_of((each.target, places.find(each.suite), each.case))
+                verdicts.add(mark, each.verdict == "passed")
+    return Base(id, paired, verdicts)

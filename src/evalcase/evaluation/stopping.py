@@ -1,0 +1,172 @@
+"""When a run may be ended because it is decided: cases in an order drawn by the seed, looked at in
+that order, and only whole ones, so that what is decided holds however often it is looked at.
+
+A case that is done before one ahead of it waits: those that are quick may be those that pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import groupby
+from math import ceil
+from operator import attrgetter
+
+from evalcase.errors import ConfigError
+from evalcase.evaluation.against import Base, find_base
+from evalcase.evaluation.plan import Plan
+from evalcase.evaluation.work import trials_of
+from evalcase.model.decision import Decision, Outcome, Rule
+from evalcase.model.outcome import Folding
+from evalcase.model.result import Result, Verdict
+from evalcase.model.trial import Trial
+from evalcase.report.statistics.sequence import ALPHA, PassSequence, weigh_change
+from evalcase.run.selection import number_of
+
+
+def make_stopping(plan: Plan, runs_dir: str) -> Stopping:
+    """What decides when a run may end early, as its options ask for. Raise ConfigError if there is
+    nothing to decide by."""
+    options, base = plan.options, None
+    assert options.stop is not None
+    if options.against is not None:
+        base = find_base(options.against, runs_dir, plan.config.root, tuple(plan.trials))
+    stopping = Stopping(options.stop, options.selection.seed, options.fail_under, base)
+    for name in plan.trials:
+        stopping.arrange(name, trials_of(plan, name), plan.choice.place_of)
+    stopping.begin()
+    return stopping
+
+
+class _Lane:
+    """The cases of one target, in their order."""
+
+    def __init__(self, places: dict[int, int]) -> None:
+        """`places` are those of cases in the order, by their numbers."""
+        self.places = places
+        self.names: list[tuple[str, str]] = []
+        self.waiting: dict[int, Verdict] = {}
+        """What is done, but not in turn."""
+        self.sequence = PassSequence(len(places))
+        self.fixed = 0
+        self.broken = 0
+
+    @property
+    def seen(self) -> int:
+        return self.sequence.seen
+
+
+class Stopping:
+    """Looks at results, and says when it is decided. All cases are held: their order is by
+    chance, and no file can be read in it."""
+
+    def __init__(
+        self, rule: Rule, seed: int, fail_under: float | None, base: Base | None = None
+    ) -> None:
+        self.decision: Decision | None = None
+        self.ordered: dict[str, list[Trial]] = {}
+        """The trials of each target."""
+        self._rule = rule
+        self._seed = seed
+        self._fail_under = fail_under
+        self._base = base
+        self._lanes: dict[str, _Lane] = {}
+        self._folding: Folding[tuple[str, int]] = Folding()
+        self._need = 0
+        """How many cases must pass."""
+
+    def arrange(
+        self, target: str, trials: Iterable[Trial], place_of: Callable[[str], str] = str
+    ) -> None:
+        """Put the trials of a target in their order, those of a case together."""
+        cases = [list(group) for _, group in groupby(trials, attrgetter("number"))]
+        seed = f"stop {self._seed}"
+        cases.sort(key=lambda case: number_of(seed, place_of(case[0].suite), case[0].case.id))
+        tried = [case[0] for case in cases if not case[0].case.skip]
+        lane = self._lanes[target] = _Lane({trial.number: at for at, trial in enumerate(tried)})
+        lane.names = [(place_of(trial.suite), trial.case.id) for trial in tried]
+        self.ordered[target] = [trial for case in cases for trial in case]
+
+    def begin(self) -> None:
+        """All targets are there. Raise ConfigError if nothing could ever be decided."""
+        for lane in self._lanes.values():
+            # Several targets are bounded each by itself: all of that together holds.
+            lane.sequence = PassSequence(len(lane.places), ALPHA / len(self._lanes))
+        if self._fail_under is not None:
+            self._need = _cases_needed(self._fail_under, self._total)
+        base = self._base
+        if base is not None and not any(
+            base.find(target, *name) is not None
+            for target, lane in self._lanes.items()
+            for name in lane.names
+        ):
+            raise ConfigError(f"run {base.run} has no verdict on any of these cases")
+
+    def look(self, result: Result) -> str | None:
+        """Take a result; why no more trials need be started, if that is so now."""
+        lane = self._lanes.get(result.key.target)
+        place = lane.places.get(result.number) if lane is not None else None
+        if lane is None or place is None or self.decision is not None:
+            return None
+        name = result.key.target, result.number
+        outcome = self._folding.add(name, result.verdict, result.repeats, result.pass_rate)
+        if outcome.verdict is None:
+            return None
+        lane.waiting[place] = outcome.verdict
+        while self.decision is None and lane.seen in lane.waiting:
+            self._take(result.key.target, lane, lane.waiting.pop(lane.seen) == "passed")
+            self.decision = self._decide()
+        return str(self.decision) if self.decision is not None else None
+
+    def _take(self, target: str, lane: _Lane, passed: bool) -> None:
+        if self._base is not None:
+            before = self._base.find(target, *lane.names[lane.seen])
+            lane.fixed += passed and before is False
+            lane.broken += not passed and before is True
+        lane.sequence.add(passed)
+
+    def _decide(self) -> Decision | None:
+        if self._base is not None:
+            return self._decide_against(self._base)
+        low, high = self._bounds()
+        if low >= self._need:
+            return self._make("met")
+        return self._make("missed") if high < self._need else None
+
+    def _decide_against(self, base: Base) -> Decision | None:
+        """One target that is worse is enough; better have all of them to be."""
+        enough = len(self._lanes) / ALPHA
+        lanes = [lane for name, lane in self._lanes.items() if name in base.targets]
+        plain = [lane for lane in lanes if weigh_change(lane.fixed, lane.broken) >= enough]
+        if any(lane.broken > lane.fixed for lane in plain):
+            return self._make("worse")
+        return self._make("better") if len(plain) == len(lanes) else None
+
+    def _bounds(self) -> tuple[int, int]:
+        """How many cases may pass in all, at least and at most."""
+        sequences = [lane.sequence for lane in self._lanes.values()]
+        if self._rule == "likely":
+            return sum(each.low for each in sequences), sum(each.high for each in sequences)
+        passed = sum(each.passed for each in sequences)
+        failed = sum(each.seen - each.passed for each in sequences)
+        return passed, self._total - failed
+
+    def _make(self, outcome: Outcome) -> Decision:
+        lanes, (low, high) = self._lanes.values(), self._bounds()
+        return Decision(
+            self._rule, outcome, self._seed, sum(lane.seen for lane in lanes), self._total,
+            low / self._total, high / self._total, self._fail_under,
+            self._base.run if self._base is not None else None,
+            sum(lane.fixed for lane in lanes), sum(lane.broken for lane in lanes),
+        )  # fmt: skip
+
+    @property
+    def _total(self) -> int:
+        return sum(len(lane.places) for lane in self._lanes.values())
+
+
+def _cases_needed(rate: float, total: int) -> int:
+    """How many must pass: the same as when the rate of all of them is held to it."""
+    need = max(0, ceil(rate * total) - 1)
+    while need < total and need / total < rate:
+        need += 1
+    return need if need / max(1, total) >= rate else total + 1

@@ -1,0 +1,47 @@
+"""Figures of a run that ended once it was decided: how many cases there are in them was not left to
+chance, so the only interval that holds is that of the decision."""
+
+from __future__ import annotations
+
+from evalcase.model.decision import Decision
+from evalcase.model.quick_dataclass import replace
+from evalcase.report.figures.figures import Figures, Mean, Part, PassAt, Repeats
+
+
+def settle(figures: Figures, decision: Decision | None, *, whole: bool = True) -> Figures:
+    """All of a run with the interval of its decision, if there is one, and no other. Where they
+    are not of the `whole` run, there is none."""
+    if decision is None:
+        return figures
+    return replace(
+        figures,
+        all=settle_part(figures.all, decision if whole else None),
+        by_target=_parts(figures.by_target), by_suite=_parts(figures.by_suite),
+        by_tag=_parts(figures.by_tag), by_grader=_parts(figures.by_grader),
+        interval="sequence",
+    )  # fmt: skip
+
+
+def settle_part(part: Part, decision: Decision | None = None) -> Part:
+    """The same for a part of it."""
+    rate = _bare(part.rate)
+    if decision is not None:
+        rate = replace(rate, low=decision.low, high=decision.high)
+    return replace(
+        part, rate=rate, without_errors=_bare(part.without_errors), score=_bare(part.score),
+        repeats=_bare_repeats(part.repeats) if part.repeats is not None else None,
+        failures_up_to=None,
+    )  # fmt: skip
+
+
+def _parts(parts: dict[str, Part]) -> dict[str, Part]:
+    return {name: settle_part(part) for name, part in parts.items()}
+
+
+def _bare(mean: Mean) -> Mean:
+    return replace(mean, low=None, high=None)
+
+
+def _bare_repeats(repeats: Repeats) -> Repeats:
+    bare = tuple(PassAt(each.k, _bare(each.any), _bare(each.all)) for each in repeats.pass_at)
+    return replace(repeats, share=_bare(repeats.share), pass_at=bare)

@@ -1,0 +1,57 @@
+"""All runs of a project in the browser: the list, a run, two of them, and one that goes on."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.pages import names, panel, rows
+from tests.browser.test_accessible import find_faults
+from tests.cli.viewing import view
+from tests.run.project import Gate, Project, case, finish
+
+
+def test_runs_are_listed_opened_and_compared(page: Page, project: Project) -> None:
+    project.suite(case("a"), case("b", "say no"))
+    project.run_process("run")
+    project.suite(case("a"), case("b"))
+    project.run_process("run")
+    with view(project) as seen:
+        page.goto(seen.address)
+        table = page.get_by_role("table")
+        expect(table.locator("tbody tr")).to_have_count(2)
+        expect(page.get_by_role("img", name="s.eval.yaml at agent")).to_be_visible()
+        assert find_faults(page) == []
+        table.get_by_role("link").first.click()
+        page.locator("body.ready").wait_for()
+        assert sorted(names(page)) == ["a", "b"]
+        page.get_by_role("link", name="evalcase").click()
+        for box in table.get_by_role("checkbox").all():
+            box.check()
+        page.get_by_role("link", name="Compare these two").click()
+        page.locator("body.ready").wait_for()
+        assert names(page) == ["b"]
+        rows(page).first.click()
+        expect(panel(page).locator(".diff").first).to_contain_text("Base")
+        page.goto("about:blank")
+
+
+def test_a_run_that_goes_on_can_be_watched(page: Page, project: Project) -> None:
+    gate = Gate(project.path)
+    project.suite(case("a", "gate"), case("b", "gate"))
+    process = project.start("run", "--concurrency", "1")
+    gate.await_calls(1)
+    with view(project, "latest") as seen:
+        page.goto(seen.address)
+        page.locator("body.ready").wait_for()
+        expect(page.get_by_text("The run goes on")).to_be_visible()
+        gate.let_go(1)
+        expect(rows(page)).to_have_count(1)
+        assert names(page) == ["a"]
+        rows(page).first.click()
+        expect(panel(page)).to_contain_text("gate")
+        gate.let_go(1)
+        assert finish(process).code == 0
+        expect(page.get_by_text("of 2 cases passed")).to_be_visible()
+        expect(page.get_by_text("The run goes on")).to_be_hidden()
+        page.goto("about:blank")
+    gate.close()

@@ -1,0 +1,237 @@
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from evalcase.record.folder import RUN_ID
+from tests.run.project import Done, Project, case, cases, ids
+
+COUNT = 12
+
+
+@pytest.fixture
+def suite(project: Project) -> Project:
+    project.suite(*cases(COUNT - 1), case("bad", "say no"))
+    return project
+
+
+def run_shard(project: Project, number: int, of: int = 3, *options: str) -> Path:
+    shard = ["--shard", f"{number}/{of}", "--runs-dir", "shards"]
+    done = project.run("run", *shard, "--json", *options)
+    return Path(str(done.json["path"]))
+
+
+def run_shards(project: Project, of: int = 3, *options: str) -> list[Path]:
+    return [run_shard(project, number, of, *options) for number in range(1, of + 1)]
+
+
+def merge(project: Project, *arguments: str) -> Done:
+    return project.run("merge", *arguments)
+
+
+def merged_run(project: Project) -> Path:
+    (run,) = (project.path / ".evalcase" / "runs").iterdir()
+    assert RUN_ID.fullmatch(run.name)
+    return run
+
+
+def test_shards_become_one_run_like_any_other(suite: Project) -> None:
+    run_shards(suite)
+    done = merge(suite, "shards")
+    assert done.code == 1
+    assert f"{COUNT - 1} passed, 1 failed" in done.out
+    whole = json.loads(suite.run("report", "--format", "json").out)
+    assert (whole["status"], whole["total"], whole["failed"]) == ("completed", COUNT, 1)
+    assert {each["case"] for each in whole["cases"]} == {"bad", *ids(cases(COUNT - 1))}
+    assert suite.run("resume", "latest").code == 1
+    assert len(suite.calls()) == COUNT
+
+
+def test_all_that_passed_is_a_success(project: Project) -> None:
+    project.suite(*cases(5))
+    run_shards(project)
+    assert merge(project, "shards", "--quiet").code == 0
+
+
+def test_json_is_what_run_prints(suite: Project) -> None:
+    run_shards(suite)
+    merged = merge(suite, "shards", "--json").json
+    straight = suite.run("run", "--json").json
+    for each in (merged, straight):
+        for name in ("run", "path", "duration_s"):
+            del each[name]
+    assert merged == straight
+
+
+def test_the_record_says_where_it_comes_from_and_the_shards_stay(suite: Project) -> None:
+    runs = run_shards(suite)
+    merge(suite, *map(str, runs))
+    about = json.loads((merged_run(suite) / "run.json").read_text())["about"]
+    assert about["merged"] == [run.name for run in runs]
+    assert all(run.is_dir() for run in runs)
+
+
+def test_a_shard_that_is_named_twice_over_is_taken_once(suite: Project) -> None:
+    runs = run_shards(suite)
+    assert merge(suite, "shards", str(runs[0])).code == 1
+
+
+def test_empty_shards_are_shards(project: Project) -> None:
+    project.suite(*cases(1))
+    run_shards(project)
+    assert merge(project, "shards").code == 0
+
+
+# What doesn't belong together.
+
+
+def refuse(project: Project, code: int, said: str, *options: str) -> None:
+    done = merge(project, "shards", *options)
+    assert (done.code, done.out) == (code, ""), done
+    assert said in done.err
+    assert not list((project.path / ".evalcase").glob("runs/*"))
+
+
+def test_a_missing_shard_is_named(suite: Project) -> None:
+    runs = run_shards(suite)
+    shutil.rmtree(runs[1])
+    refuse(suite, 3, "shard 2/3 is missing")
+
+
+def test_a_shard_that_is_there_twice_is_refused(suite: Project) -> None:
+    runs = [*run_shards(suite), run_shard(suite, 2)]
+    refuse(suite, 2, f"shard 2/3 is there twice: {runs[1].name} and {runs[3].name}")
+
+
+def test_a_run_that_is_no_shard_is_refused(suite: Project) -> None:
+    run_shards(suite)
+    other = suite.run("run", "--runs-dir", "shards", "--json").json["run"]
+    refuse(suite, 2, f"{other} is no shard")
+
+
+def test_shards_of_another_number_are_refused(suite: Project) -> None:
+    run_shard(suite, 1, 3)
+    run_shard(suite, 2, 2)
+    refuse(suite, 2, "one of 2")
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        (["--repeat", "2"], "options.repeat"), (["--target", "other"], "options.targets"),
+        (["--case", "c*"], "options.selection.globs"), (["--seed", "4"], "options.selection.seed"),
+        (["--timeout", "5"], "options.timeout_s"),
+    ],
+)  # fmt: skip
+def test_shards_of_different_runs_are_refused_with_the_field(
+    suite: Project, options: list[str], field: str
+) -> None:
+    run_shard(suite, 1, 2)
+    run_shard(suite, 2, 2, *options)
+    refuse(suite, 2, f"differ in {field}: ")
+
+
+def test_a_suite_that_was_edited_in_between_is_refused(suite: Project) -> None:
+    run_shard(suite, 1, 2)
+    suite.suite(*cases(COUNT))
+    run_shard(suite, 2, 2)
+    refuse(suite, 2, "differ in suites")
+
+
+def test_a_target_that_was_edited_in_between_is_refused(suite: Project) -> None:
+    run_shard(suite, 1, 2)
+    suite.add_to_agent("\nNEW = 1\n")
+    run_shard(suite, 2, 2)
+    refuse(suite, 2, "differ in the code or options of target `agent`")
+
+
+def test_a_case_in_the_wrong_shard_is_refused(suite: Project) -> None:
+    first, second = run_shards(suite, 2)
+    for run, number in ((first, 2), (second, 1)):
+        about = json.loads((run / "run.json").read_text())
+        about["about"]["options"]["selection"]["shard"]["number"] = number
+        (run / "run.json").write_text(json.dumps(about))
+    refuse(suite, 2, "which was dealt to another shard")
+
+
+def test_other_versions_are_a_warning(suite: Project) -> None:
+    first, _ = run_shards(suite, 2)
+    about = json.loads((first / "run.json").read_text())
+    about["about"]["python"] = "3.99.0"
+    (first / "run.json").write_text(json.dumps(about))
+    done = merge(suite, "shards")
+    assert done.code == 1
+    assert "different versions of python: " in done.err
+
+
+def test_how_many_at_once_is_each_machines_own_business(suite: Project) -> None:
+    run_shard(suite, 1, 2, "--concurrency", "1")
+    run_shard(suite, 2, 2, "--concurrency", "7")
+    assert merge(suite, "shards").code == 1
+
+
+# A part of it.
+
+
+def test_a_partial_merge_is_not_complete_and_resume_does_the_rest(suite: Project) -> None:
+    runs = run_shards(suite)
+    missing = suite.verdicts(runs[1])
+    shutil.rmtree(runs[1])
+    done = merge(suite, "shards", "--partial")
+    assert done.code == 3
+    assert "shard 2/3 is missing" in done.out
+    suite.forget_calls()
+    assert suite.run("resume").code == 1
+    assert sorted(suite.calls()) == sorted(missing)
+    assert len(suite.verdicts(merged_run(suite))) == COUNT
+
+
+def test_an_incomplete_shard_is_named_and_can_be_merged_in_part(suite: Project) -> None:
+    runs = run_shards(suite)
+    journal = runs[0] / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[:2]))
+    refuse(suite, 3, f"shard 1/3 ({runs[0].name}) is not complete")
+    assert merge(suite, "shards", "--partial").code == 3
+    suite.forget_calls()
+    suite.run("resume")
+    assert len(suite.calls()) == (len(lines) - 1) // 2 - 1
+
+
+def test_what_a_stranger_made_is_not_ones_own_after_a_merge(suite: Project) -> None:
+    runs = run_shards(suite)
+    about = json.loads((runs[0] / "run.json").read_text())
+    about["seal"] = "0" * 64
+    (runs[0] / "run.json").write_text(json.dumps(about))
+    shutil.rmtree(runs[2])
+    merge(suite, "shards", "--partial")
+    assert "seal" not in json.loads((merged_run(suite) / "run.json").read_text())
+    suite.forget_calls()
+    done = suite.run("resume", "latest")
+    assert (done.code, suite.calls()) == (2, [])
+    assert "--trust" in done.err
+
+
+def test_a_damaged_shard_is_an_error_and_leaves_nothing_behind(suite: Project) -> None:
+    runs = run_shards(suite)
+    journal = runs[2] / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes().replace(b"passed", b"failed", 1))
+    refuse(suite, 3, "damaged")
+
+
+def test_repeats_and_several_targets_are_merged(suite: Project) -> None:
+    options = ["--repeat", "2", "--target", "agent", "--target", "echo"]
+    run_shards(suite, 2, *options)
+    merged = merge(suite, "shards", "--json").json
+    assert merged["trials"]["total"] == 4 * COUNT
+    assert merged["total"] == 2 * COUNT
+
+
+def test_newest_gradings_are_what_is_merged(suite: Project) -> None:
+    runs = run_shards(suite, 2)
+    for run in runs:
+        suite.run("grade", str(run), "--grader", "length: {max: 9}", "--runs-dir", "shards")
+    assert merge(suite, "shards").code == 0

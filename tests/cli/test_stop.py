@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.run.project import Done, Project
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def suite(project: Project, count: int, bad: int = 0) -> None:
+    project.suite(
+        *(
+            {"id": f"c{number}", "input": "say no" if number < bad else "say ok",
+             "expected_output": "ok"}
+            for number in range(count)
+        )
+    )  # fmt: skip
+
+
+def stop(project: Project, *arguments: str) -> Done:
+    return project.run("run", "--concurrency", "1", "--json", *arguments)
+
+
+def decision(project: Project) -> dict[str, Any]:
+    """As the record has it."""
+    last = (project.runs()[-1] / "journal.jsonl").read_text().splitlines()[-1]
+    found: dict[str, Any] = json.loads(last)["decision"]
+    return found
+
+
+def test_a_run_ends_when_nothing_can_change_its_gate(project: Project) -> None:
+    suite(project, 10)
+    done = stop(project, "--fail-under", "0.5", "--stop", "certain")
+    assert (done.code, len(project.calls())) == (0, 5)
+    assert (done.json["status"], done.json["passed"], done.json["not_run"]) == ("stopped", 5, 5)
+    assert done.json["decision"] == decision(project)
+    assert decision(project) == {
+        "rule": "certain", "outcome": "met", "seed": 0, "seen": 5, "cases": 10, "low": 0.5,
+        "high": 1.0, "fail_under": 0.5,
+    }  # fmt: skip
+
+
+def test_a_gate_that_can_not_be_met_is_1(project: Project) -> None:
+    suite(project, 10, bad=10)
+    done = stop(project, "--fail-under", "0.5", "--stop", "certain")
+    assert (done.code, done.json["failed"]) == (1, 6)
+
+
+def test_likely_saves_more(project: Project) -> None:
+    suite(project, 60)
+    done = stop(project, "--fail-under", "0.5", "--stop", "likely", "--seed", "7")
+    assert done.code == 0
+    assert done.json["passed"] < 20
+    assert decision(project)["seed"] == 7
+    assert decision(project)["low"] >= 0.5
+
+
+def test_errors_are_errors_also_when_it_is_decided(project: Project) -> None:
+    project.suite(*({"id": f"c{number}", "input": "raise x"} for number in range(6)),
+                  graders=[{"contains": "x"}])  # fmt: skip
+    assert stop(project, "--fail-under", "0.5", "--stop", "certain").code == 3
+    allowed = stop(project, "--fail-under", "0.5", "--stop", "certain", "--max-errors", "9")
+    assert allowed.code == 1
+
+
+def test_what_is_not_decided_runs_to_its_end(project: Project) -> None:
+    suite(project, 4)
+    done = stop(project, "--fail-under", "1", "--stop", "likely")
+    assert (done.code, done.json["status"], done.json["decision"]) == (0, "completed", None)
+
+
+def test_against_a_run_that_was_better(project: Project) -> None:
+    project.suite(*({"id": f"c{number}", "input": "env ANSWER", "expected_output": "yes"}
+                    for number in range(20)))  # fmt: skip
+    project.run("run", "--quiet", env={"ANSWER": "yes"})
+    arguments = ("run", "--json", "--concurrency", "1", "--against", "latest", "--stop", "likely")
+    worse = project.run(*arguments, env={"ANSWER": "no"})
+    assert (worse.code, worse.json["failed"]) == (1, 8)
+    assert decision(project)["against"] == project.runs()[0].name
+    better = project.run(*arguments, env={"ANSWER": "yes"})
+    assert better.code == 0
+    assert decision(project)["outcome"] == "better"
+
+
+def test_the_summary_says_what_was_decided_and_saved(project: Project) -> None:
+    suite(project, 10)
+    out = project.run("run", "--concurrency", "1", "--fail-under", "0.5", "--stop", "certain").out
+    assert "5 not run" in out
+    assert "stopped  decided after 5 of 10 cases: the pass rate can't be below 0.5" in out
+    assert f"next     evalcase resume {project.runs()[0].name}" in out
+    again = project.run("report").out
+    assert "stopped  decided after 5 of 10 cases" in again
+
+
+def test_no_other_interval_is_shown_than_that_of_the_decision(project: Project) -> None:
+    suite(project, 60)
+    done = stop(project, "--fail-under", "0.5", "--stop", "likely")
+    figures, bounds = done.json["figures"], decision(project)
+    assert figures["interval"] == "sequence"
+    assert (figures["all"]["low"], figures["all"]["high"]) == (bounds["low"], bounds["high"])
+    assert figures["all"]["failures_up_to"] is None
+    said = f"pass rate 100.0% ({100 * bounds['low']:.1f}–100.0%)"
+    assert said in project.run("report").out
+    in_markdown = f"{100 * bounds['low']:.1f}% to 100.0%"
+    assert in_markdown in project.run("report", "--format", "markdown").out
+    kept = json.loads(project.run("report", "--format", "json").out)["figures"]
+    assert kept["all"]["low"] == bounds["low"]
+    assert {each["low"] for each in kept["by_suite"].values()} == {None}
+    part = project.run("report", "--target", "agent").out
+    assert "pass rate 100.0%," in part
+
+
+def test_nothing_is_wrong_with_a_run_whose_gate_is_met(project: Project) -> None:
+    suite(project, 10)
+    stop(project, "--fail-under", "0.5", "--stop", "certain")
+    assert "incomplete" not in project.run("report", "--format", "junit").out
+    assert "error" not in project.run("report", "--format", "github").out
+    markdown = project.run("report", "--format", "markdown").out
+    assert "✅ 5 of 5 cases passed" in markdown
+    assert "5 cases were not run" in markdown
+
+
+def test_but_with_one_that_missed_it(project: Project) -> None:
+    suite(project, 10, bad=10)
+    stop(project, "--fail-under", "0.5", "--stop", "certain")
+    assert "incomplete" in project.run("report", "--format", "junit").out
+    assert "❌ 0 of 6 cases passed" in project.run("report", "--format", "markdown").out
+
+
+def test_what_was_saved_has_its_price(project: Project) -> None:
+    project.suite(*({"id": f"c{number}", "input": "cost 0.5", "expected_output": "ok"}
+                    for number in range(10)))  # fmt: skip
+    done = project.run("run", "--concurrency", "1", "--fail-under", "0.5", "--stop", "certain")
+    assert "saved    5 cases that were not run, about $2.5000" in done.out
+
+
+def test_resume_runs_the_rest_and_drops_the_decision(project: Project) -> None:
+    suite(project, 10, bad=4)
+    stop(project, "--fail-under", "0.5", "--stop", "certain")
+    done = project.run("resume", "--json")
+    assert (done.code, done.json["status"], done.json["total"]) == (0, "completed", 10)
+    assert done.json["decision"] is None
+    assert "That is dropped, and the rest is run" in done.err
+    assert sorted(project.calls()) == sorted({*project.calls()})
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--stop", "likely"], ["--against", "latest"], ["--stop", "certain", "--against", "latest"],
+        ["--stop", "likely", "--fail-under", "0.5", "--fail-fast"], ["--stop", "never"],
+        ["--stop", "likely", "--against", "nothing"],
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused(project: Project, arguments: list[str]) -> None:
+    suite(project, 2)
+    assert project.run("run", *arguments).code == 2
+    assert project.calls() == []
+
+
+def test_a_run_without_the_cases_is_no_base(project: Project) -> None:
+    suite(project, 2)
+    project.run("run", "--quiet", "--case", "c0")
+    project.forget_calls()
+    done = project.run("run", "--case", "c1", "--against", "latest", "--stop", "likely")
+    assert (done.code, project.calls()) == (2, [])
+    assert "has no verdict on any of these cases" in done.err
+    assert len(project.runs()) == 1

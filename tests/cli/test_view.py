@@ -1,0 +1,230 @@
+"""`evalcase view` answers a browser of this machine that was given its address, and nobody else."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.viewing import View, view
+from tests.report.page.opened import open_page
+from tests.run.project import Gate, Project, case, finish
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Project, View]]:
+    """A project with two runs and one that is damaged, viewed."""
+    project = Project(tmp_path_factory.mktemp("viewed"))
+    project.suite(case("a"), case("b", "say no"))
+    project.run("run")
+    project.run("run", "--target", "other")
+    broken = project.path / ".evalcase" / "runs" / "20200101-000000-abcdef"
+    broken.mkdir()
+    (broken / "run.json").write_text("{")
+    with view(project) as seen:
+        yield project, seen
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_all_runs_are_listed_with_their_rates(shown: tuple[Project, View]) -> None:
+    project, seen = shown
+    told = seen.get("runs").json
+    assert [run["id"] for run in told["runs"][:2]] == [p.name for p in project.runs()[:0:-1]]
+    newest, first, damaged = told["runs"]
+    assert newest["parts"] == [
+        {"suite": "s.eval.yaml", "target": "other", "passed": 2, "tried": 2,
+         "rate": newest["rate"]}
+    ]  # fmt: skip
+    assert first["verdicts"] == {"total": 2, "passed": 1, "failed": 1}
+    assert (damaged["status"], "run.json" in damaged["problem"]) == ("damaged", True)
+
+
+def test_a_run_and_two_runs_are_the_page_of_the_report(shown: tuple[Project, View]) -> None:
+    project, seen = shown
+    first, second = (path.name for path in project.runs()[1:])
+    page = open_page(seen.get(f"run/{first}").body)
+    assert {row["case"] for row in page.rows} == {"a", "b"}
+    assert (page.about["home"], page.about["watch"]) == ("../", None)
+    compared = open_page(seen.get(f"compare/{first}/{second}").body)
+    assert {row["case"]: row["change"] for row in compared.rows}["b"] == "fixed"
+    refused = seen.get(f"compare/{first}/{first}")
+    assert (refused.status, b"nothing to compare" in refused.body) == (409, True)
+
+
+def test_nothing_is_written(shown: tuple[Project, View]) -> None:
+    project, seen = shown
+    before = files_of(project.path)
+    run = project.runs()[-1].name
+    for path in ("", "runs", f"run/{run}", f"rows/{run}?offset=0", "nothing"):
+        seen.get(path)
+    assert files_of(project.path) == before
+
+
+@pytest.mark.parametrize("path", ["", "runs", "run/nothing", "rows/nothing?offset=0"])
+def test_every_answer_keeps_others_out(shown: tuple[Project, View], path: str) -> None:
+    said = shown[1].get(path)
+    policy = said.headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'")
+    assert policy.endswith("frame-ancestors 'none'")
+    assert "unsafe" not in policy
+    assert said.headers["X-Content-Type-Options"] == "nosniff"
+    assert said.headers["Referrer-Policy"] == "no-referrer"
+    assert said.headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert said.headers["Cache-Control"] == "no-store"
+    assert said.headers["Access-Control-Allow-Origin"] is None
+    assert said.headers["Set-Cookie"] is None
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1",
+     "127.0.0.1.evil.example:{port}", "", "127.0.0.1:{port}\nevil.example",
+     "127.0.0.1:{port}\n127.0.0.1:{port}", "[::1]:{port}"],
+)  # fmt: skip
+def test_a_name_that_was_rebound_to_this_machine_is_refused(
+    shown: tuple[Project, View], host: str
+) -> None:
+    said = shown[1].get("runs", {"Host": host.format(port=shown[1].port)})
+    assert said.status == 400
+    assert b"rate" not in said.body
+
+
+def test_localhost_is_this_machine_too(shown: tuple[Project, View]) -> None:
+    assert shown[1].get("runs", {"Host": f"localhost:{shown[1].port}"}).status == 200
+
+
+@pytest.mark.parametrize(
+    "token", ["", "x", "%00", "%C3%A9", "{token}x", "{token}%2F", "run", "x" * 4000]
+)
+def test_a_wrong_token_is_told_where_the_right_one_is(
+    shown: tuple[Project, View], token: str
+) -> None:
+    said = shown[1].send(f"/{token.format(token=shown[1].token)}/runs", {})
+    assert said.status == 403
+    assert said.body == b"open the address in your terminal\n"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"},
+        {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"},
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"},
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:1"},
+    ],
+)
+def test_another_page_may_not_ask(shown: tuple[Project, View], headers: dict[str, str]) -> None:
+    assert shown[1].get("runs", headers).status == 403
+
+
+def test_a_link_may_be_followed_from_anywhere(shown: tuple[Project, View]) -> None:
+    headers = {
+        "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"
+    }  # fmt: skip
+    assert shown[1].get("", headers).status == 200
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"])
+def test_nothing_can_be_changed(shown: tuple[Project, View], method: str) -> None:
+    assert shown[1].get("runs", method=method).status == 405
+
+
+def test_the_head_of_a_page_has_no_body(shown: tuple[Project, View]) -> None:
+    said = shown[1].get("", method="HEAD")
+    assert (said.status, said.body) == (200, b"")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["run/..", "run/%2e%2e", "run/..%2F..%2Fevalcase.toml", "run/%2Fetc%2Fpasswd", "run/.", "run/",
+     "run/20200101-000000-abcdef", "../", "rows/..%2F..?offset=0", "compare/../..",
+     "run/..%5C..%5Cevalcase.toml", "run/%00"],
+)  # fmt: skip
+def test_only_runs_of_the_list_are_found(shown: tuple[Project, View], path: str) -> None:
+    said = shown[1].get(path)
+    assert said.status in (403, 404)
+    assert b"agent" not in said.body
+
+
+@pytest.mark.parametrize("offset", ["", "-1", "1.5", "x", "9" * 20, "%31%00"])
+def test_an_offset_is_a_number_of_bytes(shown: tuple[Project, View], offset: str) -> None:
+    run = shown[0].runs()[-1].name
+    assert shown[1].get(f"rows/{run}?offset={offset}").status == 400
+
+
+def test_clients_that_dawdle_keep_nobody_waiting(shown: tuple[Project, View]) -> None:
+    project, seen = shown
+    idle = []
+    for number in range(60):
+        client = socket.create_connection(("127.0.0.1", seen.port))
+        idle.append(client)
+        request = f"GET /{seen.token}/run/{project.runs()[-1].name} HTTP/1.1\r\n"
+        whole = f"{request}Host: 127.0.0.1:{seen.port}\r\n\r\n"
+        # Half of them never end their request, the others never read what they asked for.
+        client.sendall((request if number % 2 else whole).encode())
+    assert seen.get("runs").status == 200
+    for client in idle:
+        client.close()
+    assert seen.get("runs").status == 200
+
+
+def test_only_this_machine_can_connect(shown: tuple[Project, View]) -> None:
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.2", shown[1].port), timeout=5)
+
+
+def test_a_run_is_opened_by_its_name(project: Project) -> None:
+    project.suite(case("a"))
+    project.run("run")
+    with view(project, "latest") as seen:
+        assert seen.address.endswith(f"/run/{project.runs()[-1].name}")
+
+
+def test_a_run_that_there_is_not_is_refused(project: Project) -> None:
+    done = project.run("view", "nothing", "--no-browser")
+    assert done.code == 2
+    assert "there is no run `nothing`" in done.err
+
+
+def test_a_port_that_is_taken_is_said(project: Project) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = project.run_process("view", "--no-browser", "--port", f"{port}")
+    assert done.code == 2
+    assert f"port {port} can't be used" in done.err
+
+
+def test_a_run_that_goes_on_is_told_row_by_row(project: Project) -> None:
+    gate = Gate(project.path)
+    project.suite(case("a", "gate", expected_output="ok"), case("b", "gate", repeat=2))
+    process = project.start("run", "--concurrency", "1")
+    gate.await_calls(1)
+    with view(project) as seen:
+        (run,) = seen.get("runs").json["runs"]
+        assert run["status"] == "running"
+        page = open_page(seen.get(f"run/{run['id']}").body)
+        assert page.about["watch"]["address"] == f"../rows/{run['id']}"
+        first = seen.get(f"rows/{run['id']}?offset=0").json
+        assert (first["rows"], first["state"]) == ([], "running")
+        gate.let_go(1)
+        gate.await_calls(2)
+        second = seen.get(f"rows/{run['id']}?offset={first['offset']}").json
+        assert [(row["case"], row["verdict"]) for row in second["rows"]] == [("a", "passed")]
+        assert second["rows"][0]["detail"]["input"][0]["parts"] == [{"text": "gate"}]
+        gate.let_go(1)
+        gate.await_calls(3)
+        third = seen.get(f"rows/{run['id']}?offset={second['offset']}").json
+        assert [(row["case"], row["verdict"]) for row in third["rows"]] == [("b", "unfinished")]
+        gate.let_go(1)
+        assert finish(process).code == 0
+        last = seen.get(f"rows/{run['id']}?offset={third['offset']}").json
+        assert [(row["case"], row["passed"]) for row in last["rows"]] == [("b", 2)]
+        assert last["state"] == "completed"
+    gate.close()

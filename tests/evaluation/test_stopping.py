@@ -1,0 +1,218 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evalcase.errors import ConfigError
+from evalcase.evaluation.against import Base
+from evalcase.evaluation.stopping import Stopping, _cases_needed
+from evalcase.model.case import Case
+from evalcase.model.decision import Decision
+from evalcase.model.result import Result, Verdict
+from evalcase.model.table import Table, mark_of
+from evalcase.model.trial import Trial
+from evalcase.project.options import RunOptions
+
+
+def trials(count: int, target: str = "agent", repeat: int = 1, skipped: int = 0) -> list[Trial]:
+    cases = [
+        Case({"id": f"c{number}", "input": [], **({"skip": True} if number < skipped else {})})
+        for number in range(count)
+    ]
+    return [
+        Trial("s", case, target, each, repeat, number)
+        for number, case in enumerate(cases)
+        for each in range(1, repeat + 1)
+    ]
+
+
+def made(rule: Any, count: int, fail_under: float | None = 0.5, **options: Any) -> Stopping:
+    stopping = Stopping(rule, options.pop("seed", 0), fail_under, options.pop("base", None))
+    stopping.arrange("agent", trials(count, **options))
+    stopping.begin()
+    return stopping
+
+
+def result(trial: Trial, verdict: Verdict) -> Result:
+    return Result(trial.key, "", verdict, repeats=trial.repeats, number=trial.number)
+
+
+def feed(stopping: Stopping, *verdicts: str) -> Decision | None:
+    """Results in the order in which trials are started."""
+    for trial, verdict in zip(stopping.ordered["agent"], verdicts, strict=False):
+        if stopping.look(result(trial, verdict)) is not None:  # type: ignore[arg-type]
+            break
+    return stopping.decision
+
+
+def base(**verdicts: bool) -> Base:
+    table = Table("b")
+    for case, passed in verdicts.items():
+        table.add(mark_of(("agent", "s", case)), passed)
+    return Base("before", {"agent": "agent"}, table)
+
+
+# The order
+
+
+def test_the_order_is_that_of_the_seed() -> None:
+    orders = [
+        [trial.case.id for trial in made("likely", 30, seed=seed).ordered["agent"]]
+        for seed in (1, 1, 2)
+    ]
+    assert orders[0] == orders[1] != orders[2]
+    assert sorted(orders[0]) == sorted(orders[2])
+    assert orders[0] != sorted(orders[0])
+
+
+def test_trials_of_a_case_stay_together() -> None:
+    ordered = made("likely", 10, repeat=3).ordered["agent"]
+    assert [trial.repeat for trial in ordered] == [1, 2, 3] * 10
+    assert all(len({trial.number for trial in ordered[at : at + 3]}) == 1 for at in range(0, 30, 3))
+
+
+# Certain
+
+
+def test_enough_have_passed() -> None:
+    decision = feed(made("certain", 10), *["passed"] * 10)
+    assert decision is not None
+    assert (decision.outcome, decision.seen, decision.cases) == ("met", 5, 10)
+    assert (decision.low, decision.high) == (0.5, 1.0)
+
+
+def test_too_many_have_not() -> None:
+    verdicts = ["failed", "errored", "ungraded", "failed", "failed", "failed"]
+    decision = feed(made("certain", 10), *verdicts)
+    assert decision is not None
+    assert (decision.outcome, decision.seen) == ("missed", 6)
+    assert (decision.low, decision.high) == (0.0, 0.4)
+
+
+def test_as_long_as_it_may_go_either_way_it_goes_on() -> None:
+    assert feed(made("certain", 10), *["passed"] * 4, *["failed"] * 5) is None
+
+
+def test_what_is_skipped_is_no_case() -> None:
+    stopping = made("certain", 10, skipped=4)
+    tried = [trial for trial in stopping.ordered["agent"] if not trial.case.skip]
+    said = [stopping.look(result(trial, "passed")) for trial in tried[:3]]
+    assert said[2] is not None
+    assert stopping.decision is not None
+    assert stopping.decision.cases == 6
+
+
+@pytest.mark.parametrize(
+    ("rate", "total", "need"),
+    [(0.5, 10, 5), (0.8, 10, 8), (0.81, 10, 9), (0.0, 10, 0), (1.0, 10, 10), (0.07, 100, 7),
+     (0.29, 100, 29), (1.5, 10, 11)],
+)  # fmt: skip
+def test_how_many_must_pass_is_what_the_exit_code_asks(rate: float, total: int, need: int) -> None:
+    assert _cases_needed(rate, total) == need
+    assert all((passed / total >= rate) == (passed >= need) for passed in range(total + 1))
+
+
+# Likely
+
+
+def test_it_is_likely_long_before_it_is_certain() -> None:
+    decision = feed(made("likely", 500, 0.8), *["passed"] * 500)
+    assert decision is not None
+    assert decision.outcome == "met"
+    assert decision.seen < 40
+    assert 0.8 <= decision.low < decision.high == 1.0
+
+
+def test_and_so_it_is_when_too_few_pass() -> None:
+    decision = feed(made("likely", 500, 0.8), *["passed", "failed"] * 250)
+    assert decision is not None
+    assert decision.outcome == "missed"
+    assert decision.seen < 60
+    assert decision.high < 0.8
+
+
+# In turn, and whole
+
+
+def test_who_is_done_first_waits_for_those_ahead() -> None:
+    """Those that are quick may be those that pass."""
+    stopping = made("certain", 10)
+    first, *others = stopping.ordered["agent"]
+    assert [stopping.look(result(trial, "passed")) for trial in others] == [None] * 9
+    said = stopping.look(result(first, "failed"))
+    assert said == "decided after 6 of 10 cases: the pass rate can't be below 0.5 any more"
+
+
+def test_only_whole_cases_count() -> None:
+    stopping = made("certain", 2, repeat=3)
+    looks = [stopping.look(result(trial, "passed")) for trial in stopping.ordered["agent"]]
+    assert [look is not None for look in looks] == [False, False, True, False, False, False]
+
+
+def test_after_a_decision_nothing_changes_it() -> None:
+    stopping = made("certain", 10)
+    decision = feed(stopping, *["passed"] * 5)
+    rest = stopping.ordered["agent"][5:]
+    assert [stopping.look(result(trial, "failed")) for trial in rest] == [None] * 5
+    assert stopping.decision == decision
+
+
+def test_several_targets_are_each_bounded() -> None:
+    stopping = Stopping("likely", 0, 0.6)
+    for target in ("a", "b"):
+        stopping.arrange(target, trials(100, target))
+    stopping.begin()
+    for trial in stopping.ordered["a"]:
+        assert stopping.look(result(trial, "passed")) is None  # half of all may still fail
+    more = [stopping.look(result(trial, "passed")) for trial in stopping.ordered["b"][:20]]
+    assert any(more)
+    assert stopping.decision is not None
+    assert stopping.decision.cases == 200
+
+
+# Against a run
+
+
+def test_worse_than_before() -> None:
+    before = base(**{f"c{number}": True for number in range(20)})
+    decision = feed(made("likely", 20, None, base=before), *["failed"] * 20)
+    assert decision is not None
+    assert str(decision) == "decided after 8 of 20 cases: worse than before (0 fixed, 8 broken)"
+    assert not decision.is_good
+
+
+def test_better_than_before() -> None:
+    before = base(**{f"c{number}": False for number in range(20)})
+    decision = feed(made("likely", 20, None, base=before), *["passed"] * 20)
+    assert decision is not None
+    assert (decision.outcome, decision.is_good) == ("better", True)
+
+
+def test_cases_without_a_verdict_before_say_nothing() -> None:
+    before = base(**{f"c{number}": True for number in range(4)})
+    assert feed(made("likely", 20, None, base=before), *["failed"] * 20) is None
+
+
+def test_nothing_in_common() -> None:
+    with pytest.raises(ConfigError, match="has no verdict on any of these cases"):
+        made("likely", 5, None, base=base(other=True))
+
+
+# What is asked for
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"stop": "likely"}, "there is neither"),
+        ({"stop": "likely", "against": "x", "fail_under": 0.5}, "there is both"),
+        ({"against": "x"}, "needs `--stop likely`"),
+        ({"stop": "certain", "against": "x"}, "needs `--stop likely`"),
+        ({"stop": "soon", "fail_under": 0.5}, "one of certain, likely"),
+        ({"stop": "likely", "fail_under": 0.5, "fail_fast": True}, "say one"),
+    ],
+)
+def test_what_can_not_be_decided_is_refused(options: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ConfigError, match=complaint):
+        RunOptions(**options)

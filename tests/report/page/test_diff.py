@@ -1,0 +1,68 @@
+"""What differs between two texts, as the page finds it: its script is run by node."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from docs.regenerate import ROOT
+from evalcase.report import page
+
+NODES = [str(ROOT / ".venv-servers" / "bin" / "node"), "node"]
+TRY = """
+const pairs = JSON.parse(require('fs').readFileSync(0, 'utf8'));
+console.log(JSON.stringify(pairs.map(([left, right]) => diffTexts(left, right))));
+"""
+
+
+def find_node() -> str:
+    found = next((node for node in NODES if shutil.which(node)), None)
+    if found is None:
+        pytest.skip("no node: `make test` brings one")
+    return found
+
+
+def diff(pairs: list[tuple[str, str]]) -> list[dict[str, object]]:
+    script = (Path(page.__path__[0]) / "diff.js").read_text(encoding="utf-8")
+    done = subprocess.run(
+        [find_node(), "-e", script + TRY], input=json.dumps(pairs).encode(),
+        capture_output=True, check=True,
+    )  # fmt: skip
+    found: list[dict[str, object]] = json.loads(done.stdout)
+    return found
+
+
+def test_known_differences() -> None:
+    a, b, c = diff([("the red fox", "the brown fox"), ("same", "same"), ("", "new")])
+    assert a["runs"] == [
+        [True, "the ", "the "], [False, "red", "brown"], [True, " fox", " fox"]
+    ]  # fmt: skip
+    assert b["runs"] == [[True, "same", "same"]]
+    assert c["runs"] == [[False, "", "new"]]
+
+
+def test_nothing_is_lost_and_what_is_the_same_is_the_same() -> None:
+    chance = random.Random(3)
+    words = ["one", "two", "three", " ", " ", "\n", ", ", "ß", "日本", "🙂", "."]
+    pairs = [
+        tuple("".join(chance.choices(words, k=chance.randint(0, 40))) for _ in range(2))
+        for _ in range(300)
+    ]
+    for (left, right), found in zip(pairs, diff(pairs), strict=True):  # type: ignore[arg-type]
+        runs: list[list[object]] = found["runs"]  # type: ignore[assignment]
+        assert "".join(str(run[1]) for run in runs) == left
+        assert "".join(str(run[2]) for run in runs) == right
+        assert all(run[1] == run[2] for run in runs if run[0])
+
+
+def test_texts_that_are_too_different_go_by_lines_and_say_so() -> None:
+    chance = random.Random(5)
+    one, other = (" ".join(str(chance.random()) for _ in range(4_000)) + "\n" for _ in range(2))
+    (found,) = diff([(one + "equal line\n", other + "equal line\n")])
+    assert found["remark"] == "Too different to compare word by word: lines are compared."
+    assert found["runs"] == [[False, one, other], [True, "equal line\n", "equal line\n"]]

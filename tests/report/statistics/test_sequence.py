@@ -1,0 +1,107 @@
+"""What may be said at every look: bounds that hold, and decisions that are seldom wrong."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import comb
+
+import pytest
+
+from benchmarks.stopping import stop_against, stop_likely
+from evalcase.report.statistics.sequence import ALPHA, PassSequence, weigh_change
+
+
+def after(total: int, *passed: bool) -> PassSequence:
+    sequence = PassSequence(total)
+    for each in passed:
+        sequence.add(each)
+    return sequence
+
+
+def kept(total: int, seen: int, passed: int) -> list[int]:
+    """The rule as it is written, without shortcuts."""
+
+    def beta(a: int, b: int) -> float:
+        return 1 / ((a + b - 1) * comb(a + b - 2, a - 1))
+
+    return [
+        whole
+        for whole in range(passed, passed + total - seen + 1)
+        if comb(total - seen, whole - passed) * beta(1 + whole, 1 + total - whole)
+        / beta(1 + passed, 1 + seen - passed) > ALPHA / (total + 1)
+    ]  # fmt: skip
+
+
+def test_at_first_everything_may_be() -> None:
+    assert (after(20).low, after(20).high) == (0, 20)
+
+
+def test_at_the_end_it_is_known() -> None:
+    sequence = after(5, True, False, True, True, False)
+    assert (sequence.low, sequence.high) == (3, 3)
+
+
+@pytest.mark.parametrize(("seen", "passed"), [(5, 5), (20, 3), (20, 10), (29, 29), (1, 0)])
+def test_the_ends_are_those_of_the_rule(seen: int, passed: int) -> None:
+    """Its first look is at the last of these cases, so that nothing was given up before."""
+    sequence = PassSequence(30)
+    sequence.seen, sequence.passed = seen - 1, passed - (passed > 0)
+    sequence.add(passed > 0)
+    numbers = kept(30, seen, passed)
+    assert (sequence.low, sequence.high) == (numbers[0], numbers[-1])
+    assert numbers == list(range(numbers[0], numbers[-1] + 1))
+
+
+def test_what_was_given_up_stays_so() -> None:
+    sequence = PassSequence(200)
+    bounds = [(0, 200)]
+    for number in range(200):
+        sequence.add(number % 4 > 0)
+        bounds.append((sequence.low, sequence.high))
+    assert [low for low, _ in bounds] == sorted(low for low, _ in bounds)
+    assert [high for _, high in bounds] == sorted((high for _, high in bounds), reverse=True)
+    assert bounds[-1] == (150, 150)
+
+
+def test_what_can_not_be_is_never_said() -> None:
+    """What it was sure of turns out wrong, as it does in one of twenty suites."""
+    sequence = after(200, *[True] * 60, *[False] * 100)
+    assert 60 <= sequence.low <= sequence.high <= 100
+
+
+def test_all_orders_of_a_small_suite_hold_the_truth() -> None:
+    """Not simulated: every order there is."""
+    wrong = orders = 0
+    for passing in combinations(range(10), 3):
+        sequence = PassSequence(10)
+        orders += 1
+        held = True
+        for place in range(10):
+            sequence.add(place in passing)
+            held = held and sequence.low <= 3 <= sequence.high
+        wrong += not held
+    assert wrong / orders <= ALPHA
+
+
+@pytest.mark.parametrize("passing", [40, 39])
+def test_a_likely_stop_is_seldom_wrong(passing: int) -> None:
+    """The benchmark `stopping` has 10,000 runs of each."""
+    assert stop_likely(50, passing, 40, 200, seed=3).wrong <= ALPHA
+
+
+def test_a_stop_against_a_run_is_seldom_wrong() -> None:
+    assert stop_against(100, 0.1, 0.1, 300, seed=3).wrong <= ALPHA
+
+
+def test_weighing() -> None:
+    assert weigh_change(0, 0) == pytest.approx(1)
+    assert weigh_change(1, 0) == pytest.approx(1)
+    assert weigh_change(8, 0) == pytest.approx(2**8 / 9)
+    assert weigh_change(3, 9) == pytest.approx(2**12 / 13 / comb(12, 3))
+    assert weigh_change(100_000, 0) > 1e300
+
+
+def test_a_fair_bet() -> None:
+    """Its mean over all ways that a coin can fall is 1."""
+    mean = sum(comb(12, fixed) / 2**12 * weigh_change(fixed, 12 - fixed) for fixed in range(13))
+    assert mean == pytest.approx(1)
