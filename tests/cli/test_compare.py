@@ -414,3 +414,23 @@ def test_output_goes_to_a_file(project: Project) -> None:
     done = project.run("compare", "-o", "out.md", "--format", "markdown", "--fail-on", "broken")
     assert (done.code, done.out) == (1, "")
     assert "1 broken" in (project.path / "out.md").read_text()
+
+
+# Nothing is compared with itself
+
+
+def test_a_baseline_of_the_head_itself_is_refused(project: Project) -> None:
+    two_runs(project, {"a": "yes"}, {"a": "no"})
+    project.run("report", "--format", "jsonl", "-o", "self.jsonl")
+    done = project.run("compare", "--baseline", "self.jsonl", "--fail-on", "broken")
+    assert (done.code, done.out) == (2, "")
+    assert "there is nothing to compare" in done.err
+
+
+def test_a_target_of_a_run_is_not_compared_with_itself(project: Project) -> None:
+    two_runs(project, {"a": "yes"}, {"a": "no"})
+    run = project.runs()[1].name
+    (target,) = {each["target"] for each in project.rows()}
+    done = project.run("compare", run, run, "--targets", target, target, "--fail-on", "broken")
+    assert done.code == 2
+    assert "there is nothing to compare" in done.err

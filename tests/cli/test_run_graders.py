@@ -62,3 +62,25 @@ def test_a_grader_s_own_limit_counts_more(project: Project) -> None:
     graders = [{"type": "python", "value": "asking:never", "timeout_s": 0.02}]
     project.suite(case("a"), graders=graders)
     assert "gave no grade within 0.02 s" in project.run("run").out
+
+
+DATA = """\
+  json_equals: $.a, $.x: missing
+  expected   │ got
+  {          │ {
+    "a": 1,  │   "a": 2
+         ^   │        ^
+    "x": 0   │
+  }          │ }
+"""
+
+
+def test_what_is_allowed_is_not_shown_as_a_difference(project: Project) -> None:
+    grader = {"type": "json_equals", "value": {"a": 1, "x": 0}, "extra": "allow"}
+    project.suite({"id": "a", "input": 'say {"a": 2, "k": 3}', "graders": [grader]})
+    assert DATA in project.run("run").out
+
+
+def test_a_key_that_is_not_expected_is_said_to_be_so(project: Project) -> None:
+    project.suite({"id": "a", "input": 'say {"a": 1, "k": 3}', "expected_output": {"a": 1}})
+    assert "\n  $.k: not expected\n" in project.run("run").out

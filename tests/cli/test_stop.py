@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.run.project import Done, Project
+from tests.run.project import Done, Project, cases
 
 
 @pytest.fixture
@@ -173,3 +173,14 @@ def test_a_run_without_the_cases_is_no_base(project: Project) -> None:
     assert (done.code, project.calls()) == (2, [])
     assert "has no verdict on any of these cases" in done.err
     assert len(project.runs()) == 1
+
+
+def test_a_target_that_the_base_lacks_is_refused_before_anything_is_asked(project: Project) -> None:
+    project.suite(*cases(9))
+    project.run("run", "--target", "echo")
+    done = project.run(
+        "run", "--target", "echo", "--target", "python:agent:answer", "--against", "latest",
+        "--stop", "likely",
+    )  # fmt: skip
+    assert (done.code, project.calls()) == (2, [])
+    assert "has no results of `python:agent:answer` to compare with" in done.err

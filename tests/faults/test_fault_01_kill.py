@@ -68,7 +68,9 @@ def test_fault_01_an_agent_that_ends_the_whole_process_costs_its_own_trial_only(
     project: Project,
 ) -> None:
     project.add_to_agent(
-        "def fatal(q: Question):\n    os._exit(0) if q.case == 'x' else None\n    return 'ok'"
+        "def fatal(q: Question):\n"
+        "    os.kill(os.getpid(), 9) if q.case == 'x' else None\n"
+        "    return 'ok'\n"
     )
     project.suite(*cases(3), case("x"))
     project.run_process("run", "--target", "python:agent:fatal", "--concurrency", "1")

@@ -11,7 +11,7 @@ from tests.run.project import CONFIG, Project, case
 ALARM = """
 import os, sys
 
-HERE = os.getcwd()
+HERE, end = os.getcwd(), os._exit
 FORBIDDEN = (
     "socket.connect", "socket.bind", "socket.getaddrinfo", "subprocess.Popen", "os.system",
     "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "pty.spawn", "ctypes.dlopen",
@@ -22,12 +22,12 @@ def alarm(event, arguments):
     is_code = event == "exec" and arguments[0].co_filename.startswith(HERE)
     if event in FORBIDDEN or is_code:
         os.write(2, f"ALARM {event} {arguments}\\n".encode())
-        os._exit(99)
+        end(99)
 
 sys.addaudithook(alarm)
 """
 
-TRAP = "open('pwned', 'w')\n"
+TRAP = "open('pwned', 'w')\nanswer = grade = None\n"
 
 MEAN = {
     "id": "mean",

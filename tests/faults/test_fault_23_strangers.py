@@ -90,7 +90,8 @@ LOOKS: dict[str, list[str]] = {
     "list": ["list"],
     "report": ["report", "latest"],
     "report of a case": ["report", "latest", "--case", "c0"],
-    **{f"report as {form}": ["report", "latest", "--format", form] for form in FORMS},
+    **{f"report as {form}": ["report", "latest", "--format", form, "-o", "x"] for form in FORMS},
+    "report as JSON lines": ["report", "latest", "--format", "jsonl"],
 }
 USES: dict[str, list[str]] = {
     "resume": ["resume"],
@@ -329,7 +330,7 @@ def test_fault_23_a_recorded_case_names_no_code_that_grades(scene: Scene) -> Non
         {"type": "python:trap:answer"},
         {"type": "all", "value": [{"type": "script", "value": ["touch", "pwned"]}]},
         {"type": "judge", "value": "right", "target": "command:touch pwned"},
-        {"type": "judge", "value": "ok", "panel": ["echo", "echo", "command:touch pwned"]},
+        {"type": "judge", "value": "ok", "panel": ["echo", "agent", "command:touch pwned"]},
         {"type": "contains", "value": "harmless"},
     ]
     data = {"id": "c0", "input": [{"role": "user", "content": "say ok"}], "graders": graders}
@@ -343,7 +344,7 @@ def test_fault_23_a_recorded_case_names_no_code_that_grades(scene: Scene) -> Non
         '  grader    {"type":"python:trap:answer"}',
         '  grader    {"type":"all","value":[{"type":"script","value":["touch","pwned"]}]}',
         '  grader    {"type":"judge","value":"right","target":"command:touch pwned"}',
-        '  grader    {"type":"judge","value":"ok","panel":["echo","echo","command:touch pwned"]}',
+        '  grader    {"type":"judge","value":"ok","panel":["echo","agent","command:touch pwned"]}',
         "nothing of that was done; if you trust the record, say --trust",
     ]
     with watching(scene.outside) as witness:

@@ -73,7 +73,7 @@ def test_fault_31_a_run_that_was_killed_before_it_had_a_record_is_not_made_up_fo
     project.suite(case("one"))
     assert project.run("run", "--quiet").code == 0
     (project.path / "oom.py").write_text(
-        "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n"
+        "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\nanswer = None\n"
     )
     assert project.run_process("run", "--quiet", "--target", "python:oom:answer").code == -9
     assert project.run("resume", "--retry-errored", "--quiet").code == 2

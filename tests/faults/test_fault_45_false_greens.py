@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from tests.run.project import Project
@@ -72,3 +73,49 @@ def test_fault_45_a_null_is_a_value_and_ends_nothing(project: Project) -> None:
         json=('{"a": 1}', {"type": "json_equals", "value": None}),
     )
     assert found == {"null": "passed", "zero": "failed", "json": "failed"}
+
+
+AGENT = """
+import json
+
+def answer(messages):
+    return {"messages": json.loads(messages[-1]["content"])}
+"""
+CALL = {"role": "assistant", "tool_calls": [{"tool": "find", "input": {"n": 1}}]}
+RIGHT, WRONG = ({"role": "assistant", "content": text} for text in ("RIGHT", "WRONG"))
+
+
+def test_fault_45_nothing_that_is_expected_goes_unchecked(project: Project) -> None:
+    (project.path / "repeat.py").write_text(AGENT)
+    said: dict[str, tuple[list[Any], Any]] = {
+        "text": ([CALL, WRONG], "trajectory"),
+        "calls": ([RIGHT], {"type": "similarity", "threshold": 0.9}),
+        "well": ([CALL, RIGHT], "trajectory"),
+        "also": ([CALL, RIGHT], {"type": "similarity", "threshold": 0.9}),
+    }
+    project.suite(
+        *[
+            {"id": name, "input": json.dumps(messages), "graders": [grader],
+             "expected_output": [CALL, RIGHT]}
+            for name, (messages, grader) in said.items()
+        ],
+        target="python:repeat:answer",
+    )  # fmt: skip
+    project.run("run", "--json")
+    passed = {"well": "passed", "also": "passed"}
+    assert project.verdicts() == {"text": "failed", "calls": "failed", **passed}
+
+
+def test_fault_45_what_lets_every_answer_pass_is_told(project: Project) -> None:
+    project.suite(
+        {"id": "any", "input": "say x", "expected_output": "zzz",
+         "graders": [{"type": "similarity", "threshold": 0}]},
+        {"id": "none", "input": "say x", "expected_output": "zzz", "threshold": 0.5,
+         "graders": [{"type": "expected", "weight": 0}, {"contains": "x"}]},
+        {"id": "counts", "input": "say x", "expected_output": "zzz", "threshold": 0.5,
+         "graders": [{"type": "expected", "weight": 0, "required": True}, {"contains": "x"}]},
+    )  # fmt: skip
+    told = project.run("check").out
+    assert "`similarity` compares with it, and passes at any score" in told
+    assert "`expected` compares with it, and counts for nothing" in told
+    assert told.count("note[not-compared]") == 2

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from evalcase.grade.apply import Graded, grade_answer, needs_expected
+from evalcase.grade.apply import Graded, grade_answer, left_to_compare
+from evalcase.graders.combine import AllGrader
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.graders.python import PythonGrader
 from evalcase.model.answer import Answer
@@ -19,6 +20,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
+from evalcase.plugins.graders import make_grader
 from evalcase.system.guests import Guests
 from evalcase.system.queue_time import queueing
 from tests.graders.expectation import answer_of, context_of
@@ -243,7 +245,39 @@ def test_fault_09_an_answer_that_was_cut_does_not_pass_as_equal() -> None:
 def test_the_built_in_comparison_is_added_unless_something_compares_or_judges(
     fields: dict[str, Any], graders: list[NamedGrader], needed: bool
 ) -> None:
-    assert needs_expected(context_of(answer_of(""), **fields).case, graders) is needed
+    assert bool(left_to_compare(context_of(answer_of(""), **fields).case, graders)) is needed
+
+
+CALL = {"role": "assistant", "tool_calls": [{"tool": "find"}]}
+TEXT = {"role": "assistant", "content": "It rains."}
+
+
+@pytest.mark.parametrize(
+    ("expected", "graders", "left"),
+    [
+        ([CALL, TEXT], [], {"calls", "content"}),
+        ([CALL, TEXT], ["trajectory"], {"content"}),
+        ([CALL, TEXT], ["similarity"], {"calls"}),
+        ([CALL, TEXT], ["json_equals"], {"calls"}),
+        ([CALL, TEXT], ["trajectory", "similarity"], set()),
+        ([CALL, TEXT], ["expected"], set()),
+        ([CALL], ["trajectory"], set()),
+        ([CALL], ["similarity"], {"calls"}),
+        ([TEXT], ["trajectory"], {"content"}),
+        ([TEXT], ["similarity"], set()),
+        ([{**CALL, "content": ""}], ["trajectory"], set()),
+        ([{**CALL, "content": None}], ["trajectory"], set()),
+        ([CALL, {"role": "user", "content": "x"}], ["trajectory"], set()),
+    ],
+)
+def test_what_a_grader_does_not_compare_is_left_to_the_built_in_comparison(
+    expected: list[Any], graders: list[str], left: set[str]
+) -> None:
+    case = context_of(answer_of(""), expected_output=expected).case
+    made = [make_grader({"type": name, "threshold": 0.5}) for name in graders]
+    assert left_to_compare(case, made) == left
+    inside = [replace(each, grader=AllGrader((each,))) for each in made]
+    assert left_to_compare(case, inside) == left, "also inside of others"
 
 
 def test_an_expected_output_with_nothing_to_compare_is_ungraded_and_says_so() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import evalcase
 from evalcase.errors import ConfigError
-from evalcase.grade.apply import grade_answer, needs_expected
+from evalcase.grade.apply import grade_answer, left_to_compare
 from evalcase.model.codec import decode, encode
 from evalcase.model.grade import Grade, Score
 from evalcase.model.grader import NamedGrader
@@ -172,9 +172,9 @@ def test_the_place_in_the_code_is_that_of_the_one_inside() -> None:
 
 def test_one_inside_that_compares_with_what_is_expected_counts() -> None:
     case = context_of(answer_of("4"), expected_output="4").case
-    assert needs_expected(case, [make_grader({"type": "all", "value": [python("passes")]})])
+    assert left_to_compare(case, [make_grader({"type": "all", "value": [python("passes")]})])
     deep: Any = {"type": "all", "value": [{"type": "any", "value": [{"type": "expected"}]}]}
-    assert not needs_expected(case, [make_grader(deep)])
+    assert not left_to_compare(case, [make_grader(deep)])
 
 
 def python(function: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.grade.apply import grade_answer, needs_expected
+from evalcase.grade.apply import grade_answer, left_to_compare
 from evalcase.graders.judging.neutral import BREAK, neutralise
 from evalcase.graders.judging.ready import NAMES, read_rubric, rubric_text
 from evalcase.model.answer import Answer
@@ -333,8 +333,8 @@ def test_a_judge_that_is_told_what_is_expected_takes_the_place_of_the_comparison
     named = make_grader({"type": "judge", "target": "judge", **options})
     said = [{"role": "assistant", "content": "x"}]
     case = Case({"id": "a", "input": [], "expected_output": said})
-    assert named.compares_expected == compares
-    assert needs_expected(case, [named]) == (not compares)
+    assert bool(named.compared) == compares
+    assert bool(left_to_compare(case, [named])) == (not compares)
 
 
 def test_the_same_judge_is_not_in_a_panel_twice() -> None:
@@ -352,3 +352,12 @@ def test_control_tokens_of_all_sorts_are_broken(token: str) -> None:
 @pytest.mark.parametrize("text", ["a < b | c > d", "<turn>", "List<T|U>", "<b>bold</b>", "x<|y"])
 def test_what_is_no_control_token_stays(text: str) -> None:
     assert neutralise(text) == (text, 0)
+
+
+def test_a_reply_that_calls_a_tool_is_no_verdict() -> None:
+    called = reply("met", tool_calls=[{"tool": "verdict", "input": {"c1": "met"}}])
+    grade = judged(Judge(called, called, reply("not_met")), **ONE)
+    assert (grade.score, grade.details["votes"][0]["attempts"]) == (0.0, 3)
+    grade = judged(Judge(*[called] * 3), **ONE)
+    assert grade.failure is not None
+    assert grade.failure.kind == "judge-unparseable"

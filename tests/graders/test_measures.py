@@ -47,7 +47,7 @@ def test_a_grader_that_compares_with_what_is_expected_takes_its_place(tmp_path: 
     for grader, graded in [
         ("json_equals", ["json_equals"]),
         ({"json_equals": {"a": 1}}, ["json_equals", "expected"]),
-        ("trajectory", ["trajectory"]),
+        ("trajectory", ["trajectory", "expected"]),
         ({"any": ["json_equals", {"contains": "x"}]}, ["any"]),
     ]:
         case = Case(id="a", input="{}", expected_output={"a": 1}, graders=[grader])

@@ -45,7 +45,8 @@ def project(
     folder = tmp_path / source.name
     shutil.copytree(source, folder)
     for module in MODULES:
-        (folder / f"{module}.py").write_text(CANARY)
+        # Whatever is looked for in it, it may have.
+        (folder / f"{module}.py").write_text(CANARY + "def __getattr__(name): ...\n")
     monkeypatch.chdir(folder)
     return folder
 
@@ -301,7 +302,7 @@ def test_a_grader_that_judges_needs_a_judge_or_names_one(
 
 
 def test_no_function_is_imported_to_find_out_whether_it_compares(folder: Path) -> None:
-    (folder / "checks.py").write_text(CANARY)
+    (folder / "checks.py").write_text(CANARY + "def yes(text): return True\n")
     expected = "[{role: user, content: a}, {role: assistant, content: 1}]"
     case = f"{{id: a, input: x, graders: [python:checks:yes], expected_output: {expected}}}"
     write(folder, a__eval__yaml=f"- {case}\n")
@@ -389,3 +390,27 @@ def test_a_rule_for_a_tool_that_is_misspelt_is_told(
     found = [problem.message for problem in evalcase.check(".")]
     assert (found == []) == (said is None)
     assert all(said is not None and said in message for message in found)
+
+
+def test_a_function_that_its_file_does_not_have_is_told_with_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "agent.py").write_text(CANARY + "def answer(text): return text\n")
+    (tmp_path / "evalcase.toml").write_text(
+        'target = "a"\n[targets.a]\nkind = "python"\nfunction = "agent:anser"\n'
+    )
+    (tmp_path / "a.eval.yaml").write_text(
+        "- {input: x, expected_output: x, target: 'python:agent:reply'}\n"
+        "- {input: y, graders: ['python:agent:judge', {python: ./agent.py:answr}]}\n"
+        "- {input: z, expected_output: x, target: 'python:agent:answer'}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    problems = evalcase.check(".")
+    assert [(each.code, each.place, each.message) for each in problems] == [
+        ("unknown-target", "evalcase.toml:4:12", "agent.py has no `anser`"),
+        ("unknown-target", "a.eval.yaml:1:42", "agent.py has no `reply`"),
+        ("unknown-grader", "a.eval.yaml:2:24", "agent.py has no `judge`"),
+        ("unknown-grader", "a.eval.yaml:2:55", "agent.py has no `answr`"),
+    ]
+    assert problems[0].hint == "did you mean `answer`?"
+    assert not list(tmp_path.glob("*.sang"))

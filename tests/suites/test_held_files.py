@@ -61,7 +61,7 @@ def _cases(path: Path) -> list[object]:
 
 def test_the_file_of_a_function_has_to_be_there(tmp_path: Path) -> None:
     (tmp_path / "evalcase.toml").write_text("")
-    (tmp_path / "there.py").write_text("raise SystemExit")
+    (tmp_path / "there.py").write_text("raise SystemExit\nf = g = None\n")
     (tmp_path / "a.eval.yaml").write_text(
         "input: x\ngraders:\n- python: ./there.py:f\n- python: ./gone.py:f\n- python:./gone.py:g\n"
     )

@@ -14,7 +14,7 @@ from evalcase.cli.compared_sides import Asked, open_sides
 from evalcase.cli.explained import explained
 from evalcase.cli.reports.size import max_size_option
 from evalcase.cli.runs_place import look_for_runs
-from evalcase.cli.terminal import columns_of, style_for
+from evalcase.cli.terminal import columns_of, shown, style_for
 from evalcase.errors import ConfigError
 from evalcase.report.compare.compared import EFFECT, Compared
 from evalcase.report.compare.comparison import compare_sides
@@ -158,19 +158,20 @@ _FORMS: dict[str, Form] = {"text": _text, "markdown": _markdown, "json": _json}
 
 def _write_page(compared: Compared, path: str | None, max_size: int) -> None:
     from evalcase.cli.reports.compared_page import write_compared_html
-    from evalcase.cli.reports.forms import write_pieces
+    from evalcase.cli.reports.forms import refuse_terminal, write_pieces
 
     pieces = write_compared_html(compared, max_size)
     if path is not None:
         write_pieces(pieces, path)
         return
+    refuse_terminal("html", sys.stdout)
     for piece in pieces:
         sys.stdout.buffer.write(piece)
 
 
 def _write(form: Form, compared: Compared, path: str | None) -> None:
     if path is None:
-        for line in form(compared, columns_of(sys.stdout), style_for(sys.stdout)):
+        for line in shown(form(compared, columns_of(sys.stdout), style_for(sys.stdout))):
             sys.stdout.write(line + "\n")
         return
     lines = list(form(compared, 80, PLAIN))

@@ -49,13 +49,19 @@ def open_sides(asked: Asked, config: Config, runs_dir: str | None, stack: ExitSt
     if len(asked.names) == 1 or (not asked.names and asked.targets is not None):
         return _pair_alone(open_side(asked.names[0] if asked.names else "latest"), asked.targets)
     names = asked.names or ("previous", "latest")
-    base, head = open_side(names[0]), open_side(names[1])
-    if asked.targets is None and _is_same(base, head):
-        raise ConfigError(f"base and head are both {head.label}: there is nothing to compare")
-    return _pair(base, head, asked.targets)
+    return _pair(open_side(names[0]), open_side(names[1]), asked.targets)
 
 
 def _pair(base: Side, head: Side, targets: tuple[str, str] | None) -> Sides:
+    """Raise ConfigError if something would be compared with itself: whatever is asked then, nothing
+    would ever be worse."""
+    sides = _pair_different(base, head, targets)
+    if _is_same(base, head) and any(one == other for one, other in sides.targets.items()):
+        raise ConfigError(f"base and head are both {head.label}: there is nothing to compare")
+    return sides
+
+
+def _pair_different(base: Side, head: Side, targets: tuple[str, str] | None) -> Sides:
     if targets is not None:
         return Sides(
             base, head, {require_target(targets[1], head): require_target(targets[0], base)}
@@ -85,13 +91,23 @@ def _pair_alone(side: Side, targets: tuple[str, str] | None) -> Sides:
 
 def _is_same(base: Side, head: Side) -> bool:
     one, other = base.kept, head.kept
+    if isinstance(one, TrialsFile) and isinstance(other, TrialsFile):
+        return os.path.realpath(one.path) == os.path.realpath(other.path)
+    if isinstance(one, TrialsFile) and isinstance(other, KeptRun):
+        return _is_file_of(one, other)
+    if isinstance(one, KeptRun) and isinstance(other, TrialsFile):
+        return _is_file_of(other, one)
     if not isinstance(one, KeptRun) or not isinstance(other, KeptRun):
-        return isinstance(one, TrialsFile) and isinstance(other, TrialsFile) and (
-            os.path.realpath(one.path) == os.path.realpath(other.path)
-        )  # fmt: skip
+        return False
     if os.path.realpath(one.run.path) != os.path.realpath(other.run.path):
         return False
     return (one.grading or one.gradings) == (other.grading or other.gradings)
+
+
+def _is_file_of(file: TrialsFile, kept: KeptRun) -> bool:
+    """Whether a file has the trials of a run. It doesn't say of which grading: with several, it may
+    be another."""
+    return file.runs == (kept.run.id,) and kept.gradings == 1
 
 
 def _several(side: Side) -> str:

@@ -147,7 +147,9 @@ def _remark(listed: ListedRun, kept: KeptRun, own: bool) -> str:
         of = f"{done:,} trials" if planned is None else f"{done:,} of {planned:,} trials"
         hint = suggest_next(read_evaluated(kept), listed.id, is_own=own)
         where = "" if own else ", not made by you here"
-        said.append(f"incomplete, {of}{where}{': ' if hint else ''}{hint}")
+        decision = kept.end.decision
+        word = f"incomplete, {of}" if decision is None else str(decision)
+        said.append(f"{word}{where}{': ' if hint else ''}{hint}")
     return "; ".join(said)
 
 

@@ -8,7 +8,7 @@ import sys
 from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.explained import explained
-from evalcase.cli.reports.forms import FORMS, write_file, write_form
+from evalcase.cli.reports.forms import FORMS, refuse_terminal, write_file, write_form
 from evalcase.cli.reports.reported import Reported, Wanted
 from evalcase.cli.reports.size import max_size_option
 from evalcase.cli.runs_place import look_for_runs
@@ -105,6 +105,7 @@ def command(
 
 def _print(form: str, reported: Reported) -> None:
     out = sys.stdout
+    refuse_terminal(form, out)
     for piece in write_form(form, replace(reported, style=style_for(out), width=columns_of(out))):
         if isinstance(piece, bytes):
             out.buffer.write(piece)

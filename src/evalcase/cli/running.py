@@ -25,6 +25,7 @@ from evalcase.cli.exit_codes import exit_code, first_code
 from evalcase.cli.reports.requested import Request, write_reports
 from evalcase.cli.streams import Streams, discard, take_streams
 from evalcase.cli.terminal import columns_of, style_for, write_prose
+from evalcase.cli.terminal import shown as as_shown
 from evalcase.cli.watching import shown
 from evalcase.errors import EvalcaseError
 from evalcase.evaluation.conduct import Evaluation
@@ -173,7 +174,7 @@ def _print_summary(
                 evaluated, statistics or gather_statistics(kept),
                 kept.find_case, place, width, style,
             )  # fmt: skip
-        manner.print(lines)
+        manner.print(as_shown(lines))
 
 
 async def _until_interrupted(

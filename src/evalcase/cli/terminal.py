@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TextIO
 
 from evalcase.cli import declare
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
+from evalcase.text.ci_commands import defuse, in_ci
 from evalcase.text.visible import visible
 
 stdin_format: Callable[[Any], Any] = declare.option(
@@ -47,11 +48,17 @@ def prose_width(stream: TextIO) -> int | None:
     return columns_of(stream) if stream.isatty() else None
 
 
+def shown(lines: Iterable[str]) -> Iterator[str]:
+    """Lines for people. Where a CI system reads along, none is a command to it."""
+    return map(defuse, lines) if in_ci(os.environ) else iter(lines)
+
+
 def write_prose(text: str, stream: TextIO) -> None:
     """Write a sentence that may hold anybody's text; on a terminal it is broken between words."""
     from evalcase.report.terminal.hanging import hang
 
-    stream.writelines(row + "\n" for row in hang(visible(text), prose_width(stream), indent=2))
+    rows = hang(visible(text), prose_width(stream), indent=2)
+    stream.writelines(row + "\n" for row in shown(rows))
 
 
 def seen_from(folder: str, path: str) -> str:

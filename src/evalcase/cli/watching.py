@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TextIO, cast
 
 from evalcase.cli.streams import Streams, same_streams
 from evalcase.cli.terminal import columns_of, is_live, style_for
+from evalcase.text.ci_commands import defuse, in_ci
 
 if TYPE_CHECKING:
     # Only one of them is needed.
@@ -25,11 +26,12 @@ def make_view(streams: Streams, *, quiet: bool) -> RunView:
     if quiet:
         from evalcase.report.terminal.quiet import QuietView
 
-        return QuietView(stream)
+        return QuietView(_defused(stream))
     if not is_live(stream):
         from evalcase.report.terminal.sparse import SparseView
 
-        return SparseView(stream, style_for(stream), same=_is_same_log(stream, streams.out))
+        same = _is_same_log(stream, streams.out)
+        return SparseView(_defused(stream), style_for(stream), same=same)
     from evalcase.report.terminal.live import LiveView
     from evalcase.report.terminal.stderr_proxy import StderrProxy
 
@@ -38,6 +40,23 @@ def make_view(streams: Streams, *, quiet: bool) -> RunView:
     # From here on, so that loggers which the user's modules set up write above the line, too.
     sys.stdout = sys.stderr = cast("TextIO", StderrProxy(sys.stderr, view))
     return view
+
+
+class _Defused:
+    """A stream that a CI system reads, which finds no commands to itself in it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stream, name)
+
+    def write(self, line: str) -> int:
+        return self._stream.write(defuse(line))
+
+
+def _defused(stream: TextIO) -> TextIO:
+    return cast("TextIO", _Defused(stream)) if in_ci(os.environ) else stream
 
 
 def _is_same_log(one: TextIO, other: TextIO) -> bool:

@@ -39,8 +39,10 @@ def find_base(name: str, runs_dir: str, root: str, targets: Sequence[str]) -> Ba
     with KeptRun(*find_run(name, runs_dir)) as kept:
         paired = pair_targets(kept.targets, targets)
         id = os.path.basename(os.path.realpath(kept.run.path))
-        if not paired:
-            raise ConfigError(f"run {id} has no results of {', '.join(targets)}")
+        missing = [f"`{name}`" for name in targets if name not in paired]
+        if missing:
+            # To be better, all that is run has to be compared.
+            raise ConfigError(f"run {id} has no results of {', '.join(missing)} to compare with")
         places = Places(root, os.path.join(root, folder_of_run(kept.run)))
         verdicts = Table("b")
         for each in kept.cases():

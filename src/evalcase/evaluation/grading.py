@@ -72,6 +72,8 @@ class Grading:
             return "interrupted", None
         if engine.stop_reason is not None:
             return "stopped", engine.stop_reason
+        if before.decision is not None:
+            return before.status, "it was ended by a decision on an earlier grading"
         return before.status, before.notice
 
     def totals(self) -> Totals | None:

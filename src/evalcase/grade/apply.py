@@ -15,12 +15,13 @@ from evalcase.grade.score import decide_verdict
 from evalcase.model.case import Case
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade, Score
-from evalcase.model.grader import Context, NamedGrader
+from evalcase.model.grader import BOTH, NEITHER, Context, Half, NamedGrader
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Verdict
 from evalcase.system.guests import Guests, Stay
 from evalcase.system.queue_time import QueueTime
+from evalcase.text.answer_value import expected_halves
 from evalcase.text.crash import failure_of
 
 TIMEOUT_S = 120.0
@@ -32,11 +33,14 @@ class Graded(NamedTuple):
     grades: tuple[Grade, ...]
 
 
-def needs_expected(case: Case, graders: Sequence[NamedGrader]) -> bool:
-    """Whether the built-in comparison has to be added, so that nothing expected goes unchecked."""
+def left_to_compare(case: Case, graders: Sequence[NamedGrader]) -> frozenset[Half]:
+    """What the built-in comparison has to be added for, so that nothing expected goes unchecked."""
     if case.needs_judge or not case.expects_output:
-        return False
-    return not any(grader.compares_expected for grader in graders)
+        return NEITHER
+    compared = NEITHER.union(*[grader.compared for grader in graders])
+    if not compared or compared == BOTH:
+        return BOTH - compared
+    return expected_halves(case.data["expected_output"]) - compared
 
 
 async def grade_answer(

@@ -21,7 +21,7 @@ from evalcase.graders.compare.call_rows import align_calls
 from evalcase.graders.compare.content import Comparison, compare_content
 from evalcase.model.answer import Answer
 from evalcase.model.grade import Score
-from evalcase.model.grader import Context, Grader, GraderKind
+from evalcase.model.grader import BOTH, Context, Grader, GraderKind, Half
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import dataclass
@@ -51,11 +51,16 @@ class ExpectedGrader(Grader):
         compares_expected=True,
     )
 
+    halves: frozenset[Half] = BOTH
+    """What is compared; the rest is left to another grader, which compares it otherwise."""
+
     def grade(self, context: Context) -> Score | Awaitable[Score]:
-        if _is_same_text(context):
+        if self.halves is BOTH and _is_same_text(context):
             return _SAME_TEXT  # most answers are as short and plain as this
         messages, answer = context.case.expected_output, context.answer
         calls, content = _read(messages)
+        calls = calls if "calls" in self.halves else []
+        content = content if "content" in self.halves else None
         if calls:
             return _grade_steps(calls, content, answer)
         if not is_comparable(content):

@@ -9,7 +9,7 @@ from evalcase.graders.compare.content import pretty, unequal
 from evalcase.graders.compare.json_difference import list_differences
 from evalcase.graders.compare.lenience import Lenience, Way
 from evalcase.graders.compare.lenient_json import find_lenient_differences
-from evalcase.graders.compare.reference import NOTHING, expected_value
+from evalcase.graders.compare.reference import expected_content, expected_value, nothing_to_compare
 from evalcase.graders.compare.subject import graded_value, is_large
 from evalcase.graders.compare.text_difference import first_difference
 from evalcase.model.grade import Score
@@ -28,7 +28,7 @@ _PATHS = ListOf(PathText(), "a list of paths")
 class JsonEqualsGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
         "json_equals", "The JSON of the answer equals a value, or what is expected.", "value",
-        takes_mapping=True, reads="value",
+        takes_mapping=True, reads="value", half="content",
         example="- {type: json_equals, value: {total: 10, id: 1}, ignore: [id], within: 0.01}",
     )  # fmt: skip
 
@@ -57,8 +57,8 @@ class JsonEqualsGrader(Grader):
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         if isinstance(self.value, Unsaid):
-            if not context.case.expects_output:
-                return NOTHING
+            if expected_content(context.case) is None:
+                return nothing_to_compare(context.case)
             expected = expected_value(context.case)
         else:
             expected = self.value
@@ -78,7 +78,10 @@ class JsonEqualsGrader(Grader):
         listed = list_differences(find_lenient_differences(expected, got, lenience))
         if not listed.text:
             return Score(1.0, f"the JSON value is equal{self._but()}")
-        left, right = pretty(expected), pretty(got)
+        # What is allowed beyond what is expected is no difference, and not shown as one.
+        is_pruned = self.extra == "allow" and not self.unordered
+        shown = _without_extra(expected, got) if is_pruned else got
+        left, right = pretty(expected), pretty(shown)
         at = first_difference(left, right)
         compared = unequal(listed.text, left, right, at, listed.paths)
         return Score(0.0, compared.reason, dict(compared.details))
@@ -95,6 +98,16 @@ class JsonEqualsGrader(Grader):
         told += ["extra keys allowed"] if self.extra == "allow" else []
         told += [f"numbers within {self.within:g}"] if self.within else []
         return f" ({'; '.join(told)})" if told else ""
+
+
+def _without_extra(expected: JSON, got: JSON) -> JSON:
+    """A value without the keys of mappings that are not expected there."""
+    if isinstance(expected, dict) and isinstance(got, dict):
+        return {key: _without_extra(expected[key], got[key]) for key in got if key in expected}
+    if isinstance(expected, list) and isinstance(got, list):
+        both = zip(expected, got, strict=False)
+        return [*[_without_extra(*pair) for pair in both], *got[len(expected) :]]
+    return got
 
 
 def _ways(paths: tuple[str, ...]) -> tuple[Way, ...]:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import ClassVar
 
 from evalcase.graders.compare.excerpt import cap, count
-from evalcase.graders.compare.reference import NOTHING, expected_text
+from evalcase.graders.compare.reference import expected_text, nothing_to_compare
 from evalcase.graders.compare.text_difference import first_difference
 from evalcase.graders.compare.text_options import TextGrader
 from evalcase.model.grade import Score
@@ -25,7 +25,7 @@ _QUICK = 4_000_000
 class SimilarityGrader(TextGrader):
     kind: ClassVar[GraderKind] = GraderKind(
         "similarity", "The answer is near enough to a text, or to what is expected.", "value",
-        needs=("threshold",), reads="text",
+        needs=("threshold",), reads="text", half="content",
         example="- {type: similarity, value: The capital of Peru is Lima., threshold: 0.8}",
     )  # fmt: skip
 
@@ -40,7 +40,7 @@ class SimilarityGrader(TextGrader):
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         wanted = expected_text(context.case) if self.value is None else self.value
         if wanted is None:
-            return NOTHING
+            return nothing_to_compare(context.case)
         left, right = self.trimmed(wanted), self.trimmed(context.text)
         if len(left) * len(right) <= _QUICK:
             return self._score(left, right, edit_distance(left, right))

@@ -36,7 +36,7 @@ _NAMED = 5
 @dataclass(frozen=True, slots=True)
 class TrajectoryGrader(Grader):
     kind: ClassVar[GraderKind] = GraderKind(
-        "trajectory", "The tools were called as expected.", "value",
+        "trajectory", "The tools were called as expected.", "value", half="calls",
         example="- {type: trajectory, value: [{tool: search, input: {q: Peru}}, answer]}",
     )  # fmt: skip
 

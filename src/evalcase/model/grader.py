@@ -35,6 +35,12 @@ Grading = Callable[[Sequence["NamedGrader"]], Awaitable[Sequence[Grade]]]
 """Has graders look at the same answer, each by its own limit."""
 
 
+Half = Literal["calls", "content"]
+"""What an `expected_output` may have: calls of tools, and text or data at the end."""
+BOTH: frozenset[Half] = frozenset({"calls", "content"})
+NEITHER: frozenset[Half] = frozenset()
+
+
 class Part(NamedTuple):
     """What a `path` leads to in the JSON of an answer."""
 
@@ -111,6 +117,9 @@ class GraderKind:
     JSON, what reads a value does."""
     compares_expected: bool = False
     """Whether it compares with `expected_output`, so that the built-in comparison isn't added."""
+    half: Half | None = None
+    """Which half of `expected_output` it is that compares with it; None if it is all of it. The
+    built-in comparison is added for what is left."""
     judges: bool = False
     """Whether it asks a judge, and reads the `criteria` and `rubrics` of a case if it has none of
     its own."""
@@ -122,6 +131,11 @@ class GraderKind:
     """Whether it is made of other graders, and asks them."""
     example: str = ""
     """YAML that shows it."""
+
+    @property
+    def compared(self) -> frozenset[Half]:
+        """What of `expected_output` it compares with, if it does."""
+        return BOTH if self.half is None else frozenset({self.half})
 
 
 class Grader(Protocol):
@@ -189,10 +203,11 @@ class NamedGrader:
         return 1.0 if self.threshold is None else self.threshold
 
     @property
-    def compares_expected(self) -> bool:
-        return self.grader.compares_expected() or any(
-            each.compares_expected for each in self.grader.inner()
-        )
+    def compared(self) -> frozenset[Half]:
+        """The halves of `expected_output` that it, or one inside of it, compares with."""
+        own = self.grader.kind.compared if self.grader.compares_expected() else NEITHER
+        inner = self.grader.inner()
+        return own.union(*[each.compared for each in inner]) if inner else own
 
     @property
     def judges(self) -> bool:

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from evalcase.model.case import Case
 from evalcase.model.finding import KeyPath
-from evalcase.model.grader import Grader, GraderKind
+from evalcase.model.grader import NEITHER, Grader, GraderKind, Half
 from evalcase.model.json_value import JSON
 from evalcase.model.option import Option, faults_of, made_of, option, options_of
 from evalcase.model.quick_dataclass import MISSING, dataclass, replace
@@ -90,12 +90,12 @@ class DeclaredGrader(NamedTuple):
             is_undue = self.kind.decides and fault.path == ("threshold",)
             yield fault._replace(hint=_PASSES_BY_NAME) if is_undue else fault
 
-    def compares_expected(self, values: Mapping[str, JSON]) -> bool | None:
-        """Whether one with these options, which have no faults, compares with `expected_output`;
+    def compared(self, values: Mapping[str, JSON]) -> frozenset[Half] | None:
+        """What of `expected_output` one with these options, which have no faults, compares with;
         None where only its code says so, which nobody imports just to know."""
         if self.kind.runs_code:
             return None
-        return self._made_of(values).compares_expected()
+        return self.kind.compared if self._made_of(values).compares_expected() else NEITHER
 
     def missing_in(self, values: Mapping[str, JSON], case: Case) -> str | None:
         """What one with these options, which have no faults, needs and the case hasn't got."""

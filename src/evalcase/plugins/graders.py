@@ -9,10 +9,10 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from evalcase.errors import ConfigError
-from evalcase.grade.apply import needs_expected
+from evalcase.grade.apply import left_to_compare
 from evalcase.graders.expected import ExpectedGrader
 from evalcase.model.case import Case
-from evalcase.model.grader import Grader, NamedGrader
+from evalcase.model.grader import BOTH, Grader, NamedGrader
 from evalcase.model.grader_options import (
     DeclaredGrader,
     SharedOptions,
@@ -56,9 +56,13 @@ class Graders:
         self._config = config
         self._surroundings = surroundings
         self._no_exec = no_exec
-        self._expected = NamedGrader("expected", ExpectedGrader())
+        whole = NamedGrader("expected", ExpectedGrader())
+        self._comparisons = {BOTH: whole} | {
+            frozenset({half}): NamedGrader("expected", ExpectedGrader(frozenset({half})))
+            for half in BOTH
+        }
         self._wanted: dict[str, tuple[str, str]] = {}
-        self._only_expected = (self._expected,)
+        self._only_expected = (whole,)
         self._made: dict[str, tuple[NamedGrader, ...]] = {}
         self._prints: dict[int, str] = {}
 
@@ -108,7 +112,8 @@ class Graders:
         if case.needs_judge and self._judges and not any(named.judges for named in graders):
             is_only = all(named.name != self._case_judge.name for named in graders)
             graders = (*graders, self._case_judge if is_only else self._second_judge)
-        return (*graders, self._expected) if needs_expected(case, graders) else graders
+        left = left_to_compare(case, graders)
+        return (*graders, self._comparisons[left]) if left else graders
 
     @property
     def _judges(self) -> bool:

@@ -74,6 +74,7 @@ class InProject(Existing):
         super().__init__()
         self._read_config = read_config
         self._targets: dict[str, Unfit | None] = {}
+        self._code: dict[str, Unfit | None] = {}
         self._same: dict[tuple[str, str], str | None] = {}
 
     @cached_property
@@ -85,6 +86,8 @@ class InProject(Existing):
             return super().object_to(what, name)
         if what == "judge":
             return self._object_to_judge(name)
+        if what == "code":
+            return self._object_to_code(name)
         if name not in self._targets:
             from evalcase.plugins.target_names import object_to_target
 
@@ -105,6 +108,14 @@ class InProject(Existing):
             own = (judge, target) == (default, config.target)
             self._same[judge, target] = None if own else same
         return self._same[judge, target]
+
+    def _object_to_code(self, reference: str) -> Unfit | None:
+        if reference not in self._code:
+            from evalcase.system.definitions import find_undefined
+
+            found = find_undefined(reference, self.config.root)
+            self._code[reference] = None if found is None else Unfit("unknown-grader", *found)
+        return self._code[reference]
 
     def _object_to_judge(self, field: str) -> Unfit | None:
         if self.config.judge is not None or not self.config.is_read:

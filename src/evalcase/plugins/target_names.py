@@ -62,10 +62,23 @@ def object_to_target(name: str, config: Config, *, of_suite: bool) -> Unfit | No
         return unfit
     try:
         kind = find_target_kind(word)
-        faults = target_faults(kind, read_value(kind, value))
+        options = read_value(kind, value)
     except ConfigError as error:
         return Unfit("bad-value", str(error))
-    return next((Unfit(fault.code, fault.message, fault.hint) for fault in faults), None)
+    for fault in target_faults(kind, options):
+        return Unfit(fault.code, fault.message, fault.hint)
+    return _object_to_code(kind, options, config.root)
+
+
+def _object_to_code(kind: TargetKind, options: Mapping[str, object], root: str) -> Unfit | None:
+    """What is wrong with the function that a target names, as far as its file says."""
+    function = options.get("function")
+    if kind.name != "python" or not isinstance(function, str):
+        return None
+    from evalcase.system.definitions import find_undefined
+
+    found = find_undefined(function, root)
+    return None if found is None else Unfit("unknown-target", *found)
 
 
 def object_to_name(name: str, config: Config, *, of_suite: bool) -> Unfit | None:
@@ -123,7 +136,7 @@ def find_wrong_targets(config: Config, used: frozenset[str] | None = None) -> It
     """
     for name, table in config.targets.items():
         if used is None or name in used:
-            yield from _find_wrong_options(name, table)
+            yield from _find_wrong_options(name, table, config.root)
     named: list[tuple[str | None, KeyPath]] = [(config.target, ("target",))]
     if config.judge is not None:
         named.append((config.judge.target, ("judge", "target")))
@@ -160,7 +173,7 @@ def _model_of(name: str, config: Config) -> tuple[str, str] | None:
     return (named.kind, model) if isinstance(model, str) else None
 
 
-def _find_wrong_options(name: str, table: Mapping[str, object]) -> Iterator[Finding]:
+def _find_wrong_options(name: str, table: Mapping[str, object], root: str) -> Iterator[Finding]:
     word, path = table.get("kind"), ("targets", name)
     if not isinstance(word, str) or not word:
         return  # that has been said of the settings
@@ -173,6 +186,9 @@ def _find_wrong_options(name: str, table: Mapping[str, object]) -> Iterator[Find
     except ConfigError as error:
         yield Finding("unknown-target", (*path, "kind"), str(error))
         return
+    code = _object_to_code(kind, table, root)
+    if code is not None:
+        yield Finding(code.code, (*path, "function"), code.message, code.hint)
     for fault in target_faults(kind, table, path):
         # What is missing is missing in the whole table: its name stands for it.
         at = "key" if fault.path == path else fault.at

@@ -25,7 +25,6 @@ from evalcase.record.outline import (
     REGRADED,
     VERDICTS,
     Begun,
-    Changed,
     Ended,
     Outline,
     read_outlines,
@@ -108,9 +107,10 @@ class Index:
         """Take in a row that begins at a place in the journal."""
         self._rows += 1
         self.gradings = max(self.gradings, outline.grading)
-        for cost in (outline.cost_usd, outline.grading_usd):
-            if cost is not None:
-                self._spent.append(cost)
+        if outline.cost_usd is not None:
+            self._spent.append(outline.cost_usd)
+        if outline.grading_usd is not None:
+            self._spent.append(outline.grading_usd)
         mark, verdict = mark_of(outline.key), _NUMBERS[outline.verdict]
         grading, rate = mark_of(outline.grading_hash), outline.pass_rate
         paid = nan if outline.grading_usd is None else outline.grading_usd
@@ -134,19 +134,21 @@ class Index:
     def read(self, lines: JournalLines) -> None:
         """Take in all lines of a journal."""
         for at, outline in read_outlines(lines):
-            if isinstance(outline, Begun):
+            if isinstance(outline, Outline):
+                # What was answered or graded later is not what was there then.
+                if not self._is_past:
+                    self.add(outline, at)
+            elif isinstance(outline, Begun):
                 self.gradings = max(self.gradings, outline.grading)
                 if self._upto is not None and outline.grading > self._upto and not self._is_past:
                     self._is_past = True
                     self._take_back()
             elif self._is_past:
-                continue  # what was answered or graded later is not what was there then
+                continue
             elif isinstance(outline, Ended):
                 self._replaced.clear()
-            elif isinstance(outline, Changed):
-                self.versions[outline.target] = outline.version
             else:
-                self.add(outline, at)
+                self.versions[outline.target] = outline.version
 
     def _take_back(self) -> None:
         """A later grading begins: what its part of the run asked again before is later, too."""
@@ -234,6 +236,13 @@ class Index:
     def tally(self) -> Tally:
         """Each trial counted once."""
         tally = Tally()
+        if not (self._repeats or self._spent or len(self._regraded)):
+            alike = Counter((row[_VERDICT], row[1 + _ANSWERED]) for row in self._results)
+            for (verdict, answered), trials in alike.items():
+                tally.count_alike(
+                    VERDICTS[verdict], trials, answered=answered > 0, cached=answered > 1
+                )
+            return tally
         # Most journals have no row that took the place of another.
         spent = Counter(self._spent if self._rows > len(self._results) else ())
         for each in self.counted():

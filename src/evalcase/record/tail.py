@@ -71,7 +71,10 @@ class GrowingJournal:
     def _note(self, line: bytes) -> None:
         if not line.startswith((CASE, _RESULT)):
             return
-        row = decode_row(line)
+        try:
+            row = decode_row(line)
+        except ValueError as error:
+            raise RecordError(f"{self._path} is damaged: {error}") from error
         suite, case = str(row.get("suite")), str(row.get("case"))
         if line.startswith(CASE):
             self._cases[suite, case] = self._size

@@ -46,6 +46,15 @@ class Tally:
         if outcome.verdict is not None:
             self._cases[outcome.verdict] += 1
 
+    def count_alike(
+        self, verdict: Verdict, trials: int, *, answered: bool = False, cached: bool = False
+    ) -> None:
+        """Count so many trials of cases that are not repeated, and that nobody knows a cost of."""
+        self._trials[verdict] += trials
+        self._cases[verdict] += trials
+        self._unpriced += trials if answered else 0
+        self._cached += trials if cached else 0
+
     def pay(self, cost_usd: float | None, grading_usd: float | None, *, cached: bool) -> None:
         """Count what an answer and its grading cost."""
         self._cached += cached

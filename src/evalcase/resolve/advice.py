@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalcase.model.case import Case
 from evalcase.model.finding import At, KeyPath
@@ -11,6 +11,9 @@ from evalcase.model.message import is_message, part_text
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.fields import PRIVATE_PREFIX
 from evalcase.resolve.findings import Findings
+
+if TYPE_CHECKING:
+    from evalcase.model.grader import Half
 
 ADVICE = ("nothing-to-grade", "not-compared")
 
@@ -49,9 +52,9 @@ def advise(data: dict[str, Any], path: KeyPath, written: Written, findings: Find
         return
     if _is_compared_whole(expected):
         return
-    compares = {each for grader in graders for each in _compares_expected(grader, findings)}
-    if True not in compares:
-        _advise_comparison(expected, written, None in compares, "skip" in data, findings)
+    compared = [each for grader in graders for each in _compared(grader, findings)]
+    if not any(compared):
+        _advise_comparison(expected, written, None in compared, "skip" in data, findings)
 
 
 def _is_compared_whole(expected: Sequence[Mapping[str, Any]]) -> bool:
@@ -88,7 +91,7 @@ def _advise_reference(
     """A grader that compares with `expected_output` has nothing to compare where there is none."""
     for each in graders:
         # What a judge can't do without is said of it.
-        if True in _compares_expected(each, findings, judges=False):
+        if any(_compared(each, findings, judges=False)):
             what = f"the grader `{each['type']}` compares with `expected_output`, which is absent"
             findings.add("nothing-to-grade", path, what, "add `expected_output`")
             return
@@ -99,8 +102,7 @@ def check_weights(data: Mapping[str, Any], path: KeyPath, findings: Findings) ->
     graders = data["graders"]
     if any(each.get("weight", 1) for each in graders) or "criteria" in data or "rubrics" in data:
         return
-    compares = {each for grader in graders for each in _compares_expected(grader, findings)}
-    if "expected_output" not in data or True in compares:
+    if "expected_output" not in data or not _is_added(data["expected_output"], graders, findings):
         message = "the weights of its graders are all 0, so none of them counts"
         findings.add("bad-value", path, message, "leave `weight` out")
 
@@ -153,18 +155,56 @@ def _judges_in(
             yield from _judges_in(grader.get(name, ()), findings)
 
 
-def _compares_expected(
+def advise_comparing(data: Mapping[str, Any], path: KeyPath, findings: Findings) -> None:
+    """Say that what is expected can make no answer fail, if only graders compare with it that pass
+    at any score, or count for nothing."""
+    comparing = [each for each in data["graders"] if any(_compared(each, findings))]
+    if not comparing or "criteria" in data or "rubrics" in data:
+        return
+    if all(_lets_all_pass(each, "threshold" in data) for each in comparing):
+        names = " and ".join(f"`{each.get('name', each['type'])}`" for each in comparing)
+        why = "counts for nothing" if "threshold" in data else "passes at any score"
+        message = f"`expected_output` can make no answer fail: {names} compares with it, and {why}"
+        hint = "give it a `weight`" if "threshold" in data else "give it a `threshold` over 0"
+        findings.add("not-compared", path, message, hint)
+
+
+def _lets_all_pass(grader: Mapping[str, Any], by_mean: bool) -> bool:
+    passes = grader.get("threshold") == 0 and not grader.get("not")
+    if not by_mean:
+        return passes
+    return grader.get("weight") == 0 and (passes or not grader.get("required"))
+
+
+def _is_added(
+    expected: Sequence[Mapping[str, Any]], graders: Iterable[Mapping[str, Any]], findings: Findings
+) -> bool:
+    """Whether the built-in comparison is added beside graders."""
+    compared = {
+        half
+        for grader in graders
+        for halves in _compared(grader, findings)
+        for half in halves or ()
+    }
+    if not compared:
+        return True
+    from evalcase.text.answer_value import expected_halves  # few cases need what it brings along
+
+    return not expected_halves(expected) <= compared
+
+
+def _compared(
     grader: Mapping[str, Any], findings: Findings, judges: bool = True
-) -> Iterator[bool | None]:
-    """Whether it, and each inside of it, takes the place of the built-in comparison; None where
-    only its code says so. Without `judges`, those are left out."""
+) -> Iterator[frozenset[Half] | None]:
+    """What of `expected_output` it, and each inside of it, compares with, in place of the built-in
+    comparison; None where only its code says so. Without `judges`, of those that aren't."""
     declared = findings.declared(grader["type"])
     if declared is not None:
         if judges or not declared.kind.judges:
-            yield declared.compares_expected(grader)
+            yield declared.compared(grader)
         for name in declared.lists:
             for each in grader.get(name, ()):
-                yield from _compares_expected(each, findings, judges)
+                yield from _compared(each, findings, judges)
 
 
 def _advise_comparison(

@@ -7,7 +7,14 @@ from typing import Any
 from evalcase.model.case import Case
 from evalcase.model.finding import NO_DOUBTS, QUOTE_IT, KeyPath
 from evalcase.model.json_value import kind
-from evalcase.resolve.advice import Written, advise, check_judges, check_material, check_weights
+from evalcase.resolve.advice import (
+    Written,
+    advise,
+    advise_comparing,
+    check_judges,
+    check_material,
+    check_weights,
+)
 from evalcase.resolve.doubts import look_into
 from evalcase.resolve.fields import CASE_FIELDS, CASE_ORDER
 from evalcase.resolve.findings import Findings
@@ -73,6 +80,8 @@ def resolve_case(
         return None
     if data.get("graders"):
         check_weights(data, path, findings)
+        if "expected_output" in data:
+            advise_comparing(data, path, findings)
     as_written = values.get("expected_output")
     is_plain = type(as_written) is str or (
         expected is not None

@@ -198,6 +198,8 @@ def _add_files(written: _Written, declared: DeclaredGrader, findings: Findings) 
     if type(code) is str and code.startswith("./") and ".py:" in code:
         file = code.rpartition(":")[0]
         findings.add_file(file, _place((declared.in_name or "",), written), from_root=True)
+    if type(code) is str and declared.kind.name == "python":
+        findings.mention("code", code, _place((declared.in_name or "",), written))
 
 
 def _mention_targets(written: _Written, declared: DeclaredGrader, findings: Findings) -> None:

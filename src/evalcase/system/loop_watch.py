@@ -29,7 +29,8 @@ _SIGNAL: int = signal.SIGURG if sys.platform != "win32" else 0
 _MOST_TRIES = 8
 """How often something is told to end, before it counts as stuck."""
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_ASYNCIO = os.path.dirname(os.path.abspath(asyncio.__file__)) + os.sep
+_PYTHON = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+_INSTALLED = ("site-packages", "dist-packages")
 
 
 class Culprit(NamedTuple):
@@ -108,8 +109,9 @@ class LoopWatch:
 
     def _end_if_overdue(self, tries: int) -> bool:
         """Whether it was tried to end what is running."""
-        culprit = self.find_culprit()
-        if culprit is None or not self._is_overdue(asyncio.current_task(self._loop)):
+        is_overdue = self._is_overdue(asyncio.current_task(self._loop))
+        culprit = self.find_culprit() if is_overdue else None
+        if culprit is None:
             return False
         if tries == _MOST_TRIES:
             self._on_stuck(f"{culprit.call}: `{culprit.function}` ({culprit.place})")
@@ -134,6 +136,12 @@ class LoopWatch:
         return True
 
 
+def _is_of_python(file: str) -> bool:
+    """Whether a file is of the standard library, which evalcase calls as well."""
+    rest = file.removeprefix(_PYTHON)
+    return rest != file and not rest.startswith(_INSTALLED)
+
+
 def _is_free(number: int) -> bool:
     """Whether a signal can be used for this: only the main thread is told of any."""
     is_main = threading.current_thread() is threading.main_thread()
@@ -156,7 +164,7 @@ def _called_by_evalcase(frame: FrameType | None) -> FrameType | None:
         file = frame.f_code.co_filename
         if file.startswith(_OWN):
             return called
-        if not file.startswith(_ASYNCIO):
+        if not _is_of_python(file):
             called = frame
         frame = frame.f_back
     return None

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON, depth
 from evalcase.model.message import is_part, part_text, text_of
 from evalcase.text.readable import call_text
 from evalcase.text.strict_json import DEEPEST, BadJsonError, parse_json
+
+if TYPE_CHECKING:
+    from evalcase.model.grader import Half
 
 _MEDIA = frozenset({"file", "image"})
 
@@ -51,6 +57,19 @@ def is_comparable(content: JSON) -> bool:
         return False
     parts = text_parts(content)
     return not parts or any(part["type"] not in _MEDIA for part in parts)
+
+
+def expected_halves(messages: Iterable[Mapping[str, JSON]]) -> frozenset[Half]:
+    """What there is to compare in an expected output: calls, and content that says something. An
+    empty text beside calls says nothing."""
+    said = [message for message in messages if message["role"] == "assistant"]
+    contents = [each["content"] for each in said if each.get("content") is not None]
+    last = contents[-1] if contents else None
+    text = text_of_content(last)
+    halves: list[Half] = ["calls"] if any(each.get("tool_calls") for each in said) else []
+    if is_comparable(last) and (text is None or text.strip()):
+        halves.append("content")
+    return frozenset(halves)
 
 
 def but_calls(answer: Answer) -> str:

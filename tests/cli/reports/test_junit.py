@@ -169,3 +169,16 @@ def test_a_body_is_capped(project: Project) -> None:
     (failure,) = root.iter("failure")
     assert len((failure.text or "").encode()) <= 10_100
     assert len(failure.get("message") or "") <= 500
+
+
+def test_what_a_decision_left_out_is_skipped_and_no_error(project: Project) -> None:
+    project.suite(*cases(40))
+    done = project.run("run", "--fail-under", "0.2", "--stop", "certain", "--concurrency", "1")
+    assert done.code == 0
+    root, _ = report(project)
+    assert_allowed(root)
+    assert (root.get("errors"), root.get("failures")) == ("0", "0")
+    skipped = root.find("./testsuite[@name='evalcase']/testcase/skipped")
+    assert skipped is not None
+    assert "decided after 8 of 40 cases" in str(skipped.get("message"))
+    assert "decided after 8 of 40 cases" in project.run("list").out

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.pseudo_terminal import PseudoTerminal
 from tests.report.page.opened import Opened, open_page
 from tests.run.project import Project, case
 
@@ -70,6 +71,22 @@ def test_no_digit_of_data_is_lost_on_the_way_to_a_browser(project: Project) -> N
     assert json.loads(message["parts"][0]["text"]) == wanted
     assert "1.0" in message["parts"][0]["text"]
     assert "12345678901234567890" in message["calls"][0]["input"]
+
+
+@pytest.mark.parametrize("said", ['{"b": 1.0, "a": [2]}', '```json\n{"b": 1.0, "a": [2]}\n```'])
+def test_an_answer_that_is_data_is_laid_out_as_what_is_expected_is(
+    project: Project, said: str
+) -> None:
+    project.add_to_agent(f"def tell(question):\n    return {said!r}\n")
+    project.suite(
+        {"id": "a", "input": "x", "expected_output": {"b": 1, "a": [2]}}, target="python:agent:tell"
+    )
+    project.run("run")
+    detail = make_page(project).detail("a")
+    assert detail["reference"] == '{\n  "b": 1,\n  "a": [\n    2\n  ]\n}'
+    (trial,) = detail["trials"]
+    assert trial["data"] == detail["reference"].replace("1,", "1.0,")
+    assert trial["answer"][0]["parts"] == [{"text": said}]
 
 
 def test_repeats_are_one_row_and_equal_answers_are_counted(project: Project) -> None:
@@ -162,6 +179,14 @@ def test_a_page_of_some_cases_has_only_those(project: Project) -> None:
     project.run("run")
     assert [row["case"] for row in make_page(project, "--verdict", "failed").rows] == ["bad"]
     assert [row["case"] for row in make_page(project, "--case", "go*").rows] == ["good"]
+
+
+def test_a_page_does_not_flood_a_terminal(project: Project) -> None:
+    project.suite(case("a"))
+    project.run("run")
+    terminal = PseudoTerminal(project.path, "report", "--format", "html")
+    assert terminal.finish() == 2
+    assert "say which with -o FILE" in terminal.text
 
 
 def test_an_interrupted_run_says_so(project: Project) -> None:

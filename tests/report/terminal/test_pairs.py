@@ -39,3 +39,9 @@ def test_short_texts_are_aligned_line_by_line() -> None:
     assert [(left and left.text, right and right.text) for left, right in pairs] == [
         ("a", "a"), (None, "x"), ("b", "b"), ("c", None), ("d", "d"),
     ]  # fmt: skip
+
+
+def test_a_comma_at_the_end_of_a_line_of_data_is_no_difference() -> None:
+    pairs = list(pair_texts('{\n  "a": 1\n}', '{\n  "a": 2,\n  "k": 3\n}'))
+    assert pairs[1] == (Line('  "a": 1', 7, 8), Line('  "a": 2,', 7, 8))
+    assert list(pair_texts("a\nb,", "a\nc"))[1] == (Line("b,", 0, 2), Line("c", 0, 1))

@@ -19,9 +19,11 @@ _TROUBLE = ("errored", "failed", "ungraded", "unfinished")
 def write_junit(reported: Reported) -> Iterator[str]:
     from evalcase.report.files.junit import About, junit_pieces
 
-    kept, standing = reported.kept, Standing(reported)
-    incomplete = _incomplete(reported.evaluated())
-    about = About(kept.run.id, kept.run.created_at, incomplete, reported.junit_properties)
+    kept, standing, evaluated = reported.kept, Standing(reported), reported.evaluated()
+    about = About(
+        kept.run.id, kept.run.created_at, _incomplete(evaluated), _settled(evaluated),
+        reported.junit_properties,
+    )  # fmt: skip
     cases = _cases(reported, reported.results())
     return junit_pieces(cases, kept.find_case, standing.locate, standing.see, about)
 

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
+from typing import TextIO
 
 from evalcase.cli.reports.reported import Reported
 from evalcase.errors import ConfigError
@@ -34,6 +35,7 @@ _ENDINGS = {
 }  # fmt: skip
 
 
+_FOR_FILES = ("html", "parquet")
 _EXTRAS = {"parquet": "pyarrow"}
 """What forms need beyond the core; the extra has the name of the form."""
 
@@ -53,6 +55,12 @@ def require_form(form: str) -> None:
     needed = _EXTRAS.get(form)
     if needed is not None and find_spec(needed) is None:
         raise ConfigError(f"a report as {form} needs {needed}: pip install 'evalcase[{form}]'")
+
+
+def refuse_terminal(form: str, out: TextIO) -> None:
+    """Raise ConfigError if a form that nobody can read there would go to a terminal."""
+    if form in _FOR_FILES and out.isatty():
+        raise ConfigError(f"a report as {form} is for a file: say which with -o FILE")
 
 
 def write_form(form: str, reported: Reported) -> Pieces:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from evalcase.cli.conclusion import conclusion_lines
 from evalcase.cli.reports.reported import Reported
 from evalcase.cli.seen_suites import see_suites
+from evalcase.cli.terminal import shown as as_shown
 from evalcase.report.figures.decided import settle
 from evalcase.report.terminal.case_report import case_lines, trial_lines
 from evalcase.report.terminal.failures import UNFINISHED
@@ -16,7 +17,7 @@ from evalcase.text.visible import visible
 
 def write_text(reported: Reported) -> Iterator[str]:
     lines = _summary(reported) if reported.wanted.case is None else _cases(reported)
-    return (line + "\n" for line in lines)
+    return (line + "\n" for line in as_shown(lines))
 
 
 def _summary(reported: Reported) -> Iterator[str]:

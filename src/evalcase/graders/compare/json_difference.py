@@ -15,6 +15,8 @@ _SHOWN = 5
 class Difference(NamedTuple):
     path: str
     what: str
+    in_a_word: str = ""
+    """The same where both values are shown beside it; nothing where its path says enough."""
 
     def __str__(self) -> str:
         return f"{self.path}: {self.what}"
@@ -49,11 +51,13 @@ def _in_mappings(
         if key in got:
             yield from find_differences(value, got[key], path + step_text(key), extra_keys)
         else:
-            yield Difference(path + step_text(key), f"missing, expected {quote(value)}")
+            yield Difference(path + step_text(key), f"missing, expected {quote(value)}", "missing")
     if not extra_keys:
         for key, value in got.items():
             if key not in expected:
-                yield Difference(path + step_text(key), f"not expected, got {quote(value)}")
+                yield Difference(
+                    path + step_text(key), f"not expected, got {quote(value)}", "not expected"
+                )
 
 
 def _in_lists(expected: list[JSON], got: list[JSON], path: str) -> Iterator[Difference]:
@@ -61,9 +65,9 @@ def _in_lists(expected: list[JSON], got: list[JSON], path: str) -> Iterator[Diff
         yield from find_differences(left, right, f"{path}[{index}]")
     shorter = min(len(expected), len(got))
     for index, value in enumerate(expected[shorter:], shorter):
-        yield Difference(f"{path}[{index}]", f"missing, expected {quote(value)}")
+        yield Difference(f"{path}[{index}]", f"missing, expected {quote(value)}", "missing")
     for index, value in enumerate(got[shorter:], shorter):
-        yield Difference(f"{path}[{index}]", f"not expected, got {quote(value)}")
+        yield Difference(f"{path}[{index}]", f"not expected, got {quote(value)}", "not expected")
 
 
 def step_text(key: str) -> str:
@@ -76,5 +80,6 @@ def list_differences(differences: Iterable[Difference]) -> Listed:
     shown = list(islice(remaining, _SHOWN))
     left = sum(1 for _ in remaining)
     more = [f"and {left:,} more"] if left else []
-    paths = ", ".join(each.path for each in shown) + "".join(f" {each}" for each in more)
+    said = [f"{each.path}: {each.in_a_word}" if each.in_a_word else each.path for each in shown]
+    paths = ", ".join(said) + "".join(f" {each}" for each in more)
     return Listed("; ".join([*map(str, shown), *more]), paths)

@@ -47,10 +47,12 @@ class _Comparison:
             if key in got:
                 yield from self.differ(value, got[key], (*way, key), place)
             elif not is_ignored((*way, key)):
-                yield Difference(place, f"missing, expected {quote(value)}")
+                yield Difference(place, f"missing, expected {quote(value)}", "missing")
         for key, value in got.items() if not self._lenience.extra else ():
             if key not in expected and not is_ignored((*way, key)):
-                yield Difference(path + step_text(key), f"not expected, got {quote(value)}")
+                yield Difference(
+                    path + step_text(key), f"not expected, got {quote(value)}", "not expected"
+                )
 
     def _in_lists(
         self, expected: list[JSON], got: list[JSON], way: Way, path: str
@@ -59,9 +61,11 @@ class _Comparison:
             yield from self.differ(left, right, (*way, str(index)), f"{path}[{index}]")
         shorter = min(len(expected), len(got))
         for index, value in enumerate(expected[shorter:], shorter):
-            yield Difference(f"{path}[{index}]", f"missing, expected {quote(value)}")
+            yield Difference(f"{path}[{index}]", f"missing, expected {quote(value)}", "missing")
         for index, value in enumerate(got[shorter:], shorter):
-            yield Difference(f"{path}[{index}]", f"not expected, got {quote(value)}")
+            yield Difference(
+                f"{path}[{index}]", f"not expected, got {quote(value)}", "not expected"
+            )
 
     def _in_sets(
         self, expected: list[JSON], got: list[JSON], way: Way, path: str

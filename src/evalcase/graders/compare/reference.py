@@ -12,6 +12,14 @@ from evalcase.text.strict_json import BadJsonError
 NOTHING = Score(None, "there is nothing to compare: the case has no `expected_output`")
 
 
+_NO_CONTENT = Score(None, "there is nothing to compare: `expected_output` has no text or data")
+
+
+def nothing_to_compare(case: Case) -> Score:
+    """What comes of a comparison with a text or data that a case doesn't expect."""
+    return _NO_CONTENT if case.expects_output else NOTHING
+
+
 def expected_content(case: Case) -> JSON:
     """The last content of the assistant that is expected; None if there is none."""
     for message in reversed(case.expected_output):

@@ -52,7 +52,7 @@ async def ask_vote(
         if unusable is not None:
             return _broken(about, unusable)
         try:
-            return Vote(read(answer.text), None, about)
+            return Vote(_read(read, answer), None, about)
         except BadReplyError as error:
             complaint = str(error)
             messages = ask_again(prompt, complaint)
@@ -66,10 +66,16 @@ def _is_usable(read: Callable[[str], T], answer: Answer) -> bool:
     if _object_to(answer) is not None:
         return False
     try:
-        read(answer.text)
+        _read(read, answer)
     except BadReplyError:
         return False
     return True
+
+
+def _read(read: Callable[[str], T], answer: Answer) -> T:
+    if answer.tool_calls:
+        raise BadReplyError("it called a tool, and there is none to be called")
+    return read(answer.text)
 
 
 def _broken(about: dict[str, Any], failure: GraderError) -> Vote[Any]:

@@ -41,6 +41,8 @@ class About(NamedTuple):
     """UTC, ISO 8601."""
     incomplete: str = ""
     """Why some of it is missing; empty where nothing is."""
+    settled: str = ""
+    """What was decided, so that the rest need not be run; may be empty."""
     properties: bool = False
     """Whether test cases have properties, which not every reader takes."""
 
@@ -93,7 +95,7 @@ def _document(
     groups: dict[tuple[str, str], _Group], spool: IO[bytes], about: About
 ) -> Iterator[str]:
     broken = 1 if about.incomplete else 0
-    total = sum(group.total for group in groups.values()) + broken
+    total = sum(group.total for group in groups.values()) + (broken or bool(about.settled))
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield xml_tag("testsuites", {
         "name": "evalcase", "tests": str(total), "failures": str(_count(groups, "failure")),
@@ -106,7 +108,9 @@ def _document(
             yield from _read(spool, at, size)
         yield "</testsuite>\n"
     if about.incomplete:
-        yield from _incomplete(about)
+        yield from _whole("the run is complete", "error", about.incomplete)
+    elif about.settled:
+        yield from _whole("the rest was run", "skipped", about.settled)
     yield "</testsuites>\n"
 
 
@@ -141,16 +145,16 @@ def _read(spool: IO[bytes], at: int, size: int) -> Iterator[str]:
     yield rest.decode()
 
 
-def _incomplete(about: About) -> Iterator[str]:
-    """A test of its own that fails: else what was never run would look like what passed."""
+def _whole(name: str, element: str, message: str) -> Iterator[str]:
+    """A test of its own for what is missing: else what was never run would look like a pass."""
+    errors, skipped = int(element == "error"), int(element == "skipped")
     yield xml_tag("testsuite", {
-        "name": "evalcase", "tests": "1", "failures": "0", "errors": "1", "skipped": "0",
-        "time": "0.000",
+        "name": "evalcase", "tests": "1", "failures": "0", "errors": str(errors),
+        "skipped": str(skipped), "time": "0.000",
     }) + "\n"  # fmt: skip
-    named = {"classname": "evalcase", "name": "the run is complete", "time": "0.000"}
-    yield xml_tag("testcase", named)
-    message = {"message": about.incomplete, "type": "incomplete"}
-    yield f"{xml_tag('error', message, '/>')}</testcase>\n</testsuite>\n"
+    yield xml_tag("testcase", {"classname": "evalcase", "name": name, "time": "0.000"})
+    said = {"message": message} if skipped else {"message": message, "type": "incomplete"}
+    yield f"{xml_tag(element, said, '/>')}</testcase>\n</testsuite>\n"
 
 
 def _test_case(

@@ -92,7 +92,9 @@ def _headline(figures: Figures, about: About) -> str:
     part = figures.all
     counts = part.cases
     good = not (counts.failed + counts.errored + counts.ungraded + part.unfinished)
-    sign = "✅" if good and counts.passed and not about.incomplete else "❌"
+    sign = "✅" if good and not about.incomplete else "❌"
+    if not counts.passed and sign == "✅":
+        sign = "⚠️"  # nothing went wrong, and nothing was tried
     rate = "" if part.rate.value is None else f" ({percent(part.rate.value)})"
     tried = counts.total - counts.skipped
     return f"{sign} {counts.passed:,} of {tried:,} cases passed{rate}"

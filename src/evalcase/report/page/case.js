@@ -10,6 +10,7 @@ function drawPanel() {
 // The answer as it is compared with what is expected; undefined where there is none.
 function textOf(trial) {
   if (!trial.answer || trial.text !== undefined) return trial.text;
+  if (trial.data !== undefined) return trial.data;
   return trial.answer.findLast((message) => message.role === 'assistant' && message.parts).parts[0].text;
 }
 
@@ -87,7 +88,7 @@ function drawTrial(detail, trial) {
     trial.scrubbed && h('p', { class: 'notice' }, 'A secret was taken out of the answer; it was graded with it.'),
     trial.hash && drawLabelling(detail, trial),
     drawGradings(trial, [detail.reference, textOf(trial)]),
-    trial.answer && (trial.answer.length > 1 || trial.answer.some((message) => message.calls || message.more)) && [h('h3', {}, 'Conversation'), drawMessages(trial.answer, 'Answer')]);
+    trial.answer && (trial.answer.length > 1 || trial.data !== undefined || trial.answer.some((message) => message.calls || message.more)) && [h('h3', {}, 'Conversation'), drawMessages(trial.answer, 'Answer')]);
 }
 
 function listMeasures(trial) {

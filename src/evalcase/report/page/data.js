@@ -52,10 +52,14 @@ const verdictOf = (row) => data.about.verdicts[data.columns.verdict[row]];
 const wasTried = (row) => !['skipped', 'absent'].includes(verdictOf(row));
 const isCompared = () => Boolean(data.about.base);
 
+// What is a word of ours, and not of a person or a model.
+const NO_TEXT = new Set(['hash', 'at', 'verdict', 'role']);
+
 function holdsWord(value, word) {
   if (typeof value === 'string') return value.toLowerCase().includes(word);
   if (value === null || typeof value !== 'object') return false;
-  return Object.values(value).some((inner) => holdsWord(inner, word));
+  for (const name in value) if (!NO_TEXT.has(name) && holdsWord(value[name], word)) return true;
+  return false;
 }
 
 // The index alone: names and excerpts. It answers at once.

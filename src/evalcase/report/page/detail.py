@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evalcase.model.case import Case
+from evalcase.model.message import text_of
 from evalcase.report.page.messages import Told, tell_messages
 from evalcase.report.page.subject import CaseRow
 from evalcase.report.page.trials import tell_trial
@@ -19,12 +20,20 @@ def tell_case(row: CaseRow) -> Told:
         told |= _tell_known(row.known)
     if row.outcome is not None:
         told["repeats"], told["needed"] = row.outcome.repeats, row.outcome.pass_rate
+    as_data = row.known is not None and _expects_data(row.known)
     told["trials"] = [
-        tell_trial(result, row.regradings.get(result.key.repeat, ())) for result in row.results
+        tell_trial(result, row.regradings.get(result.key.repeat, ()), as_data=as_data)
+        for result in row.results
     ]
     if row.base is not None and row.base.results:
-        told["base"] = [tell_trial(result) for result in row.base.results]
+        told["base"] = [tell_trial(result, as_data=as_data) for result in row.base.results]
     return told
+
+
+def _expects_data(case: Case) -> bool:
+    expected = case.data.get("expected_output") or [{}]
+    content = expected[-1].get("content")
+    return content is not None and text_of(content) is None
 
 
 def _tell_known(case: Case) -> Told:

@@ -22,7 +22,7 @@ function drawGrade(grade, seen) {
     grade.weight !== undefined && h('span', { class: 'kind' }, `weight ${grade.weight}`), grade.required && h('span', { class: 'kind' }, 'required')];
   const reason = grade.reason && !grade.failure && h('div', { class: 'reason', dir: 'auto' }, spellText(grade.reason));
   if (!more.length) return h('div', { class: 'grade' }, h('div', { class: 'grade-head' }, head), reason);
-  return h('details', { class: 'grade', open: grade.verdict !== 'passed' || Boolean(grade.criteria || grade.claims) }, h('summary', { class: 'grade-head' }, head, reason), more);
+  return h('details', { class: 'grade', open: grade.verdict !== 'passed' || Boolean(grade.criteria || grade.claims || grade.grades) }, h('summary', { class: 'grade-head' }, head, reason), more);
 }
 
 // What was expected and what was there, row by row, as the grader aligned them.

@@ -82,7 +82,7 @@ function update() {
   updateFilters();
   updatePanel();
   drawList();
-  updateCharts();
+  setTimeout(updateCharts); // the list need not wait for them
 }
 
 // The list has only what is on the screen; paper has all.

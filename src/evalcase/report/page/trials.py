@@ -8,18 +8,24 @@ from typing import Any
 from evalcase.model.answer import Answer
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
+from evalcase.model.json_value import JSON
 from evalcase.model.result import Result
 from evalcase.report.page.messages import Told, tell_messages
 from evalcase.report.page.subject import Regrading
+from evalcase.text.answer_value import parse_answer
 from evalcase.text.readable import as_json, content_text
 
 _SIDES = ("expected", "got", "where", "note")
 _ROWS = ("calls", "fields", "criteria", "claims", "votes")
 _DEEPEST = 50
+_LONGEST_DATA = 500_000
 
 
-def tell_trial(result: Result, regradings: Iterable[Regrading] = ()) -> Told:
-    """The trial. What there is nothing of is left out."""
+def tell_trial(
+    result: Result, regradings: Iterable[Regrading] = (), *, as_data: bool = False
+) -> Told:
+    """The trial. What there is nothing of is left out. With `as_data`, an answer that is the text
+    of data can be compared as that, whatever its layout."""
     told: Told = {
         "repeat": result.key.repeat, "verdict": result.verdict, "score": result.score,
         "seconds": round(result.duration_s, 6), "at": result.started_at,
@@ -28,6 +34,8 @@ def tell_trial(result: Result, regradings: Iterable[Regrading] = ()) -> Told:
     }  # fmt: skip
     if result.answer is not None:
         told |= _tell_answer(result.answer)
+        data = _lay_out(result.answer.content) if as_data else None
+        told |= {} if data is None else {"data": data}
     if result.failure is not None:
         told["failure"] = tell_failure(result.failure)
     if result.retried:
@@ -62,6 +70,16 @@ def _tell_answer(answer: Answer) -> Told:
     if answer.earlier is not None:
         told["earlier"] = [answer.earlier.duration_s, answer.earlier.cost_usd]
     return told
+
+
+def _lay_out(content: JSON) -> str | None:
+    """The text of data, one field in a line; None where it is something else."""
+    if not isinstance(content, str) or len(content) > _LONGEST_DATA:
+        return None
+    try:
+        return as_json(parse_answer(content), indent=2)
+    except (ValueError, RecursionError):
+        return None
 
 
 def tell_failure(failure: Failure) -> Told:

@@ -54,7 +54,7 @@ def _rate_notes(part: Part, figures: Figures) -> Iterator[str]:
         if rate.clusters is not None:
             units = _number(rate.clusters, "cluster")
         yield f"no failure in {units}: up to {percent(part.failures_up_to)} may still fail"
-    if rate.clusters is not None:
+    if rate.clusters is not None and figures.interval != "sequence":
         yield from _cluster_notes(figures, rate)
 
 

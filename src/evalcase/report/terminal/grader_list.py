@@ -69,7 +69,8 @@ def describe_value(option: Option, argument: str | None) -> str:
 
 def _shown(value: JSON) -> str:
     if isinstance(value, str):
-        return value
+        # A sentence of its own within a sentence, or the end of one, has to be told from it.
+        return as_json(value) if " " in value or value.endswith(".") else value
     return f"{value:g}" if isinstance(value, float) else as_json(value)
 
 

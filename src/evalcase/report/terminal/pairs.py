@@ -46,7 +46,8 @@ def pair_texts(expected: str, got: str, nothing: str = "(empty)") -> Iterator[Pa
         yield _differing(left[0], right[0])
         return
     sides = [left, right]
-    if expected[0] in "{[" and got[0] in "{[":
+    is_data = expected[0] in "{[" and got[0] in "{["
+    if is_data:
         # Of data, a comma at the end of a line says only that another line follows.
         sides = [[line.rstrip(",") for line in side] for side in sides]
     for is_equal, a, b, c, d in _align(*sides):
@@ -56,7 +57,7 @@ def pair_texts(expected: str, got: str, nothing: str = "(empty)") -> Iterator[Pa
         else:
             for one, other in zip_longest(left[a:b], right[c:d]):
                 if one is not None and other is not None:
-                    yield _differing(one, other)
+                    yield _differing(one, other, "," if is_data else "")
                 else:
                     yield _alone(one), _alone(other)
 
@@ -163,9 +164,10 @@ def _equal(lines: list[str], first: bool, last: bool) -> Iterator[Line]:
     yield from map(Line, lines[len(lines) - tail :])
 
 
-def _differing(left: str, right: str) -> tuple[Line, Line]:
-    """Two lines with the part that differs, and not too much of what is equal around it."""
-    start, left_end, right_end = _find_span(left, right)
+def _differing(left: str, right: str, end: str = "") -> tuple[Line, Line]:
+    """Two lines with the part that differs, and not too much of what is equal around it. What they
+    may end with says nothing."""
+    start, left_end, right_end = _find_span(left.removesuffix(end), right.removesuffix(end))
     return _excerpt(left, start, left_end), _excerpt(right, start, right_end)
 
 

@@ -1,0 +1,78 @@
+"""Whether a Python file of a project defines a name, as far as its own text says, without running
+it. Where the text leaves it open, nothing is said."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterator
+from warnings import catch_warnings, simplefilter
+
+from evalcase.model.nearest import did_you_mean
+from evalcase.system.files import read_file
+
+_LARGEST = 4_000_000
+_MOST_NAMED = 6
+_UNKNOWABLE = (b"globals(", b"exec(", b"sys.modules", b"import *", b"__getattr__")
+"""What may define names that stand nowhere."""
+
+
+def find_undefined(reference: str, root: str) -> tuple[str, str] | None:
+    """A sentence and a hint where `module:name` or `./file.py:name` names something which that file
+    of the project doesn't have; None if it has it, or if nobody can say."""
+    module, _, name = reference.partition(":")
+    first = name.partition(".")[0]
+    path = _file_of(module, root) if first.isidentifier() else None
+    names = None if path is None else _names_in(path, root)
+    if path is None or names is None or first in names:
+        return None
+    shown = os.path.relpath(path, root)
+    public = sorted(each for each, is_own in names.items() if is_own and each[0] != "_")
+    some = ", ".join(public[:_MOST_NAMED]) + (" …" if len(public) > _MOST_NAMED else "")
+    hint = did_you_mean(first, public) or (f"it has {some}" if public else "it has no names yet")
+    return f"{shown} has no `{first}`", hint
+
+
+def _file_of(module: str, root: str) -> str | None:
+    if module.startswith("./"):
+        return os.path.join(root, module[2:])
+    place = os.path.join(root, *module.split("."))
+    candidates = (os.path.join(place, "__init__.py"), f"{place}.py")
+    return next((path for path in candidates if os.path.isfile(path)), None)
+
+
+def _names_in(path: str, root: str) -> dict[str, bool] | None:
+    """The names, and whether each is of the file itself or imported."""
+    try:
+        text = read_file(path, _LARGEST, root)
+        if any(word in text for word in _UNKNOWABLE):
+            return None
+        with catch_warnings():
+            simplefilter("ignore")  # of its style, whoever runs it is told
+            names = dict(_bound(ast.parse(text)))
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return None  # whoever runs it is told
+    folder, file = os.path.split(path)
+    # A module of a package is one of its names, once somebody has imported it.
+    return {**_modules_in(folder), **names} if file == "__init__.py" else names
+
+
+def _modules_in(folder: str) -> dict[str, bool]:
+    return {entry.partition(".")[0]: False for entry in os.listdir(folder)}
+
+
+def _bound(node: ast.AST) -> Iterator[tuple[str, bool]]:
+    """The names that are bound when a module is imported: not within functions and classes."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield node.name, True
+        return
+    if isinstance(node, ast.Lambda):
+        return
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.id, True
+    elif isinstance(node, ast.alias):
+        yield (node.asname or node.name).partition(".")[0], False
+    elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name is not None:
+        yield node.name, True
+    for child in ast.iter_child_nodes(node):
+        yield from _bound(child)

@@ -1,0 +1,86 @@
+"""Rows of results told at a glance say the same as when they are read whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evalcase.model.answer import Answer, Usage
+from evalcase.model.codec import encode_after
+from evalcase.model.failure import Failure
+from evalcase.model.grade import Grade
+from evalcase.model.message import Message
+from evalcase.model.quick_dataclass import replace
+from evalcase.model.result import Result
+from evalcase.model.trial import TrialKey
+from evalcase.record.outline import VERDICTS, glance_at, outline_of
+from evalcase.text.journal_row import decode_row, encode_row
+
+GRADE = Grade("expected", 1.0, True, "the text is equal")
+USUAL = Result(
+    TrialKey("sums.eval.jsonl", "sum-1", "python:adding:add", 1), "0" * 16, "passed",
+    Answer.of_text("3"), (GRADE,), None, 1, "2026-01-01T00:00:00.000+00:00", 0.25, (), "f" * 16,
+    number=7,
+)  # fmt: skip
+
+
+def line_of(result: Result) -> bytes:
+    return encode_row(encode_after({"type": "result"}, result))
+
+
+def answer(**content: Any) -> Answer:
+    said: dict[str, Any] = {"role": "assistant", "content": content}
+    return Answer((Message(said),))
+
+
+QUICK: dict[str, Result] = {
+    "usual": USUAL,
+    "first": replace(USUAL, number=0),
+    "third repeat": replace(USUAL, key=USUAL.key._replace(repeat=3)),
+    "other letters": replace(USUAL, key=TrialKey("süß.yaml", "日本", "x", 1)),
+    "no answer": replace(USUAL, answer=None, grades=(), failure=Failure("timeout", "late")),
+    "lines and quotes": replace(USUAL, answer=Answer.of_text('a\n"b"\\ ,"grading_hash":"x"')),
+    "data": replace(USUAL, answer=answer(grading_hash="x", number=3)),
+    "usage": replace(USUAL, answer=replace(Answer.of_text("3"), usage=Usage(1, 2))),
+    **{verdict: replace(USUAL, verdict=verdict) for verdict in VERDICTS},
+}
+WHOLE: dict[str, Result] = {
+    "cost": replace(USUAL, answer=replace(Answer.of_text("3"), cost_usd=0.5)),
+    "cached": replace(USUAL, answer=replace(Answer.of_text("3"), cached=True)),
+    "cost of grading": replace(USUAL, grades=(replace(GRADE, cost_usd=0.25),)),
+    "repeats": replace(USUAL, repeats=5, pass_rate=0.8),
+    "a later grading": replace(USUAL, grading=2),
+    "quotes in names": replace(USUAL, key=TrialKey('a"b', "c\\", "\x1f", 1)),
+    "another verdict in data": replace(USUAL, answer=answer(verdict="failed")),
+    "control characters": replace(USUAL, answer=Answer.of_text("\x00")),
+}
+
+
+@pytest.mark.parametrize("result", QUICK.values(), ids=QUICK)
+def test_a_glance_tells_the_same_as_the_whole_row(result: Result) -> None:
+    line = line_of(result)
+    assert glance_at(line) == outline_of(decode_row(line))
+
+
+@pytest.mark.parametrize("result", WHOLE.values(), ids=WHOLE)
+def test_what_a_glance_could_miss_is_read_whole(result: Result) -> None:
+    assert glance_at(line_of(result)) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'"passed"', b'"perfect"'),
+        (b'"repeat":1', b'"repeat":01'),
+        (b'"number":7', b'"number":-7'),
+        (b'"number":7', b'"number":7,"verdict":"failed"'),
+        (b'"number":7', b'"number":7}'),
+        (b'"answer":{', b'"answer":{"c\\u0061ched":true,'),
+        (b'{"type":"result"', b'{ "type":"result"'),
+    ],
+)
+def test_a_row_that_evalcase_would_not_write_is_read_whole(old: bytes, new: bytes) -> None:
+    line = line_of(USUAL)
+    assert old in line
+    assert glance_at(line.replace(old, new, 1)) is None
