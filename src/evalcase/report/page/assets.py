@@ -12,6 +12,7 @@ from functools import cache
 from hashlib import sha256
 
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.system.files import read_file
 
 SCRIPTS = (
     "dom", "text", "data", "numbers", "state", "filters", "list", "messages", "diff", "grades",
@@ -54,6 +55,9 @@ def build_shell(scripts: tuple[str, ...] = SCRIPTS) -> Shell:
     return Shell(head.encode(), tail.replace("{script}", script).encode(), policy)
 
 
+_MOST_BYTES = 1_000_000
+
+
 def read_script(scripts: tuple[str, ...] = SCRIPTS) -> str:
     """All files of script, as one function: none of its names can be reached from outside. Comments
     are for who reads the files, and would be a tenth of a small report."""
@@ -68,5 +72,4 @@ def _hash(text: str) -> str:
 
 def _read(name: str) -> str:
     path = os.path.join(os.path.dirname(__file__), name)
-    with open(path, encoding="utf-8", newline="\n") as file:
-        return file.read()
+    return read_file(path, _MOST_BYTES).decode()
