@@ -388,9 +388,7 @@ def test_an_interrupt(folder: Path) -> None:
 
 def test_reading_commands_run_nothing_and_write_nothing(folder: Path) -> None:
     (folder / "click.py").write_text("raise SystemExit('imported')")
-    (folder / "grader.py").write_text(
-        "open('ran', 'w')\ndef main(): return True\ndef other(): return True\n"
-    )
+    (folder / "grader.py").write_text("open('ran', 'w')\nmain = other = None\n")
     (folder / "evil.eval.yaml").write_text(
         "- input: hi\n  targets: [python:grader:main, 'command:touch ran']\n"
         "  graders: [{python: grader:main}, python:grader:other]\n"

@@ -44,7 +44,7 @@ function drawRates(title, groups, pick) {
       svg('rect', { class: 'point', x: Math.max(0, Math.min(98.8, share * 100 - 0.6)), y: 0.5, width: 1.2, height: 11 }));
     return h('li', {}, button('', { class: 'rate', title: `${told}; 95 % interval ${sayPercent(low)} to ${sayPercent(high)}`, onclick: () => pick(name) }, drawWord(name, { class: 'name' }), h('span', { class: 'told' }, told), picture));
   });
-  const more = groups.length > MOST_GROUPS ? `the ${MOST_GROUPS} lowest of ${groups.length}` : 'with 95 % intervals';
+  const more = groups.length > MOST_GROUPS ? `the ${MOST_GROUPS} lowest of ${groups.length}` : (data.about.run.figures.cluster ? '95 % intervals, each case for itself' : 'with 95 % intervals');
   return figure(title, more, h('ul', { class: 'rates' }, rows));
 }
 
