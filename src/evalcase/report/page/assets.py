@@ -31,6 +31,7 @@ _POLICY = (
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
 _SERVED = "; connect-src 'self'"
+_MOST_BYTES = 1_000_000
 """What a page may do beside that which comes from `evalcase view`: ask it for more."""
 
 
@@ -53,9 +54,6 @@ def build_shell(scripts: tuple[str, ...] = SCRIPTS) -> Shell:
     text = _read("page.html").replace("{policy}", policy).replace("{style}", style)
     head, tail = text.split("{data}")
     return Shell(head.encode(), tail.replace("{script}", script).encode(), policy)
-
-
-_MOST_BYTES = 1_000_000
 
 
 def read_script(scripts: tuple[str, ...] = SCRIPTS) -> str:
