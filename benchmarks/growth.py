@@ -65,6 +65,13 @@ SHAPES: dict[str, Shape] = {
     "tags that are numbers": Shape("yaml", "- %d\n", _CASE + "tags:\n"),
     "wrong graders": Shape("yaml", "- {name: a, value: %d}\n", "input: q\ngraders:\n"),
     "unknown graders": Shape("yaml", "- g%d\n", "input: q\ngraders:\n"),
+    "graders under other names": Shape(
+        "yaml", "- {input: q%d, assert: [{type: icontains, value: x}, is-json]}\n"
+    ),
+    "graders under other names, in one case": Shape(
+        "yaml", "- type: icontains-any\n  value: [x%d]\n", "input: q\ngraders:\n"
+    ),
+    "rubrics": Shape("yaml", "- {id: r%d, text: a}\n", "input: q\nrubrics:\n"),
     "wrong rubrics": Shape("yaml", "- {txt: %d}\n", "input: q\nrubrics:\n"),
     "one key again": Shape("yaml", "a: 1\n", _CASE),
     "missing files": Shape("yaml", "  - {type: file, path: f%d}\n", _CONTENT),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from evalcase.cli.viewing.serving import has_screen
 from tests.cli.viewing import View, view
 from tests.report.page.opened import open_page
 from tests.run.project import Gate, Project, case, finish
@@ -185,6 +188,31 @@ def test_a_run_is_opened_by_its_name(project: Project) -> None:
     project.run("run")
     with view(project, "latest") as seen:
         assert seen.address.endswith(f"/run/{project.runs()[-1].name}")
+
+
+def test_a_browser_is_opened_at_the_address(project: Project) -> None:
+    opened = project.path / "opened"
+    os.mkfifo(opened)
+    program = project.path / "browser"
+    program.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
+    program.chmod(0o755)
+    process = project.start("view", env={"BROWSER": f"{program} %s"})
+    assert process.stdout is not None
+    address, rest = (process.stdout.readline() for _ in range(2))
+    assert rest == b"Ctrl-C ends it\n"
+    assert opened.read_bytes() == address
+    process.send_signal(signal.SIGINT)
+    assert finish(process).code == 0
+
+
+@pytest.mark.parametrize(
+    ("environment", "platform", "has"),
+    [({}, "linux", False), ({"DISPLAY": ":0"}, "linux", True), ({}, "darwin", True)],
+)
+def test_no_browser_is_started_over_the_terminal(
+    environment: dict[str, str], platform: str, has: bool
+) -> None:
+    assert has_screen(environment, platform) == has
 
 
 def test_a_run_that_there_is_not_is_refused(project: Project) -> None:

@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import urllib.parse
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -431,3 +432,41 @@ def test_fault_14_a_configuration_that_is_wrong_is_quoted_without_secrets(
         done = project.run(*command, env={"TOKEN": key})
         assert done.code == 2
         assert key[3:] not in done.out + done.err
+
+
+ESCAPES: dict[str, Callable[[str], str]] = {
+    "JSON, some": lambda text: text.replace("+", "\\u002B").replace("=", "\\u003d"),
+    "JSON, all": lambda text: "".join(f"\\u{ord(char):04x}" for char in text),
+    "JSON in JSON": lambda text: text.replace("+", "\\\\u002B").replace("/", "\\/"),
+    "HTML, some": lambda text: text.replace("/", "&#x2F;").replace("=", "&#61;"),
+    "HTML, all": lambda text: "".join(f"&#{ord(char)};" for char in text),
+    "HTML by name": lambda text: text.replace("&", "&amp;").replace("=", "&equals;"),
+}
+
+
+@pytest.mark.parametrize("name", ESCAPES)
+def test_fault_14_whichever_characters_are_escaped_a_secret_is_found(
+    project: Project, name: str
+) -> None:
+    key = "sk-Super/Secret+Value&123=="
+    escaped = f"a: {ESCAPES[name](key)} :z"
+    assert key not in escaped
+    project.configure(SETTINGS)
+    project.suite(case("one", f"say {escaped}"))
+    done = project.run("run", env={"TOKEN": key})
+    written = (project.runs()[0] / "journal.jsonl").read_text()
+    assert "a: ***TOKEN*** :z" in written
+    for text in (written, done.out, done.err):
+        assert ESCAPES[name](key[:10]) not in text.replace("\\\\", "\\")
+
+
+def test_fault_14_keys_of_an_environment_file_are_secrets_by_their_names(project: Project) -> None:
+    (project.path / "keys.env").write_text(
+        "MY_API_KEY=sk-1234-abcdefgh\nDB_PASSWORD=hunter2-hunter2\nREGION=eu-central-17\n"
+    )
+    said = "sk-1234-abcdefgh hunter2-hunter2 eu-central-17"
+    project.suite(case("one", f"say {said}"))
+    project.run("run", "--quiet", "--env-file", "keys.env")
+    written = (project.runs()[0] / "journal.jsonl").read_text()
+    assert "***MY_API_KEY*** ***DB_PASSWORD*** eu-central-17" in written
+    assert "abcdefgh" not in written

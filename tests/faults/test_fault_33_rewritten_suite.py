@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.run.project import Project
+from tests.run.project import Project, cases
 
 COUNT = 400
 FILL = "x" * 12_000  # so large that it is read as a stream, and not held
@@ -123,4 +123,42 @@ def test_fault_33_a_suite_that_is_held_is_run_as_it_was_checked(project: Project
     )
     meddling(project, "os.truncate('small.eval.jsonl', 0)")
     done = project.run("run", "--json", "--concurrency", "1")
-    assert (done.code, done.counts()) == (0, {"passed": 50})
+    assert (done.code, done.json["status"], done.counts()) == (3, "stopped", {"passed": 50})
+
+
+REWRITING = """
+def rewriting(question: Question):
+    note("calls", question.case)
+    path = next(HERE.glob("s.eval.*"))
+    if question.case == "c1" and "xx" not in path.read_text():
+        path.write_text(path.read_text().replace('"expected_output": "ok"', AFTER))
+    return "ok"
+"""
+
+
+@pytest.mark.parametrize("ending", ["yaml", "jsonl"])
+@pytest.mark.parametrize("count", [3, 200])
+def test_fault_33_a_small_suite_that_is_rewritten_is_noticed_too(
+    project: Project, ending: str, count: int
+) -> None:
+    project.add_to_agent('AFTER = \'"expected_output": "xx"\'\n' + REWRITING)
+    path = project.suite(*cases(count))
+    if ending == "jsonl":
+        path.unlink()
+        lines = [json.dumps(each) for each in cases(count)]
+        (project.path / "s.eval.jsonl").write_text("\n".join(lines) + "\n")
+    command = ["--target", "python:agent:rewriting", "--concurrency", "1"]
+    done = project.run("run", "--json", *command)
+    assert (done.code, done.json["status"]) == (3, "stopped")
+    assert len(project.calls()) <= min(count, 60)
+    assert f"s.eval.{ending} was changed while it was run" in project.run("report", "latest").out
+    done = project.run("resume", "--json")
+    assert (done.code, done.counts()) == (1, {"failed": count})
+
+
+def test_fault_33_a_suite_that_is_only_touched_is_the_same(project: Project) -> None:
+    project.add_to_agent(
+        "def touching(q: Question):\n    (HERE / 's.eval.yaml').touch()\n    return 'ok'\n"
+    )
+    project.suite(*cases(3))
+    assert project.run("run", "--quiet", "--target", "python:agent:touching").code == 0

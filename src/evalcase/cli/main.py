@@ -12,7 +12,11 @@ END_S = 3.0
 def main() -> None:
     """Run the command and leave with its exit code, whatever the user's code has left behind."""
     _import_at_once(sys.argv[1:])
-    code = run_command_line()
+    try:
+        code = run_command_line()
+    except BaseException as error:  # noqa: BLE001 - not even what it means could be told
+        sys.stderr.write(f"evalcase: can't go on: {type(error).__name__}\n")
+        code = 3
     if "evalcase.system.loop" in sys.modules:
         _leave_by_force_later(code)
     # Not by sys.exit, which may be anything by now.

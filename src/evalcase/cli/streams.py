@@ -77,7 +77,8 @@ def discard(stream: TextIO) -> None:
     """Give a stream another end, so that nothing fails when it is flushed at exit."""
     number = _descriptor(stream)
     if number >= 0:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+        with suppress(OSError):  # there may be no descriptor left
+            os.dup2(os.open(os.devnull, os.O_WRONLY), number)
 
 
 def _keep(number: int, before: TextIO) -> TextIO:

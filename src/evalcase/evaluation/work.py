@@ -62,6 +62,10 @@ class Work:
         missing = self._plan.planned - self._finished - self._session.taken
         if missing > 0:
             return "stopped", engine.stop_reason or _without_result(missing, self._plan.planned)
+        try:
+            self._plan.suites.verify()
+        except ConfigError as error:
+            return "stopped", str(error)
         # All that is planned now is there. The suites may have had more when the run was begun.
         if gone := len(self._index) - self._known:
             self._plan.warn(f"{_trials(gone)} no longer part of the suites; they still count")

@@ -18,6 +18,7 @@ from evalcase.errors import ConfigError
 from evalcase.system.files import read_file
 from evalcase.text.late_pattern import late_pattern
 
+_SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIALS")
 _MOST_BYTES = 10_000_000
 _NAME = late_pattern(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*")
 _QUOTED = (late_pattern(r"'([^']*)'"), late_pattern(r'"((?:[^"\\]|\\.)*)"', re.DOTALL))
@@ -90,3 +91,9 @@ def _value(text: str, start: int) -> tuple[str | None, int]:
 def _unescape(match: re.Match[str]) -> str:
     # Other backslashes stay, as they do in a shell.
     return _ESCAPED.get(match[1], match[0])
+
+
+def names_secret(name: str) -> bool:
+    """Whether a variable of such a file is one that nobody wants to see: most are kept there for
+    that."""
+    return name.upper().endswith(_SECRET)

@@ -20,11 +20,13 @@ from evalcase.suites.load import load_file
 from evalcase.suites.snapshot import Snapshot
 from evalcase.suites.stream import stream_cases
 from evalcase.system.attachments import find_attachments
-from evalcase.system.digests import digest_file
 
 HELD_BYTES = 4_000_000
 """How much JSONL is held in memory, over all files. More than that is read again each time, so
 that the number of cases doesn't matter."""
+
+_LOOK_EVERY = 50
+"""How many cases that are held are given before somebody looks at their files again."""
 
 
 class SomeSuites(Protocol):
@@ -44,6 +46,10 @@ class SomeSuites(Protocol):
 
     def hashes(self) -> dict[str, str]:
         """A hash of each suite, to see later which has changed."""
+        ...
+
+    def verify(self) -> None:
+        """Raise ConfigError if a file is not what it was when its hash was asked for."""
         ...
 
 
@@ -74,6 +80,9 @@ class HeldSuites:
     def hashes(self) -> dict[str, str]:
         return {suite.path: _hash_cases(suite) for suite in self._suites}
 
+    def verify(self) -> None:
+        """Nobody but the program itself can change them."""
+
 
 class Suites:
     """Suites of files: valid once `check` has been gone through to its end."""
@@ -89,6 +98,8 @@ class Suites:
         self._errors: list[Problem] = []
         self._files: dict[str, tuple[Case, ...] | Snapshot] = {}
         """The cases of each file; where they are read again, what it was like."""
+        self._held: dict[str, Snapshot] = {}
+        """What files were like whose cases are held."""
         self._room = HELD_BYTES
 
     def check(self) -> Iterator[tuple[str, Case]]:
@@ -107,6 +118,8 @@ class Suites:
             raise SuiteError(self._errors)
 
     def _check_whole(self, path: str) -> tuple[Case, ...]:
+        snapshot = self._held[path] = Snapshot([path], self._cwd)
+        snapshot.look()
         loaded = load_file(path, known=self._known)
         for problem in loaded.problems:
             self._note(problem)
@@ -127,6 +140,7 @@ class Suites:
                 yield item
         if held is not None:
             self._files[path] = tuple(held)
+            self._held[path] = snapshot
             return
         snapshot.keep()
         self._files[path] = snapshot
@@ -147,16 +161,32 @@ class Suites:
 
     def __iter__(self) -> Iterator[tuple[str, Case]]:
         for path, cases in self._files.items():
-            for case in _again(self._place(path), cases) if isinstance(cases, Snapshot) else cases:
+            if isinstance(cases, Snapshot):
+                given = _again(self._place(path), cases)
+            else:
+                given = self._look_up(cases)
+            for case in given:
                 yield path, case
 
+    def _look_up(self, cases: tuple[Case, ...]) -> Iterator[Case]:
+        """Cases that are held, with a look at the files now and then."""
+        for number, case in enumerate(cases):
+            if number % _LOOK_EVERY == 0:
+                self.verify()
+            yield case
+
     def hashes(self) -> dict[str, str]:
+        for snapshot in self._held.values():
+            if not snapshot.digests:
+                snapshot.keep()
         return {
-            path: cases.digests[path]
-            if isinstance(cases, Snapshot)
-            else digest_file(self._place(path))
+            path: (cases if isinstance(cases, Snapshot) else self._held[path]).digests[path]
             for path, cases in self._files.items()
         }
+
+    def verify(self) -> None:
+        for snapshot in self._held.values():
+            snapshot.verify()
 
     def _place(self, path: str) -> str:
         return os.path.join(self._cwd, path)

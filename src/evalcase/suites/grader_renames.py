@@ -170,4 +170,8 @@ def _pairs(options: Mapping[str, JSON], format: str = "yaml") -> list[str]:
 
 
 def _line_end(text: str) -> str:
-    return next((end for end in ("\r\n", "\n", "\r") if end in text), "\n")
+    """How the first line ends: the others nearly always do, too."""
+    at = text.find("\n")
+    if at < 0:
+        return "\r" if "\r" in text else "\n"
+    return "\r\n" if text[at - 1 : at] == "\r" else "\n"

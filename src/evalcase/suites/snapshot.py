@@ -41,7 +41,8 @@ class Snapshot:
             look = self._look_at(path)
             if look == self._looks[path]:
                 continue
-            if digest_file(self._place(path)) != self.digests[path]:
+            known = self.digests.get(path)
+            if None in (look, known) or digest_file(self._place(path)) != known:
                 raise ConfigError(f"{path} was changed while it was run")
             self._looks[path] = look
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import sys
 from base64 import urlsafe_b64encode
+from collections.abc import Mapping
 from typing import TextIO
 
 from aiohttp import web
@@ -52,7 +54,7 @@ async def serve(opening: Opening, world: World, out: TextIO) -> None:
             address += f"run/{os.path.basename(opening.run.path)}"
         out.write(f"{address}\nCtrl-C ends it\n")
         out.flush()
-        if opening.opens_browser:
+        if opening.opens_browser and has_screen(world.environment, sys.platform):
             await asyncio.to_thread(_open_browser, address)
         await asyncio.Event().wait()
     finally:
@@ -79,6 +81,14 @@ async def _listen(runner: web.AppRunner, port: int) -> int:
         raise ConfigError(f"port {port} can't be used: {error.strerror or error}") from error
     found: int = runner.addresses[0][1]
     return found
+
+
+def has_screen(environment: Mapping[str, str], platform: str) -> bool:
+    """Whether a browser would have a window. Without one, Python might start one in the terminal,
+    over what stands there."""
+    if platform in ("win32", "darwin"):
+        return True
+    return any(environment.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
 
 
 def _open_browser(address: str) -> None:

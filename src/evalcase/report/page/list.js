@@ -67,7 +67,7 @@ function drawRows() {
   list.range = range;
   const hadFocus = list.rows.contains(document.activeElement);
   const rows = shown.rows.slice(first, last).map((row, at) => drawRow(row, first + at));
-  if (!count) rows.push(h('p', { class: 'none' }, shown.searching ? 'Searching…' : 'No case fits these filters.'));
+  if (!count) rows.push(h('p', { class: 'none' }, shown.searching ? 'Searching…' : (data.count ? 'No case fits these filters.' : 'No case has a result.')));
   if (list.printing && count > last) rows.push(h('p', { class: 'none' }, `and ${sayCount(count - last, 'more case')}`));
   list.rows.replaceChildren(h('div', { class: 'slice', role: 'presentation' }, rows));
   list.rows.firstChild.style.transform = list.printing ? '' : `translateY(${first * list.height}px)`;

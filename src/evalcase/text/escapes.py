@@ -1,0 +1,44 @@
+r"""Text in which some characters are written as escapes, in JSON (`\u002B`) or HTML (`&#x2B;`),
+read as what it means, with where each character stood. Which of them are escaped, each program
+decides for itself, so nobody can list the forms of a text."""
+
+from __future__ import annotations
+
+import re
+
+from evalcase.text.late_pattern import late_pattern
+
+_ESCAPE = late_pattern(
+    r"\\+(?:u([0-9A-Fa-f]{4})|/)|&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[a-z]{2,6});"
+)
+
+
+def may_be_escaped(text: str) -> bool:
+    """Whether there is something to be read in another way."""
+    return "\\u" in text or "&" in text
+
+
+def read_escapes(text: str) -> tuple[str, list[int]]:
+    """The text as it is meant, and for each of its characters, and its end, where that begins."""
+    parts: list[str] = []
+    places: list[int] = []
+    done = 0
+    for found in _ESCAPE.finditer(text):
+        start, end = found.span()
+        meant = _meant(found)
+        parts += text[done:start], meant
+        places += range(done, start)
+        places += [start] * len(meant)
+        done = end
+    places += range(done, len(text) + 1)
+    return "".join([*parts, text[done:]]), places
+
+
+def _meant(found: re.Match[str]) -> str:
+    if found[1] is not None:
+        return chr(int(found[1], 16))
+    if found[0].startswith("\\"):
+        return "/"
+    from html import unescape  # slow to import
+
+    return unescape(found[0])
