@@ -246,3 +246,14 @@ def test_the_interval_is_within_what_is_certain() -> None:
     stopping.conclude()
     assert stopping.decision is not None
     assert (stopping.decision.outcome, stopping.decision.high) == ("met", 0.91)
+
+
+def test_bounds_that_are_disproved_decide_nothing() -> None:
+    stopping = made("likely", 100)
+    decision = feed(stopping, *["passed"] * 100)
+    assert decision is not None
+    for trial in stopping.ordered["agent"][decision.seen :][: 101 - round(100 * decision.low)]:
+        stopping.look(result(trial, "failed"))
+    said = stopping.conclude()
+    assert stopping.decision is None
+    assert "disprove" in said
