@@ -135,6 +135,8 @@ class Evaluation:
             work, engine = self._set_up(run, targets, journal, index, again)
             end = self._end(*await work.go(engine))
             end = replace(end, errored=work.count_errored(), lost=work.lost)
+            if end.status == "completed":
+                end = replace(end, trials=work.count_trials())
             if before_s is not None:
                 end = replace(end, duration_s=round(before_s + loop.time() - begun, 3))
             with suppress(RecordError):  # it is raised once more when the journal is closed
