@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import evalcase as package
+from evalcase.cli.app import COMMANDS as ALL_COMMANDS
 from tests.cli.command import (
     EVALCASE,
     LIMIT_S,
@@ -77,6 +78,12 @@ def test_version() -> None:
     result = evalcase_process("--version")
     assert result == (0, f"evalcase {package.__version__}\n".encode(), b"")
     assert evalcase("--version", "--help").code == 0
+
+
+def test_help_teaches_every_command_and_breaks_no_line_of_a_narrow_terminal() -> None:
+    told = evalcase("--help").out
+    assert [name for name in ALL_COMMANDS if f"  evalcase {name} " not in told] == []
+    assert [line for line in told.splitlines() if len(line) > 80] == []
 
 
 @pytest.mark.parametrize("flag", ["--help", "-h"])

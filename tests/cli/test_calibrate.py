@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +177,8 @@ def test_without_labels_it_says_how_to_make_them(project: Project) -> None:
     done = project.run("calibrate")
     assert done.code == 2
     assert "labels.jsonl is not there; `evalcase calibrate --label` makes it" in done.err
+    done = project.run("calibrate", "--labels", "my own.jsonl")
+    assert "`evalcase calibrate --labels 'my own.jsonl' --label` makes it" in done.err
 
 
 def test_a_grading_can_be_named(project: Project) -> None:
@@ -190,9 +193,9 @@ def test_nobody_is_asked_where_there_is_no_terminal(project: Project) -> None:
     assert "--label asks a person: standard input and output must be a terminal" in done.err
 
 
-def label_with(project: Project, *keys: bytes, by: str = "ada") -> str:
+def label_with(project: Project, *keys: bytes, by: str = "ada", options: Sequence[str] = ()) -> str:
     """Type keys, each when it is asked for; what the person saw."""
-    terminal = PseudoTerminal(project.path, "calibrate", "--label", "--by", by)
+    terminal = PseudoTerminal(project.path, "calibrate", "--label", "--by", by, *options)
     for number, key in enumerate(keys, start=1):
         terminal.await_text(rf"(?s)(?:quit\? \[p/f/s/b/q\] .*){{{number}}}$")
         terminal.type(key if key == CTRL_C else key + b"\n")
@@ -226,3 +229,18 @@ def test_one_can_go_back_and_what_is_said_last_counts(project: Project) -> None:
     assert [label.passed for label in labels] == [True, False]
     assert len({label.answer for label in labels}) == 1
     assert project.run("calibrate").out.count("1 used, by ada") == 1
+
+
+def test_what_was_said_before_is_shown_and_a_wrong_key_is_told(project: Project) -> None:
+    seen = label_with(project, b"p", b"b", b"x\x1b", b"f", b"b", b"s", b"q")
+    assert re.findall(r"you said (\w+); skip leaves it so", seen) == ["pass", "fail"]
+    assert "`x<U+001B>` is no answer to that: type p, f, s, b or q" in seen
+
+
+def test_the_next_commands_name_the_labels_and_who_labels(project: Project) -> None:
+    seen = label_with(project, b"p", b"q", by="zoe", options=["latest@1", "--labels", "mine.jsonl"])
+    assert "1 label written to mine.jsonl" in seen
+    again = "evalcase calibrate latest@1 --labels mine.jsonl"
+    assert f"to see what they tell  {again}\r\n" in seen
+    assert f"to go on               {again} --label --by zoe\r\n" in seen
+    assert "0 labels written" in label_with(project, b"q")

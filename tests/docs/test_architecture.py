@@ -68,3 +68,10 @@ def test_no_file_is_too_long_to_be_read_at_once() -> None:
 
 def test_few_modules_stand_at_the_root() -> None:
     assert len(list(SOURCES.glob("*.py"))) <= MOST_ROOT_MODULES
+
+
+def test_every_room_of_reports_is_told() -> None:
+    page = PAGE.read_text()
+    for storey in ("report", "cli"):
+        rooms = [path.parent.name for path in (SOURCES / storey).glob("*/__init__.py")]
+        assert [room for room in rooms if f"`{storey}/{room}`" not in page] == []

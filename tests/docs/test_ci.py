@@ -18,7 +18,7 @@ from docs.regenerate import ROOT
 
 EXAMPLE = ROOT / "examples" / "13-in-ci"
 WORKFLOW = EXAMPLE / ".github" / "workflows" / "evals.yml"
-INSTALL = "pip install evalcase"
+INSTALL = 'pip install "evalcase @ git+ADDRESS"'
 
 
 def steps() -> list[dict[str, Any]]:

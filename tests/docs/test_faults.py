@@ -39,3 +39,8 @@ def test_every_test_that_is_named_after_a_fault_names_a_row() -> None:
         for name in names(path):
             fault = re.match(r"test_fault_(\w+?)_", name)
             assert fault is None or fault[1] in numbers, f"{path.name}: {name}"
+
+
+def test_every_row_has_a_number_of_its_own_and_they_go_up() -> None:
+    numbers = [int(number) for number, _ in _ROW.findall(PAGE)]
+    assert numbers == sorted(set(numbers))

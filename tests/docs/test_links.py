@@ -51,3 +51,13 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
             elif path.suffix == ".md":
                 waiting.append(path)
     assert set(pages()) <= reached
+
+
+def test_the_readme_itself_links_every_guide() -> None:
+    linked = {(ROOT / link.partition("#")[0]) for link in _LINK.findall(prose(ROOT / "README.md"))}
+    assert sorted(set((ROOT / "docs").glob("*.md")) - linked) == []
+
+
+def test_pages_agree_on_how_evalcase_is_installed() -> None:
+    for page in [*pages(), *(ROOT / "examples").rglob("*.yml")]:
+        assert "pip install evalcase" not in page.read_text(encoding="utf-8"), page

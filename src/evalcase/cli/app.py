@@ -44,8 +44,9 @@ ABOUT = """
     evalcase init               write a first suite and a target, ready to run
     evalcase check              check every eval file below this folder
     evalcase show FILE          see what evalcase understood
-    evalcase run                run the cases against a target, and keep every result
+    evalcase run                run the cases against a target, keep every result
     evalcase resume             go on with a run that was interrupted
+    evalcase grade              grade the answers of a run again
     evalcase list               see the runs that were kept
     evalcase report             see one of them again, or one of its cases in full
     evalcase compare            see what changed since the run before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Mapping
 
@@ -18,12 +19,15 @@ from evalcase.record.find import find_run
 from evalcase.record.judged import Judge, read_judge
 from evalcase.record.kept import KeptRun
 from evalcase.record.labels import read_labels
+from evalcase.text.visible import visible
+
+_LABELS = "labels.jsonl"
 
 
 @declare.command("calibrate")
 @declare.argument("run", default="latest")
 @declare.option(
-    "--labels", "path", default="labels.jsonl", show_default=True, metavar="FILE",
+    "--labels", "path", default=_LABELS, show_default=True, metavar="FILE",
     help="What people say of the answers: JSONL, a label in each line.",
 )  # fmt: skip
 @declare.option("--label", is_flag=True, help="Ask a person, one answer at a time, and write FILE.")
@@ -61,6 +65,7 @@ def command(
     """
     config = load_config(os.getcwd(), os.getcwd())
     found = find_run(run, runs_folder(runs_dir, config))
+    again = _command(run, path, grader, criterion, runs_dir)
     with KeptRun(*found) as kept:
         judge = read_judge(kept, grader)
         if label:
@@ -68,8 +73,8 @@ def command(
             from evalcase.system.world import this_world
 
             environment = this_world().environment
-            return Labelling(kept, judge, criterion, path, by or _user(environment)).ask()
-        labels = [each for each in _read(path) if by in (None, each.by)]
+            return Labelling(kept, judge, criterion, path, by or _user(environment), again).ask()
+        labels = [each for each in _read(path, again) if by in (None, each.by)]
         return _calibrate(kept.run.id, judge, labels, criterion, min_kappa, as_json=as_json)
 
 
@@ -80,11 +85,25 @@ def _user(environment: Mapping[str, str]) -> str:
     raise ConfigError("nobody knows who labels here: say --by NAME")
 
 
-def _read(path: str) -> list[Label]:
+def _command(
+    run: str, path: str, grader: str | None, criterion: str | None, runs_dir: str | None
+) -> str:
+    """The command that was given, as far as it says which answers and labels are meant."""
+    words = ["evalcase", "calibrate"] + [run] * (run != "latest")
+    options = {
+        "--labels": None if path == _LABELS else path, "--grader": grader,
+        "--criterion": criterion, "--runs-dir": runs_dir,
+    }  # fmt: skip
+    for name, value in options.items():
+        words += [name, value] if value is not None else []
+    return visible(shlex.join(words))
+
+
+def _read(path: str, again: str) -> list[Label]:
     try:
         return read_labels(path)
     except FileNotFoundError as error:
-        hint = "`evalcase calibrate --label` makes it"
+        hint = f"`{again} --label` makes it"
         raise ConfigError(f"there are no labels: {path} is not there; {hint}") from error
 
 

@@ -3,12 +3,13 @@ said. Every label is on disk before the next answer is shown."""
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator
 
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.errors import ConfigError
-from evalcase.model.label import Judged, Label
+from evalcase.model.label import AnswerName, Judged, Label
 from evalcase.model.trial import TrialKey
 from evalcase.record.judged import Judge
 from evalcase.record.kept import KeptRun
@@ -16,24 +17,31 @@ from evalcase.record.labels import LabelFile, read_labels
 from evalcase.report.calibration.draw import draw_answers, shares_of
 from evalcase.report.calibration.match import first_of_each
 from evalcase.report.calibration.question import question_lines
+from evalcase.report.terminal.cells import cut
+from evalcase.text.visible import visible
 
 _KEYS = {"p": True, "pass": True, "f": False, "fail": False}
 _PROMPT = "pass, fail, skip, back or quit? [p/f/s/b/q] "
+_NO_KEY = "is no answer to that: type p, f, s, b or q, or the whole word, and Enter"
+_SEE, _GO_ON = "to see what they tell", "to go on"
 
 
 class Labelling:
     """One sitting."""
 
     def __init__(
-        self, kept: KeptRun, judge: Judge, criterion: str | None, path: str, by: str
+        self, kept: KeptRun, judge: Judge, criterion: str | None, path: str, by: str, again: str
     ) -> None:
+        """`again` is the command that calibrates by the same labels."""
         self._kept = kept
         self._judge = judge
         self._criterion = criterion
         self._path = path
         self._by = by
+        self._again = again
         self._file = LabelFile(path)
         self._written = 0
+        self._said: dict[AnswerName, bool] = {}
         self._shares = {True: 1.0, False: 1.0}
 
     def ask(self) -> int:
@@ -80,6 +88,8 @@ class Labelling:
         """How far to go on: 1 to the next answer, -1 to the one before; None to stop."""
         for line in self._shown(judged, number, count):
             sys.stdout.write(line + "\n")
+        if (said := self._said.get(judged.answer)) is not None:
+            sys.stdout.write(f"you said {'pass' if said else 'fail'}; skip leaves it so\n")
         while True:
             sys.stdout.write(_PROMPT)
             sys.stdout.flush()
@@ -96,6 +106,7 @@ class Labelling:
             if word in _KEYS:
                 self._save(judged, passed=_KEYS[word])
                 return 1
+            sys.stdout.write(f"`{cut(visible(word), 20)}` {_NO_KEY}\n" if word else "")
 
     def _shown(self, judged: Judged, number: int, count: int) -> Iterator[str]:
         name = judged.answer
@@ -118,8 +129,12 @@ class Labelling:
             )
         )  # fmt: skip
         self._written += 1
+        self._said[name] = passed
 
     def _say_goodbye(self) -> None:
         labels = "label" if self._written == 1 else "labels"
-        sys.stdout.write(f"\n{self._written:,} {labels} written to {self._path}; ")
-        sys.stdout.write("`evalcase calibrate` says what they tell, --label goes on\n")
+        sys.stdout.write(f"\n{self._written:,} {labels} written to {visible(self._path)}\n")
+        if self._written:
+            sys.stdout.write(f"{_SEE}  {self._again}\n")
+        going_on = f"{self._again} --label --by {visible(shlex.quote(self._by))}"
+        sys.stdout.write(f"{_GO_ON:{len(_SEE)}}  {going_on}\n")

@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import random
-import shutil
-import subprocess
-from pathlib import Path
 
-import pytest
+from tests.report.page.in_node import run_script
 
-from docs.regenerate import ROOT
-from evalcase.report import page
-
-NODES = [str(ROOT / ".venv-servers" / "bin" / "node"), "node"]
 TRY = """
 const pairs = JSON.parse(require('fs').readFileSync(0, 'utf8'));
 console.log(JSON.stringify(pairs.map(([left, right]) => diffTexts(left, right))));
 """
 
 
-def find_node() -> str:
-    found = next((node for node in NODES if shutil.which(node)), None)
-    if found is None:
-        pytest.skip("no node: `make test` brings one")
-    return found
-
-
 def diff(pairs: list[tuple[str, str]]) -> list[dict[str, object]]:
-    script = (Path(page.__path__[0]) / "diff.js").read_text(encoding="utf-8")
-    done = subprocess.run(
-        [find_node(), "-e", script + TRY], input=json.dumps(pairs).encode(),
-        capture_output=True, check=True,
-    )  # fmt: skip
-    found: list[dict[str, object]] = json.loads(done.stdout)
+    found: list[dict[str, object]] = run_script(["diff.js"], TRY, pairs)
     return found
 
 

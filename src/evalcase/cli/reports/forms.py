@@ -54,7 +54,7 @@ def require_form(form: str) -> None:
     """Raise ConfigError if a form needs a package that is not installed."""
     needed = _EXTRAS.get(form)
     if needed is not None and find_spec(needed) is None:
-        raise ConfigError(f"a report as {form} needs {needed}: pip install 'evalcase[{form}]'")
+        raise ConfigError(f"a report as {form} needs {needed}, which the extra `{form}` brings")
 
 
 def refuse_terminal(form: str, out: TextIO) -> None:

@@ -23,7 +23,9 @@ def question_lines(
         yield from message_lines("answer", result.answer.messages, width, style)
     points = list(_points(case, result, grader, criterion))
     if points:
-        yield paint("does it meet all of this?" if len(points) > 1 else "does it?", style.place)
+        yield paint(
+            f"does the answer meet {'all of ' if len(points) > 1 else ''}this?", style.place
+        )
     for text in points:
         for line in labelled("-", text, width - 2, style):
             yield f"  {line}"

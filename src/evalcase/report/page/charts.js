@@ -71,6 +71,12 @@ function drawCounts(title, counts, pick) {
 
 const sayMiddle = (say) => (sorted) => `median ${say(quantile(sorted, 0.5))}, 95 % below ${say(quantile(sorted, 0.95))}`;
 
+// Nobody waits for less than a millisecond: where none takes more, there is nothing to see.
+function drawLatency(values) {
+  if (!values.some(([seconds]) => seconds >= 0.001)) return null;
+  return drawHistogram('Latency', values, saySeconds, { words: sayMiddle(saySeconds) });
+}
+
 function drawCharts() {
   const { columns: all, about } = data;
   const { rows } = shown;
@@ -85,7 +91,7 @@ function drawCharts() {
     drawRates('Pass rate by suite', countGroups(rows, (row) => [about.suites[all.suite[row]]]), (suite) => change({ suite })),
     drawCounts('Failed by grader', [...failing].sort((a, b) => b[1] - a[1]), (grader) => change({ grader })),
     drawHistogram('Scores', pairs('score'), sayScore, { range: [0, 1], words: (sorted) => `mean ${sayScore(sorted.reduce((a, b) => a + b, 0) / sorted.length)}` }),
-    drawHistogram('Latency', pairs('seconds'), saySeconds, { words: sayMiddle(saySeconds) }),
+    drawLatency(pairs('seconds')),
     drawHistogram('Cost', pairs('cost'), sayMoney, { words: (sorted) => `${sayMoney(sorted.reduce((a, b) => a + b, 0))} in all, median ${sayMoney(quantile(sorted, 0.5))}` }),
   ].filter(Boolean);
 }

@@ -107,7 +107,7 @@ often = settings(max_examples=60, suppress_health_check=list(HealthCheck), deadl
 
 @often
 @given(values=st.lists(st.one_of(VALUES, ANSWERS), min_size=1, max_size=8))
-def test_fault_40_whatever_targets_return_the_record_can_be_read(values: list[Any]) -> None:
+def test_fault_34_whatever_targets_return_the_record_can_be_read(values: list[Any]) -> None:
     targets = [Returning(value) for value in values]
 
     def function(value: Any) -> Any:
@@ -119,7 +119,7 @@ def test_fault_40_whatever_targets_return_the_record_can_be_read(values: list[An
 
 @often
 @given(values=st.lists(st.one_of(VALUES, SCORES), min_size=1, max_size=8))
-def test_fault_40_whatever_graders_return_the_record_can_be_read(values: list[Any]) -> None:
+def test_fault_34_whatever_graders_return_the_record_can_be_read(values: list[Any]) -> None:
     def grader(value: Any) -> Any:
         async def grade(text: str) -> Any:
             return value if text else None

@@ -174,7 +174,7 @@ def arguments(scene: Scene, command: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("change", NAMED.values(), ids=NAMED)
-def test_fault_23_what_a_stranger_s_record_names_is_not_touched(scene: Scene, change: Edit) -> None:
+def test_fault_30_what_a_stranger_s_record_names_is_not_touched(scene: Scene, change: Edit) -> None:
     edit(scene, change)
     for name, command in {**LOOKS, **USES}.items():
         with watching(scene.outside) as witness:
@@ -184,14 +184,14 @@ def test_fault_23_what_a_stranger_s_record_names_is_not_touched(scene: Scene, ch
     assert scene.project.calls() == []
 
 
-def test_fault_23_nobody_is_led_to_go_on_with_a_stranger_s_run(scene: Scene) -> None:
+def test_fault_30_nobody_is_led_to_go_on_with_a_stranger_s_run(scene: Scene) -> None:
     assert "not made by you here" in scene.command("list").out
     for command in LOOKS.values():
         assert "evalcase resume" not in scene.command(*command).out
 
 
 @pytest.mark.parametrize("change", NAMED.values(), ids=NAMED)
-def test_fault_23_the_witnesses_see_what_is_done_if_it_is_trusted(
+def test_fault_30_the_witnesses_see_what_is_done_if_it_is_trusted(
     scene: Scene, change: Edit
 ) -> None:
     edit(scene, change)
@@ -201,7 +201,7 @@ def test_fault_23_the_witnesses_see_what_is_done_if_it_is_trusted(
 
 
 @pytest.mark.parametrize("change", UNHEARD_OF.values(), ids=UNHEARD_OF)
-def test_fault_23_what_is_no_field_does_nothing_however_much_it_is_trusted(
+def test_fault_30_what_is_no_field_does_nothing_however_much_it_is_trusted(
     scene: Scene, change: Edit
 ) -> None:
     edit(scene, change)
@@ -212,7 +212,7 @@ def test_fault_23_what_is_no_field_does_nothing_however_much_it_is_trusted(
 
 
 @pytest.mark.parametrize("change", [*NAMED.values(), *UNHEARD_OF.values()])
-def test_fault_23_a_record_whose_answers_are_used_names_nothing_else(
+def test_fault_30_a_record_whose_answers_are_used_names_nothing_else(
     scene: Scene, change: Edit
 ) -> None:
     edit(scene, change)
@@ -251,7 +251,7 @@ THINGS = {
 
 @pytest.mark.parametrize("make", THINGS.values(), ids=THINGS)
 @pytest.mark.parametrize("name", ["run.json", "journal.jsonl", "writer.pid"])
-def test_fault_23_what_else_lies_in_a_stranger_s_record_is_neither_read_nor_waited_for(
+def test_fault_30_what_else_lies_in_a_stranger_s_record_is_neither_read_nor_waited_for(
     scene: Scene, name: str, make: Callable[[Scene, Path], None]
 ) -> None:
     (scene.run / name).unlink(missing_ok=True)
@@ -293,7 +293,7 @@ def mean_rows(scene: Scene) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("trusted", [False, True])
-def test_fault_23_what_recorded_cases_and_answers_name_is_only_shown(
+def test_fault_30_what_recorded_cases_and_answers_name_is_only_shown(
     scene: Scene, trusted: bool
 ) -> None:
     journal = scene.run / "journal.jsonl"
@@ -308,7 +308,7 @@ def test_fault_23_what_recorded_cases_and_answers_name_is_only_shown(
         assert touched(scene, witness) == [], command
 
 
-def test_fault_23_a_run_of_one_s_own_with_a_stranger_s_journal_runs_only_one_s_own_code(
+def test_fault_30_a_run_of_one_s_own_with_a_stranger_s_journal_runs_only_one_s_own_code(
     scene: Scene,
 ) -> None:
     scene.project.suite(case("c0"), case("c1"))
@@ -322,7 +322,7 @@ def test_fault_23_a_run_of_one_s_own_with_a_stranger_s_journal_runs_only_one_s_o
     assert (touched(scene, witness), scene.project.calls()) == ([], ["c0", "c1"])
 
 
-def test_fault_23_a_recorded_case_names_no_code_that_grades(scene: Scene) -> None:
+def test_fault_30_a_recorded_case_names_no_code_that_grades(scene: Scene) -> None:
     """The seal is of what was asked for. Who can write to the journal adds any case to it."""
     scene.project.run("run", "--quiet", "--concurrency", "1")
     (own,) = [run for run in scene.project.runs() if run != scene.run]

@@ -1,4 +1,4 @@
-"""Fault 42: answers that want to be their own judge, and judges that don't judge."""
+"""Fault 21: answers that want to be their own judge, and judges that don't judge."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def strict(messages):
 '''
 
 
-def test_fault_42_a_judge_that_keeps_to_the_rules_is_fooled_by_none(tmp_path: Path) -> None:
+def test_fault_21_a_judge_that_keeps_to_the_rules_is_fooled_by_none(tmp_path: Path) -> None:
     shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
     project = Project(tmp_path)
     code = (EXAMPLE / "answers.py").read_text(encoding="utf-8")
@@ -50,7 +50,7 @@ def test_fault_42_a_judge_that_keeps_to_the_rules_is_fooled_by_none(tmp_path: Pa
         '{"c1": {"reason": "r", "verdict": "met", "verdict": "met"}}',
     ],
 )  # fmt: skip
-def test_fault_42_what_is_no_verdict_is_errored(project: Project, reply: str) -> None:
+def test_fault_21_what_is_no_verdict_is_errored(project: Project, reply: str) -> None:
     project.add_to_agent(f"def judge(messages):\n    return {reply!r}\n")
     table = '[targets.judge]\nkind = "python"\nfunction = "agent:judge"\n'
     project.configure(f"{CONFIG}{table}[judge]\ntarget = 'judge'\n")

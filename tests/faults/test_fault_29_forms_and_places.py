@@ -116,7 +116,7 @@ def leaks(seen: dict[str, str], traces: list[str]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-def test_fault_14_no_form_of_a_secret_is_left_in_any_place(project: Project, form: Form) -> None:
+def test_fault_29_no_form_of_a_secret_is_left_in_any_place(project: Project, form: Form) -> None:
     with leaky(project, form) as env:
         seen = dict(outputs(project, env, COMMANDS))
     assert leaks(seen, form.traces) == []
@@ -130,7 +130,7 @@ def test_fault_14_no_form_of_a_secret_is_left_in_any_place(project: Project, for
 
 
 @pytest.mark.parametrize("name", ["within a text", "cut by excerpts", "number"])
-def test_fault_14_no_command_shows_a_secret(project: Project, name: str) -> None:
+def test_fault_29_no_command_shows_a_secret(project: Project, name: str) -> None:
     with leaky(project, FORMS[name]) as env:
         seen = dict(outputs(project, env, COMMANDS | FURTHER_COMMANDS))
     assert leaks(seen, FORMS[name].traces) == []

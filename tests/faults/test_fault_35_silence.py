@@ -54,7 +54,7 @@ def errored_in_both(project: Project) -> None:
     [unrelated, empty_base, incomplete_head, incomplete_base, errored_base, errored_in_both],
 )
 @pytest.mark.parametrize("gate", ["broken", "worse-than:1"])
-def test_fault_44_nothing_to_go_by_is_not_green(
+def test_fault_35_nothing_to_go_by_is_not_green(
     project: Project, happened: Callable[[Project], None], gate: str
 ) -> None:
     happened(project)
@@ -64,12 +64,12 @@ def test_fault_44_nothing_to_go_by_is_not_green(
     assert project.run("compare").code == 0
 
 
-def test_fault_44_some_errors_may_be_allowed(project: Project) -> None:
+def test_fault_35_some_errors_may_be_allowed(project: Project) -> None:
     errored_base(project)
     assert project.run("compare", "--fail-on", "broken", "--max-errors", "1").code == 0
 
 
-def test_fault_44_a_baseline_that_lost_lines_is_not_green(project: Project) -> None:
+def test_fault_35_a_baseline_that_lost_lines_is_not_green(project: Project) -> None:
     two_runs(project, {"a": "yes", "b": "yes"}, {"a": "yes", "b": "no"})
     project.run("report", "previous", "--format", "jsonl", "-o", "main.jsonl")
     path = project.path / "main.jsonl"
@@ -79,7 +79,7 @@ def test_fault_44_a_baseline_that_lost_lines_is_not_green(project: Project) -> N
     assert "it has 1 of the 2 trials" in done.out
 
 
-def test_fault_44_a_baseline_of_an_incomplete_run_is_not_green(project: Project) -> None:
+def test_fault_35_a_baseline_of_an_incomplete_run_is_not_green(project: Project) -> None:
     incomplete_base(project)
     project.run("report", "previous", "--format", "jsonl", "-o", "main.jsonl")
     done = project.run("compare", "--baseline", "main.jsonl", "--fail-on", "broken")
@@ -87,7 +87,7 @@ def test_fault_44_a_baseline_of_an_incomplete_run_is_not_green(project: Project)
     assert "was not completed" in done.out
 
 
-def test_fault_44_an_empty_baseline_is_not_green(project: Project) -> None:
+def test_fault_35_an_empty_baseline_is_not_green(project: Project) -> None:
     two_runs(project, {"a": "yes"}, {"a": "yes"})
     (project.path / "main.jsonl").touch()
     assert project.run("compare", "--baseline", "main.jsonl", "--fail-on", "broken").code == 3

@@ -222,7 +222,7 @@ def names(here: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("make", WAYS.values(), ids=WAYS)
-def test_fault_13_nothing_outside_a_project_is_read_shown_or_written(
+def test_fault_28_nothing_outside_a_project_is_read_shown_or_written(
     scene: Scene, make: Make
 ) -> None:
     make(scene)
@@ -240,7 +240,7 @@ def test_fault_13_nothing_outside_a_project_is_read_shown_or_written(
     assert not any(CANARY in text for text in kept)
 
 
-def test_fault_13_the_witness_sees_what_is_read(scene: Scene) -> None:
+def test_fault_28_the_witness_sees_what_is_read(scene: Scene) -> None:
     """What a person types themselves is theirs to name."""
     write(scene)
     for command in (
