@@ -142,7 +142,9 @@ def _remark(listed: ListedRun, kept: KeptRun, own: bool) -> str:
         said.append(f"cases that did not pass in {origin}")
     if kept.mixed:
         said.append(f"mixed: {say_mixed(kept.mixed)}")
-    if listed.status != "completed":
+    if (errored := kept.totals.trials.errored) > kept.totals.cases.errored:
+        said.append(f"{errored:,} {'trial' if errored == 1 else 'trials'} errored")
+    if kept.end.status != "completed":
         done, planned = kept.totals.trials.total, kept.planned
         of = f"{done:,} trials" if planned is None else f"{done:,} of {planned:,} trials"
         hint = suggest_next(read_evaluated(kept), listed.id, is_own=own)

@@ -83,15 +83,17 @@ def _read_rates(run: Run) -> dict[str, Any]:
             passed, tried = counts.setdefault((case.suite, case.target), [0, 0])
             if case.verdict not in (None, "skipped"):
                 counts[case.suite, case.target] = [passed + (case.verdict == "passed"), tried + 1]
-        totals = kept.totals
+        totals, end = kept.totals, kept.end
     parts = [
         {"suite": suite, "target": target, "passed": passed, "tried": tried,
          "rate": estimate_share(passed, tried)}
         for (suite, target), (passed, tried) in counts.items()
     ]  # fmt: skip
     tried = totals.cases.total - totals.cases.skipped
+    # What a last row says is told without this: it is wrong where results are lost.
+    lacking = {"status": end.status} if end.status == "incomplete" and end.notice else {}
     return {
-        "parts": parts, "cases": totals.cases.total, "cost": totals.spent_usd,
+        **lacking, "parts": parts, "cases": totals.cases.total, "cost": totals.spent_usd,
         "rate": estimate_share(totals.cases.passed, tried),
         "verdicts": {name: count for name, count in asdict(totals.cases).items() if count},
     }  # fmt: skip
