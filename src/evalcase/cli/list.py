@@ -18,7 +18,7 @@ from evalcase.errors import ConfigError, RecordError
 from evalcase.model.nearest import did_you_mean
 from evalcase.project.options import runs_folder
 from evalcase.record.evaluated import read_evaluated
-from evalcase.record.find import ListedRun, list_runs
+from evalcase.record.find import ListedRun, find_run, list_runs
 from evalcase.record.folder import origin_of
 from evalcase.record.kept import KeptRun
 from evalcase.record.seal import is_own
@@ -31,6 +31,7 @@ _MOST_RUNS = 20
 
 
 @declare.command("list")
+@declare.argument("runs", several=True, required=False)
 @declare.option(
     "--limit", type=declare.IntRange(1), metavar="N",
     help="At most this many, the newest. [default: 20; with --json, all]",
@@ -41,30 +42,46 @@ _MOST_RUNS = 20
 @run_flags.runs_dir
 @explained
 def command(
-    limit: int | None, suite: str | None, target: str | None, as_json: bool, runs_dir: str | None
+    runs: tuple[str, ...],
+    limit: int | None,
+    suite: str | None,
+    target: str | None,
+    as_json: bool,
+    runs_dir: str | None,
 ) -> int:
     """List the runs of this project, newest first, with what came of each.
 
+    RUNS are named as for `report`, each with a grading if one likes: RUN@1. Without any, all are
+    listed.
+
     \b
     evalcase list                        id, age, cases, pass rate, cost, suite, target
+    evalcase list latest@1 latest        only these: two gradings of the newest run
     evalcase report ID                   see one of them again
     evalcase resume ID                   go on with one that is marked incomplete
     """
     config = look_for_runs(os.getcwd())
     folder = runs_folder(runs_dir, config)
-    known = list_runs(folder)
-    runs = [each for each in known if _is_of(each, "suites", suite)]
-    runs = [each for each in runs if _is_of(each, "targets", target)]
+    known = [_find(name, folder) for name in runs] or list_runs(folder)
+    wanted = [each for each in known if _is_of(each, "suites", suite)]
+    wanted = [each for each in wanted if _is_of(each, "targets", target)]
     if as_json:
-        _print_objects(runs[:limit])
-    elif runs:
-        _print_table(runs, limit or _MOST_RUNS, config.root)
+        _print_objects(wanted[:limit])
+    elif wanted:
+        _print_table(wanted, limit or _MOST_RUNS, config.root)
     elif known:
         raise ConfigError(_say_none(known, suite, target))
     else:
         place = visible(seen_from(os.getcwd(), folder))
         sys.stdout.write(f"no runs yet in {place}; `evalcase run` makes one\n")
     return 0
+
+
+def _find(name: str, folder: str) -> ListedRun:
+    """A run that is named, at the grading that is named with it."""
+    run, grading = find_run(name, folder)
+    status = read_evaluated(KeptRun(run, grading)).status
+    return ListedRun(run.id, run.path, status, run, grading=grading)
 
 
 def _is_of(listed: ListedRun, key: str, glob: str | None) -> bool:
@@ -110,7 +127,7 @@ def _object(listed: ListedRun) -> dict[str, object]:
     if listed.run is None:
         return {**damaged, "problem": listed.problem}
     try:
-        summary = summary_object(read_evaluated(KeptRun(listed.run)))
+        summary = summary_object(read_evaluated(KeptRun(listed.run, listed.grading)))
     except RecordError as error:
         return {**damaged, "problem": str(error)}
     about = listed.run.about
@@ -123,7 +140,11 @@ def _object(listed: ListedRun) -> dict[str, object]:
 def _entry(listed: ListedRun, now: datetime, root: str) -> Entry:
     if listed.run is None:
         return Entry(listed.id, remark=f"damaged: {listed.problem}")
-    about, age, kept = listed.run.about, _age(listed.run.created_at, now), KeptRun(listed.run)
+    about, age, kept = (
+        listed.run.about,
+        _age(listed.run.created_at, now),
+        KeptRun(listed.run, listed.grading),
+    )
     try:
         remark = _remark(listed, kept, is_own(listed.run, this_world().state, root))
     except RecordError as error:
