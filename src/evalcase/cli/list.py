@@ -46,9 +46,9 @@ def command(
     """List the runs of this project, newest first, with what came of each.
 
     \b
-    evalcase list                        id, age, cases, pass rate, cost, suite, target
-    evalcase report ID                   see one of them again
-    evalcase resume ID                   go on with one that is marked incomplete
+    evalcase list                   id, age, cases, pass rate, cost, suite, target
+    evalcase report ID              see one of them again
+    evalcase resume ID              go on with one that is marked incomplete
     """
     config = look_for_runs(os.getcwd())
     folder = runs_folder(runs_dir, config)
