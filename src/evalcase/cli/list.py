@@ -55,10 +55,10 @@ def command(
     listed.
 
     \b
-    evalcase list                        id, age, cases, pass rate, cost, suite, target
-    evalcase list latest@1 latest        only these: two gradings of the newest run
-    evalcase report ID                   see one of them again
-    evalcase resume ID                   go on with one that is marked incomplete
+    evalcase list                   id, age, cases, pass rate, cost, suite, target
+    evalcase list latest@1 latest   only these: two gradings of the newest run
+    evalcase report ID              see one of them again
+    evalcase resume ID              go on with one that is marked incomplete
     """
     config = look_for_runs(os.getcwd())
     folder = runs_folder(runs_dir, config)

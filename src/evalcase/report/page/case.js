@@ -82,7 +82,7 @@ function drawTrial(detail, trial) {
   return h('section', { class: 'trial', 'aria-label': `Trial ${trial.repeat}` },
     h('p', { class: 'measures' }, listMeasures(trial).map((told) => h('span', {}, told))),
     (trial.retried || []).map((failure, at) => drawFailure(failure, `Attempt ${at + 1}`)),
-    trial.failure && drawFailure(trial.failure, trial.verdict === 'skipped' ? 'Skipped' : 'Failure'),
+    trial.failure && drawFailure(trial.failure, trial.verdict === 'skipped' ? 'Skipped' : 'Error'),
     drawSides(detail, trial),
     trial.truncated && h('p', { class: 'notice' }, 'The answer was cut, as it was larger than evalcase keeps.'),
     trial.scrubbed && h('p', { class: 'notice' }, 'A secret was taken out of the answer; it was graded with it.'),

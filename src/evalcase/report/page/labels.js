@@ -70,5 +70,6 @@ function drawLabelling(detail, trial) {
       onclick: () => { setLabel(detail, trial, passed, note.value.trim()); update(); } }, drawMark(passed ? 'passed' : 'failed', ''), passed ? 'pass' : 'fail'));
   }
   update();
-  return h('div', { class: 'labelling', role: 'group', 'aria-label': 'Your label for this answer' }, h('span', {}, 'Your label'), [...choices.values()], note, by);
+  return h('div', { class: 'labelling', role: 'group', 'aria-label': 'Your label for this answer' }, h('span', {}, 'Your label'), [...choices.values()], note, by,
+    h('span', { class: 'fine' }, 'Not blind: the verdict is in sight. To measure a judge, label with evalcase calibrate --label.'));
 }
