@@ -26,8 +26,10 @@ def exit_code(evaluated: Evaluated, gates: RunOptions) -> int:
     if totals.unfinished:
         return 3  # some cases lack trials, so nobody can say what they come to
     if gates.fail_under is not None:
-        # Where nothing was tried, as in an empty shard, nothing is below it.
-        return 1 if totals.pass_rate is not None and totals.pass_rate < gates.fail_under else 0
+        if totals.pass_rate is None:
+            # Nothing was tried, which meets no gate; but a shard may have got nothing.
+            return 1 if gates.selection.shard is None else 0
+        return 1 if totals.pass_rate < gates.fail_under else 0
     return 1 if cases.failed or cases.ungraded else 0
 
 

@@ -10,7 +10,7 @@ from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.exit_codes import exit_code, first_code
 from evalcase.cli.explained import explained
-from evalcase.cli.reports.requested import report_option, request_reports
+from evalcase.cli.reports.requested import report_option, request_reports, tell_owed
 from evalcase.cli.running import Manner, execute, print_conclusion, take_process
 from evalcase.cli.streams import same_streams
 from evalcase.cli.trust import refuse_stranger, trust_option
@@ -150,6 +150,7 @@ def _code_of_newest(folder: str, chosen: Run) -> int:
     code = 0
     if newest.path != chosen.path:
         code = exit_code(read_evaluated(KeptRun(newest)), read_request(newest))
+        code = first_code(code, tell_owed(newest))
     if code:
         sys.stderr.write(f"the newest run is another, {newest.id}: its exit code is {code}\n")
     return first_code(code, _refusal_code(folder, newest))

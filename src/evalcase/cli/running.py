@@ -22,7 +22,7 @@ from evalcase.cli.conclusion import (
 )
 from evalcase.cli.crash import CRASH_CODE, tell_crash
 from evalcase.cli.exit_codes import exit_code, first_code
-from evalcase.cli.reports.requested import Request, write_reports
+from evalcase.cli.reports.requested import Request, tell_owed, write_reports
 from evalcase.cli.streams import Streams, discard, take_streams
 from evalcase.cli.terminal import columns_of, style_for, write_prose
 from evalcase.cli.terminal import shown as as_shown
@@ -156,7 +156,7 @@ def print_conclusion(
     else:
         _print_summary(evaluated, statistics, place, manner)
     if not manner.reports:
-        return 0
+        return 0 if manner.is_new else tell_owed(evaluated.run)
     with KeptRun(evaluated.run) as kept:
         return write_reports(manner.reports, kept, place)
 

@@ -58,3 +58,12 @@ def test_a_mixed_run_is_mixed_in_every_form(project: Project) -> None:
         said = project.run("report", "--format", form).out
         assert "answers from before and after a change of" in said
     assert said.startswith("::notice title=evalcase%3A the run is mixed::")
+
+
+def test_a_rate_is_not_reached_by_nothing(project: Project) -> None:
+    project.suite(case("a", skip=True), case("b", skip="later"))
+    for options in (["--fail-under", "1"], ["--fail-under", "0.5", "--stop", "certain"]):
+        done = project.run("run", "--quiet", *options)
+        assert (done.code, "2 skipped, nothing was tried" in done.out) == (1, True)
+    assert project.run("run", "--fail-under", "1", "--shard", "1/2").code == 0
+    assert project.run("run").code == 0

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from evalcase.cli import declare
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.terminal import write_prose
 from evalcase.errors import ConfigError, EvalcaseError
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
+from evalcase.record.owed import note_owed, read_owed
+from evalcase.text.visible import visible
 
 report_option = declare.option(
     "--report", "reports", multiple=True, metavar="FILE",
@@ -50,9 +53,12 @@ def _require_folder(path: str) -> None:
         raise ConfigError(f"{path} can't be written: {why}")
 
 
-def write_reports(requests: Iterable[Request], kept: KeptRun, place: RecordPlace) -> int:
-    """Write what was asked for; 0, or the exit code for what could not be written. What was run is
-    kept all the same, and can be reported again."""
+def write_reports(requests: Sequence[Request], kept: KeptRun, place: RecordPlace) -> int:
+    """Write what was asked for; 0, or the exit code for what could not be written, now or before.
+    What was run is kept all the same, and can be reported again."""
+    owed = set(read_owed(kept.run))
+    note_owed(kept.run, owed | {request.form for request in requests})
+    left = owed - {request.form for request in requests}
     code = 0
     for request in requests:
         from evalcase.cli.reports.forms import write_file
@@ -62,5 +68,21 @@ def write_reports(requests: Iterable[Request], kept: KeptRun, place: RecordPlace
             write_file(request.form, Reported(kept, place), request.path)
         except EvalcaseError as error:
             write_prose(f"evalcase: {error}", sys.stderr)
+            left.add(request.form)
             code = 3
-    return code
+    note_owed(kept.run, left)
+    return code or tell_owed(kept.run)
+
+
+def tell_owed(run: Run) -> int:
+    """Say which reports an earlier command could not write: 0, or the exit code if there are."""
+    owed = read_owed(run)
+    if not owed:
+        return 0
+    # A note may come from anyone, as the run may.
+    forms = visible(", ".join(sorted(owed)))
+    said = f"a report of {run.id} was asked for and could not be written: {forms}"
+    write_prose(
+        f"{said}; `evalcase resume --report FILE` writes it. The exit code is 3", sys.stderr
+    )
+    return 3

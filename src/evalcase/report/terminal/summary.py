@@ -120,6 +120,8 @@ def verdict_lines(ending: Ending, rate: Mean, width: int, style: Style) -> Itera
         # Those of cases that passed all the same are in no other count, and the exit code is 3.
         parts.append((f"{_number(errored, 'trial')} errored", colour_of("errored", style)))
     parts = parts or [("nothing ran", style.warning)]
+    if totals.trials.total and totals.trials.total == totals.trials.skipped:
+        parts.append(("nothing was tried", style.warning))
     if rate.value is not None:
         parts.append((f"pass rate {rate_said(rate)}", style.place))
     if totals.cost_usd is not None:
