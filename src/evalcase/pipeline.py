@@ -26,7 +26,7 @@ from evalcase.suites.stream import stream_cases
 
 if TYPE_CHECKING:
     from evalcase.plugins.given import GivenGrader, GivenTarget
-    from evalcase.project.options import Keywords
+    from evalcase.project.keywords import Keywords
     from evalcase.record.evaluated import Evaluated
     from evalcase.report.figures.figures import Figures, Interval
 
@@ -179,7 +179,8 @@ async def evaluate_async(
     from evalcase.model.target import Surroundings
     from evalcase.plugins.given import name_graders, name_targets
     from evalcase.project.config import read_config
-    from evalcase.project.options import read_keywords, runs_folder
+    from evalcase.project.keywords import read_keywords
+    from evalcase.project.options import runs_folder
     from evalcase.suites.collection import hold_suites
     from evalcase.system.world import this_world
 

@@ -35,6 +35,14 @@ def test_click_is_imported_for_help_and_mistakes_only(tmp_path: Path) -> None:
     assert imported({"click"}, "check", "--frmat", "json", cwd=tmp_path)
 
 
+def test_a_run_imports_what_it_uses(tmp_path: Path) -> None:
+    (tmp_path / "a.eval.jsonl").write_text('{"input": "x", "expected_output": "x"}\n')
+    rare = {"platform", "random", "click", "yaml", "aiohttp", "shlex", "evalcase.plugins.cache"}
+    rare |= {"evalcase.report.terminal.summary", "evalcase.report.terminal.live"}
+    rare |= {"evalcase.evaluation.grading", "evalcase.cli.trust", "evalcase.project.env_file"}
+    assert not imported(rare, "run", "--target", "echo", "--json", cwd=tmp_path)
+
+
 def imported(names: set[str], *arguments: str, cwd: Path) -> set[str]:
     """Which of these modules the command imports."""
     code = "import sys, atexit; atexit.register(lambda: sys.stderr.write(' '.join(sys.modules)))\n"

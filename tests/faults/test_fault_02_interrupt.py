@@ -91,11 +91,17 @@ def test_fault_02_ctrl_c_while_resuming_leaves_a_run_that_can_be_resumed(
     assert sorted(project.calls()) == ["c0", "c1", "c2", "c3"]
 
 
-@pytest.mark.parametrize("where", ["", "class answer:\n    def __init__(self):\n        "])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "agent.gate('x')\nanswer = agent.answer\n",
+        "class answer:\n    def __init__(self):\n        agent.gate('x')\n",
+    ],
+)
 def test_fault_02_ctrl_c_while_something_is_set_up_says_so(
-    project: Project, gate: Gate, where: str
+    project: Project, gate: Gate, code: str
 ) -> None:
-    (project.path / "slow.py").write_text(f"import agent\n{where}agent.gate('x')\n")
+    (project.path / "slow.py").write_text(f"import agent\n{code}")
     project.suite(case("one"))
     process = project.start("run", "--target", "python:slow:answer")
     gate.await_calls(1)

@@ -102,6 +102,9 @@ def test_values_by_place_by_name_and_by_default(make: Make, field: Make) -> None
     assert (one.x, one.y, one.seen, one.total()) == (1, 2, [], 3)
     assert (two.x, two.y, two.seen) == (3, 4, [5])
     assert one.seen is not cls(1).seen
+    for number in range(100):
+        many = cls(number, seen=[number])
+        assert (many.x, many.y, many.seen) == (number, 2, [number])
     assert cls.kind == "point"
 
 
@@ -115,10 +118,10 @@ def test_what_is_missing_or_unknown_is_a_type_error(
 
 
 @BOTH
-@pytest.mark.parametrize("again", [False, True])
-def test_wrong_values_are_told_of_the_class(make: Make, field: Make, again: bool) -> None:
+@pytest.mark.parametrize("calls", [0, 1, 100])
+def test_wrong_values_are_told_of_the_class(make: Make, field: Make, calls: int) -> None:
     cls = point(make, field)
-    if again:
+    for _ in range(calls):
         cls(1)
     with pytest.raises(TypeError, match=r"Point\.__init__\(\) missing 1 required .*'x'"):
         cls()

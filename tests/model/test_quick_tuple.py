@@ -61,6 +61,9 @@ def test_values_by_place_by_name_and_by_default(base: Any) -> None:
     assert not cls.origin()
     assert one
     assert cls._make([7, 8, "c"]) == (7, 8, "c")
+    for number in range(100):
+        assert cls(number) == (number, 2, None)
+        assert cls(number, name="n") == (number, 2, "n")
 
 
 @BOTH
@@ -68,12 +71,12 @@ def test_values_by_place_by_name_and_by_default(base: Any) -> None:
     ("values", "named"),
     [((), {}), ((1, 2, "n", 4), {}), ((1,), {"x": 2}), ((1,), {"z": 2}), ((), {"y": 1})],
 )
-@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("calls", [0, 1, 100])
 def test_wrong_values_are_type_errors_that_name_the_class(
-    base: Any, values: tuple[Any, ...], named: dict[str, Any], again: bool
+    base: Any, values: tuple[Any, ...], named: dict[str, Any], calls: int
 ) -> None:
     cls = point(base)
-    if again:
+    for _ in range(calls):
         cls(1)
     with pytest.raises(TypeError, match=r"Point\.__new__"):
         cls(*values, **named)

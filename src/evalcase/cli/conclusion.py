@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import seen_from
@@ -18,20 +18,15 @@ from evalcase.project.options import runs_folder
 from evalcase.record.evaluated import Evaluated
 from evalcase.record.folder import Run, origin_of, planned_trials
 from evalcase.record.kept import KeptRun
-from evalcase.report.figures.estimates import rate_totals
-from evalcase.report.figures.figures import Figures
-from evalcase.report.terminal.part_table import KINDS, Kind
-from evalcase.report.terminal.progress import money
-from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.style import Style
-from evalcase.report.terminal.summary import (
-    Ending,
-    FindCase,
-    ending_lines,
-    summary_lines,
-    verdict_lines,
-)
 from evalcase.text.visible import visible
+
+if TYPE_CHECKING:
+    # Whoever wants JSON needs nothing of what people read.
+    from evalcase.report.figures.figures import Figures
+    from evalcase.report.terminal.part_table import Kind
+    from evalcase.report.terminal.statistics import Statistics
+    from evalcase.report.terminal.summary import Ending, FindCase
 
 
 class RecordPlace(NamedTuple):
@@ -44,9 +39,12 @@ class RecordPlace(NamedTuple):
 def conclusion_lines(
     evaluated: Evaluated, statistics: Statistics, find_case: FindCase,
     place: RecordPlace, width: int, style: Style, figures: Figures | None = None,
-    by: Collection[Kind] = KINDS, *, is_own: bool = True,
+    by: Collection[Kind] | None = None, *, is_own: bool = True,
 ) -> Iterator[str]:  # fmt: skip
     """All of it: what went wrong, the figures, the verdict, and what to do next."""
+    from evalcase.report.terminal.part_table import KINDS
+    from evalcase.report.terminal.summary import summary_lines
+
     failed = statistics.shown("failed")
     name, first = name_run(evaluated.run, place), failed[0].result.key if failed else None
     next_one = suggest_next(evaluated, name, first, is_own=is_own)
@@ -59,11 +57,15 @@ def conclusion_lines(
             from evalcase.report.figures.decided import settle
 
             figures = settle(figures, evaluated.decision)
+    by = KINDS if by is None else by
     return summary_lines(statistics, figures, ending, find_case, width, style, by)
 
 
 def last_lines(evaluated: Evaluated, place: RecordPlace, width: int, style: Style) -> Iterator[str]:
     """Only the verdict, where the record is, and how to go on with what is not complete."""
+    from evalcase.report.figures.estimates import rate_totals
+    from evalcase.report.terminal.summary import ending_lines, verdict_lines
+
     next_one = "" if evaluated.complete else suggest_next(evaluated, name_run(evaluated.run, place))
     ending = _ending(evaluated, place, next_one)
     rate, decision = rate_totals(evaluated.totals).rate, evaluated.decision
@@ -74,6 +76,8 @@ def last_lines(evaluated: Evaluated, place: RecordPlace, width: int, style: Styl
 
 def gather_statistics(kept: KeptRun) -> Statistics:
     """Those of all results that were kept."""
+    from evalcase.report.terminal.statistics import Statistics
+
     statistics = Statistics()
     for result in kept.results():
         statistics.add(result, kept.find_tagged(result.key.suite, result.key.case))
@@ -81,6 +85,8 @@ def gather_statistics(kept: KeptRun) -> Statistics:
 
 
 def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str) -> Ending:
+    from evalcase.report.terminal.summary import Ending
+
     return Ending(
         evaluated.totals, evaluated.duration_s, seen_from(place.cwd, evaluated.run.path),
         why_incomplete(evaluated), next_one,
@@ -106,9 +112,9 @@ def name_run(run: Run, place: RecordPlace) -> str:
     kept = os.path.dirname(os.path.realpath(run.path))
     id = os.path.basename(os.path.realpath(run.path))
     if kept == os.path.realpath(runs_folder(None, place.config)):
-        return shlex.quote(id)
+        return _quote(id)
     folder = os.path.dirname(seen_from(place.cwd, run.path)) or "."
-    return f"{shlex.quote(id)} --runs-dir {shlex.quote(folder)}"
+    return f"{_quote(id)} --runs-dir {_quote(folder)}"
 
 
 def _say_saved(evaluated: Evaluated) -> str:
@@ -116,6 +122,8 @@ def _say_saved(evaluated: Evaluated) -> str:
     done, spent = evaluated.totals.cases.total, evaluated.totals.cost_usd
     if evaluated.decision is None or not evaluated.not_run:
         return ""
+    from evalcase.report.terminal.progress import money
+
     cost = f", about {money(spent / done * evaluated.not_run)}" if spent and done else ""
     return f"{evaluated.not_run:,} cases that were not run{cost}"
 
@@ -141,7 +149,7 @@ def suggest_next(
     if resuming and is_own:
         return resuming
     if failed is not None:
-        return f"evalcase report {name} --case {shlex.quote(failed.case)}"
+        return f"evalcase report {name} --case {_quote(failed.case)}"
     cases = evaluated.totals.cases
     is_bad = cases.failed or cases.ungraded or evaluated.failed_fast or evaluated.lost
     return f"evalcase report {name}" if is_bad else ""
@@ -187,3 +195,10 @@ def summary_object(
         "failed_of": origin_of(evaluated.run), "mixed": list(evaluated.mixed),
         "grading": None if evaluated.graded_by is None else evaluated.graded_by._asdict(),
     }  # fmt: skip
+
+
+def _quote(text: str) -> str:
+    """As a shell takes it for one word."""
+    from shlex import quote
+
+    return quote(text)

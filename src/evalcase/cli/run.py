@@ -16,7 +16,6 @@ from evalcase.cli.running import Manner, execute, take_process
 from evalcase.cli.streams import same_streams
 from evalcase.cli.watching import make_view
 from evalcase.evaluation.conduct import Evaluation
-from evalcase.evaluation.failed_of import find_failed
 from evalcase.evaluation.plan import Plan, prepare
 from evalcase.evaluation.work import trials_of
 from evalcase.model.decision import Rule
@@ -148,6 +147,8 @@ def _run(given: dict[str, object]) -> int:
     selection = {name: given.pop(name) for name in _SELECTION}
     view = make_view(manner.streams, quiet=manner.quiet or manner.as_json)
     if (origin := selection["failed_of"]) is not None:
+        from evalcase.evaluation.failed_of import find_failed
+
         selection["failed_of"] = find_failed(str(origin), folder, config.root)
     chosen = RunOptions(selection=Selection(**selection), **given)  # type: ignore[arg-type]
     with same_streams():

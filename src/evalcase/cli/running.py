@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from evalcase.cli.conclusion import (
     RecordPlace,
@@ -25,7 +26,6 @@ from evalcase.cli.reports.requested import Request, write_reports
 from evalcase.cli.streams import Streams, discard, take_streams
 from evalcase.cli.terminal import columns_of, style_for, write_prose
 from evalcase.cli.terminal import shown as as_shown
-from evalcase.cli.trust import why_unsealed
 from evalcase.cli.watching import shown
 from evalcase.errors import EvalcaseError
 from evalcase.evaluation.conduct import Evaluation
@@ -33,11 +33,13 @@ from evalcase.model.quick_dataclass import dataclass, field, replace
 from evalcase.record.evaluated import Evaluated, read_evaluated
 from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
-from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.view import RunView
 from evalcase.system.loop import describe_stray, run_to_end
 from evalcase.system.own_task import OwnTask
 from evalcase.system.process_end import end_process, refuse_process_end
+
+if TYPE_CHECKING:
+    from evalcase.report.terminal.statistics import Statistics
 
 _BLOCKED_S = 0.5
 """How long Ctrl-C may wait for the event loop before the next one takes the short way."""
@@ -96,7 +98,7 @@ def execute(
     except BaseException as error:  # noqa: BLE001 - how far it came is in the record
         return _conclude_broken(evaluation, error, manner)
     known = manner.is_new and evaluated.status != "failed"
-    statistics = view.statistics if known else None
+    statistics = view.statistics if known and not manner.as_json else None
     place = RecordPlace(manner.cwd, evaluation.plan.config)
     written = print_conclusion(evaluated, statistics, place, manner)
     if not evaluated.complete or evaluated.totals.trials.errored:
@@ -135,6 +137,8 @@ def _tell_stray(view: RunView, error: BaseException) -> None:
 
 def _warn_unsealed(run: Run, state: str | None) -> None:
     """Say what it takes to go on with a run that can't be told from a stranger's."""
+    from evalcase.cli.trust import why_unsealed
+
     why = why_unsealed(run, state)
     if why:
         write_prose(f"{why}; so `evalcase resume` needs --trust", sys.stderr)

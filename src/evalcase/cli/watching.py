@@ -9,26 +9,32 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TextIO, cast
+from typing import TYPE_CHECKING, TextIO, cast
 
 from evalcase.cli.streams import Streams, same_streams
 from evalcase.cli.terminal import columns_of, is_live, style_for
-from evalcase.report.terminal.live import LiveView
-from evalcase.report.terminal.quiet import QuietView
-from evalcase.report.terminal.sparse import SparseView
-from evalcase.report.terminal.stderr_proxy import StderrProxy
-from evalcase.report.terminal.view import RunView
 from evalcase.text.ci_commands import defuse, in_ci
+
+if TYPE_CHECKING:
+    # Only one of them is needed.
+    from evalcase.report.terminal.view import RunView
 
 
 def make_view(streams: Streams, *, quiet: bool) -> RunView:
     """The view of a run, on standard error: standard output is for what came of it."""
     stream = streams.err
     if quiet:
+        from evalcase.report.terminal.quiet import QuietView
+
         return QuietView(_defused(stream))
     if not is_live(stream):
+        from evalcase.report.terminal.sparse import SparseView
+
         same = _is_same_log(stream, streams.out)
         return SparseView(_defused(stream), style_for(stream), same=same)
+    from evalcase.report.terminal.live import LiveView
+    from evalcase.report.terminal.stderr_proxy import StderrProxy
+
     columns = partial(columns_of, stream)
     view = LiveView(stream, style_for(stream), columns, same=streams.out.isatty())
     # From here on, so that loggers which the user's modules set up write above the line, too.
@@ -77,16 +83,23 @@ def shown(view: RunView) -> Iterator[None]:
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
-    live = isinstance(view, LiveView)
-    before = signal.signal(signal.SIGTERM, tidy_up) if live else None
+    before = signal.signal(signal.SIGTERM, tidy_up) if view.is_live else None
     view.begin()
     try:
         with same_streams():
             yield
     finally:
-        if isinstance(stderr, StderrProxy):
-            stderr.finish()
-            sys.stdout = sys.stderr = stderr.stream
+        if view.is_live:
+            _take_back(stderr)
         view.close()
-        if live:
+        if view.is_live:
             signal.signal(signal.SIGTERM, before)
+
+
+def _take_back(stderr: TextIO) -> None:
+    """Standard error as it was before a live view stood before it."""
+    from evalcase.report.terminal.stderr_proxy import StderrProxy
+
+    if isinstance(stderr, StderrProxy):
+        stderr.finish()
+        sys.stdout = sys.stderr = stderr.stream

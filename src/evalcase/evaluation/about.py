@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import platform
+import sys
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
@@ -14,7 +14,6 @@ from evalcase.model.codec import decode, encode
 from evalcase.model.target import Target, TargetVersion
 from evalcase.plugins.target_names import split_name
 from evalcase.record.folder import Run
-from evalcase.targets.chat.prices import prices_version
 
 _PRICED = frozenset({"openai", "anthropic"})
 """The kinds of targets whose answers have a price."""
@@ -26,7 +25,7 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
     """All of it. What is in there is a name, a path, a number or a hash, and none is a secret."""
     return {
         "evalcase": __version__,
-        "python": platform.python_version(),
+        "python": sys.version.split(maxsplit=1)[0],
         "prices": _prices_version(plan),
         "options": plan.options.to_dict(),
         "suites": plan.suites.hashes(),
@@ -44,7 +43,11 @@ def _prices_version(plan: Plan) -> str | None:
     """Where prices come from, if a model is asked: only then it is looked for."""
     configured = plan.config.targets
     kinds = {configured.get(name, {}).get("kind", split_name(name)[0]) for name in plan.trials}
-    return prices_version() if not kinds.isdisjoint(_PRICED) else None
+    if kinds.isdisjoint(_PRICED):
+        return None
+    from evalcase.targets.chat.prices import prices_version
+
+    return prices_version()
 
 
 def find_versions(plan: Plan) -> dict[str, TargetVersion]:

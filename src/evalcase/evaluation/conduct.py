@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from evalcase.errors import RecordError
 from evalcase.evaluation.about import describe_plan, find_changes
-from evalcase.evaluation.grading import By, Grading
 from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.secrets import errors_without_secrets, refuse_secret_names, watch_keys
 from evalcase.evaluation.trials import Trials
@@ -19,8 +18,6 @@ from evalcase.evaluation.work import Work
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
 from evalcase.model.table import mark_of
-from evalcase.plugins.cache import FOLDER as CACHE_FOLDER
-from evalcase.plugins.cache import AnswerStore
 from evalcase.plugins.targets import bounds_of
 from evalcase.record.commit import JournalFailure
 from evalcase.record.ending import End, Status, end_row, read_end
@@ -40,7 +37,9 @@ from evalcase.system.guests import Guests
 from evalcase.system.loop_watch import LoopWatch
 
 if TYPE_CHECKING:
+    from evalcase.evaluation.grading import By, Grading
     from evalcase.evaluation.stopping import Stopping
+    from evalcase.plugins.cache import AnswerStore
 
 
 class Evaluation:
@@ -188,6 +187,8 @@ class Evaluation:
         gate = Gate(targets, limits, engine, budget, guests, plan.world.random, store)
         trials = Trials(plan, engine, gate, guests, run.id)
         if self._by is not None:
+            from evalcase.evaluation.grading import Grading
+
             return Grading(plan, run, index, trials, session, self._by), engine
         changed = {} if self._is_new else find_changes(plan, run, index.versions)
         work = Work(plan, run, index, trials, session, again, changed)
@@ -218,7 +219,9 @@ class Evaluation:
         plan = self.plan
         if not plan.options.caches(plan.config):
             return None
-        folder = os.path.join(plan.config.root, CACHE_FOLDER)
+        from evalcase.plugins.cache import FOLDER, AnswerStore
+
+        folder = os.path.join(plan.config.root, FOLDER)
         return AnswerStore(folder, plan.scrubber, plan.warn)
 
     def _show(self, dones: list[Callable[[], None]]) -> None:

@@ -15,7 +15,7 @@ from evalcase.plugins.graders import Graders
 from evalcase.plugins.target_names import describe_same_model
 from evalcase.plugins.targets import make_target
 from evalcase.project.config import Config
-from evalcase.project.env_file import names_secret, read_env_file, set_missing
+from evalcase.project.env_file import names_secret
 from evalcase.project.options import RunOptions
 from evalcase.run.selection import Choice, make_choice
 from evalcase.suites.collection import SomeSuites, Suites
@@ -79,6 +79,8 @@ def prepare(
     """
     given_by_file: dict[str, str] = {}
     if options.env_file is not None:
+        from evalcase.project.env_file import read_env_file, set_missing
+
         given_by_file = read_env_file(options.env_file)
         set_missing(world.environment, given_by_file)
     scrubber = scrubber or make_scrubber(config, world.environment, warn)

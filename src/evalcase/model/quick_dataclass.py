@@ -7,59 +7,42 @@ always, equality, a hash if frozen, `__post_init__`, and fields that are inherit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from evalcase.model.quick_constructor import (
+    OFTEN,
+    OWN,
+    LateSignature,
+    Missing,
+    QuickField,
+    put_off_constructor,
+)
+
 if TYPE_CHECKING:
     from dataclasses import Field
-    from inspect import Signature
 
-_OWN = "__quick_fields__"
-_OFTEN = "__made_often__"
 _NOT_COPIED = ("__dict__", "__weakref__")
 
 
 T = TypeVar("T")
 
 
-class _Missing:
-    """Stands for a default that isn't there."""
-
-
-class _QuickField:
-    """What is known of a field, under the names that `dataclasses` has for it."""
-
-    __slots__ = ("default", "default_factory", "kw_only", "metadata", "name")
-
-    def __init__(
-        self, default: object, default_factory: object, metadata: Mapping[str, Any]
-    ) -> None:
-        self.name = ""
-        self.default = default
-        self.default_factory = default_factory
-        self.metadata = metadata
-        self.kw_only = False
-
-    @property
-    def is_needed(self) -> bool:
-        return self.default is _Missing and self.default_factory is _Missing
-
-
 def _make_field(
     *,
-    default: object = _Missing,
-    default_factory: object = _Missing,
+    default: object = Missing,
+    default_factory: object = Missing,
     metadata: Mapping[str, Any] = MappingProxyType({}),
-) -> _QuickField:
-    return _QuickField(default, default_factory, metadata)
+) -> QuickField:
+    return QuickField(default, default_factory, metadata)
 
 
 def made_often(cls: type[T]) -> type[T]:
     """Marks, below `@dataclass(frozen=True, …)`, a class of which every trial makes some: its
     instances are made in half the time."""
-    setattr(cls, _OFTEN, True)
+    setattr(cls, OFTEN, True)
     return cls
 
 
@@ -71,17 +54,17 @@ def _make_dataclass(
     def make(cls: type) -> type:
         body = {name: each for name, each in cls.__dict__.items() if name not in _NOT_COPIED}
         own = _take_fields(body, kw_only)
-        inherited = [dict(getattr(each, _OWN, {})) for each in reversed(cls.__mro__[1:])]
+        inherited = [dict(getattr(each, OWN, {})) for each in reversed(cls.__mro__[1:])]
         known = {name: each for fields in [*inherited, own] for name, each in fields.items()}
         _check_order(known)
         made: type = type(cls)(cls.__name__, cls.__bases__, body | _methods(known, own, frozen))
-        _put_off_constructor(made)
+        put_off_constructor(made)
         return made
 
     return make
 
 
-def _check_order(known: Mapping[str, _QuickField]) -> None:
+def _check_order(known: Mapping[str, QuickField]) -> None:
     optional = False
     for name, each in known.items():
         if not each.kw_only:
@@ -90,38 +73,27 @@ def _check_order(known: Mapping[str, _QuickField]) -> None:
             optional = optional or not each.is_needed
 
 
-def _put_off_constructor(made: Any) -> None:  # noqa: ANN401 - a quick dataclass
-    """Most of these classes have no instance in one start of the command: `__init__` is made when
-    it is first called."""
-
-    def make_first(self: object, /, *values: object, **named: object) -> None:
-        _make_constructor(made)
-        made.__init__(self, *values, **named)
-
-    made.__init__ = make_first
-
-
-def _take_fields(body: dict[str, Any], kw_only: bool) -> dict[str, _QuickField]:
+def _take_fields(body: dict[str, Any], kw_only: bool) -> dict[str, QuickField]:
     """The fields that a class body declares. Their defaults leave it: slots take their place."""
     found = {}
     for name, hint in body.get("__annotations__", {}).items():
         if str(hint).startswith(("ClassVar", "typing.ClassVar")):
             continue
-        default = body.pop(name, _Missing)
-        is_field = isinstance(default, _QuickField)
+        default = body.pop(name, Missing)
+        is_field = isinstance(default, QuickField)
         each = found[name] = default if is_field else _make_field(default=default)
         each.name, each.kw_only = name, kw_only
     return found
 
 
 def _methods(
-    known: Mapping[str, _QuickField], own: Mapping[str, _QuickField], frozen: bool
+    known: Mapping[str, QuickField], own: Mapping[str, QuickField], frozen: bool
 ) -> dict[str, Any]:
     positional = tuple(name for name, each in known.items() if not each.kw_only)
     methods: dict[str, Any] = {
-        _OWN: known, "__slots__": tuple(own),
+        OWN: known, "__slots__": tuple(own),
         "__dataclass_fields__": _StandardFields(), "__dataclass_params__": _NoParameters(),
-        "__match_args__": positional, "__signature__": _LateSignature(),
+        "__match_args__": positional, "__signature__": LateSignature(),
         "__repr__": _repr, "__eq__": _eq, "__hash__": _hash if frozen else None,
         "__values__": staticmethod(_getter(tuple(known))),
         "__getstate__": _getstate, "__setstate__": _setstate,
@@ -129,86 +101,12 @@ def _methods(
     return methods | {"__setattr__": _refuse, "__delattr__": _refuse} if frozen else methods
 
 
-def _make_constructor(made: Any) -> Callable[..., None]:  # noqa: ANN401 - a quick dataclass
-    """The only method that is made for each class: a loop over fields would be slow to call."""
-    known: Mapping[str, _QuickField] = getattr(made, _OWN)
-    # No field has such a name: a parameter would hide what it stands for.
-    names: dict[str, Any] = {"missing__": _Missing}
-    names |= {f"set_{name}": getattr(made, name).__set__ for name in known}
-    often = _OFTEN in made.__dict__
-    plain, keywords, lines = ["self"], list[str](), list[str]()
-    for name, each in known.items():
-        value, parameter = name, name
-        if each.default_factory is not _Missing:
-            names[f"make_{name}"] = each.default_factory
-            parameter = f"{name}=missing__"
-            value = f"make_{name}() if {name} is missing__ else {name}"
-        elif each.default is not _Missing:
-            names[f"default_{name}"] = each.default
-            parameter = f"{name}=default_{name}"
-        (keywords if each.kw_only else plain).append(parameter)
-        if not often:
-            lines.append(f"    set_{name}(self, {value})")
-        elif value != name:
-            lines.append(f"    {name} = {value}")
-    if often:
-        names |= _names_for_quick_setting(made, known)
-        lines += _quick_setting(known)
-    parameters = [*plain, "*", *keywords] if keywords else plain
-    lines.append("    self.__post_init__()" if hasattr(made, "__post_init__") else "    return")
-    code = f"def __init__({', '.join(parameters)}):\n" + "\n".join(lines)
-    exec(code, names)  # noqa: S102 - made of names of fields only
-    made.__init__ = names["__init__"]
-    made.__init__.__qualname__ = f"{made.__qualname__}.__init__"
-    return names["__init__"]  # type: ignore[no-any-return]
-
-
-def _quick_setting(names: Iterable[str]) -> list[str]:
-    """Each slot of a frozen instance is set by a call of its descriptor. Here an instance is for a
-    moment of a class with the same slots that isn't frozen, and whose slots are simply assigned.
-    What derives from the class has other slots."""
-    return [
-        "    if type(self) is own__:",
-        "        become__(self, twin__)",
-        *[f"        self.{name} = {name}" for name in names],
-        "        self.__class__ = own__",
-        "    else:",
-        f"        set_all__(self, ({', '.join(names)},))",
-    ]
-
-
-def _names_for_quick_setting(made: Any, names: Iterable[str]) -> dict[str, Any]:  # noqa: ANN401 - a quick dataclass
-    assert made.__bases__ == (object,), "all of its slots are its own"
-    setters = [getattr(made, name).__set__ for name in names]
-
-    def set_all(self: object, values: tuple[object, ...]) -> None:
-        for set_one, value in zip(setters, values, strict=True):
-            set_one(self, value)
-
-    twin = type(made.__name__, (), {"__slots__": made.__slots__})
-    become = object.__dict__["__class__"].__set__
-    return {"own__": made, "twin__": twin, "become__": become, "set_all__": set_all}
-
-
-class _LateSignature:
-    """What `help` and editors ask a class for, unless it has an `__init__` of its own."""
-
-    def __get__(self, instance: object, owner: Any) -> Signature:  # noqa: ANN401 - a class
-        import inspect
-
-        made = next(each for each in owner.__mro__ if "__init__" in each.__dict__)
-        if _OWN not in made.__dict__:
-            raise AttributeError("__signature__")
-        _, *parameters = inspect.signature(_make_constructor(made)).parameters.values()
-        return inspect.Signature(parameters)
-
-
 def _getter(names: tuple[str, ...]) -> Callable[[Any], Any]:
     return attrgetter(*names) if names else lambda _: ()
 
 
 def _repr(self: Any) -> str:  # noqa: ANN401 - a quick dataclass
-    inside = ", ".join(f"{name}={getattr(self, name)!r}" for name in getattr(self, _OWN))
+    inside = ", ".join(f"{name}={getattr(self, name)!r}" for name in getattr(self, OWN))
     return f"{type(self).__qualname__}({inside})"
 
 
@@ -224,11 +122,11 @@ def _hash(self: Any) -> int:  # noqa: ANN401 - a quick dataclass
 
 
 def _getstate(self: Any) -> list[Any]:  # noqa: ANN401 - a quick dataclass
-    return [getattr(self, name) for name in getattr(self, _OWN)]
+    return [getattr(self, name) for name in getattr(self, OWN)]
 
 
 def _setstate(self: Any, state: list[Any]) -> None:  # noqa: ANN401 - a quick dataclass
-    for name, value in zip(getattr(self, _OWN), state, strict=True):
+    for name, value in zip(getattr(self, OWN), state, strict=True):
         object.__setattr__(self, name, value)
 
 
@@ -244,16 +142,16 @@ class _StandardFields:
     def __get__(self, instance: object, owner: type) -> dict[str, Field[Any]]:
         import dataclasses
 
-        def standard(each: _QuickField) -> Field[Any]:
+        def standard(each: QuickField) -> Field[Any]:
             made: dict[str, Any] = {"metadata": each.metadata, "kw_only": each.kw_only}
-            if each.default_factory is not _Missing:
+            if each.default_factory is not Missing:
                 made["default_factory"] = each.default_factory
-            elif each.default is not _Missing:
+            elif each.default is not Missing:
                 made["default"] = each.default
             found: Field[Any] = dataclasses.field(**made)
             return found
 
-        known: Mapping[str, _QuickField] = getattr(owner, _OWN)
+        known: Mapping[str, QuickField] = getattr(owner, OWN)
         declared = [(name, Any, standard(each)) for name, each in known.items()]
         alike = dataclasses.make_dataclass(owner.__name__, declared, kw_only=True)
         return {each.name: each for each in dataclasses.fields(alike)}
@@ -267,29 +165,29 @@ class _NoParameters:
         raise TypeError(f"options that are added to those of {owner.__name__}: {way}")
 
 
-def _fields(cls: Any) -> tuple[_QuickField, ...]:  # noqa: ANN401 - a class or an instance
-    return tuple(getattr(cls, _OWN).values())
+def _fields(cls: Any) -> tuple[QuickField, ...]:  # noqa: ANN401 - a class or an instance
+    return tuple(getattr(cls, OWN).values())
 
 
 def _is_dataclass(value: object) -> bool:
-    return hasattr(value, _OWN)
+    return hasattr(value, OWN)
 
 
 def _replace(instance: Any, /, **changes: Any) -> Any:  # noqa: ANN401 - of the same type
-    values = {name: getattr(instance, name) for name in getattr(instance, _OWN)}
+    values = {name: getattr(instance, name) for name in getattr(instance, OWN)}
     return type(instance)(**(values | changes))
 
 
 def _as_dict(instance: Any) -> dict[str, Any]:  # noqa: ANN401 - a quick dataclass
     """Fields by their names. Unlike that of `dataclasses`, it shares lists and dicts."""
-    values = {name: getattr(instance, name) for name in getattr(instance, _OWN)}
-    return {name: _as_dict(each) if hasattr(each, _OWN) else each for name, each in values.items()}
+    values = {name: getattr(instance, name) for name in getattr(instance, OWN)}
+    return {name: _as_dict(each) if hasattr(each, OWN) else each for name, each in values.items()}
 
 
 if TYPE_CHECKING:
     from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
 else:
-    MISSING, dataclass, field = _Missing, _make_dataclass, _make_field
+    MISSING, dataclass, field = Missing, _make_dataclass, _make_field
     fields, is_dataclass, replace, asdict = _fields, _is_dataclass, _replace, _as_dict
 
 __all__ = [

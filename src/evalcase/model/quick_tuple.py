@@ -1,7 +1,8 @@
 """Named tuples that are made at a tenth of the cost: seventy of them are what a start waits for.
 
 Type checkers take `NamedTuple` for that of `typing`, and its instances behave as those do. What is
-left out is looking at the types of fields, and the constructor is made when it is first called.
+left out is looking at the types of fields, and a constructor is made for a class with many
+instances only.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
+
+from evalcase.model.quick_constructor import FEW
 
 if TYPE_CHECKING:
     from inspect import Signature
@@ -41,13 +44,32 @@ def _make_named_tuple(name: str, body: dict[str, Any]) -> type:
 
 
 def _put_off_constructor(made: Any) -> None:  # noqa: ANN401 - a class with `_fields`
-    """Most of these classes have no instance in one start of the command."""
+    """Most of these classes have few instances in one start of the command, or none: a `__new__`
+    of their own is made for those that have many."""
+    calls = 0
 
-    def make_first(cls: type, /, *values: object, **named: object) -> object:
+    def fill(cls: type, /, *values: object, **named: object) -> object:
+        nonlocal calls
+        calls += 1
+        bound = _bind(made, values, named) if calls <= FEW else None
+        if bound is not None:
+            return tuple.__new__(cls, bound)
         _make_constructor(made)
         return made.__new__(cls, *values, **named)
 
-    made.__new__ = make_first
+    made.__new__ = fill
+
+
+def _bind(made: Any, values: tuple[Any, ...], named: dict[str, Any]) -> list[Any] | None:  # noqa: ANN401 - a class with `_fields`
+    """What the tuple is to hold; None if it can't be called so, for the reason that the real
+    constructor gives."""
+    rest = made._fields[len(values) :]
+    given = made._field_defaults | named
+    if len(values) > len(made._fields) or not named.keys() <= set(rest):
+        return None
+    if any(field not in given for field in rest):
+        return None
+    return [*values, *(given[field] for field in rest)]
 
 
 def _make_constructor(made: Any) -> Callable[..., Any]:  # noqa: ANN401 - a class with `_fields`

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from math import fsum
 from typing import Any, get_args
@@ -14,6 +13,7 @@ from evalcase.model.target import TargetVersion
 from evalcase.model.trial import TrialKey
 from evalcase.record.lines import JournalLines, damaged
 from evalcase.text.journal_row import decode_row
+from evalcase.text.late_pattern import late_pattern
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 RESULT, REGRADED, CHANGED, GRADING, END = "result", "regraded", "target", "grading", "end"
@@ -110,13 +110,13 @@ def _decode(line: bytes, lines: JournalLines) -> dict[str, Any]:
 
 
 _NUMBER = rb"(0|[1-9][0-9]{0,8})"
-_HEAD = re.compile(
+_HEAD = late_pattern(
     rb'\{"type":"result","suite":"([^"\\]*)","case":"([^"\\]*)","target":"([^"\\]*)","repeat":'
     + _NUMBER
     + rb',"question_hash":"([^"\\]*)","verdict":"([a-z]+)",("answer":\{)?'
 )
 _GRADED_BY = b',"grading_hash":"'
-_TAIL = re.compile(
+_TAIL = late_pattern(
     _GRADED_BY + rb'([^"\\]*)"(?:,"number":' + _NUMBER + rb')?,"sum":"[0-9a-f]{16}"\}\n\Z'
 )
 

@@ -12,6 +12,7 @@ from functools import cache
 from hashlib import sha256
 
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.system.files import read_file
 
 SCRIPTS = (
     "dom", "text", "data", "numbers", "state", "filters", "list", "messages", "diff", "grades",
@@ -30,6 +31,7 @@ _POLICY = (
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
 _SERVED = "; connect-src 'self'"
+_MOST_BYTES = 1_000_000
 """What a page may do beside that which comes from `evalcase view`: ask it for more."""
 
 
@@ -68,5 +70,4 @@ def _hash(text: str) -> str:
 
 def _read(name: str) -> str:
     path = os.path.join(os.path.dirname(__file__), name)
-    with open(path, encoding="utf-8", newline="\n") as file:
-        return file.read()
+    return read_file(path, _MOST_BYTES).decode()

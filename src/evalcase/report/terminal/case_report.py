@@ -16,14 +16,13 @@ from evalcase.model.result import Result, Verdict
 from evalcase.report.terminal.cells import measure, wrap
 from evalcase.report.terminal.failures import (
     UNFINISHED,
-    colour_of,
     comparison_lines,
     passed_of,
 )
 from evalcase.report.terminal.judged import DRAWN, is_judged, judged_lines
 from evalcase.report.terminal.progress import money
 from evalcase.report.terminal.said import labelled
-from evalcase.report.terminal.style import Style, paint
+from evalcase.report.terminal.style import Style, colour_of, paint
 from evalcase.text.readable import as_json, call_lines, content_text
 from evalcase.text.visible import visible
 from evalcase.text.yaml_writer import write_yaml

@@ -9,13 +9,13 @@ from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.json_value import JSON
 from evalcase.model.outcome import Outcome
-from evalcase.model.result import Result, Verdict
+from evalcase.model.result import Result
 from evalcase.report.terminal.cells import cut, measure, wrap
 from evalcase.report.terminal.evidence import evidence_lines
 from evalcase.report.terminal.pairs import Pair, pair_calls, pair_fields, pair_texts
 from evalcase.report.terminal.said import LONGEST, Said, asked_in, call_rows, labelled, said_in
 from evalcase.report.terminal.side_by_side import MOST_ROWS, compare_lines
-from evalcase.report.terminal.style import Style, paint
+from evalcase.report.terminal.style import Style, colour_of, paint
 from evalcase.text.readable import as_json
 from evalcase.text.visible import visible
 
@@ -24,12 +24,6 @@ UNFINISHED = "unfinished"
 _REASON_ROWS = 4
 _INPUT_ROWS = 3
 _TEXT_ROWS = 8
-
-
-def colour_of(verdict: Verdict | None, style: Style) -> str:
-    """Green, red and yellow for what a person should see first."""
-    colours = {"passed": style.good, "failed": style.error, "skipped": style.gutter}
-    return colours.get(verdict or "", style.warning)
 
 
 def passed_of(outcome: Outcome) -> str:

@@ -37,6 +37,8 @@ class LiveView(RunView):
     `same` says that the summary will be shown there, too.
     """
 
+    is_live = True
+
     def __init__(
         self, out: TextIO, style: Style, columns: Callable[[], int], *, same: bool = True,
         clock: Callable[[], float] = monotonic,

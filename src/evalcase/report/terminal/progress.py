@@ -10,8 +10,7 @@ from math import floor, log10
 from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.result import Result, Verdict
 from evalcase.report.terminal.cells import cut, measure
-from evalcase.report.terminal.failures import colour_of
-from evalcase.report.terminal.style import PLAIN, Style, paint
+from evalcase.report.terminal.style import PLAIN, Style, colour_of, paint
 
 VERDICTS: tuple[Verdict, ...] = ("passed", "failed", "errored", "ungraded", "skipped")
 _SIGNS = {"passed": "✓", "failed": "✗", "errored": "!", "ungraded": "?", "skipped": "○"}

@@ -32,3 +32,9 @@ ANSI = Style(
 def paint(text: str, start: str) -> str:
     """Put `text` between `start` and a reset, or leave it alone when there is nothing to start."""
     return f"{start}{text}\x1b[0m" if start and text else text
+
+
+def colour_of(verdict: str | None, style: Style) -> str:
+    """Green, red and yellow for what a person should see first."""
+    colours = {"passed": style.good, "failed": style.error, "skipped": style.gutter}
+    return colours.get(verdict or "", style.warning)

@@ -15,7 +15,6 @@ from evalcase.report.terminal.cells import cut, measure, wrap
 from evalcase.report.terminal.failures import (
     INDENT,
     UNFINISHED,
-    colour_of,
     detail_lines,
     name_lines,
     passed_of,
@@ -31,7 +30,7 @@ from evalcase.report.terminal.figure_facts import (
 from evalcase.report.terminal.part_table import KINDS, Kind, part_tables
 from evalcase.report.terminal.progress import VERDICTS, money
 from evalcase.report.terminal.statistics import TROUBLED, Name, Shown, Statistics
-from evalcase.report.terminal.style import Style, paint
+from evalcase.report.terminal.style import Style, colour_of, paint
 from evalcase.text.visible import visible
 
 _LABEL = 9

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from evalcase.model.case import Case
 from evalcase.model.result import Result
 from evalcase.model.trial import Trial, TrialKey
 from evalcase.report.terminal.progress import Progress
-from evalcase.report.terminal.statistics import Decided, Statistics
 from evalcase.text.visible import visible
+
+if TYPE_CHECKING:
+    from evalcase.report.terminal.statistics import Decided, Statistics
 
 MOST_LINES = 100
 """Failures that are named while it runs. Whoever has more reads the summary, or the record."""
@@ -19,16 +23,24 @@ MOST_LINES = 100
 class RunView:
     """Counts, and shows nothing. It is told everything in the thread of the event loop."""
 
+    is_live = False
+    """Whether it draws on a terminal, which has to be left as it was."""
+
     def __init__(self) -> None:
         self.progress = Progress()
-        self.statistics = Statistics()
-        """Of what it was told of; trials that were finished before are not among them."""
         self.name_target = False
         self.notice = ""
         """A word on what else is going on."""
         self._named = 0
         self._tagged: dict[TrialKey, Case] = {}
         """The cases that are under way, as far as they have tags: results don't say."""
+
+    @cached_property
+    def statistics(self) -> Statistics:
+        """Of what it was told of; trials that were finished before are not among them."""
+        from evalcase.report.terminal.statistics import Statistics
+
+        return Statistics()
 
     def expect(self, trials: Mapping[str, int]) -> None:
         """How many trials there are of each target."""

@@ -1,0 +1,156 @@
+"""Fields of a class in, its constructor out: made when it is worth it.
+
+Most dataclasses have few instances in one start of the command, and many have none. Compiling an
+`__init__` for each of them took longer than all that most commands do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from inspect import Signature
+
+OWN = "__quick_fields__"
+"""Where a class has its fields."""
+OFTEN = "__made_often__"
+FEW = 16
+"""How often a class is called before it is worth a constructor of its own."""
+
+
+class Missing:
+    """Stands for a default that isn't there."""
+
+
+class QuickField:
+    """What is known of a field, under the names that `dataclasses` has for it."""
+
+    __slots__ = ("default", "default_factory", "kw_only", "metadata", "name")
+
+    def __init__(
+        self, default: object, default_factory: object, metadata: Mapping[str, Any]
+    ) -> None:
+        self.name = ""
+        self.default = default
+        self.default_factory = default_factory
+        self.metadata = metadata
+        self.kw_only = False
+
+    @property
+    def is_needed(self) -> bool:
+        return self.default is Missing and self.default_factory is Missing
+
+
+def put_off_constructor(made: Any) -> None:  # noqa: ANN401 - a quick dataclass
+    """Give a class an `__init__` that is slow to call, until it was called some times."""
+    calls = 0
+
+    def fill(self: Any, /, *values: object, **named: object) -> None:  # noqa: ANN401 - one of it
+        nonlocal calls
+        calls += 1
+        bound = _bind(made, values, named) if calls <= FEW else None
+        if bound is None:
+            _make_constructor(made)
+            made.__init__(self, *values, **named)
+            return
+        for name, value in bound.items():
+            object.__setattr__(self, name, value)
+        if hasattr(made, "__post_init__"):
+            self.__post_init__()
+
+    made.__init__ = fill
+
+
+def _bind(made: type, values: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any] | None:
+    """What each field is to hold; None if it can't be called so, for the reason that the real
+    constructor gives."""
+    known: Mapping[str, QuickField] = getattr(made, OWN)
+    positional = [name for name, each in known.items() if not each.kw_only]
+    given = dict(zip(positional, values, strict=False)) | named
+    if len(given) != len(values) + len(named) or not given.keys() <= known.keys():
+        return None
+    bound = {}
+    for name, each in known.items():
+        if name in given:
+            bound[name] = given[name]
+        elif each.is_needed:
+            return None
+        else:
+            make = each.default_factory
+            bound[name] = make() if callable(make) and make is not Missing else each.default
+    return bound
+
+
+def _make_constructor(made: Any) -> Callable[..., None]:  # noqa: ANN401 - a quick dataclass
+    """The only method that is made for each class: a loop over fields would be slow to call."""
+    known: Mapping[str, QuickField] = getattr(made, OWN)
+    # No field has such a name: a parameter would hide what it stands for.
+    names: dict[str, Any] = {"missing__": Missing}
+    names |= {f"set_{name}": getattr(made, name).__set__ for name in known}
+    often = OFTEN in made.__dict__
+    plain, keywords, lines = ["self"], list[str](), list[str]()
+    for name, each in known.items():
+        value, parameter = name, name
+        if each.default_factory is not Missing:
+            names[f"make_{name}"] = each.default_factory
+            parameter = f"{name}=missing__"
+            value = f"make_{name}() if {name} is missing__ else {name}"
+        elif each.default is not Missing:
+            names[f"default_{name}"] = each.default
+            parameter = f"{name}=default_{name}"
+        (keywords if each.kw_only else plain).append(parameter)
+        if not often:
+            lines.append(f"    set_{name}(self, {value})")
+        elif value != name:
+            lines.append(f"    {name} = {value}")
+    if often:
+        names |= _names_for_quick_setting(made, known)
+        lines += _quick_setting(known)
+    parameters = [*plain, "*", *keywords] if keywords else plain
+    lines.append("    self.__post_init__()" if hasattr(made, "__post_init__") else "    return")
+    code = f"def __init__({', '.join(parameters)}):\n" + "\n".join(lines)
+    exec(code, names)  # noqa: S102 - made of names of fields only
+    made.__init__ = names["__init__"]
+    made.__init__.__qualname__ = f"{made.__qualname__}.__init__"
+    return names["__init__"]  # type: ignore[no-any-return]
+
+
+def _quick_setting(names: Iterable[str]) -> list[str]:
+    """Each slot of a frozen instance is set by a call of its descriptor. Here an instance is for a
+    moment of a class with the same slots that isn't frozen, and whose slots are simply assigned.
+    What derives from the class has other slots."""
+    return [
+        "    if type(self) is own__:",
+        "        become__(self, twin__)",
+        *[f"        self.{name} = {name}" for name in names],
+        "        self.__class__ = own__",
+        "    else:",
+        f"        set_all__(self, ({', '.join(names)},))",
+    ]
+
+
+def _names_for_quick_setting(made: Any, names: Iterable[str]) -> dict[str, Any]:  # noqa: ANN401 - a quick dataclass
+    assert made.__bases__ == (object,), "all of its slots are its own"
+    setters = [getattr(made, name).__set__ for name in names]
+
+    def set_all(self: object, values: tuple[object, ...]) -> None:
+        for set_one, value in zip(setters, values, strict=True):
+            set_one(self, value)
+
+    twin = type(made.__name__, (), {"__slots__": made.__slots__})
+    become = object.__dict__["__class__"].__set__
+    return {"own__": made, "twin__": twin, "become__": become, "set_all__": set_all}
+
+
+class LateSignature:
+    """What `help` and editors ask a class for, unless it has an `__init__` of its own."""
+
+    def __get__(self, instance: object, owner: Any) -> Signature:  # noqa: ANN401 - a class
+        import inspect
+
+        made = next(each for each in owner.__mro__ if "__init__" in each.__dict__)
+        if OWN not in made.__dict__:
+            raise AttributeError("__signature__")
+        _, *parameters = inspect.signature(_make_constructor(made)).parameters.values()
+        return inspect.Signature(parameters)
