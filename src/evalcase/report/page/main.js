@@ -52,7 +52,7 @@ function drawVerdicts(figures) {
 
 function drawPageTitle() {
   const { name, figures: { all } } = data.about.run;
-  document.title = `${all.rate === null ? 'evalcase' : sayPercent(all.rate)} · ${name}`;
+  document.title = `${all.rate === null || labels.blind ? 'evalcase' : sayPercent(all.rate)} · ${name}`;
 }
 
 const THEMES = { '': 'Theme: auto', light: 'Theme: light', dark: 'Theme: dark' };

@@ -17,7 +17,7 @@ function drawHistory(name, points) {
   const even = points.map((point, at) => ({ ...point, at })).filter((point) => !point.remark);
   const last = even[even.length - 1];
   const apart = points.length - even.length;
-  return h('figure', {}, h('figcaption', {}, h('strong', {}, drawWord(name)), h('span', { class: 'fine' }, last ? sayRate(last.rate) : 'no whole run', apart > 0 && `; ○ ${sayCount(apart, 'run')} apart, see Remarks`)),
+  return h('figure', {}, h('figcaption', {}, h('strong', {}, drawWord(name)), h('span', { class: 'fine' }, last ? sayRate(last.rate) : 'no whole run', apart > 0 && `; ○ ${sayCount(apart, 'run')} with a remark`)),
     svg('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': `${name}: ${points.map((point) => sayPercent(point.rate[0]) + (point.remark ? `, but ${point.remark}` : '')).join(', ')}`, class: 'history' },
       svg('line', { class: 'axis', x1: 0, x2: width, y1: y(0), y2: y(0) }), svg('line', { class: 'axis', x1: 0, x2: width, y1: y(1), y2: y(1) }),
       even.map(({ rate, at }) => rate[1] !== null && svg('line', { class: 'whisker', x1: x(at), x2: x(at), y1: y(rate[1]), y2: y(rate[2]) })),
@@ -44,11 +44,12 @@ function drawRun(run) {
   const box = h('input', { type: 'checkbox', id: `mark ${run.id}`, 'aria-label': `Compare ${run.id}`, onchange: () => pick(run.id, box.checked) });
   box.checked = picked.includes(run.id);
   const parts = run.parts || [];
-  const list = (names) => [...new Set(names)].join(', ');
-  return h('tr', {}, h('td', {}, box), h('th', { scope: 'row' }, h('a', { id: `run ${run.id}`, href: `run/${encodeURIComponent(run.id)}` }, drawWord(run.id))),
-    h('td', {}, run.created_at ? sayTime(run.created_at) : ''), h('td', { class: 'wraps' }, drawWord(list(parts.map((part) => part.suite)))), h('td', { class: 'wraps' }, drawWord(list(parts.map((part) => part.target)))),
-    h('td', {}, drawVerdictCounts(run.verdicts)), h('td', {}, sayRate(run.rate)), h('td', {}, sayMoney(run.cost)),
-    h('td', {}, drawWord(run.problem ? `damaged: ${run.problem}` : run.remark || '')));
+  const list = (name) => [...new Set(parts.map((part) => part[name]))].join(', ');
+  const remark = run.problem ? `damaged: ${run.problem}` : run.remark;
+  return [h('tr', {}, h('td', {}, box), h('th', { scope: 'row' }, h('a', { id: `run ${run.id}`, href: `run/${encodeURIComponent(run.id)}` }, drawWord(run.id))),
+    h('td', {}, run.created_at ? sayTime(run.created_at) : ''), ['suite', 'target'].map((name) => h('td', { class: 'name', title: list(name) }, drawWord(list(name)))),
+    h('td', {}, drawVerdictCounts(run.verdicts)), h('td', {}, sayRate(run.rate)), h('td', {}, sayMoney(run.cost))),
+    remark && h('tr', { class: 'remark-row' }, h('td', {}), h('td', { colspan: 7 }, drawWord(remark)))];
 }
 
 // The older one is the base.
@@ -68,7 +69,7 @@ function drawRuns() {
   link.hidden = picked.length !== 2;
   link.href = `compare/${[...picked].sort().map(encodeURIComponent).join('/')}`;
   document.querySelector('.charts').replaceChildren(...drawHistories(runs));
-  document.querySelector('.runs tbody').replaceChildren(...runs.map(drawRun));
+  document.querySelector('.runs tbody').replaceChildren(...flatten(runs.map(drawRun)));
   // Who goes by keyboard stays where he was.
   if (held) document.getElementById(held)?.focus({ preventScroll: true });
   document.querySelector('.told').textContent = runs.length ? sayCount(runs.length, 'run') + (told.pending ? ', reading' : '') : 'There is no run yet: `evalcase run` makes one.';
@@ -93,7 +94,7 @@ async function startRuns() {
     h('main', {}, h('section', { class: 'overview', 'aria-label': 'Pass rates over time' }, h('div', { class: 'charts' })),
       h('div', { class: 'filters' }, h('p', { class: 'fine' }, 'Mark two runs to compare them.'), h('a', { id: 'compare', class: 'chip', hidden: true }, 'Compare these two'), h('p', { class: 'told', role: 'status' })),
       h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Runs' }, h('table', { class: 'runs' },
-        h('thead', {}, h('tr', {}, ['Compare', 'Run', 'Begun', 'Suite', 'Target', 'Cases', 'Pass rate, 95 % interval', 'Cost', 'Remarks'].map((name) => h('th', { scope: 'col' }, name)))), h('tbody')))),
+        h('thead', {}, h('tr', {}, ['Compare', 'Run', 'Begun', 'Suite', 'Target', 'Cases', 'Pass rate, 95 % interval', 'Cost'].map((name) => h('th', { scope: 'col' }, name)))), h('tbody')))),
     h('p', { id: 'live', class: 'hidden', 'aria-live': 'polite' }));
   drawRuns();
   document.body.classList.add('ready');
