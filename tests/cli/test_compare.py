@@ -46,7 +46,7 @@ def test_a_plain_sentence_comes_first(project: Project) -> None:
     two_runs(project, {"a": "yes", "b": "no"}, {"a": "no", "b": "yes"})
     done = project.run("compare")
     assert done.code == 0
-    assert done.out.split("\n")[0] == "Head is not distinguishable from no change."
+    assert done.out.split("\n")[0] == "Too few cases to tell."
 
 
 def test_broken_cases_are_shown_with_both_answers(project: Project) -> None:
@@ -377,7 +377,7 @@ def test_clusters(project: Project) -> None:
 def test_markdown_is_safe_to_paste(project: Project) -> None:
     two_runs(project, {"a": "yes"}, {"a": "```\n<script>@everyone\x1b[31m|"})
     out = project.run("compare", "--format", "markdown").out
-    assert out.startswith("**Head is not distinguishable from no change.**")
+    assert out.startswith("**Too few cases to tell.**")
     assert "````diff" in out
     assert "\x1b" not in out
 

@@ -184,3 +184,14 @@ def test_a_target_that_the_base_lacks_is_refused_before_anything_is_asked(projec
     )  # fmt: skip
     assert (done.code, project.calls()) == (2, [])
     assert "has no results of `python:agent:answer` to compare with" in done.err
+
+
+def test_after_another_grading_no_interval_holds(project: Project) -> None:
+    suite(project, 60)
+    stop(project, "--fail-under", "0.5", "--stop", "likely")
+    for _ in range(2):
+        graded = project.run("grade", "latest", "--recorded", "--json")
+        assert graded.json["figures"]["all"]["low"] is None
+        assert "pass rate 100.0%," in project.run("report").out
+        kept = json.loads(project.run("report", "--format", "json").out)["figures"]
+        assert kept["all"]["low"] is None

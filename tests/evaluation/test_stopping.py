@@ -216,3 +216,44 @@ def test_nothing_in_common() -> None:
 def test_what_can_not_be_decided_is_refused(options: dict[str, Any], complaint: str) -> None:
     with pytest.raises(ConfigError, match=complaint):
         RunOptions(**options)
+
+
+# When what was under way is done
+
+
+def test_what_is_certain_in_the_end_takes_the_place_of_what_was_likely() -> None:
+    stopping = made("likely", 100)
+    at = 0
+    while stopping.decision is None:
+        stopping.look(result(stopping.ordered["agent"][at], "passed"))
+        at += 1
+    for trial in stopping.ordered["agent"][at : at + 60]:
+        assert stopping.look(result(trial, "failed")) is None
+    said = stopping.conclude()
+    assert stopping.decision is not None
+    assert (stopping.decision.outcome, stopping.decision.rule) == ("missed", "certain")
+    assert (stopping.decision.low, stopping.decision.high) == (at / 100, 0.4)
+    assert "can't reach 0.5 any more" in said
+
+
+def test_the_interval_is_within_what_is_certain() -> None:
+    stopping = made("likely", 100)
+    decision = feed(stopping, *["passed"] * 100)
+    assert decision is not None
+    rest = stopping.ordered["agent"][decision.seen :]
+    for trial in rest[:9]:
+        stopping.look(result(trial, "failed"))
+    stopping.conclude()
+    assert stopping.decision is not None
+    assert (stopping.decision.outcome, stopping.decision.high) == ("met", 0.91)
+
+
+def test_bounds_that_are_disproved_decide_nothing() -> None:
+    stopping = made("likely", 100)
+    decision = feed(stopping, *["passed"] * 100)
+    assert decision is not None
+    for trial in stopping.ordered["agent"][decision.seen :][: 101 - round(100 * decision.low)]:
+        stopping.look(result(trial, "failed"))
+    said = stopping.conclude()
+    assert stopping.decision is None
+    assert "disprove" in said

@@ -110,7 +110,7 @@ def command(
     clustering = _read_clustering(cluster)
     with ExitStack() as stack:
         sides = open_sides(Asked(runs, baseline, targets), config, runs_dir, stack)
-        comparison = compare_sides(*sides, clustering)
+        comparison = compare_sides(*sides[:3], clustering, chosen=sides.chosen)
         if clustering is not None and comparison.pairs and not clustering.found:
             raise ConfigError(f"no case that is compared has anything at {clustering.path}")
         gated = find_gated(comparison, measure, graders) if comparison.pairs else []

@@ -24,6 +24,8 @@ class Sides(NamedTuple):
     head: Side
     targets: dict[str, str]
     """For each target of head that is compared, that of base."""
+    chosen: bool = False
+    """Whether somebody has named them, so that the others are not missed."""
 
 
 class Asked(NamedTuple):
@@ -64,7 +66,7 @@ def _pair(base: Side, head: Side, targets: tuple[str, str] | None) -> Sides:
 def _pair_different(base: Side, head: Side, targets: tuple[str, str] | None) -> Sides:
     if targets is not None:
         return Sides(
-            base, head, {require_target(targets[1], head): require_target(targets[0], base)}
+            base, head, {require_target(targets[1], head): require_target(targets[0], base)}, True
         )
     paired = pair_targets(base.kept.targets, head.kept.targets)
     if not paired and base.kept.targets and head.kept.targets:

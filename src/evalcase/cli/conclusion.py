@@ -53,10 +53,10 @@ def conclusion_lines(
         from evalcase.report.figures.summing import sum_up
 
         figures = sum_up(statistics.ledger, not_run=evaluated.not_run)
-        if evaluated.decision is not None:
+        if evaluated.decision is not None or evaluated.was_decided:
             from evalcase.report.figures.decided import settle
 
-            figures = settle(figures, evaluated.decision)
+            figures = settle(figures, evaluated.decision, was_decided=evaluated.was_decided)
     by = KINDS if by is None else by
     return summary_lines(statistics, figures, ending, find_case, width, style, by)
 
@@ -71,6 +71,8 @@ def last_lines(evaluated: Evaluated, place: RecordPlace, width: int, style: Styl
     rate, decision = rate_totals(evaluated.totals).rate, evaluated.decision
     if decision is not None:
         rate = replace(rate, low=decision.low, high=decision.high)
+    elif evaluated.was_decided:
+        rate = replace(rate, low=None, high=None)
     return chain(verdict_lines(ending, rate, width, style), ending_lines(ending, width, style))
 
 
@@ -180,7 +182,9 @@ def summary_object(
     if figures is None:
         from evalcase.report.figures.json_object import totals_object
 
-        figures = totals_object(totals, evaluated.not_run, evaluated.decision)
+        figures = totals_object(
+            totals, evaluated.not_run, evaluated.decision, was_decided=evaluated.was_decided
+        )
     return {
         "run": evaluated.run.id, "path": os.path.abspath(evaluated.run.path),
         "status": evaluated.status,

@@ -133,7 +133,9 @@ class Evaluation:
             self.watcher.resumed(index.count_finished(again))
             work, engine = self._set_up(run, targets, journal, index, again)
             end = self._end(*await work.go(engine))
-            end = replace(end, errored=work.count_errored(), lost=work.lost)
+            end = replace(
+                end, errored=work.count_errored(), lost=work.lost, was_decided=work.was_decided
+            )
             if before_s is not None:
                 end = replace(end, duration_s=round(before_s + loop.time() - begun, 3))
             with suppress(RecordError):  # it is raised once more when the journal is closed
@@ -152,7 +154,7 @@ class Evaluation:
         return Evaluated(
             run, end.status, totals, end.notice, end.failed_fast, end.cap_usd, end.duration_s,
             mixed=work.mixed(), not_run=count_not_run(run, end.status, totals),
-            decision=end.decision, lost=end.lost,
+            decision=end.decision, lost=end.lost, was_decided=end.was_decided,
         )  # fmt: skip
 
     def _end(self, status: Status, notice: str | None) -> End:
@@ -163,7 +165,11 @@ class Evaluation:
         if status != "stopped":
             return End(status, notice)
         cap_usd = self._budget.cap_usd if self._budget.is_spent else None
-        decision = self.stopping.decision if self.stopping is not None else None
+        decision = None
+        if self.stopping is not None and self.stopping.decision is not None:
+            said = self.plan.scrubber.text(str(self.stopping.decision))
+            ended = self.plan.scrubber.text(self.stopping.conclude())
+            notice, decision = ended if notice == said else notice, self.stopping.decision
         return End(status, notice, self.engine.failed_fast, cap_usd, decision=decision)
 
     def _set_up(

@@ -61,4 +61,7 @@ def read_figures(evaluated: Evaluated, figuring: Figuring) -> Figures:
         find = figuring.finder(kept)
         for result in kept.results():
             ledger.add(result, find(*result.key[:2]))
-    return figuring.sum_up(ledger, evaluated.not_run)
+    from evalcase.report.figures.decided import settle
+
+    figures = figuring.sum_up(ledger, evaluated.not_run)
+    return settle(figures, evaluated.decision, was_decided=evaluated.was_decided)

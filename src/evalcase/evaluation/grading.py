@@ -48,6 +48,7 @@ class Grading:
     """The answers of a run, each graded once more. It takes the place of the work of a run."""
 
     lost = 0
+    was_decided = False
 
     def __init__(
         self, plan: Plan, run: Run, index: Index, trials: Trials, session: Session, by: By
@@ -64,6 +65,7 @@ class Grading:
     async def go(self, engine: Engine) -> tuple[Status, str | None]:
         """Grade them all. The run itself is as complete as it was."""
         before = read_end(self._run.journal)
+        self.was_decided = before.decision is not None or before.was_decided
         row = {"type": "grading", "number": self._number, "at": self._plan.world.stamp()}
         self._session.note({**row, "origin": "grade", **self._by.about})
         left = {name: self._answers(name) for name in self._plan.trials}
@@ -72,7 +74,7 @@ class Grading:
             return "interrupted", None
         if engine.stop_reason is not None:
             return "stopped", engine.stop_reason
-        if before.decision is not None:
+        if self.was_decided:
             return before.status, "it was ended by a decision on an earlier grading"
         return before.status, before.notice
 

@@ -17,6 +17,7 @@ from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.work import trials_of
 from evalcase.model.decision import Decision, Outcome, Rule
 from evalcase.model.outcome import Folding
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result, Verdict
 from evalcase.model.trial import Trial
 from evalcase.report.statistics.sequence import ALPHA, PassSequence, weigh_change
@@ -49,6 +50,9 @@ class _Lane:
         self.sequence = PassSequence(len(places))
         self.fixed = 0
         self.broken = 0
+        self.passed = 0
+        """Of all whole cases, in turn or not."""
+        self.failed = 0
 
     @property
     def seen(self) -> int:
@@ -105,17 +109,43 @@ class Stopping:
         """Take a result; why no more trials need be started, if that is so now."""
         lane = self._lanes.get(result.key.target)
         place = lane.places.get(result.number) if lane is not None else None
-        if lane is None or place is None or self.decision is not None:
+        if lane is None or place is None:
             return None
         name = result.key.target, result.number
         outcome = self._folding.add(name, result.verdict, result.repeats, result.pass_rate)
         if outcome.verdict is None:
             return None
+        lane.passed += outcome.verdict == "passed"
+        lane.failed += outcome.verdict != "passed"
+        if self.decision is not None:
+            return None  # it was under way by then
         lane.waiting[place] = outcome.verdict
         while self.decision is None and lane.seen in lane.waiting:
             self._take(result.key.target, lane, lane.waiting.pop(lane.seen) == "passed")
             self.decision = self._decide()
         return str(self.decision) if self.decision is not None else None
+
+    def conclude(self) -> str:
+        """All that was under way is done: what is certain by now takes the place of what was
+        decided. Why the run has ended, in words; without a decision where the bounds that it
+        rests on are disproved."""
+        decision = self.decision
+        assert decision is not None
+        least, most = self._sure_bounds()
+        low = max(decision.low, least / self._total)
+        high = min(decision.high, most / self._total)
+        if low > high:  # in at most 5 % of all runs
+            low, high = least / self._total, most / self._total
+            if self._base is None:
+                self.decision = None
+        outcome = self._tell(least, most) if self._base is None else None
+        if outcome is not None:
+            seen = least + self._total - most
+            decision = replace(decision, rule="certain", outcome=outcome, seen=seen)
+        if outcome is not None or self.decision is not None:
+            self.decision = replace(decision, low=low, high=high)
+            return str(self.decision)
+        return f"{decision}; but cases that were under way disprove it"
 
     def _take(self, target: str, lane: _Lane, passed: bool) -> None:
         if self._base is not None:
@@ -127,10 +157,14 @@ class Stopping:
     def _decide(self) -> Decision | None:
         if self._base is not None:
             return self._decide_against(self._base)
-        low, high = self._bounds()
+        outcome = self._tell(*self._bounds())
+        return None if outcome is None else self._make(outcome)
+
+    def _tell(self, low: int, high: int) -> Outcome | None:
+        """What it comes to if so many cases pass in all, at least and at most."""
         if low >= self._need:
-            return self._make("met")
-        return self._make("missed") if high < self._need else None
+            return "met"
+        return "missed" if high < self._need else None
 
     def _decide_against(self, base: Base) -> Decision | None:
         """One target that is worse is enough; better have all of them to be."""
@@ -149,6 +183,12 @@ class Stopping:
         passed = sum(each.passed for each in sequences)
         failed = sum(each.seen - each.passed for each in sequences)
         return passed, self._total - failed
+
+    def _sure_bounds(self) -> tuple[int, int]:
+        """The same by all whole cases, and without any doubt."""
+        lanes = self._lanes.values()
+        failed = sum(lane.failed for lane in lanes)
+        return sum(lane.passed for lane in lanes), self._total - failed
 
     def _make(self, outcome: Outcome) -> Decision:
         lanes, (low, high) = self._lanes.values(), self._bounds()

@@ -50,6 +50,7 @@ class Work:
         self._known_cases = 0
         self._finished = 0
         self.lost = 0
+        self.was_decided = False
         """Cases that were planned when the run was begun, and that can't be run any more."""
 
     async def go(self, engine: Engine) -> tuple[Status, str | None]:

@@ -44,6 +44,8 @@ class Evaluated:
     """How many cases can't be run any more, because the suites no longer have them."""
     graded_by: GradedBy | None = None
     """Where the grading comes from, where the record has several."""
+    was_decided: bool = False
+    """Whether a decision on an earlier grading ended it, so that no interval of this one holds."""
 
     @property
     def complete(self) -> bool:
@@ -84,6 +86,7 @@ def read_evaluated(kept: KeptRun) -> Evaluated:
         kept.run, end.status, kept.totals, end.notice, end.failed_fast, end.cap_usd,
         end.duration_s, kept.grading, kept.mixed,
         count_not_run(kept.run, end.status, kept.totals), end.decision, end.lost, kept.graded_by,
+        end.was_decided,
     )  # fmt: skip
 
 

@@ -39,8 +39,8 @@ latency  base  1.00 s  1.00 s  200 s
          head  1.00 s  1.00 s  200 s  ×1.00 (1.00 to 1.00)
 
 p is of the exact McNemar test.
-A change of 5.2 points or more is seen 4 times out of 5 with these cases; 5
-points need about 216 cases.
+A change of 5.3 points or more is seen 4 times out of 5 with these cases; 5
+points need about 226 cases.
 
 broken s.eval.yaml: c9 (passed → failed)
   input     c9?
@@ -233,3 +233,61 @@ def test_of_several_gates_one_is_enough() -> None:
 def test_what_is_no_gate(text: str) -> None:
     with pytest.raises(ValueError, match=r"gate|share"):
         read_gate(text)
+
+
+# What has no pair
+
+
+def several(label: str, **targets: str) -> Side:
+    """Cases of several targets."""
+    kept = FakeKept({})
+    for target, letters in targets.items():
+        cases = {f"c{number}": letter for number, letter in enumerate(letters)}
+        kept._results += FakeKept(cases, target)._results
+    kept.targets = tuple(targets)
+    return Side(kept, label)
+
+
+def judged_code(base: Side, head: Side, *gates: str) -> int:
+    comparison = compare(base, head)
+    gated = find_gated(comparison, "passed", ())
+    return exit_code(judge(comparison, gated, [read_gate(gate) for gate in gates]))
+
+
+@pytest.mark.parametrize(
+    ("gates", "code"), [(["removed"], 1), (["broken"], 3), (["broken", "worse", "removed"], 1)]
+)
+def test_a_target_that_head_lacks_is_not_passed_over(gates: list[str], code: int) -> None:
+    base, head = several("base", a="P" * 9, b="P" * 9), several("head", a="P" * 9)
+    assert judged_code(base, head, *gates) == code
+    assert compare(base, head).lost == {"b": 9}
+
+
+def test_targets_that_were_chosen_are_all_that_counts() -> None:
+    base, head = several("base", a="P" * 9, b="E" * 9), several("head", a="P" * 9)
+    comparison = compare_sides(base, head, {"a": "a"}, chosen=True)
+    assert (comparison.lost, comparison.base_errored) == ({}, 0)
+
+
+def test_errors_of_a_target_without_a_pair_count() -> None:
+    base, head = several("base", a="P" * 9), several("head", a="P" * 9, b="E" * 9)
+    assert judged_code(base, head, "broken") == 3
+
+
+def test_errors_of_added_cases_count() -> None:
+    assert judged_code(side("P" * 9), side("P" * 9 + "E" * 9), "broken") == 3
+    assert judged_code(side("P" * 9), side("P" * 9 + "P" * 9), "broken") == 0
+
+
+# Few cases
+
+
+def test_too_few_cases_to_tell() -> None:
+    lines = " ".join(comparison_lines(compared("PPPP", "FFFF"), 200, PLAIN))
+    assert lines.startswith("Too few cases to tell. ")
+    assert "With 4 cases no change can be significant: at least 6 have to change" in lines
+
+
+def test_of_six_cases_nearly_all_have_to_change() -> None:
+    (tested,) = comparison_object(compared("PPPPFF", "PPPPPP"))["tested"]
+    assert round(tested["smallest_visible"], 3) == 0.963  # its sixth power is 0.8

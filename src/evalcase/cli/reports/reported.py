@@ -71,7 +71,10 @@ class Reported:
         statistics = Statistics((), self.figuring.open_ledger())
         evaluated = self.evaluated(statistics)
         figures = self.figuring.sum_up(statistics.ledger, evaluated.not_run)
-        return settle(figures, evaluated.decision, whole=self.wanted.is_all)
+        return settle(
+            figures, evaluated.decision, whole=self.wanted.is_all,
+            was_decided=evaluated.was_decided,
+        )  # fmt: skip
 
     def evaluated(self, statistics: Statistics | None = None) -> Evaluated:
         """What came of the run, or of a case or a target; statistics are filled on the way."""

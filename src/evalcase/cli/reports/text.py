@@ -26,7 +26,10 @@ def _summary(reported: Reported) -> Iterator[str]:
     statistics = Statistics(shown or TROUBLED, reported.figuring.open_ledger())  # type: ignore[arg-type]
     evaluated = reported.evaluated(statistics)
     figures = reported.figuring.sum_up(statistics.ledger, evaluated.not_run)
-    figures = settle(figures, evaluated.decision, whole=reported.wanted.is_all)
+    figures = settle(
+        figures, evaluated.decision, whole=reported.wanted.is_all,
+        was_decided=evaluated.was_decided,
+    )  # fmt: skip
     return conclusion_lines(
         evaluated, statistics, kept.find_case,
         reported.place, reported.width, reported.style, figures, reported.by,

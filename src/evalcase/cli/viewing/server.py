@@ -108,7 +108,7 @@ class Viewer:
         with ExitStack() as stack:
             asked = Asked((base.path, head.path), None, None)
             sides = open_sides(asked, self._place.config, None, stack)
-            comparison = compare_sides(*sides, None)
+            comparison = compare_sides(*sides[:3], chosen=sides.chosen)
             gated = find_gated(comparison, "passed", ()) if comparison.pairs else []
             compared = Compared(comparison, gated, ())
             yield from write_compared_html(compared, _LARGEST, home="../../")

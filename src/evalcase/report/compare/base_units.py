@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from math import nan
 from typing import get_args
 
@@ -69,10 +68,6 @@ class BaseUnits:
         )  # fmt: skip
         for grader, (passed, score) in unit.graders.items():
             self._graders.add(mark_of((mark, grader)), passed.value, score.value)
-
-    def add_all(self, units: Iterable[Unit]) -> None:
-        for unit in units:
-            self.add(unit)
 
     def find(self, name: Name) -> Held | None:
         found = self._units.find(mark_of(name))

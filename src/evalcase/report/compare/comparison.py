@@ -3,13 +3,14 @@ each. Pairs are by suite and case; targets by name, unless each side has only on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 
 from evalcase.errors import ConfigError
 from evalcase.model.case import Case
 from evalcase.model.nearest import did_you_mean
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.report.compare.base_units import MOST_TRACKS, BaseUnits
 from evalcase.report.compare.conditions import Conditions, say_errors, say_sides, say_suites
 from evalcase.report.compare.side import Side
@@ -30,6 +31,11 @@ class Comparison:
     """One for each target that is compared."""
     alone: tuple[str, ...] = ()
     """Targets that are not compared: only one side has them, or nobody asked for it."""
+    lost: Mapping[str, int] = field(default_factory=dict)
+    """Targets that are only in base, though all were to be compared, and their cases."""
+    base_errored: int = 0
+    """Trials that errored, in whatever was to be compared, paired or not."""
+    head_errored: int = 0
 
     @property
     def is_within(self) -> bool:
@@ -42,19 +48,30 @@ class Comparison:
 
 
 def compare_sides(
-    base: Side, head: Side, targets: Mapping[str, str], clustering: Clustering | None = None
+    base: Side,
+    head: Side,
+    targets: Mapping[str, str],
+    clustering: Clustering | None = None,
+    *,
+    chosen: bool = False,
 ) -> Comparison:
-    """Compare the targets of head that are named with those of base that they are paired with."""
-    walk = _Walk(base, head, targets, clustering)
+    """Compare the targets of head that are named with those of base that they are paired with.
+    Those of which no pair is named are missed, unless somebody has `chosen` what is compared."""
+    walk = _Walk(base, head, targets, clustering, chosen=chosen)
     walk.go()
     tracks = tuple(track.figures() for track in walk.tracks.values())
     remarks = chain(
-        say_sides(base, head), say_errors(tracks), walk.conditions.say(), say_suites(tracks)
+        say_sides(base, head),
+        say_errors(tracks, *walk.errored),
+        walk.conditions.say(),
+        say_suites(tracks),
     )
     alone = sorted(
         {*base.kept.targets, *head.kept.targets} - {*targets, *targets.values()}
     )  # fmt: skip
-    return Comparison(base, head, tuple(remarks), tracks, tuple(alone))
+    return Comparison(
+        base, head, tuple(remarks), tracks, tuple(alone), walk.lost, *walk.errored
+    )  # fmt: skip
 
 
 def pair_targets(base: Sequence[str], head: Sequence[str]) -> dict[str, str]:
@@ -82,8 +99,9 @@ class _Walk:
     """One comparison on its way."""
 
     def __init__(
-        self, base: Side, head: Side, targets: Mapping[str, str], clustering: Clustering | None
-    ) -> None:
+        self, base: Side, head: Side, targets: Mapping[str, str], clustering: Clustering | None,
+        *, chosen: bool,
+    ) -> None:  # fmt: skip
         if len(targets) > MOST_TRACKS:
             raise ConfigError(f"at most {MOST_TRACKS} targets are compared at once")
         self._base = base
@@ -95,13 +113,29 @@ class _Walk:
         self.tracks = {
             name: Track(targets[name], name, clustered=clustering is not None) for name in targets
         }
+        self._chosen = chosen
+        self.lost: Counter[str] = Counter()
+        self.errored = [0, 0]
         self._numbers = {name: number for number, name in enumerate(self.tracks)}
 
     def go(self) -> None:
-        self._units.add_all(fold_units(self._base, self._targets.values()))
-        for unit in fold_units(self._head, self._targets):
-            self._take(unit)
+        compared = frozenset(self._targets.values())
+        for unit in fold_units(self._base, self._looked_at(self._base, compared)):
+            self.errored[0] += unit.errored
+            if unit.name.target in compared:
+                self._units.add(unit)
+            elif unit.name.target not in self._head.kept.targets:
+                self.lost[unit.name.target] += 1
+        for unit in fold_units(self._head, self._looked_at(self._head, self._targets)):
+            self.errored[1] += unit.errored
+            if unit.name.target in self.tracks:
+                self._take(unit)
         self._find_removed()
+
+    def _looked_at(self, side: Side, compared: Collection[str]) -> Collection[str]:
+        """The targets of a side: with errors of what has no pair a gate is not met, either."""
+        is_within = self._base is self._head
+        return compared if self._chosen or is_within else side.kept.targets
 
     def _take(self, unit: Unit) -> None:
         """Find the pair of a case of head."""

@@ -102,12 +102,19 @@ def say_sides(base: Side, head: Side) -> Iterator[str]:
             yield f"{word} has answers from before and after a change of {names}"
 
 
-def say_errors(tracks: tuple[TrackFigures, ...]) -> Iterator[str]:
-    """How much of what is compared is no verdict on an answer."""
+def say_errors(tracks: tuple[TrackFigures, ...], all_base: int, all_head: int) -> Iterator[str]:
+    """How much of what is compared is no verdict on an answer; and of all there is beside."""
     base = sum(track.base_errored for track in tracks)
     head = sum(track.head_errored for track in tracks)
     if base or head:
-        yield f"{base:,} trials errored in base and {head:,} in head: they count as not passed"
+        yield f"{_trials(base)} errored in base and {head:,} in head: they count as not passed"
+    for word, rest in (("base", all_base - base), ("head", all_head - head)):
+        if rest > 0:
+            yield f"{_trials(rest)} errored in {word} of what is not compared"
+
+
+def _trials(count: int) -> str:
+    return f"{count:,} {'trial' if count == 1 else 'trials'}"
 
 
 def say_suites(tracks: tuple[TrackFigures, ...]) -> Iterator[str]:

@@ -27,6 +27,8 @@ class Gated:
     """With its p adjusted to how many are tested."""
     grader: str | None
     """None for all graders together."""
+    tests: int = 1
+    """How many are tested at once."""
 
     @property
     def value(self) -> float:
@@ -42,6 +44,11 @@ class Gated:
         p = self.measured.p if self.measured.adjusted is None else self.measured.adjusted
         return p < ALPHA and self.measured.pairs > 0
 
+    @property
+    def is_powerless(self) -> bool:
+        """Whether no change could be told from none, not even one of all cases."""
+        return self.measured.least_p * self.tests >= ALPHA
+
 
 def find_gated(comparison: Comparison, measure: Measure, graders: Sequence[str]) -> list[Gated]:
     """All that is tested, with Holm's adjustment. Raise ConfigError for an unknown grader."""
@@ -52,7 +59,7 @@ def find_gated(comparison: Comparison, measure: Measure, graders: Sequence[str])
     ]
     adjusted = adjust([each.measured.p for each in found])
     return [
-        replace(each, measured=replace(each.measured, adjusted=p))
+        replace(each, measured=replace(each.measured, adjusted=p), tests=len(found))
         for each, p in zip(found, adjusted, strict=True)
     ]
 

@@ -12,7 +12,7 @@ from math import isfinite
 from evalcase.model.nearest import did_you_mean
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.compare.comparison import Comparison
-from evalcase.report.compare.gated import ALPHA, Gated
+from evalcase.report.compare.gated import Gated
 
 _WORDS = ("broken", "worse", "significantly-worse", "worse-than:", "removed")
 GATES = "broken, worse, significantly-worse, worse-than:MARGIN or removed"
@@ -73,6 +73,8 @@ def judge(
     if not gates:
         return []
     doubts = list(_doubts(comparison, max_errors))
+    if comparison.lost and all(gate.name != "removed" for gate in gates):
+        doubts.append(Judged("", 3, _say_lost(comparison)))
     if not comparison.pairs:
         return doubts
     return [*doubts, *(_judge(gate, comparison, gated) for gate in gates)]
@@ -94,10 +96,7 @@ def _doubts(comparison: Comparison, max_errors: int) -> Iterator[Judged]:
         yield Judged("", 3, f"{_cases(unfinished)} not finished")
     if not comparison.pairs:
         yield Judged("", 3, "nothing is compared: no case has a verdict in both")
-    for word, errored in (
-        ("base", sum(track.base_errored for track in comparison.tracks)),
-        ("head", sum(track.head_errored for track in comparison.tracks)),
-    ):
+    for word, errored in (("base", comparison.base_errored), ("head", comparison.head_errored)):
         if errored > max_errors:
             trials = "1 trial" if errored == 1 else f"{errored:,} trials"
             allowed = f", more than the {max_errors:,} allowed" if max_errors else ""
@@ -106,12 +105,11 @@ def _doubts(comparison: Comparison, max_errors: int) -> Iterator[Judged]:
 
 def _judge(gate: Gate, comparison: Comparison, gated: Sequence[Gated]) -> Judged:
     if gate.name == "removed":
-        count = sum(track.counts["removed"] for track in comparison.tracks)
-        return _met(gate, f"{_cases(count)} in base only" if count else "")
+        return _met(gate, "; ".join(_say_removed(comparison)))
     if gate.name == "broken":
         count = sum(each.measured.worse for each in gated)
         return _met(gate, f"{_cases(count)} broken" if count else "")
-    powerless = [each for each in gated if each.measured.least_p * len(gated) >= ALPHA]
+    powerless = [each for each in gated if each.is_powerless]
     if gate.name == "significantly-worse" and len(powerless) == len(gated):
         pairs = max(each.measured.clusters or each.measured.pairs for each in gated)
         noun = "clusters" if gated[0].measured.clusters is not None else "cases"
@@ -143,6 +141,20 @@ def _say(gate: Gate, each: Gated, *, several: bool) -> str:
         adjusted = each.measured.adjusted or 0.0
         p = f", p = {adjusted:.3f}" if adjusted >= 0.001 else ", p < 0.001"
     return f"{100 * each.value:+.1f} points{at}{p}"
+
+
+def _say_removed(comparison: Comparison) -> Iterator[str]:
+    count = sum(track.counts["removed"] for track in comparison.tracks)
+    if count:
+        yield f"{_cases(count)} in base only"
+    if comparison.lost:
+        yield _say_lost(comparison)
+
+
+def _say_lost(comparison: Comparison) -> str:
+    names = ", ".join(f"`{name}`" for name in comparison.lost)
+    count = sum(comparison.lost.values())
+    return f"head has no results of {names}, base has {count:,}"
 
 
 def _met(gate: Gate, fault: str) -> Judged:

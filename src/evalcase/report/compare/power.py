@@ -6,6 +6,13 @@ from math import sqrt
 
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.compare.differences import Measured
+from evalcase.report.compare.gated import ALPHA
+from evalcase.report.statistics.mcnemar_power import (
+    fewest_alike,
+    is_few,
+    raise_cases,
+    smallest_change,
+)
 from evalcase.report.statistics.planning import (
     cases_for_scores,
     cases_for_verdicts,
@@ -14,24 +21,43 @@ from evalcase.report.statistics.planning import (
 
 
 class Power(NamedTuple):
-    visible: float
-    """The smallest change that is found four times out of five."""
+    visible: float | None
+    """The smallest change that is found four times out of five; None where none is."""
     effect: float
     """The change that matters."""
     needed: int
     """How many cases show that one, four times out of five."""
+    units: int
+    """Cases, or clusters, that there are."""
+    noun: str
+    fewest: int
+    """How many of them have to change the same way before that is significant."""
 
 
-def find_power(measured: Measured, effect: float) -> Power | None:
-    """None where nothing can be estimated."""
-    change = measured.change
+def find_power(measured: Measured, effect: float, tests: int = 1) -> Power | None:
+    """Of one of so many tests. None where nothing can be estimated."""
+    change, alpha = measured.change, ALPHA / tests
+    units, noun = measured.pairs, "case" if measured.pairs == 1 else "cases"
+    if measured.clusters is not None:
+        units, noun = measured.clusters, "clusters"
+    visible: float | None
     if change is None:
         return None
     if measured.test == "exact McNemar":
         # As for the interval, one more that got better and one that got worse.
         changing = (measured.better + measured.worse + 2) / (measured.pairs + 2)
-        needed = cases_for_verdicts(changing, effect)
+        needed = raise_cases(cases_for_verdicts(changing, effect), changing, effect, alpha)
+        visible = _find_visible(measured.pairs, changing, change.error, alpha)
     else:
         # Cases that change together are worth fewer: what the error says is for each of them.
         needed = cases_for_scores(change.error * sqrt(measured.pairs + 2), effect)
-    return Power(smallest_visible(change.error), effect, needed)
+        visible = smallest_visible(change.error)
+    if (visible is not None and visible > 1) or units < fewest_alike(alpha):
+        visible = None
+    return Power(visible, effect, needed, units, noun, fewest_alike(alpha))
+
+
+def _find_visible(pairs: int, changing: float, error: float, alpha: float) -> float | None:
+    """By the exact test where few verdicts change."""
+    near = smallest_visible(error)
+    return smallest_change(pairs, changing, alpha, near) if is_few(pairs, changing) else near

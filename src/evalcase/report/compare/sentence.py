@@ -25,14 +25,24 @@ def say_result(
         yield "Nothing is compared: no case has a verdict in both."
         return
     for each in gated:
-        yield f"{_subject(each, quote)}: {_say(each)}." if len(gated) > 1 else f"Head {_is(each)}."
+        yield f"{_subject(each, quote)}: {_say(each)}." if len(gated) > 1 else _say_alone(each)
+
+
+def _say_alone(each: Gated) -> str:
+    if each.measured.pairs and each.is_powerless:
+        return f"{_too_few(each).capitalize()}."
+    return f"Head {_is(each)}."
+
+
+def _too_few(each: Gated) -> str:
+    return f"too few {'cases' if each.measured.clusters is None else 'clusters'} to tell"
 
 
 def _say(each: Gated) -> str:
     if not each.measured.pairs:
         return "nothing to compare"
     if not each.is_distinct:
-        return NO_CHANGE
+        return _too_few(each) if each.is_powerless else NO_CHANGE
     return "better" if each.value > 0 else "worse"
 
 
@@ -72,7 +82,14 @@ def say_test(gated: Sequence[Gated]) -> str:
 
 def say_power(power: Power) -> str:
     """What a comparison could have seen."""
-    return (
-        f"A change of {100 * power.visible:.1f} points or more is seen 4 times out of 5 with these "
-        f"cases; {100 * power.effect:.3g} points need about {power.needed:,} cases."
-    )
+    if power.units < power.fewest:
+        could = (
+            f"With {power.units:,} {power.noun} no change can be significant: at least "
+            f"{power.fewest:,} have to change the same way"
+        )
+    elif power.visible is None:
+        could = "No change is seen 4 times out of 5 with these cases"
+    else:
+        points = f"{100 * power.visible:.1f} points"
+        could = f"A change of {points} or more is seen 4 times out of 5 with these cases"
+    return f"{could}; {100 * power.effect:.3g} points need about {power.needed:,} cases."

@@ -8,10 +8,12 @@ from evalcase.model.quick_dataclass import replace
 from evalcase.report.figures.figures import Figures, Mean, Part, PassAt, Repeats
 
 
-def settle(figures: Figures, decision: Decision | None, *, whole: bool = True) -> Figures:
+def settle(
+    figures: Figures, decision: Decision | None, *, whole: bool = True, was_decided: bool = False
+) -> Figures:
     """All of a run with the interval of its decision, if there is one, and no other. Where they
-    are not of the `whole` run, there is none."""
-    if decision is None:
+    are not of the `whole` run, or the decision `was` on another grading, there is none."""
+    if decision is None and not was_decided:
         return figures
     return replace(
         figures,

@@ -39,10 +39,12 @@ def _parts(parts: dict[str, Part]) -> dict[str, Any]:
     return {name: part_object(part) for name, part in parts.items()}
 
 
-def totals_object(totals: Totals, not_run: int, decision: Decision | None = None) -> dict[str, Any]:
+def totals_object(
+    totals: Totals, not_run: int, decision: Decision | None = None, *, was_decided: bool = False
+) -> dict[str, Any]:
     """The figures that follow from the totals alone, where `figures_object` has them, too."""
     part, interval = rate_totals(totals), "wilson"
-    if decision is not None:
+    if decision is not None or was_decided:
         part, interval = settle_part(part, decision), "sequence"
     whole = {**rate_object(part), "not_run": not_run}
     return {"level": LEVEL, "interval": interval, "cluster": None, "all": whole}

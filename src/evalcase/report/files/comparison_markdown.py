@@ -71,7 +71,7 @@ def _tables(track: TrackFigures, compared: Compared) -> Iterator[str]:
             head, *rest = part_rows(title, parts)
             yield from table([head, *([code_span(name), *row] for name, *row in rest)])
             yield ""
-    power = find_power(next(iter(tested.values())), compared.effect)
+    power = find_power(next(iter(tested.values())), compared.effect, len(compared.gated))
     yield say_test(compared.gated)
     yield ""
     yield "The change can't be estimated." if power is None else say_power(power)

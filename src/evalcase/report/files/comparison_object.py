@@ -23,11 +23,13 @@ def comparison_object(compared: Compared) -> dict[str, Any]:
         "head": _side(comparison.head),
         "differs": list(comparison.remarks),
         "targets_not_compared": list(comparison.alone),
+        "targets_removed": dict(comparison.lost),
+        "errored": {"base": comparison.base_errored, "head": comparison.head_errored},
         "tested": [
             {
                 "base_target": each.track.base_target, "head_target": each.track.head_target,
                 "grader": each.grader, "distinguishable": each.is_distinct,
-                **_measured(each.measured, compared.effect),
+                **_measured(each.measured, compared.effect, each.tests),
             }
             for each in compared.gated
         ],
@@ -82,7 +84,7 @@ def _pair(pair: Pair) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _measured(measured: Measured, effect: float | None = None) -> dict[str, Any]:
+def _measured(measured: Measured, effect: float | None = None, tests: int = 1) -> dict[str, Any]:
     """Without p where it is no part of what is tested: it would not hold among so many."""
     change = measured.change
     found: dict[str, Any] = {
@@ -93,7 +95,7 @@ def _measured(measured: Measured, effect: float | None = None) -> dict[str, Any]
         "low": change.low if change else None, "high": change.high if change else None,
     }  # fmt: skip
     if effect is not None:
-        power = find_power(measured, effect)
+        power = find_power(measured, effect, tests)
         found |= {
             "measure": measured.name, "p": measured.p, "p_adjusted": measured.adjusted,
             "test": measured.test,

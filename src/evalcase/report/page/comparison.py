@@ -35,7 +35,7 @@ def _tell_track(track: TrackFigures, compared: Compared) -> Told:
     several = len(compared.comparison.tracks) > 1 or track.base_target != track.head_target
     tested = [each for each in compared.gated if each.track is track]
     notes = [say_test(compared.gated)] if tested and track.pairs else []
-    power = find_power(tested[0].measured, compared.effect) if notes else None
+    power = find_power(tested[0].measured, compared.effect, len(compared.gated)) if notes else None
     return {
         "title": f"{track.base_target} → {track.head_target}" if several else "",
         "counts": say_counts(track),

@@ -81,7 +81,7 @@ def _track_lines(
 def _powers(compared: Compared, track: TrackFigures) -> str:
     """What could have been seen, for the first that is tested."""
     measured = next(each.measured for each in compared.gated if each.track is track)
-    power = find_power(measured, compared.effect)
+    power = find_power(measured, compared.effect, len(compared.gated))
     return "The change can't be estimated." if power is None else say_power(power)
 
 
