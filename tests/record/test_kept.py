@@ -135,7 +135,7 @@ def test_a_case_of_the_wrong_shape_is_damage_when_it_is_looked_at(
 @pytest.mark.parametrize(
     "end",
     [
-        End("completed", duration_s=1.5),
+        End("completed", duration_s=1.5, trials=1),
         End("stopped", "the cap is reached", cap_usd=0.5),
         End("stopped", "failed fast", failed_fast=True),
         End("interrupted"),

@@ -134,7 +134,7 @@ def why_incomplete(evaluated: Evaluated) -> str:
     """Why a run has not all of its results, in words; empty where it has."""
     if evaluated.complete:
         return ""
-    if evaluated.status not in ("interrupted", "incomplete"):
+    if evaluated.notice or evaluated.status not in ("interrupted", "incomplete"):
         return evaluated.notice or evaluated.status
     planned, done = planned_trials(evaluated.run), evaluated.totals.trials.total
     of = f"{done:,} of {planned:,} trials" if planned is not None else f"{done:,} trials"

@@ -39,6 +39,8 @@ def remark_on(kept: KeptRun, *, own: bool) -> Remark:
         said.append(f"cases that did not pass in {origin}")
     if kept.mixed:
         said.append(f"mixed: {say_mixed(kept.mixed)}")
+    if (errored := kept.totals.trials.errored) > kept.totals.cases.errored:
+        said.append(f"{errored:,} {'trial' if errored == 1 else 'trials'} errored")
     is_apart = bool(origin or kept.mixed or (kept.graded_by and kept.graded_by.graders))
     if kept.end.status == "completed":
         return Remark("; ".join(said), "", "", is_apart)

@@ -136,6 +136,8 @@ class Evaluation:
             end = replace(
                 end, errored=work.count_errored(), lost=work.lost, was_decided=work.was_decided
             )
+            if end.status == "completed":
+                end = replace(end, trials=work.count_trials())
             if before_s is not None:
                 end = replace(end, duration_s=round(before_s + loop.time() - begun, 3))
             with suppress(RecordError):  # it is raised once more when the journal is closed

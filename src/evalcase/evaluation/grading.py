@@ -22,7 +22,7 @@ from evalcase.model.result import Result
 from evalcase.model.target import Target
 from evalcase.model.totals import Totals
 from evalcase.model.trial import Trial, TrialKey
-from evalcase.record.ending import Status, read_end
+from evalcase.record.ending import Status
 from evalcase.record.folder import Run
 from evalcase.record.index import Index
 from evalcase.record.kept import KeptRun
@@ -64,7 +64,7 @@ class Grading:
 
     async def go(self, engine: Engine) -> tuple[Status, str | None]:
         """Grade them all. The run itself is as complete as it was."""
-        before = read_end(self._run.journal)
+        before = KeptRun(self._run).end
         self.was_decided = before.decision is not None or before.was_decided
         row = {"type": "grading", "number": self._number, "at": self._plan.world.stamp()}
         self._session.note({**row, "origin": "grade", **self._by.about})
@@ -87,6 +87,9 @@ class Grading:
 
     def count_errored(self) -> int | None:
         return None
+
+    def count_trials(self) -> int:
+        return len(self._index)
 
     def _answers(self, target: str) -> Iterator[Trial]:
         numbers: dict[tuple[str, str], int] = {}

@@ -74,6 +74,10 @@ class Parts:
     def of(self) -> int:
         return self.first.shard.of
 
+    def count_trials(self) -> int:
+        """How many trials have a result."""
+        return sum(part.kept.totals.trials.total for part in self.parts)
+
     def lacks(self) -> list[str]:
         """What keeps the run from being whole, a sentence each."""
         said = [f"shard {number}/{self.of} is missing" for number in self.missing]
@@ -253,7 +257,7 @@ def _end(parts: Parts) -> End:
     known = [time for time in times if time is not None]
     # They ran beside each other.
     return End("completed", duration_s=max(known) if len(known) == len(times) else None,
-               errored=errored)  # fmt: skip
+               errored=errored, trials=parts.count_trials())  # fmt: skip
 
 
 class _Guard:

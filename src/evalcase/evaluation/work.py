@@ -136,6 +136,11 @@ class Work:
         """How many trials have errored; None if only the journal can say."""
         return self._session.errored if not len(self._index) else None
 
+    def count_trials(self) -> int:
+        """How many trials have a result, once all that is planned is done: also those that are no
+        longer part of the suites."""
+        return self._plan.planned + len(self._index) - self._known
+
     def _left(self, name: str, engine: Engine) -> Iterator[Trial]:
         """The trials of a target that have no result, or one that counts no more."""
         trials = self._planned(name, engine)

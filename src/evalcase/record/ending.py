@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from evalcase.model.codec import decode, encode
 from evalcase.model.decision import Decision
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.system.files import open_file
 from evalcase.text.journal_row import decode_row, fault_in
 
@@ -41,11 +41,22 @@ class End:
     and no interval of this grading holds."""
     errored: int | None = None
     """How many trials had errored by then; None where only the other rows can say."""
+    trials: int | None = None
+    """How many trials had a result, where it was completed; None in older records."""
 
 
 def end_row(end: End) -> dict[str, Any]:
     """The row of an end."""
     return {"type": "end", **encode(end)}
+
+
+def check_end(end: End, planned: int | None, trials: int) -> End:
+    """The same, unless it says `completed` and there are fewer trials than there were to be: rows
+    that were lost leave no trace but that."""
+    if end.status != "completed" or planned is None or trials >= planned:
+        return end
+    lacks = f"the record lacks {planned - trials:,} of {planned:,} results"
+    return replace(end, status="incomplete", notice=lacks)
 
 
 def read_end(journal: str) -> End:

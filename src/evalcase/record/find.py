@@ -11,6 +11,7 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.record.ending import read_end
 from evalcase.record.folder import RUN_ID, Run, read_run
 from evalcase.record.index import read_totals
+from evalcase.record.kept import KeptRun
 
 _PLACES = {"latest": 0, "previous": 1}
 """Names that count from the newest run."""
@@ -43,9 +44,14 @@ def list_runs(runs_dir: str) -> list[ListedRun]:
 def newest_unfinished(runs_dir: str, *, errored: bool = False) -> Run | None:
     """The run that `resume` goes on with when none is named: the newest that is not complete; with
     `errored`, or that has errored trials."""
-    for listed in list_runs(runs_dir):
+    for place, listed in enumerate(list_runs(runs_dir)):
         run = listed.run
-        if run is not None and (listed.status != "completed" or (errored and _has_errored(run))):
+        if run is None:
+            continue
+        # To count the results of all runs there are would take long; that of the newest is asked
+        # for.
+        status = KeptRun(run).end.status if not place else listed.status
+        if status != "completed" or (errored and _has_errored(run)):
             return run
     return None
 

@@ -85,6 +85,8 @@ class Index:
         """With `upto`, later gradings are left out; `in_order`, the order of cases is known."""
         self.gradings = 1
         """How many gradings there are."""
+        self.ended: int | None = None
+        """How many trials had a result when the run was last completed, if the journal says so."""
         self._upto = upto
         self._is_past = False
         self._replaced: list[tuple[int, tuple[Any, ...]]] = []
@@ -147,6 +149,7 @@ class Index:
                 continue
             elif isinstance(outline, Ended):
                 self._replaced.clear()
+                self.ended = outline.trials
             else:
                 self.versions[outline.target] = outline.version
 

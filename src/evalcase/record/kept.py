@@ -15,7 +15,7 @@ from evalcase.model.result import Result
 from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
 from evalcase.record.cases import CaseShelf, shelve_cases
-from evalcase.record.ending import End, read_end
+from evalcase.record.ending import End, check_end, read_end
 from evalcase.record.folder import Run, planned_trials
 from evalcase.record.gradings import GradedBy, read_grading
 from evalcase.record.index import Index, read_index
@@ -33,8 +33,12 @@ class KeptRun:
 
     @cached_property
     def end(self) -> End:
-        """How it ended."""
-        return read_end(self.run.journal)
+        """How it ended. That it was completed is not believed, but counted."""
+        end = read_end(self.run.journal)
+        if end.status != "completed":
+            return end
+        index = self._index
+        return check_end(end, self.planned if index.ended is None else index.ended, len(index))
 
     @property
     def gradings(self) -> int:

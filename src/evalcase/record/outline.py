@@ -58,6 +58,9 @@ class Begun(NamedTuple):
 class Ended(NamedTuple):
     """That a part of the run is over: what follows was added by a later one."""
 
+    trials: int | None
+    """How many trials had a result, where it says so."""
+
 
 class Placed(NamedTuple):
     """A row, and where it stands."""
@@ -204,5 +207,5 @@ _READERS: dict[object, Callable[[dict[str, Any]], Outline | Changed | Begun | En
     REGRADED: outline_of,
     CHANGED: _changed,
     GRADING: lambda row: Begun(_count(row, "number")),
-    END: lambda _: Ended(),
+    END: lambda row: Ended(_count(row, "trials", 0) if row.get("trials") is not None else None),
 }

@@ -22,7 +22,7 @@ def write_junit(reported: Reported) -> Iterator[str]:
     kept, standing, evaluated = reported.kept, Standing(reported), reported.evaluated()
     about = About(
         kept.run.id, kept.run.created_at, _incomplete(evaluated), _settled(evaluated),
-        reported.junit_properties,
+        reported.junit_properties, say_mixed(kept.mixed),
     )  # fmt: skip
     cases = _cases(reported, reported.results())
     return junit_pieces(cases, kept.find_case, standing.locate, standing.see, about)
@@ -34,8 +34,9 @@ def write_github(reported: Reported) -> Iterator[str]:
     standing = Standing(reported)
     cases = _cases(reported, reported.results())
     lines = annotation_lines(
-        cases, standing.find_line, standing.see, _incomplete(reported.evaluated())
-    )
+        cases, standing.find_line, standing.see, _incomplete(reported.evaluated()),
+        say_mixed(reported.kept.mixed),
+    )  # fmt: skip
     return (line + "\n" for line in lines)
 
 
@@ -47,7 +48,8 @@ def write_markdown(reported: Reported) -> Iterator[str]:
              say_mixed(kept.mixed), _settled(evaluated)]  # fmt: skip
     about = About(
         kept.run.id, evaluated.duration_s, _incomplete(evaluated),
-        tuple(note for note in notes if note),
+        tuple(note for note in notes if note), evaluated.totals.trials.errored,
+        reported.wanted.describe(), " or ".join(reported.wanted.verdicts),
     )  # fmt: skip
     return markdown_pieces(reported.figures(), _troubled(reported), kept.find_case, about)
 

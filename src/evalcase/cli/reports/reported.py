@@ -42,6 +42,11 @@ class Wanted:
         that passed are no pass rate."""
         return self.case is None and self.target is None
 
+    def describe(self) -> str:
+        """Which cases are counted, in words; empty where all are."""
+        said = [f"case {self.case}"] if self.case is not None else []
+        return ", ".join([*said, *([f"target {self.target}"] if self.target is not None else [])])
+
     def includes(self, case: str) -> bool:
         """Whether a case is meant: by its id, or by a glob as `run --case` takes it."""
         return self.case in (None, case) or fnmatchcase(case, self.case or "")

@@ -105,7 +105,9 @@ def _read_run(run: Run, *, own: bool) -> _Read:
             passed, tried = counts.setdefault((case.suite, case.target), [0, 0])
             if case.verdict not in (None, "skipped"):
                 counts[case.suite, case.target] = [passed + (case.verdict == "passed"), tried + 1]
-        totals, remark, is_whole = kept.totals, remark_on(kept, own=own), _is_whole(kept)
+        totals, end, remark = kept.totals, kept.end, remark_on(kept, own=own)
+    # What was run must not have depended on what came of it.
+    is_whole = end.status == "completed" and end.decision is None
     parts = [
         {"suite": suite, "target": target, "passed": passed, "tried": tried,
          "rate": _rate(passed, tried, estimable=is_whole)}
@@ -114,17 +116,14 @@ def _read_run(run: Run, *, own: bool) -> _Read:
     tried = totals.cases.total - totals.cases.skipped
     # The same cases at several targets are not as many cases.
     is_plain = is_whole and len({part["target"] for part in parts}) == 1
+    # What a last row says is told without this: it is wrong where results are lost.
+    lacking = {"status": end.status} if end.status == "incomplete" and end.notice else {}
     told = {
-        "parts": parts, "cases": totals.cases.total, "cost": totals.spent_usd,
+        **lacking, "parts": parts, "cases": totals.cases.total, "cost": totals.spent_usd,
         "rate": _rate(totals.cases.passed, tried, estimable=is_plain),
         "verdicts": {name: count for name, count in asdict(totals.cases).items() if count},
     }  # fmt: skip
     return _Read(told, remark)
-
-
-def _is_whole(kept: KeptRun) -> bool:
-    """Whether what was run did not depend on what came of it."""
-    return kept.end.status == "completed" and kept.end.decision is None
 
 
 def _rate(passed: int, tried: int, *, estimable: bool) -> Sequence[float | None] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from evalcase.model.quick_dataclass import dataclass, field
+from evalcase.model.result import Result
 from evalcase.report.files.folded import UNFINISHED, CaseTrials
 from evalcase.report.files.problems import github_command
 from evalcase.report.terminal.failures import passed_of, reason_of
@@ -37,20 +38,28 @@ class _Kind:
 
 
 def annotation_lines(
-    cases: Iterable[CaseTrials], find_line: FindLine, see: See, incomplete: str = ""
+    cases: Iterable[CaseTrials],
+    find_line: FindLine,
+    see: See,
+    incomplete: str = "",
+    mixed: str = "",
 ) -> Iterator[str]:
     """A command in each line: of what errored or failed, of what has no verdict, and of what
-    passed only in some of its trials."""
+    passed only in some of its trials; first what holds for the whole run."""
     kinds = {"error": _Kind(), "warning": _Kind(), "notice": _Kind()}
     for each in cases:
-        level = _LEVELS.get(each.verdict, "notice" if _is_flaky(each) else "")
+        level = _LEVELS.get(each.verdict, "") or _level_of_trials(each)
         if level:
             kinds[level].add(each)
     if incomplete:
         kinds["error"].total += 1
         yield github_command("error", {"title": "evalcase: the run is not complete"}, incomplete)
+    if mixed:
+        kinds["notice"].total += 1
+        yield github_command("notice", {"title": "evalcase: the run is mixed"}, mixed)
+    whole = {"error": bool(incomplete), "notice": bool(mixed)}
     for level, kind in kinds.items():
-        said = 1 if incomplete and level == "error" else 0
+        said = int(whole.get(level, False))
         yield from _of_level(level, kind, find_line, see, said)
 
 
@@ -64,15 +73,25 @@ def _of_level(level: str, kind: _Kind, find_line: FindLine, see: See, said: int)
         yield github_command(level, {"title": f"evalcase: {more:,} more"}, "see `evalcase report`")
 
 
-def _is_flaky(each: CaseTrials) -> bool:
-    return each.verdict == "passed" and each.outcome.passed < each.outcome.trials
+def _level_of_trials(each: CaseTrials) -> str:
+    """Of a case that passed: by those of its trials that did not."""
+    if each.verdict != "passed" or each.outcome.passed == each.outcome.trials:
+        return ""
+    return "notice" if _find_errored(each) is None else "warning"
+
+
+def _find_errored(each: CaseTrials) -> Result | None:
+    return next((trial for trial in each.trials if trial.verdict == "errored"), None)
 
 
 def _command(level: str, each: CaseTrials, find_line: FindLine, see: See) -> str:
     line = find_line(each.suite, each.case)
     place = {"file": see(each.suite), **({"line": str(line)} if line is not None else {})}
     told = [passed_of(each.outcome)] if each.outcome.repeats > 1 else []
-    why = reason_of(each.telling)
+    errored = _find_errored(each) if each.verdict == "passed" else None
+    if errored is not None:
+        told.append("a trial errored")
+    why = reason_of(errored or each.telling)
     text = "; ".join([*told, *([why] if why else [])])
     title = f"{each.verdict}: {each.case} ({each.target})"
     return github_command(level, {**place, "title": title}, _cut(text or each.verdict))

@@ -45,6 +45,8 @@ class About(NamedTuple):
     """What was decided, so that the rest need not be run; may be empty."""
     properties: bool = False
     """Whether test cases have properties, which not every reader takes."""
+    mixed: str = ""
+    """What is mixed in it, that should not be: versions of a target."""
 
 
 @dataclass(slots=True)
@@ -128,7 +130,8 @@ def _suite_tag(suite: str, target: str, group: _Group, about: About) -> str:
     })  # fmt: skip
     properties = "".join(
         xml_tag("property", {"name": name, "value": value}, "/>")
-        for name, value in (("run", about.run), ("target", target))
+        for name, value in (("run", about.run), ("target", target), ("mixed", about.mixed))
+        if value
     )
     return f"{start}\n<properties>{properties}</properties>\n"
 

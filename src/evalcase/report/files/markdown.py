@@ -42,6 +42,12 @@ class About(NamedTuple):
     """Why some of it is missing; empty where nothing is."""
     notes: tuple[str, ...] = ()
     """What has to be known before any number is read."""
+    errored: int = 0
+    """How many trials errored, also those of cases that passed all the same."""
+    part: str = ""
+    """Which cases these are, where they are not all; then no word on the run follows of them."""
+    shown: str = ""
+    """Which verdicts are shown, where some were asked for."""
 
 
 def markdown_pieces(
@@ -93,11 +99,16 @@ def _headline(figures: Figures, about: About) -> str:
     counts = part.cases
     good = not (counts.failed + counts.errored + counts.ungraded + part.unfinished)
     sign = "✅" if good and not about.incomplete else "❌"
-    if not counts.passed and sign == "✅":
-        sign = "⚠️"  # nothing went wrong, and nothing was tried
+    if sign == "✅" and (not counts.passed or about.errored):
+        sign = "⚠️"  # nothing was tried; or cases passed although some of their trials errored
     rate = "" if part.rate.value is None else f" ({percent(part.rate.value)})"
     tried = counts.total - counts.skipped
-    return f"{sign} {counts.passed:,} of {tried:,} cases passed{rate}"
+    said = f"{counts.passed:,} of {tried:,} cases passed{rate}"
+    if about.errored > counts.errored:
+        said += f", {about.errored:,} {'trial' if about.errored == 1 else 'trials'} errored"
+    if about.shown:
+        said += f"; shown: {_inline(about.shown)}"
+    return f"a part of the run, {_inline(about.part)}: {said}" if about.part else f"{sign} {said}"
 
 
 def _table(title: str, parts: Mapping[str, Part]) -> Iterator[str]:

@@ -116,6 +116,9 @@ def verdict_lines(ending: Ending, rate: Mean, width: int, style: Style) -> Itera
         parts.append((f"{totals.unfinished:,} {UNFINISHED}", style.warning))
     if ending.not_run:
         parts.append((f"{ending.not_run:,} not run", style.warning))
+    if (errored := totals.trials.errored) > totals.cases.errored:
+        # Those of cases that passed all the same are in no other count, and the exit code is 3.
+        parts.append((f"{_number(errored, 'trial')} errored", colour_of("errored", style)))
     parts = parts or [("nothing ran", style.warning)]
     if rate.value is not None:
         parts.append((f"pass rate {rate_said(rate)}", style.place))

@@ -1,0 +1,84 @@
+"""That a run was completed is counted, and not believed: rows may be lost, and each line stands for
+itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.run.project import Project, case
+
+
+def lose(run: Path, id: str, *, at_most: int = 9) -> None:
+    """Take rows of a case out of the journal."""
+    kept = []
+    for line in (run / "journal.jsonl").read_bytes().splitlines(keepends=True):
+        if json.loads(line).get("case") == id and at_most:
+            at_most -= 1
+        else:
+            kept.append(line)
+    (run / "journal.jsonl").write_bytes(b"".join(kept))
+
+
+@pytest.fixture
+def lossy(project: Project) -> Project:
+    """A project with a run of two cases, two trials each, of which the one that failed is lost."""
+    project.suite(case("good"), case("bad", "say no"), repeat=2)
+    assert project.run("run").code == 1
+    lose(project.runs()[-1], "bad")
+    return project
+
+
+def test_fault_46_a_run_whose_results_are_lost_is_not_complete(lossy: Project) -> None:
+    said = lossy.run("report").out
+    assert "the record lacks 2 of 4 results" in said
+    assert "1 not run" in said
+    summary = json.loads(lossy.run("report", "--format", "json").out)
+    assert (summary["status"], summary["not_run"]) == ("incomplete", 1)
+    assert "incomplete, 2 of 4 trials" in lossy.run("list").out
+    assert json.loads(lossy.run("list", "--json").out)[0]["status"] == "incomplete"
+
+
+def test_fault_46_no_report_of_it_is_green(lossy: Project) -> None:
+    junit = ET.fromstring(lossy.run("report", "--format", "junit").out)
+    assert int(junit.get("errors", "0")) > 0
+    assert "✅" not in lossy.run("report", "--format", "markdown").out
+    assert "the run is not complete" in lossy.run("report", "--format", "github").out
+    assert lossy.run("compare", "latest", "latest@1", "--fail-on", "broken").code != 0
+
+
+def test_fault_46_resume_runs_what_is_lost(lossy: Project) -> None:
+    lossy.forget_calls()
+    ended = lossy.run("resume", "--json")
+    assert (ended.code, ended.json["failed"], ended.json["status"]) == (1, 1, "completed")
+    assert lossy.calls() == ["bad", "bad"]
+
+
+def test_fault_46_to_grade_it_makes_it_no_more_complete(lossy: Project) -> None:
+    assert lossy.run("grade", "latest", "--json").code == 3
+    assert "the record lacks 2 of 4 results" in lossy.run("report").out
+
+
+def test_fault_46_one_result_that_is_lost_is_missed(project: Project) -> None:
+    project.suite(case("good"), case("more"))
+    assert project.run("run").code == 0
+    lose(project.runs()[-1], "more", at_most=2)
+    assert "the record lacks 1 of 2 results" in project.run("report").out
+
+
+@pytest.mark.parametrize("before", [("a", "b"), ("a", "b", "c")])
+def test_fault_46_a_run_of_an_edited_suite_is_as_complete_as_it_says(
+    project: Project, before: tuple[str, ...]
+) -> None:
+    """Other trials are planned by then than run.json says: more, or fewer."""
+    project.suite(*(case(id) for id in before))
+    assert project.run("run").code == 0
+    project.suite(case("a"), case("b"), case("d"))
+    assert project.run("resume", "latest").code == 0
+    assert json.loads(project.run("report", "--format", "json").out)["status"] == "completed"
+    lose(project.runs()[-1], "d")
+    have = len({*before, "d"})
+    assert f"the record lacks 1 of {have} results" in project.run("report").out
