@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 
 from evalcase.cli import declare, run_flags
-from evalcase.cli.conclusion import say_mixed, suggest_next, summary_object
+from evalcase.cli.conclusion import summary_object
 from evalcase.cli.explained import explained
+from evalcase.cli.run_remark import remark_on
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import columns_of, seen_from, style_for
@@ -19,7 +20,6 @@ from evalcase.model.nearest import did_you_mean
 from evalcase.project.options import runs_folder
 from evalcase.record.evaluated import read_evaluated
 from evalcase.record.find import ListedRun, find_run, list_runs
-from evalcase.record.folder import origin_of
 from evalcase.record.kept import KeptRun
 from evalcase.record.seal import is_own
 from evalcase.report.terminal.run_list import Entry, list_lines
@@ -146,7 +146,8 @@ def _entry(listed: ListedRun, now: datetime, root: str) -> Entry:
         KeptRun(listed.run, listed.grading),
     )
     try:
-        remark = _remark(listed, kept, is_own(listed.run, this_world().state, root))
+        own = is_own(listed.run, this_world().state, root)
+        remark = remark_on(kept, own=own).text
     except RecordError as error:
         return Entry(listed.id, age, remark=f"damaged: {error}")
     suites = tuple(map(see_suites(listed.run, root, os.getcwd()), _names(about.get("suites"))))
@@ -154,26 +155,6 @@ def _entry(listed: ListedRun, now: datetime, root: str) -> Entry:
         listed.id, age, suites, _names(about.get("targets")), kept.totals,
         remark,
     )  # fmt: skip
-
-
-def _remark(listed: ListedRun, kept: KeptRun, own: bool) -> str:
-    """What a number in a table would not say."""
-    said = [] if kept.graded_by is None else [f"grading {kept.graded_by}"]
-    if (origin := origin_of(kept.run)) is not None:
-        said.append(f"cases that did not pass in {origin}")
-    if kept.mixed:
-        said.append(f"mixed: {say_mixed(kept.mixed)}")
-    if (errored := kept.totals.trials.errored) > kept.totals.cases.errored:
-        said.append(f"{errored:,} {'trial' if errored == 1 else 'trials'} errored")
-    if kept.end.status != "completed":
-        done, planned = kept.totals.trials.total, kept.planned
-        of = f"{done:,} trials" if planned is None else f"{done:,} of {planned:,} trials"
-        hint = suggest_next(read_evaluated(kept), listed.id, is_own=own)
-        where = "" if own else ", not made by you here"
-        decision = kept.end.decision
-        word = f"incomplete, {of}" if decision is None else str(decision)
-        said.append(f"{word}{where}{': ' if hint else ''}{hint}")
-    return "; ".join(said)
 
 
 def _names(value: object) -> tuple[str, ...]:
