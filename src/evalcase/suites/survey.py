@@ -65,9 +65,8 @@ def survey_cases(
         named = tuple(dict.fromkeys(options.targets))
         for suite, case in found.choice.choose(checked):
             needs = _note_case(suite, case, named or targets_of(case, config), options, found)
-            may_ask = case.needs_judge or "graders" in case.data
-            if may_ask and not case.skip and not graders.only_given:
-                _note_asked(case, known, needs)
+            if (case.needs_judge or "graders" in case.data) and not graders.only_given:
+                _note_graders(case, known, needs)
             graders.want(suite, case)
     except ConfigError as error:
         fault = error
@@ -119,7 +118,7 @@ def _note_case(
 ) -> SuiteNeeds:
     needs = found.needs.get(suite)
     if needs is None:
-        needs = found.needs[suite] = SuiteNeeds(set(), set(), set())
+        needs = found.needs[suite] = SuiteNeeds(set(), set(), set(), set())
     times = times_of(case, options.repeat)
     for name in targets:
         found.trials[name] = found.trials.get(name, 0) + times
@@ -149,17 +148,23 @@ def targets_of(case: Case, config: Config) -> tuple[str, ...]:
     return (config.target,)
 
 
-def _note_asked(case: Case, known: Known, needs: SuiteNeeds) -> None:
-    """Note whom the graders of a case ask: targets by their names, or the judge of the
-    configuration, where one that judges names nobody, or nobody else judges its criteria."""
+def _note_graders(case: Case, known: Known, needs: SuiteNeeds) -> None:
+    """Note the functions that grade a case, and whom its graders ask: targets by their names, or
+    the judge of the configuration, where one that judges names nobody, or nobody else judges its
+    criteria. Those of a case that is skipped are made, and ask nobody."""
     judges = 0
     for declared, spec in _graders_in(case.data.get("graders", ()), known):
+        code = spec.get(declared.in_name or "")
+        if declared.kind.name == "python" and type(code) is str:
+            needs.code.add(code)
+        if case.skip:
+            continue
         named = declared.named_targets(spec)
         needs.asked.update(name for _, name in named)
         judges += declared.kind.judges
         if declared.kind.judges and not named:
             needs.judged.add(case.id)
-    if case.needs_judge and not judges:
+    if case.needs_judge and not judges and not case.skip:
         needs.judged.add(case.id)
 
 
