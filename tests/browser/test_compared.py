@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Page, expect
 
 from tests.browser.pages import names, open_file, panel, rows
@@ -30,7 +32,10 @@ def test_what_changed_comes_first_with_both_answers(page: Page, project: Project
     said = page.get_by_role("region", name="Comparison")
     expect(said).to_contain_text("Too few cases to tell")
     expect(said).to_contain_text("1 fixed, 1 broken")
+    assert re.search(r"latency, median\s+[\d.]+ (µs|ms|s)\s+[\d.]+ (µs|ms|s)", said.inner_text())
     assert names(page) == ["worse", "better", "other", "new", "gone"]
+    for cell in page.locator(".rows .cell.verdict").all():
+        assert cell.evaluate("element => element.scrollWidth <= element.clientWidth")
     rows(page).first.click()
     sides = panel(page).locator(".trial > div > .diff")
     expect(sides.locator(".del-side")).to_contain_text("ok")

@@ -150,6 +150,80 @@ def test_labels_are_kept_and_exported_as_calibrate_reads_them(page: Page, projec
     assert "2 used, by ada" in done.out
 
 
+def test_labels_have_a_name_before_they_are_exported(page: Page, project: Project) -> None:
+    run_mixed(project)
+    open_report(page, project)
+    rows(page).nth(1).click()
+    panel(page).get_by_role("button", name="pass").click()
+    export = page.get_by_role("button", name="Export labels 1")
+    page.once("dialog", lambda asked: asked.dismiss())
+    export.click()
+    expect(page.locator("#live")).to_have_text("Labels need your name; nothing was exported.")
+    page.once("dialog", lambda asked: asked.accept("  grace "))
+    with page.expect_download() as found:
+        export.click()
+    assert json.loads(found.value.path().read_text())["by"] == "grace"
+    expect(panel(page).get_by_role("textbox", name="Your name")).to_have_value("grace")
+
+
+def test_labels_can_be_made_blind(page: Page, project: Project) -> None:
+    run_mixed(project)
+    open_report(page, project)
+    rows(page).nth(1).click()
+    expect(panel(page)).to_contain_text("such labels flatter a judge")
+    panel(page).get_by_role("button", name="Label blind").click()
+    assert names(page) == ["alpha", "beta", "delta", "gamma", "omega"]
+    expect(panel(page).get_by_role("heading", name="beta")).to_be_visible()
+    telling = page.locator(
+        ".headline, .charts, .rows .mark, .word, .why, .cell.score, .title .mark, .graded"
+    )
+    grades = panel(page).get_by_role("heading", name="Grades")
+    page.reload()
+    expect(panel(page)).to_contain_text("hidden until you have labelled")
+    assert [each for each in telling.all() if each.is_visible()] == []
+    expect(panel(page).get_by_text("score 0.00")).to_be_hidden()
+    assert "%" not in page.title()
+    page.keyboard.press("-")
+    expect(grades).to_be_visible()
+    page.keyboard.press("j")
+    page.keyboard.press("n")
+    expect(panel(page).get_by_role("heading", name="gamma")).to_be_visible()
+    expect(grades).to_be_hidden()
+    panel(page).get_by_role("button", name="Label blind").click()
+    expect(grades).to_be_visible()
+    assert names(page) == ORDER
+
+
+def test_an_answer_with_calls_stands_above_its_label(page: Page, project: Project) -> None:
+    project.add_to_agent(
+        "def book(question):\n"
+        '    call = {"tool": "book", "input": {"to": "Oslo"}, "output": "done"}\n'
+        '    return [{"role": "assistant", "tool_calls": [call]},\n'
+        '            {"role": "assistant", "content": "It is booked."}]\n'
+    )
+    asked = {"id": "a", "input": "to Oslo", "graders": [{"contains": "booked"}]}
+    project.suite(asked, target="python:agent:book")
+    project.run_process("run")
+    open_report(page, project)
+    rows(page).first.click()
+    trial = panel(page).locator(".trial")
+    expect(trial).to_contain_text("It is booked.")
+    said = trial.inner_text()
+    at = [said.index(part) for part in ("Answer", "Oslo", "It is booked.", "Your label", "Grades")]
+    assert at == sorted(at)
+    assert said.count("It is booked.") == 1
+
+
+def test_an_error_is_called_so_with_the_line_that_raised_it(page: Page, project: Project) -> None:
+    run_mixed(project)
+    open_report(page, project)
+    rows(page).first.click()
+    failure = panel(page).locator(".failure")
+    expect(failure).to_contain_text("Error")
+    expect(failure).not_to_contain_text("Failure")
+    expect(failure.get_by_text("agent.py").first).to_be_visible()
+
+
 def test_light_and_dark_follow_the_system_and_a_choice(page: Page, project: Project) -> None:
     project.suite(case("a"))
     project.run_process("run")
@@ -188,6 +262,7 @@ def test_a_phone_shows_the_list_and_then_the_case(page: Page, project: Project) 
     open_report(page, project)
     width = page.locator("html").evaluate("element => element.scrollWidth")
     assert width <= 390
+    assert page.locator(".brand").evaluate("element => element.getClientRects().length") == 1
     rows(page).first.click()
     expect(panel(page).get_by_role("heading", name="delta")).to_be_in_viewport()
     panel(page).get_by_role("button", name="Close the case").click()

@@ -26,7 +26,10 @@ def test_runs_are_listed_opened_and_compared(page: Page, project: Project) -> No
         assert sorted(names(page)) == ["a", "b"]
         page.get_by_role("link", name="evalcase").click()
         for box in table.get_by_role("checkbox").all():
-            box.check()
+            box.focus()
+            page.keyboard.press("Space")
+            expect(box).to_be_focused()
+            expect(box).to_be_checked()
         page.get_by_role("link", name="Compare these two").click()
         page.locator("body.ready").wait_for()
         assert names(page) == ["b"]
@@ -37,21 +40,34 @@ def test_runs_are_listed_opened_and_compared(page: Page, project: Project) -> No
 
 def test_a_run_that_goes_on_can_be_watched(page: Page, project: Project) -> None:
     gate = Gate(project.path)
-    project.suite(case("a", "gate"), case("b", "gate"))
+    project.suite(case("a", "gate"), case("b", "gate", expected_output="other"), case("c", "gate"))
     process = project.start("run", "--concurrency", "1")
     gate.await_calls(1)
     with view(project, "latest") as seen:
         page.goto(seen.address)
         page.locator("body.ready").wait_for()
-        expect(page.get_by_text("The run goes on")).to_be_visible()
+        expect(page.get_by_text("The run goes on: 0 of 3 cases so far")).to_be_visible()
         gate.let_go(1)
         expect(rows(page)).to_have_count(1)
         assert names(page) == ["a"]
+        overview = page.get_by_role("region", name="Overview")
+        expect(overview).to_contain_text("1 of 3 cases so far")
+        expect(overview).to_contain_text("100% of 1 case passed")
+        expect(overview).to_contain_text("2 not run")
         rows(page).first.click()
         expect(panel(page)).to_contain_text("gate")
         gate.let_go(1)
-        assert finish(process).code == 0
-        expect(page.get_by_text("of 2 cases passed")).to_be_visible()
+        expect(overview).to_contain_text("2 of 3 cases so far")
+        expect(overview).to_contain_text("50.0% of 2 cases passed")
+        expect(overview).to_contain_text("1 not run")
+        expect(overview.get_by_role("button", name="1 failed")).to_be_visible()
+        expect(overview).not_to_contain_text("still running")
+        search = page.get_by_role("search")
+        expect(search.get_by_role("button", name="failed 1")).to_be_visible()
+        assert page.title().startswith("50.0%")
+        gate.let_go(1)
+        assert finish(process).code == 1
+        expect(page.get_by_text("of 3 cases passed")).to_be_visible()
         expect(page.get_by_text("The run goes on")).to_be_hidden()
         page.goto("about:blank")
     gate.close()

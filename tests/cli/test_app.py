@@ -86,6 +86,12 @@ def test_help_teaches_every_command_and_breaks_no_line_of_a_narrow_terminal() ->
     assert [line for line in told.splitlines() if len(line) > 80] == []
 
 
+@pytest.mark.parametrize("command", ALL_COMMANDS)
+def test_help_of_every_command_fits_in_80_columns(command: str) -> None:
+    told = evalcase(command, "--help").out
+    assert [line for line in told.splitlines() if len(line) > 80] == []
+
+
 @pytest.mark.parametrize("flag", ["--help", "-h"])
 def test_help_names_every_command_and_teaches(flag: str) -> None:
     result = evalcase(flag)

@@ -197,7 +197,8 @@ def label_with(project: Project, *keys: bytes, by: str = "ada", options: Sequenc
     """Type keys, each when it is asked for; what the person saw."""
     terminal = PseudoTerminal(project.path, "calibrate", "--label", "--by", by, *options)
     for number, key in enumerate(keys, start=1):
-        terminal.await_text(rf"(?s)(?:quit\? \[p/f/s/b/q\] .*){{{number}}}$")
+        # Atomic, so that what is not there yet is not looked for in every way there is.
+        terminal.await_text(rf"(?s)\A(?>.*?quit\? \[p/f/s/b/q\] ){{{number}}}")
         terminal.type(key if key == CTRL_C else key + b"\n")
     code = terminal.finish()
     assert code == (130 if CTRL_C in keys else 0)
@@ -235,6 +236,13 @@ def test_what_was_said_before_is_shown_and_a_wrong_key_is_told(project: Project)
     seen = label_with(project, b"p", b"b", b"x\x1b", b"f", b"b", b"s", b"q")
     assert re.findall(r"you said (\w+); skip leaves it so", seen) == ["pass", "fail"]
     assert "`x<U+001B>` is no answer to that: type p, f, s, b or q" in seen
+
+
+def test_when_all_is_labelled_nobody_is_told_to_go_on(project: Project) -> None:
+    seen = label_with(project, *[b"p", b"f"] * 20)
+    assert "40 labels written" in seen
+    assert "to see what they tell" in seen
+    assert "to go on" not in seen
 
 
 def test_the_next_commands_name_the_labels_and_who_labels(project: Project) -> None:

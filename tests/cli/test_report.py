@@ -623,3 +623,40 @@ def test_suites_are_named_as_seen_from_where_one_is(project: Project) -> None:
     assert project.run("report", "--case", "a").out.startswith("evals/s.eval.yaml: a\n")
     assert "  evals/s.eval.yaml  " in project.run("list").out
     assert "failed evals/s.eval.yaml: a" in project.run("resume", "--retry-errored").out
+
+
+def test_a_combinator_that_broke_keeps_what_each_inside_of_it_said(agents: Project) -> None:
+    agents.add_to_agent("def broken(text):\n    raise ValueError('boom')\n")
+    inner = [{"contains": "ok"}, "python:agent:broken"]
+    agents.suite({"id": "a", "input": "say ok", "graders": [{"all": inner}]})
+    assert agents.run("run").code == 3
+    (trial,) = trials(agents.run("report", "--format", "jsonl"))
+    (grade,) = trial["grades"]
+    told = grade["failure"]["details"]["grades"]
+    assert [(each["grader"], each["passed"]) for each in told] == [
+        ("contains", True), ("python:agent:broken", False),
+    ]  # fmt: skip
+    shown = agents.run("report", "--case", "a").out
+    assert "passed 1.00 by contains" in shown
+    assert "errored by python:agent:broken" in shown
+
+
+def test_what_a_judge_took_is_told_apart_from_the_answer(agents: Project) -> None:
+    agents.add_to_agent(
+        """
+def judging(question: Question):
+    reply = {"criteria": {"criteria": {"reason": "fine", "verdict": "met"}}}
+    message = {"role": "assistant", "content": json.dumps(reply)}
+    usage = {"input_tokens": 90, "output_tokens": 9}
+    return {"messages": [message], "cost_usd": 0.25, "usage": usage}
+""".replace("def judging", "import json\n\n\ndef judging")
+    )
+    agents.configure('[judge]\ntarget = "python:agent:judging"\n')
+    agents.suite({"id": "a", "input": "say ok", "criteria": "Is fine."}, target="echo")
+    agents.run("run")
+    (trial,) = trials(agents.run("report", "--format", "jsonl"))
+    (grade,) = trial["grades"]
+    assert grade["asked"] >= 1
+    assert grade["cost_usd"] == 0.25 * grade["asked"]
+    assert trial["cost_usd"] is None
+    assert "tokens in" in agents.run("report", "--case", "a").out

@@ -59,6 +59,35 @@ def test_a_run_and_two_runs_are_the_page_of_the_report(shown: tuple[Project, Vie
     assert (refused.status, b"nothing to compare" in refused.body) == (409, True)
 
 
+def test_the_list_says_what_evalcase_list_says(project: Project) -> None:
+    project.suite(case("a"), case("b", "say no"))
+    project.run("run", "--quiet")
+    project.run("run", "--quiet", "--failed-of", "latest")
+    project.run("run", "--quiet")
+    project.run("grade", "latest", "--grader", "length: {max: 1, unit: words}")
+    project.run("run", "--quiet", "--fail-fast", "--concurrency", "1", "--target", "other")
+    listed = project.run("list").out
+    with view(project) as seen:
+        whole, graded, again, first = seen.get("runs").json["runs"]
+    assert (first["remark"], first["apart"], whole["apart"]) == ("", False, False)
+    assert "by --grader length" in graded["remark"]
+    assert again["remark"].startswith("cases that did not pass in ")
+    for run in (graded, again):
+        assert run["apart"]
+        assert run["remark"] in listed
+
+
+def test_what_is_not_whole_has_no_interval_in_the_list(project: Project) -> None:
+    project.suite(case("a", "say no"), case("b"), case("c"))
+    project.run("run", "--quiet", "--fail-fast", "--concurrency", "1")
+    project.run("run", "--quiet", "--target", "agent", "--target", "other")
+    with view(project) as seen:
+        two, cut = seen.get("runs").json["runs"]
+    assert (two["rate"][1:], two["parts"][0]["rate"][1] is None) == ([None, None], False)
+    assert (cut["rate"], cut["apart"]) == ([0.0, None, None], True)
+    assert "incomplete, 1 of 3 trials" in cut["remark"]
+
+
 def test_nothing_is_written(shown: tuple[Project, View]) -> None:
     project, seen = shown
     before = files_of(project.path)
@@ -237,6 +266,7 @@ def test_a_run_that_goes_on_is_told_row_by_row(project: Project) -> None:
     with view(project) as seen:
         (run,) = seen.get("runs").json["runs"]
         assert run["status"] == "running"
+        assert (run["remark"], run["apart"]) == ("running, 0 of 3 trials", True)
         page = open_page(seen.get(f"run/{run['id']}").body)
         assert page.about["watch"]["address"] == f"../rows/{run['id']}"
         first = seen.get(f"rows/{run['id']}?offset=0").json

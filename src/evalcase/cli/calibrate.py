@@ -56,9 +56,9 @@ def command(
     its first grading.
 
     \b
-    evalcase calibrate --label           label answers of the newest run, blind to the judge
+    evalcase calibrate --label           label answers of the newest run, blind
     evalcase calibrate                   see what the labels say of its judge
-    evalcase calibrate --min-kappa 0.6   fail a build whose judge is not good enough
+    evalcase calibrate --min-kappa 0.6   fail a build whose judge is too weak
 
     A hundred labels, half of them fails, tell most. A label is of one answer: where the target
     answers anew, it no longer counts. Only the record and the labels are read.

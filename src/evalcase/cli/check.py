@@ -41,10 +41,10 @@ def command(
     like, or '-' for standard input. Without PATHS, the current folder is searched.
 
     \b
-    evalcase check                             everything below this folder
-    evalcase check evals/math.eval.yaml        one file
-    evalcase check --fix                       mend what can be mended by one exact edit
-    evalcase check --format github             in a workflow: comments on the lines
+    evalcase check                          everything below this folder
+    evalcase check evals/math.eval.yaml     one file
+    evalcase check --fix                    mend what one exact edit can mend
+    evalcase check --format github          in a workflow: comments on the lines
     cat x.jsonl | evalcase check - --stdin-format jsonl
 
     Exit code: 0, or 2 if there are errors (with --strict, or warnings).

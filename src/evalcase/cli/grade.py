@@ -71,8 +71,8 @@ def command(
     The exit code is that of the run by its new grading, as `run` has it.
 
     \b
-    evalcase grade latest                          by the suites as they are now
-    evalcase grade latest@1 --recorded             by the cases as they were at first
+    evalcase grade latest                       by the suites as they are now
+    evalcase grade latest@1 --recorded          by the cases as they were at first
     evalcase grade latest --grader "contains: Lima"
     """
     if recorded and suites:

@@ -53,14 +53,16 @@ class Labelling:
             sys.stdout.write(f"nothing is left to label for {self._by}\n")
             return 0
         at = 0
+        is_over = False
         try:
             while 0 <= at < len(left):
                 step = self._ask_one(left[at], at + 1, len(left))
                 if step is None:
                     break
                 at = max(0, at + step)
+            is_over = all(judged.answer in self._said for judged in left)
         finally:
-            self._say_goodbye()
+            self._say_goodbye(is_over=is_over)
         return 0
 
     def _left(self) -> list[Judged]:
@@ -131,10 +133,12 @@ class Labelling:
         self._written += 1
         self._said[name] = passed
 
-    def _say_goodbye(self) -> None:
+    def _say_goodbye(self, *, is_over: bool) -> None:
         labels = "label" if self._written == 1 else "labels"
         sys.stdout.write(f"\n{self._written:,} {labels} written to {visible(self._path)}\n")
         if self._written:
             sys.stdout.write(f"{_SEE}  {self._again}\n")
+        if is_over:
+            return
         going_on = f"{self._again} --label --by {visible(shlex.quote(self._by))}"
         sys.stdout.write(f"{_GO_ON:{len(_SEE)}}  {going_on}\n")

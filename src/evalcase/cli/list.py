@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 
 from evalcase.cli import declare, run_flags
-from evalcase.cli.conclusion import say_mixed, suggest_next, summary_object
+from evalcase.cli.conclusion import summary_object
 from evalcase.cli.explained import explained
+from evalcase.cli.run_remark import remark_on
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import columns_of, seen_from, style_for
@@ -18,8 +19,7 @@ from evalcase.errors import ConfigError, RecordError
 from evalcase.model.nearest import did_you_mean
 from evalcase.project.options import runs_folder
 from evalcase.record.evaluated import read_evaluated
-from evalcase.record.find import ListedRun, list_runs
-from evalcase.record.folder import origin_of
+from evalcase.record.find import ListedRun, find_run, list_runs
 from evalcase.record.kept import KeptRun
 from evalcase.record.seal import is_own
 from evalcase.report.terminal.run_list import Entry, list_lines
@@ -31,6 +31,7 @@ _MOST_RUNS = 20
 
 
 @declare.command("list")
+@declare.argument("runs", several=True, required=False)
 @declare.option(
     "--limit", type=declare.IntRange(1), metavar="N",
     help="At most this many, the newest. [default: 20; with --json, all]",
@@ -41,30 +42,46 @@ _MOST_RUNS = 20
 @run_flags.runs_dir
 @explained
 def command(
-    limit: int | None, suite: str | None, target: str | None, as_json: bool, runs_dir: str | None
+    runs: tuple[str, ...],
+    limit: int | None,
+    suite: str | None,
+    target: str | None,
+    as_json: bool,
+    runs_dir: str | None,
 ) -> int:
     """List the runs of this project, newest first, with what came of each.
 
+    RUNS are named as for `report`, each with a grading if one likes: RUN@1. Without any, all are
+    listed.
+
     \b
-    evalcase list                        id, age, cases, pass rate, cost, suite, target
-    evalcase report ID                   see one of them again
-    evalcase resume ID                   go on with one that is marked incomplete
+    evalcase list                   id, age, cases, pass rate, cost, suite, target
+    evalcase list latest@1 latest   only these: two gradings of the newest run
+    evalcase report ID              see one of them again
+    evalcase resume ID              go on with one that is marked incomplete
     """
     config = look_for_runs(os.getcwd())
     folder = runs_folder(runs_dir, config)
-    known = list_runs(folder)
-    runs = [each for each in known if _is_of(each, "suites", suite)]
-    runs = [each for each in runs if _is_of(each, "targets", target)]
+    known = [_find(name, folder) for name in runs] or list_runs(folder)
+    wanted = [each for each in known if _is_of(each, "suites", suite)]
+    wanted = [each for each in wanted if _is_of(each, "targets", target)]
     if as_json:
-        _print_objects(runs[:limit])
-    elif runs:
-        _print_table(runs, limit or _MOST_RUNS, config.root)
+        _print_objects(wanted[:limit])
+    elif wanted:
+        _print_table(wanted, limit or _MOST_RUNS, config.root)
     elif known:
         raise ConfigError(_say_none(known, suite, target))
     else:
         place = visible(seen_from(os.getcwd(), folder))
         sys.stdout.write(f"no runs yet in {place}; `evalcase run` makes one\n")
     return 0
+
+
+def _find(name: str, folder: str) -> ListedRun:
+    """A run that is named, at the grading that is named with it."""
+    run, grading = find_run(name, folder)
+    status = read_evaluated(KeptRun(run, grading)).status
+    return ListedRun(run.id, run.path, status, run, grading=grading)
 
 
 def _is_of(listed: ListedRun, key: str, glob: str | None) -> bool:
@@ -110,7 +127,7 @@ def _object(listed: ListedRun) -> dict[str, object]:
     if listed.run is None:
         return {**damaged, "problem": listed.problem}
     try:
-        summary = summary_object(read_evaluated(KeptRun(listed.run)))
+        summary = summary_object(read_evaluated(KeptRun(listed.run, listed.grading)))
     except RecordError as error:
         return {**damaged, "problem": str(error)}
     about = listed.run.about
@@ -123,9 +140,14 @@ def _object(listed: ListedRun) -> dict[str, object]:
 def _entry(listed: ListedRun, now: datetime, root: str) -> Entry:
     if listed.run is None:
         return Entry(listed.id, remark=f"damaged: {listed.problem}")
-    about, age, kept = listed.run.about, _age(listed.run.created_at, now), KeptRun(listed.run)
+    about, age, kept = (
+        listed.run.about,
+        _age(listed.run.created_at, now),
+        KeptRun(listed.run, listed.grading),
+    )
     try:
-        remark = _remark(listed, kept, is_own(listed.run, this_world().state, root))
+        own = is_own(listed.run, this_world().state, root)
+        remark = remark_on(kept, own=own).text
     except RecordError as error:
         return Entry(listed.id, age, remark=f"damaged: {error}")
     suites = tuple(map(see_suites(listed.run, root, os.getcwd()), _names(about.get("suites"))))
@@ -133,26 +155,6 @@ def _entry(listed: ListedRun, now: datetime, root: str) -> Entry:
         listed.id, age, suites, _names(about.get("targets")), kept.totals,
         remark,
     )  # fmt: skip
-
-
-def _remark(listed: ListedRun, kept: KeptRun, own: bool) -> str:
-    """What a number in a table would not say."""
-    said = [] if kept.graded_by is None else [f"grading {kept.graded_by}"]
-    if (origin := origin_of(kept.run)) is not None:
-        said.append(f"cases that did not pass in {origin}")
-    if kept.mixed:
-        said.append(f"mixed: {say_mixed(kept.mixed)}")
-    if (errored := kept.totals.trials.errored) > kept.totals.cases.errored:
-        said.append(f"{errored:,} {'trial' if errored == 1 else 'trials'} errored")
-    if kept.end.status != "completed":
-        done, planned = kept.totals.trials.total, kept.planned
-        of = f"{done:,} trials" if planned is None else f"{done:,} of {planned:,} trials"
-        hint = suggest_next(read_evaluated(kept), listed.id, is_own=own)
-        where = "" if own else ", not made by you here"
-        decision = kept.end.decision
-        word = f"incomplete, {of}" if decision is None else str(decision)
-        said.append(f"{word}{where}{': ' if hint else ''}{hint}")
-    return "; ".join(said)
 
 
 def _names(value: object) -> tuple[str, ...]:

@@ -48,9 +48,9 @@ def command(
     runs. The result is a run like any other, in the folder of runs; the shards stay as they are.
 
     \b
-    evalcase run --shard 1/3 --runs-dir shards      on one machine, 2/3 and 3/3 on others
-    evalcase merge shards                           all that is in that folder
-    evalcase merge shards --partial                 without one that was lost
+    evalcase run --shard 1/3 --runs-dir shards   on the first of three machines
+    evalcase merge shards                        all that is in that folder
+    evalcase merge shards --partial              without one that was lost
 
     Shards that don't belong together are refused by name, and so is one that is there twice: the
     exit code is 2. If one is missing or not complete it is 3, unless that is what --partial is for.

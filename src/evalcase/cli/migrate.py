@@ -35,9 +35,9 @@ def command(paths: tuple[str, ...], diff: bool, check: bool, stdin_format: Forma
     plain rename.
 
     \b
-    evalcase migrate evals/ --diff       look first
-    evalcase migrate evals/              then do it
-    evalcase migrate evals/ --check      in CI: fail while old names are left to rename
+    evalcase migrate evals/ --diff    look first
+    evalcase migrate evals/           then do it
+    evalcase migrate evals/ --check   in CI: fail while old names are left
 
     Standard input ('-') is written to standard output. Exit code: 0, 1 with --check if something
     would change, 2 if a file can't be read.

@@ -116,10 +116,10 @@ def command(**options: object) -> int:
     """Run cases against targets, grade the answers and keep every result.
 
     \b
-    evalcase run --target python:my_agent:answer      a function of yours
-    evalcase run evals/ --target agent                a target of evalcase.toml
-    evalcase run --case 'math-*' --repeat 5           some cases, five times each
-    evalcase run --failed-of latest                   what did not pass, as a new run
+    evalcase run --target python:my_agent:answer   a function of yours
+    evalcase run evals/ --target agent             a target of evalcase.toml
+    evalcase run --case 'math-*' --repeat 5        some cases, five times each
+    evalcase run --failed-of latest                what did not pass, as a new run
 
     Every case is checked before the first target is called. After Ctrl-C, no more trials
     start and those under way finish; a second Ctrl-C stops them, too. 'evalcase resume' goes on.

@@ -164,7 +164,8 @@ def _raise_broken(grades: Sequence[Grade]) -> None:
     broken = [grade for grade in grades if grade.failure is not None]
     if broken and broken[0].failure is not None:
         # Where it happened is shown as if it had been asked alone.
-        raise GraderError(broken[0].failure.kind, _reasons(broken), broken[0].failure.details)
+        details = {**broken[0].failure.details, **_details(grades)}
+        raise GraderError(broken[0].failure.kind, _reasons(broken), details)
 
 
 def _reasons(grades: Sequence[Grade]) -> str:
@@ -183,4 +184,8 @@ def _told(grade: Grade) -> dict[str, object]:
         "grader": grade.grader, "score": grade.score, "passed": grade.passed,
         "reason": grade.reason,
     }  # fmt: skip
-    return {**told, "details": grade.details} if grade.details else told
+    if grade.details:
+        told["details"] = grade.details
+    if grade.failure is not None:
+        told["failure"] = {"kind": grade.failure.kind, "message": grade.failure.message}
+    return told

@@ -27,6 +27,8 @@ class ListedRun:
     run: Run | None
     problem: str = ""
     """Why it is damaged."""
+    grading: int | None = None
+    """Which of its gradings is listed; None for the newest."""
 
 
 class Found(NamedTuple):

@@ -43,7 +43,8 @@ async def serve(opening: Opening, world: World, out: TextIO) -> None:
     token = urlsafe_b64encode(world.entropy(32)).rstrip(b"=").decode()
     ports = [opening.port]
     guard = Guard(token, lambda: ports[0])
-    viewer = Viewer(Listing(opening.folder), RecordPlace(world.cwd, opening.config))
+    listing = Listing(opening.folder, opening.config.root, world.state)
+    viewer = Viewer(listing, RecordPlace(world.cwd, opening.config))
     app = make_app(viewer, guard)
     runner = web.AppRunner(app, access_log=None, handle_signals=False, logger=_make_logger())
     await runner.setup()

@@ -106,7 +106,7 @@ def _figure_lines(trust: Trust, matched: Matched, width: int, style: Style) -> I
         refused = f"no interval: {trust.kappa_refused}"
         yield from _hung(f"{'kappa':{_FIGURE}}{value:>6}  ", refused, width)
     rate = trust.passed / trust.judged if trust.judged else 0.0
-    yield f"{'pass rate by the judge':{_FIGURE}}{rate:6.2f}  of {trust.judged:,} answers"
+    yield f"{'pass rate by the judge':{_FIGURE}}{rate:6.2f}  of {_answers(trust.judged)}"
     if trust.true_share is not None:
         yield _figure("true pass rate", trust.true_share)
     else:
@@ -134,7 +134,7 @@ def _other_facts(section: Section) -> Iterator[tuple[str, str]]:
     """What else is known of the judge and of the people."""
     itself = section.itself
     if itself.agreement is not None:
-        told = f"of {itself.answers:,} answers that it judged again"
+        told = f"of {_answers(itself.answers)} that it judged again"
         yield "itself", f"agrees with itself in {itself.agreement:.2f} of pairs, {told}"
     if itself.voted:
         kappa = "says nothing" if itself.votes_kappa is None else f"is {itself.votes_kappa:.2f}"
@@ -150,7 +150,7 @@ def _other_facts(section: Section) -> Iterator[tuple[str, str]]:
 
 def _say_between(between: Between) -> str:
     one, other = (cut(name, 30) for name in between.raters)
-    told = f"{one} and {other} agree on {between.agreed:,} of {between.answers:,} answers"
+    told = f"{one} and {other} agree on {between.agreed:,} of {_answers(between.answers)}"
     if between.kappa is None:
         return told
     low, high = between.kappa.interval[1:]
@@ -164,3 +164,7 @@ def _say_length(length: Estimate) -> str:
     if length.low > 0:
         return f"{told}: the judge may favour long answers"
     return f"{told}: the judge may favour short answers" if length.high < 0 else told
+
+
+def _answers(count: int) -> str:
+    return f"{count:,} {'answer' if count == 1 else 'answers'}"

@@ -80,6 +80,10 @@ def _grade(grade: Grade) -> dict[str, Any]:
         data["weight"] = grade.weight
     if grade.required:
         data["required"] = True
+    if grade.asked:
+        data["asked"], data["cached"] = grade.asked, grade.cached
+        data["usage"] = encode(grade.usage) if grade.usage is not None else None
+        data["cost_usd"], data["asking_s"] = grade.cost_usd, grade.asking_s
     if grade.failure is not None:
         data["failure"] = encode(grade.failure)
     return data

@@ -58,9 +58,9 @@ def build_shell(scripts: tuple[str, ...] = SCRIPTS) -> Shell:
 
 def read_script(scripts: tuple[str, ...] = SCRIPTS) -> str:
     """All files of script, as one function: none of its names can be reached from outside. Comments
-    are for who reads the files, and would be a tenth of a small report."""
-    lines = [line for name in scripts for line in _read(f"{name}.js").splitlines()]
-    code = [line for line in lines if line and not line.lstrip().startswith("//")]
+    and indents are for who reads the files, and would be a tenth of a small report."""
+    lines = [line.strip() for name in scripts for line in _read(f"{name}.js").splitlines()]
+    code = [line for line in lines if line and not line.startswith("//")]
     return "\n".join(["(() => {", "'use strict';", *code, "})();", ""])
 
 

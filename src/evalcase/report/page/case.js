@@ -82,18 +82,18 @@ function drawTrial(detail, trial) {
   return h('section', { class: 'trial', 'aria-label': `Trial ${trial.repeat}` },
     h('p', { class: 'measures' }, listMeasures(trial).map((told) => h('span', {}, told))),
     (trial.retried || []).map((failure, at) => drawFailure(failure, `Attempt ${at + 1}`)),
-    trial.failure && drawFailure(trial.failure, trial.verdict === 'skipped' ? 'Skipped' : 'Failure'),
+    trial.failure && drawFailure(trial.failure, { skipped: 'Skipped', errored: 'Error' }[trial.verdict] || 'Failure'),
     drawSides(detail, trial),
     trial.truncated && h('p', { class: 'notice' }, 'The answer was cut, as it was larger than evalcase keeps.'),
     trial.scrubbed && h('p', { class: 'notice' }, 'A secret was taken out of the answer; it was graded with it.'),
-    trial.hash && drawLabelling(detail, trial),
-    drawGradings(trial, [detail.reference, textOf(trial)]),
-    trial.answer && (trial.answer.length > 1 || trial.data !== undefined || trial.answer.some((message) => message.calls || message.more)) && [h('h3', {}, 'Conversation'), drawMessages(trial.answer, 'Answer')]);
+    drawLabelling(detail, trial),
+    h('div', { class: 'graded' }, drawGradings(trial, [detail.reference, textOf(trial)])),
+    trial.answer && listSides(detail, trial).length > 0 && !isPlain(trial) && [h('h3', {}, 'Conversation'), drawMessages(trial.answer, 'Answer')]);
 }
 
 function listMeasures(trial) {
   const told = [];
-  if (trial.score !== null && trial.score !== undefined) told.push(`score ${sayScore(trial.score)}`);
+  if (trial.score !== null && trial.score !== undefined) told.push(h('span', { class: 'score' }, `score ${sayScore(trial.score)}`));
   if (trial.verdict !== 'skipped') told.push(saySeconds(trial.seconds));
   if (trial.attempts > 1) told.push(`${trial.attempts} attempts`);
   if (trial.cost !== null && trial.cost !== undefined) told.push(sayMoney(trial.cost));
@@ -109,15 +109,23 @@ function listMeasures(trial) {
   return told;
 }
 
+// Whether an answer is a text and nothing else.
+const isPlain = (trial) => trial.answer.length === 1 && trial.data === undefined && !trial.answer[0].calls && !trial.answer[0].more;
+
 // What was expected, or what the other run said, beside what was said.
-function drawSides(detail, trial) {
+function listSides(detail, trial) {
   const base = detail.base && detail.base.length && detail.trials.length ? detail.base.find((each) => each.repeat === trial.repeat) || detail.base[0] : null;
   const sides = [];
   if (base && base.answer) sides.push(['base', 'Base', textOf(base)]);
   if (detail.reference !== undefined) sides.push(['expected', 'Expected', detail.reference]);
+  return sides;
+}
+
+function drawSides(detail, trial) {
+  const sides = listSides(detail, trial);
   const text = textOf(trial);
   if (text === undefined) return sides.length ? h('div', {}, h('h3', {}, sides[sides.length - 1][1]), drawText(sides[sides.length - 1][2])) : null;
-  if (!sides.length) return trial.answer.length === 1 && !trial.answer[0].calls ? [h('h3', {}, 'Answer'), drawText(text)] : null;
+  if (!sides.length) return [h('h3', {}, 'Answer'), isPlain(trial) ? drawText(text) : drawMessages(trial.answer, 'Answer')];
   const chosen = sides.find(([name]) => name === state.side) || sides[0];
   const actual = isCompared() ? (detail.trials.length ? 'Head' : 'Base') : 'Actual';
   return h('div', {},

@@ -90,7 +90,7 @@ function drawCharts() {
     drawRates('Pass rate by target', countGroups(rows, (row) => [about.targets[all.target[row]]]), (target) => change({ target })),
     drawRates('Pass rate by suite', countGroups(rows, (row) => [about.suites[all.suite[row]]]), (suite) => change({ suite })),
     drawCounts('Failed by grader', [...failing].sort((a, b) => b[1] - a[1]), (grader) => change({ grader })),
-    drawHistogram('Scores', pairs('score'), sayScore, { range: [0, 1], words: (sorted) => `mean ${sayScore(sorted.reduce((a, b) => a + b, 0) / sorted.length)}` }),
+    drawHistogram(isCompared() ? 'Scores of head' : 'Scores', pairs('score'), sayScore, { range: [0, 1], words: (sorted) => `mean ${sayScore(sorted.reduce((a, b) => a + b, 0) / sorted.length)} of ${sayCount(sorted.length, 'case')}` }),
     drawLatency(pairs('seconds')),
     drawHistogram('Cost', pairs('cost'), sayMoney, { words: (sorted) => `${sayMoney(sorted.reduce((a, b) => a + b, 0))} in all, median ${sayMoney(quantile(sorted, 0.5))}` }),
   ].filter(Boolean);

@@ -35,9 +35,9 @@ function drawScatter(rows) {
   const worse = rows.filter((row) => score[row] !== null && before[row] !== null && score[row] < before[row]).length;
   const better = rows.filter((row) => score[row] !== null && before[row] !== null && score[row] > before[row]).length;
   const words = `${groupDigits(better)} higher, ${groupDigits(worse)} lower`;
-  return figure('Score, base against head', words, svg('svg', { viewBox: '0 0 140 152', role: 'img', 'aria-label': `Score, base against head: ${words}`, class: 'scatter' },
+  return figure('Score, base against head', words, svg('svg', { viewBox: '0 -12 140 164', role: 'img', 'aria-label': `Score, base against head: ${words}`, class: 'scatter' },
     svg('rect', { class: 'frame', x: 4, y: 4, width: 132, height: 132 }), svg('line', { class: 'axis', x1: 8, y1: 132, x2: 132, y2: 8 }), dots,
-    svg('text', { x: 134, y: 148, class: 'right' }, 'base'), svg('text', { x: 8, y: 14 }, 'head')));
+    svg('text', { x: 134, y: 148, class: 'right' }, 'base'), svg('text', { x: 4, y: -1 }, 'head')));
 }
 
 function drawComparison() {

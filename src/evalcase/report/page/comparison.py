@@ -3,8 +3,9 @@ in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from evalcase.report.compare.amount_words import say_ratio, say_seconds
 from evalcase.report.compare.amounts import Amount
 from evalcase.report.compare.compared import Compared
 from evalcase.report.compare.differences import Measured
@@ -13,7 +14,7 @@ from evalcase.report.compare.sentence import say_counts, say_power, say_result, 
 from evalcase.report.compare.track import TrackFigures
 from evalcase.report.page.messages import Told
 
-_UNITS = {"latency": "{:.3g} s", "cost": "${:.2g}"}
+_TELLERS: dict[str, Callable[[float], str]] = {"latency": say_seconds, "cost": "${:.2g}".format}
 """How amounts are written that are no plain counts."""
 
 
@@ -49,7 +50,9 @@ def _rows(track: TrackFigures, tested: dict[str | None, Measured]) -> Iterator[l
         return
     yield _measure_row("pass rate", tested.get(None, track.passed))
     if track.score.pairs:
-        yield _measure_row("score", track.score, is_share=False)
+        # Where only one of the two has a score there is no pair.
+        of = "" if track.score.pairs == track.pairs else f", of {track.score.pairs:,} pairs"
+        yield _measure_row(f"score{of}", track.score, is_share=False)
     for each in track.graders:
         if len(track.graders) > 1 or each.name in tested:
             yield _measure_row(f"by {each.name}", tested.get(each.name, each))
@@ -80,8 +83,7 @@ def _measure_row(name: str, measured: Measured, *, is_share: bool = True) -> lis
 def _amount_row(amount: Amount) -> list[str]:
     assert amount.base is not None
     assert amount.head is not None
-    ratio = amount.ratio
-    told = "" if ratio is None else f"× {ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
-    say = _UNITS.get(amount.name, "{:,.0f}").format
+    told = "" if amount.ratio is None else say_ratio(amount)
+    say = _TELLERS.get(amount.name, "{:,.0f}".format)
     sides = (say(side.median) for side in (amount.base, amount.head))
     return [f"{amount.name}, median", *sides, told, ""]

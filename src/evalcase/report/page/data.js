@@ -49,7 +49,7 @@ async function loadDetail(row) {
 }
 
 const verdictOf = (row) => data.about.verdicts[data.columns.verdict[row]];
-const wasTried = (row) => !['skipped', 'absent'].includes(verdictOf(row));
+const wasTried = (row) => !['skipped', 'absent', 'unfinished'].includes(verdictOf(row));
 const isCompared = () => Boolean(data.about.base);
 
 // What is a word of ours, and not of a person or a model.

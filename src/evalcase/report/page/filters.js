@@ -42,9 +42,10 @@ const SORTS = {
   trials: (row) => (data.columns.trials[row] ? data.columns.passed[row] / data.columns.trials[row] : null),
 };
 
+const sortName = () => state.sort.replace(/^-/, '') || (labels.blind ? 'case' : (isCompared() ? 'change' : 'verdict'));
+
 function sortRows(rows) {
-  const name = state.sort.replace(/^-/, '') || (isCompared() ? 'change' : 'verdict');
-  const key = SORTS[name] || SORTS.verdict;
+  const key = SORTS[sortName()] || SORTS.verdict;
   const sign = state.sort.startsWith('-') ? -1 : 1;
   const keys = new Array(data.count);
   for (const row of rows) keys[row] = key(row);
@@ -154,6 +155,6 @@ function sayShown(isFiltered) {
   const tried = shown.rows.filter(wasTried);
   const passed = tried.filter((row) => verdictOf(row) === 'passed').length;
   const rate = estimateRate(passed, tried.length);
-  const told = rate && !state.verdict.length ? `, ${sayPercent(rate[0])} of them passed (${sayPercent(rate[1])} to ${sayPercent(rate[2])})` : '';
+  const told = rate && !state.verdict.length && !labels.blind ? `, ${sayPercent(rate[0])} of them passed (${sayPercent(rate[1])} to ${sayPercent(rate[2])})` : '';
   return `${groupDigits(shown.rows.length)} of ${sayCount(data.count, 'case')}${searching || told}`;
 }

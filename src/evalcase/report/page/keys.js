@@ -15,7 +15,7 @@ const KEYS = [
 let help = null;
 
 function stepToTrouble(step) {
-  const at = findTrouble(step);
+  const at = labels.blind ? list.cursor + step : findTrouble(step);
   if (at >= 0) moveCursor(at);
   else announce('All of these passed.');
 }

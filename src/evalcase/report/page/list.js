@@ -22,7 +22,7 @@ function drawTable() {
   list.head = h('div', { role: 'row', class: 'row head' });
   list.rows = h('div', { class: 'rows', role: 'rowgroup' });
   const table = h('div', { class: 'table', role: 'grid', 'aria-label': 'Cases' }, h('div', { role: 'rowgroup', class: 'headgroup' }, list.head), list.rows);
-  table.style.setProperty('--columns', columns.map((column) => column.width).join(' '));
+  table.style.setProperty('--columns', columns.map((column) => (column.name === 'verdict' && isCompared() ? '128px' : column.width)).join(' '));
   table.classList.toggle('has-change', isCompared());
   window.addEventListener('scroll', () => requestAnimationFrame(() => drawRows()), { passive: true });
   window.addEventListener('resize', () => drawList());
@@ -36,7 +36,7 @@ function sortBy(name) {
 }
 
 function drawHead() {
-  const active = state.sort.replace(/^-/, '') || (isCompared() ? 'change' : 'verdict');
+  const active = sortName();
   const order = state.sort.startsWith('-') ? 'descending' : 'ascending';
   list.head.replaceChildren(...columns.map((column) => h('div', { role: 'columnheader', class: `cell ${column.name}`, 'aria-sort': column.name === active ? order : 'none' },
     button(column.label, { onclick: () => sortBy(column.name) }, column.label, h('span', { class: 'order', 'aria-hidden': 'true' }, column.name === active ? (order === 'ascending' ? '↑' : '↓') : '')))));
@@ -131,7 +131,7 @@ function findTrouble(step) {
   const { rows } = shown;
   for (let n = 1; n <= rows.length; n += 1) {
     const at = (list.cursor + step * n + rows.length * n) % rows.length;
-    if (wasTried(rows[at]) && verdictOf(rows[at]) !== 'passed') return at;
+    if (!['passed', 'skipped', 'absent'].includes(verdictOf(rows[at]))) return at;
   }
   return -1;
 }

@@ -11,12 +11,12 @@ function drawOverview() {
     all.cost.usd !== null && `${sayMoney(all.cost.usd)}${all.cost.unpriced ? `, ${sayCount(all.cost.unpriced, 'answer')} without a price` : ''}`,
     run.grading_usd !== null && `${sayMoney(run.grading_usd)} for grading`, run.grading && `grading ${run.grading}`];
   return h('section', { class: 'overview', 'aria-label': 'Overview' },
-    run.notice && h('p', { class: 'notice' }, drawWord(run.notice)),
+    run.notice && !data.about.watch && h('p', { class: 'notice' }, drawWord(run.notice)),
     run.remarks.map((text) => h('p', { class: 'notice' }, drawWord(text))),
     leftOut && h('p', { class: 'notice' }, `The details of ${sayCount(leftOut.cases, 'case')} that passed were left out, so that this file stays below ${groupDigits(leftOut.cap)} bytes: ${groupDigits(data.count - leftOut.cases)} of ${groupDigits(data.count)} are here, with every case that did not pass. The command `, h('code', {}, leftOut.command), ' shows all.'),
     isCompared() && drawComparison(),
     h('div', { class: 'headline' }, drawRate(run), drawVerdicts(all)),
-    h('p', { class: 'facts' }, facts.filter(Boolean).map((fact) => h('span', {}, fact))));
+    !data.about.watch && h('p', { class: 'facts' }, facts.filter(Boolean).map((fact) => h('span', {}, fact))));
 }
 
 function sayRepeats(repeats) {
@@ -26,11 +26,11 @@ function sayRepeats(repeats) {
 }
 
 function drawRate(run) {
-  const { rate: share, low, high, n, errored, without_errors: without, failures_up_to: upTo } = run.figures.all;
+  const { rate: share, low, high, n, errored, without_errors: without, failures_up_to: upTo, why } = run.figures.all;
   if (share === null) return h('p', { class: 'rate-large' }, 'No case was tried.');
   const line = svg('svg', { class: 'rate-line', viewBox: '0 0 100 10', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
     svg('line', { class: 'axis', x1: 0, x2: 100, y1: 5, y2: 5 }), low !== null && svg('rect', { class: 'interval', x: low * 100, y: 2, width: Math.max(0.6, (high - low) * 100), height: 6, rx: 1 }), svg('rect', { class: 'point', x: Math.max(0, Math.min(99.2, share * 100 - 0.4)), y: 0, width: 0.8, height: 10 }));
-  const told = [low === null ? (n === 1 ? 'One case gives no interval' : 'The interval can\'t be estimated') : `95 % interval ${sayPercent(low)} to ${sayPercent(high)}`];
+  const told = [low === null ? why || (n === 1 ? 'One case gives no interval' : 'The interval can\'t be estimated') : `95 % interval ${sayPercent(low)} to ${sayPercent(high)}`];
   if (errored && without.rate !== null) told.push(`${sayPercent(without.rate)} of the ${groupDigits(without.n)} that did not error`);
   if (upTo !== null) told.push(`none failed, and the true rate of failures may still be up to ${sayPercent(upTo)}`);
   return h('div', { class: 'rate-block' }, h('p', { class: 'rate-large' }, h('strong', {}, sayPercent(share)), ' of ', sayCount(n, 'case'), ' passed'),
@@ -48,6 +48,11 @@ function drawVerdicts(figures) {
   return h('div', { class: 'verdicts' }, strip, h('ul', {}, all.map(([name, count]) => h('li', {},
     name === 'not run' ? h('span', { class: 'verdict-count' }, groupDigits(count), ' not run')
       : button('', { class: 'verdict-count', title: `Show only ${name}`, onclick: () => change({ verdict: [name], change: [] }) }, drawMark(name, ''), h('strong', {}, groupDigits(count)), ` ${name}`)))));
+}
+
+function drawPageTitle() {
+  const { name, figures: { all } } = data.about.run;
+  document.title = `${all.rate === null || labels.blind ? 'evalcase' : sayPercent(all.rate)} · ${name}`;
 }
 
 const THEMES = { '': 'Theme: auto', light: 'Theme: light', dark: 'Theme: dark' };
@@ -97,7 +102,8 @@ async function start() {
   loadLabels();
   readState();
   const { run } = data.about;
-  document.title = `${run.figures.all.rate === null ? 'evalcase' : sayPercent(run.figures.all.rate)} · ${run.name}`;
+  if (data.about.watch) countLive();
+  drawPageTitle();
   document.getElementById('app').replaceWith(
     h('header', { class: 'top' }, button('Skip to the cases', { class: 'skip', onclick: focusCursor }), h('h1', {}, drawBrand(data.about.home), ' ', isCompared() && [drawWord(data.about.base.name), ' → '], drawWord(run.name)), h('div', { class: 'tools' }, drawExport(), drawTheme(), button('?', { class: 'plain', 'aria-label': 'Keyboard', onclick: () => help.showModal() }))),
     h('main', {}, drawOverview(), drawChartsPlace(),

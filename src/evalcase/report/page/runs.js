@@ -3,20 +3,26 @@
 
 const picked = [];
 
-const sayRate = (rate) => (rate ? `${sayPercent(rate[0])} (${sayPercent(rate[1])} to ${sayPercent(rate[2])})` : '–');
+function sayRate(rate) {
+  if (!rate) return '–';
+  return sayPercent(rate[0]) + (rate[1] === null ? '' : ` (${sayPercent(rate[1])} to ${sayPercent(rate[2])})`);
+}
 
-// A suite at a target, run by run: each point with its interval, the newest at the right.
+// A suite at a target, run by run: each point with its interval, the newest at the right. A run by
+// other graders, of some cases or of a part is no step of the trend: it is a ring beside the line.
 function drawHistory(name, points) {
   const [width, height, room] = [220, 56, 6];
   const x = (at) => room + (points.length === 1 ? (width - 2 * room) / 2 : (at * (width - 2 * room)) / (points.length - 1));
   const y = (share) => room + (1 - share) * (height - 2 * room);
-  const last = points[points.length - 1];
-  return h('figure', {}, h('figcaption', {}, h('strong', {}, drawWord(name)), h('span', { class: 'fine' }, sayRate(last.rate))),
-    svg('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': `${name}: ${points.map((point) => sayPercent(point.rate[0])).join(', ')}`, class: 'history' },
+  const even = points.map((point, at) => ({ ...point, at })).filter((point) => !point.remark);
+  const last = even[even.length - 1];
+  const apart = points.length - even.length;
+  return h('figure', {}, h('figcaption', {}, h('strong', {}, drawWord(name)), h('span', { class: 'fine' }, last ? sayRate(last.rate) : 'no whole run', apart > 0 && `; ○ ${sayCount(apart, 'run')} with a remark`)),
+    svg('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': `${name}: ${points.map((point) => sayPercent(point.rate[0]) + (point.remark ? `, but ${point.remark}` : '')).join(', ')}`, class: 'history' },
       svg('line', { class: 'axis', x1: 0, x2: width, y1: y(0), y2: y(0) }), svg('line', { class: 'axis', x1: 0, x2: width, y1: y(1), y2: y(1) }),
-      points.map(({ rate }, at) => svg('line', { class: 'whisker', x1: x(at), x2: x(at), y1: y(rate[1]), y2: y(rate[2]) })),
-      svg('polyline', { class: 'trend', points: points.map(({ rate }, at) => `${x(at)},${y(rate[0])}`).join(' ') }),
-      points.map(({ rate, id }, at) => svg('circle', { class: 'point', cx: x(at), cy: y(rate[0]), r: 2.6 }, svg('title', {}, `${id}: ${sayRate(rate)}`)))));
+      even.map(({ rate, at }) => rate[1] !== null && svg('line', { class: 'whisker', x1: x(at), x2: x(at), y1: y(rate[1]), y2: y(rate[2]) })),
+      svg('polyline', { class: 'trend', points: even.map(({ rate, at }) => `${x(at)},${y(rate[0])}`).join(' ') }),
+      points.map(({ rate, id, remark }, at) => svg('circle', { class: remark ? 'apart' : 'point', cx: x(at), cy: y(rate[0]), r: 2.6 }, svg('title', {}, `${id}: ${sayRate(rate)}${remark ? `; ${remark}` : ''}`)))));
 }
 
 function drawHistories(runs) {
@@ -24,7 +30,7 @@ function drawHistories(runs) {
   for (const run of [...runs].reverse()) {
     for (const part of run.parts || []) {
       const name = `${part.suite} at ${part.target}`;
-      if (part.rate) groups.set(name, [...(groups.get(name) || []), { ...part, id: run.id }].slice(-40));
+      if (part.rate) groups.set(name, [...(groups.get(name) || []), { ...part, id: run.id, remark: run.apart && run.remark }].slice(-40));
     }
   }
   return [...groups].reverse().slice(0, 12).map(([name, points]) => drawHistory(name, points));
@@ -35,14 +41,15 @@ function drawVerdictCounts(verdicts) {
 }
 
 function drawRun(run) {
-  const box = h('input', { type: 'checkbox', 'aria-label': `Compare ${run.id}`, onchange: () => pick(run.id, box.checked) });
+  const box = h('input', { type: 'checkbox', id: `mark ${run.id}`, 'aria-label': `Compare ${run.id}`, onchange: () => pick(run.id, box.checked) });
   box.checked = picked.includes(run.id);
   const parts = run.parts || [];
-  const list = (names) => [...new Set(names)].join(', ');
-  return h('tr', {}, h('td', {}, box), h('th', { scope: 'row' }, h('a', { href: `run/${encodeURIComponent(run.id)}` }, drawWord(run.id))),
-    h('td', {}, run.created_at ? sayTime(run.created_at) : ''), h('td', {}, drawWord(list(parts.map((part) => part.suite)))), h('td', {}, drawWord(list(parts.map((part) => part.target)))),
-    h('td', {}, drawVerdictCounts(run.verdicts)), h('td', {}, sayRate(run.rate)), h('td', {}, sayMoney(run.cost)),
-    h('td', {}, run.problem ? drawWord(run.problem) : (run.status === 'completed' ? '' : run.status)));
+  const list = (name) => [...new Set(parts.map((part) => part[name]))].join(', ');
+  const remark = run.problem ? `damaged: ${run.problem}` : run.remark;
+  return [h('tr', {}, h('td', {}, box), h('th', { scope: 'row' }, h('a', { id: `run ${run.id}`, href: `run/${encodeURIComponent(run.id)}` }, drawWord(run.id))),
+    h('td', {}, run.created_at ? sayTime(run.created_at) : ''), ['suite', 'target'].map((name) => h('td', { class: 'name', title: list(name) }, drawWord(list(name)))),
+    h('td', {}, drawVerdictCounts(run.verdicts)), h('td', {}, sayRate(run.rate)), h('td', {}, sayMoney(run.cost))),
+    remark && h('tr', { class: 'remark-row' }, h('td', {}), h('td', { colspan: 7 }, drawWord(remark)))];
 }
 
 // The older one is the base.
@@ -57,11 +64,14 @@ function pick(id, isOn) {
 let told = null;
 function drawRuns() {
   const { runs } = told;
+  const held = document.activeElement.id;
   const link = document.getElementById('compare');
   link.hidden = picked.length !== 2;
   link.href = `compare/${[...picked].sort().map(encodeURIComponent).join('/')}`;
   document.querySelector('.charts').replaceChildren(...drawHistories(runs));
-  document.querySelector('.runs tbody').replaceChildren(...runs.map(drawRun));
+  document.querySelector('.runs tbody').replaceChildren(...flatten(runs.map(drawRun)));
+  // Who goes by keyboard stays where he was.
+  if (held) document.getElementById(held)?.focus({ preventScroll: true });
   document.querySelector('.told').textContent = runs.length ? sayCount(runs.length, 'run') + (told.pending ? ', reading' : '') : 'There is no run yet: `evalcase run` makes one.';
 }
 
@@ -84,7 +94,7 @@ async function startRuns() {
     h('main', {}, h('section', { class: 'overview', 'aria-label': 'Pass rates over time' }, h('div', { class: 'charts' })),
       h('div', { class: 'filters' }, h('p', { class: 'fine' }, 'Mark two runs to compare them.'), h('a', { id: 'compare', class: 'chip', hidden: true }, 'Compare these two'), h('p', { class: 'told', role: 'status' })),
       h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Runs' }, h('table', { class: 'runs' },
-        h('thead', {}, h('tr', {}, ['Compare', 'Run', 'Begun', 'Suite', 'Target', 'Cases', 'Pass rate, 95 % interval', 'Cost', 'State'].map((name) => h('th', { scope: 'col' }, name)))), h('tbody')))),
+        h('thead', {}, h('tr', {}, ['Compare', 'Run', 'Begun', 'Suite', 'Target', 'Cases', 'Pass rate, 95 % interval', 'Cost'].map((name) => h('th', { scope: 'col' }, name)))), h('tbody')))),
     h('p', { id: 'live', class: 'hidden', 'aria-live': 'polite' }));
   drawRuns();
   document.body.classList.add('ready');

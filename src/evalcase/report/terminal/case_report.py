@@ -154,7 +154,8 @@ def _grade_lines(grade: Grade, result: Result, width: int, style: Style) -> Iter
     if grade.failure is not None or grade.score is None:
         verdict = "errored" if grade.failure is not None else "ungraded"
     score = "" if grade.score is None else f"{grade.score:.2f} "
-    yield from _headed(verdict, f"{score}by {visible(grade.grader)}", width, style)
+    head = ", ".join([f"{score}by {visible(grade.grader)}", *_asking(grade)])
+    yield from _headed(verdict, head, width, style)
     if grade.failure is not None:
         yield from _indented(_failure_lines("failure", grade.failure, width - _INDENT, style))
     elif grade.reason:
@@ -175,9 +176,29 @@ def _grade_lines(grade: Grade, result: Result, width: int, style: Style) -> Iter
         yield from _indented(labelled("details", as_json(others, indent=2), width - _INDENT, style))
 
 
+def _asking(grade: Grade) -> Iterator[str]:
+    """What it took to ask others, as a judge does."""
+    if not grade.asked:
+        return
+    yield (
+        f"{grade.asked} asked"
+        if not grade.cached
+        else f"{grade.asked} asked, {grade.cached} cached"
+    )
+    if grade.asking_s is not None:
+        yield f"{grade.asking_s:.2f} s"
+    if grade.cost_usd is not None:
+        yield money(grade.cost_usd)
+    usage = grade.usage or Usage()
+    for tokens, words in ((usage.input_tokens, "tokens in"), (usage.output_tokens, "tokens out")):
+        if tokens is not None:
+            yield f"{tokens:,} {words}"
+
+
 def _inner_grades(grade: Grade) -> list[Grade]:
     """The grades that a grader made of graders was given by those inside of it."""
-    listed = grade.details.get("grades")
+    details = grade.details if grade.failure is None else grade.failure.details
+    listed = details.get("grades")
     try:
         return [decode(Grade, each) for each in listed] if isinstance(listed, list) else []
     except ValueError:
@@ -191,6 +212,8 @@ def _failure_lines(label: str, failure: Failure, width: int, style: Style) -> It
         yield from _indented(judged_lines(details, width - _INDENT, style))
         details = {name: value for name, value in details.items() if name not in DRAWN}
     for name, value in details.items():
+        if name == "grades":
+            continue  # they are drawn as what they are
         text = "\n".join(map(str, value)) if isinstance(value, list) else content_text(value)
         yield from _indented(labelled(name, text, width - _INDENT, style))
 

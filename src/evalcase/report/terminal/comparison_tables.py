@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from evalcase.report.compare.amount_words import say_ratio, say_seconds
 from evalcase.report.compare.amounts import Amount, Spread
 from evalcase.report.compare.differences import Measured
 from evalcase.report.compare.track import TrackFigures
@@ -86,19 +87,12 @@ def amount_rows(amounts: Sequence[Amount]) -> Rows:
             continue
         tell = _TELLERS[amount.name]
         rows.append([amount.name, "base", *_told(base, tell), _left_out(amount)])
-        rows.append(["", "head", *_told(head, tell), _ratio(amount)])
+        rows.append(["", "head", *_told(head, tell), say_ratio(amount)])
     return rows if len(rows) > 1 else []
 
 
 def _told(spread: Spread, tell: Callable[[float], str]) -> list[str]:
     return [tell(spread.median), tell(spread.p95), tell(spread.total)]
-
-
-def _ratio(amount: Amount) -> str:
-    ratio = amount.ratio
-    if ratio is None:
-        return "not estimable"
-    return f"×{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
 
 
 def _left_out(amount: Amount) -> str:
@@ -110,16 +104,10 @@ def _left_out(amount: Amount) -> str:
     return f"without {', '.join(said)}" if said else ""
 
 
-def _seconds(value: float) -> str:
-    if value >= 100:
-        return f"{value:,.0f} s"
-    return f"{value:.2f} s" if value >= 0.1 else f"{1000 * value:.3g} ms"
-
-
 def _count(value: float) -> str:
     return f"{value:,.0f}"
 
 
 _TELLERS: dict[str, Callable[[float], str]] = {
-    "latency": _seconds, "input tokens": _count, "output tokens": _count, "cost": money,
+    "latency": say_seconds, "input tokens": _count, "output tokens": _count, "cost": money,
 }  # fmt: skip

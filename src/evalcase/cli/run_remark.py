@@ -1,0 +1,57 @@
+"""A kept run in, what its numbers would not say out: `list` and `view` remark on it alike."""
+
+from __future__ import annotations
+
+import os
+
+from evalcase.cli.conclusion import say_mixed, suggest_next
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.record.evaluated import read_evaluated
+from evalcase.record.folder import origin_of
+from evalcase.record.kept import KeptRun
+
+
+class Remark(NamedTuple):
+    """In parts: what holds of a run that goes on, too, and what is only true when nobody does."""
+
+    of_results: str
+    trials: str
+    """`3 of 5 trials`; empty where all are there."""
+    of_end: str
+    """That it is not complete, and what to do."""
+    is_apart: bool
+    """Whether its pass rate is no step in a row of others: it is of other graders or cases, of
+    several versions of a target, or of a part."""
+
+    @property
+    def text(self) -> str:
+        return "; ".join(filter(None, (self.of_results, self.of_end)))
+
+    @property
+    def while_running(self) -> str:
+        return "; ".join(filter(None, (self.of_results, f"running, {self.trials}")))
+
+
+def remark_on(kept: KeptRun, *, own: bool) -> Remark:
+    """What has to be said of a run. Raise RecordError if it can't be read."""
+    said = [] if kept.graded_by is None else [f"grading {kept.graded_by}"]
+    if (origin := origin_of(kept.run)) is not None:
+        said.append(f"cases that did not pass in {origin}")
+    if kept.mixed:
+        said.append(f"mixed: {say_mixed(kept.mixed)}")
+    if (errored := kept.totals.trials.errored) > kept.totals.cases.errored:
+        said.append(f"{errored:,} {'trial' if errored == 1 else 'trials'} errored")
+    is_apart = bool(origin or kept.mixed or (kept.graded_by and kept.graded_by.graders))
+    if kept.end.status == "completed":
+        return Remark("; ".join(said), "", "", is_apart)
+    done, planned = kept.totals.trials.total, kept.planned
+    trials = f"{done:,} trials" if planned is None else f"{done:,} of {planned:,} trials"
+    return Remark("; ".join(said), trials, _say_end(kept, trials, own=own), True)
+
+
+def _say_end(kept: KeptRun, trials: str, *, own: bool) -> str:
+    hint = suggest_next(read_evaluated(kept), os.path.basename(kept.run.path), is_own=own)
+    where = "" if own else ", not made by you here"
+    decision = kept.end.decision
+    word = f"incomplete, {trials}" if decision is None else str(decision)
+    return f"{word}{where}{': ' if hint else ''}{hint}"
