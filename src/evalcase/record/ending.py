@@ -74,6 +74,9 @@ def read_end(journal: str) -> End:
         return incomplete
     try:
         row = decode_row(line)
-        return decode(End, row) if row.pop("type", None) == "end" else incomplete
+        end = decode(End, row) if row.pop("type", None) == "end" else incomplete
     except ValueError:
         return incomplete
+    decision = end.decision
+    # What nobody could have decided ends nothing: the record may come from anyone.
+    return end if decision is None or 0 <= decision.low <= decision.high <= 1 else incomplete

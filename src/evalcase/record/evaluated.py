@@ -52,6 +52,17 @@ class Evaluated:
         return self.status == "completed"
 
     @property
+    def is_biased(self) -> bool:
+        """Whether what was seen ended it, and no decision has an interval that allows for that."""
+        return self.was_decided or self.failed_fast
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether cases may be in it once for each of several targets."""
+        targets = self.run.about.get("targets")
+        return isinstance(targets, list | dict) and len(targets) > 1
+
+    @property
     def path(self) -> str:
         """The folder of the record."""
         return self.run.path
