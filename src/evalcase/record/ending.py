@@ -37,8 +37,8 @@ class End:
     decision: Decision | None = None
     """What was decided, where that is what ended it."""
     was_decided: bool = False
-    """Whether a decision on an earlier grading ended it: what was run was not left to chance then,
-    and no interval of this grading holds."""
+    """Whether a decision or a failure on an earlier grading ended it: what was run was not left to
+    chance then, and no interval of this grading holds."""
     errored: int | None = None
     """How many trials had errored by then; None where only the other rows can say."""
     trials: int | None = None

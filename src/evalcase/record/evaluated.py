@@ -45,7 +45,8 @@ class Evaluated:
     graded_by: GradedBy | None = None
     """Where the grading comes from, where the record has several."""
     was_decided: bool = False
-    """Whether a decision on an earlier grading ended it, so that no interval of this one holds."""
+    """Whether a decision or a failure on an earlier grading ended it, so that no interval of this
+    one holds."""
 
     @property
     def complete(self) -> bool:

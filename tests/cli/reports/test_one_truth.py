@@ -109,6 +109,10 @@ def test_a_run_that_ended_at_its_first_failure_has_no_interval(project: Project)
     said = project.run("report").out
     assert "pass rate 90.0%," in said
     assert "no interval: the run was ended by what it saw" in said
+    for _ in range(2):  # what it ended by is as it was, whatever it is graded by
+        again = project.run("grade", "latest", "--json").json["figures"]["all"]
+        assert (again["n"], again["low"]) == (10, None)
+    assert "--fail-fast: bad did not pass" in project.run("report").out
 
 
 def test_no_name_of_a_record_makes_a_line_of_its_own(project: Project) -> None:
