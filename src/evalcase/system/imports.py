@@ -17,6 +17,7 @@ from evalcase.model.nearest import did_you_mean
 from evalcase.model.shape_names import Reference
 from evalcase.system import file_modules, forks
 from evalcase.system.file_modules import import_file, names_file, object_to_file
+from evalcase.system.interrupted import InterruptedRunError
 
 
 def make_importable(root: str) -> None:
@@ -59,7 +60,7 @@ def _import(module_name: str, wanted: str, root: str) -> ModuleType:
             raise ConfigError(f"{wanted}: {_no_module(error.name)}") from None
         raise ConfigError(f"{wanted}: {_broken(module_name, error)}") from error
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"while {wanted} was imported") from None
+        raise InterruptedRunError(f"while {wanted} was imported") from None
     except BaseException as error:
         # Whatever a module does when it is imported, it is the user's to mend.
         raise ConfigError(f"{wanted}: {_broken(module_name, error)}") from error

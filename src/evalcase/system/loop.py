@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from evalcase.system import forks
 from evalcase.system.guests import end_tasks
+from evalcase.system.interrupted import InterruptedRunError
 from evalcase.system.own_task import OwnTask
 
 T = TypeVar("T")
@@ -116,6 +117,8 @@ class _Strays:
     def add(self, error: BaseException) -> None:
         """Tell of it, unless the like was told, and see that its callback is not called again."""
         _cancel_handles(error)
+        if isinstance(error, InterruptedRunError):
+            return  # the run doesn't go on, and its own task says why
         shown = describe_stray(error)
         if shown not in self._told and len(self._told) < _MOST_TOLD:
             self._told.add(shown)
