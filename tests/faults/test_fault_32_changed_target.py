@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -33,6 +35,8 @@ def test_fault_32_an_edit_of_the_agent_is_told_and_marks_the_run_everywhere(
     assert json.loads(project.run("report", "--format", "json").out)["mixed"] == ["agent"]
     rows = project.run("report", "--format", "jsonl").out.splitlines()
     assert [json.loads(row)["mixed"] for row in rows] == [True] * 3
+    table = csv.DictReader(io.StringIO(project.run("report", "--format", "csv").out))
+    assert [row["mixed"] for row in table] == ["mixed"] * 3
     assert '"type":"target"' in (project.runs()[0] / "journal.jsonl").read_text()
     again = project.run("resume", "latest", "--json")
     assert (again.json["mixed"], again.err) == (["agent"], "")

@@ -33,4 +33,4 @@ def _rows(reported: Reported) -> Iterator[dict[str, Cell]]:
     kept = reported.kept
     for result in reported.results():
         case = kept.find_case(result.key.suite, result.key.case)
-        yield trial_row(kept.run.id, result, case, kept.outcome(result))
+        yield trial_row(kept.run.id, result, case, kept.outcome(result), kept.mixed)

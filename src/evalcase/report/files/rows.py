@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from itertools import chain
 
 from evalcase.model.case import Case
@@ -19,6 +19,7 @@ TYPES: Mapping[str, type] = {
     "case_verdict": str, "reason": str, "input": str, "expected_output": str, "answer": str,
     "tool_calls": str, "duration_s": float, "cost_usd": float, "input_tokens": int,
     "output_tokens": int, "attempts": int, "tags": str, "metadata": str, "run": str,
+    "mixed": str,
 }  # fmt: skip
 """The columns, beside one for each grader with its score."""
 
@@ -27,8 +28,11 @@ def grader_column(name: str) -> str:
     return f"score: {name}"
 
 
-def trial_row(run: str, result: Result, case: Case | None, outcome: Outcome) -> dict[str, Cell]:
-    """The cells of a trial; None for what there is not."""
+def trial_row(
+    run: str, result: Result, case: Case | None, outcome: Outcome, mixed: Container[str] = ()
+) -> dict[str, Cell]:
+    """The cells of a trial; None for what there is not. `mixed` are the targets that were changed
+    while the run went on."""
     answer, usage = result.answer, result.answer.usage if result.answer is not None else None
     data = case.data if case is not None else {}
     tags, metadata = data.get("tags"), data.get("metadata")
@@ -47,6 +51,7 @@ def trial_row(run: str, result: Result, case: Case | None, outcome: Outcome) -> 
         "attempts": result.attempts,
         "tags": ", ".join(tags) if tags else None,
         "metadata": as_json(metadata) if metadata else None, "run": run,
+        "mixed": "mixed" if result.key.target in mixed else None,
     }  # fmt: skip
     for grade in result.grades:
         row[grader_column(grade.grader)] = grade.score
