@@ -57,9 +57,17 @@ def carry_out(arguments: list[str], refused: Callable[[], None]) -> object:
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:
-        error.show()
+        _with_true_hint(error).show()
         refused()
         return 2
+
+
+def _with_true_hint(error: click.ClickException) -> click.ClickException:
+    """The same, with what is meant by an option that is nowhere in place of what is spelt so."""
+    if not isinstance(error, click.NoSuchOption) or error.option_name != "--retry-failed":
+        return error
+    hint = "What failed is asked again in a new run: evalcase run --failed-of RUN"
+    return click.UsageError(f"{error.message} {hint}", error.ctx)
 
 
 def tell_wrong_usage(command: declare.Command, message: str) -> None:
