@@ -8,6 +8,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.browser.pages import names, open_file, open_report, panel, rows, run_mixed
+from tests.browser.test_accessible import find_faults
 from tests.run.project import Project, case
 
 ORDER = ["delta", "beta", "alpha", "gamma", "omega"]
@@ -182,6 +183,7 @@ def test_labels_can_be_made_blind(page: Page, project: Project) -> None:
     expect(panel(page)).to_contain_text("hidden until you have labelled")
     assert [each for each in telling.all() if each.is_visible()] == []
     expect(panel(page).get_by_text("score 0.00")).to_be_hidden()
+    assert find_faults(page) == []
     assert "%" not in page.title()
     page.keyboard.press("-")
     expect(grades).to_be_visible()

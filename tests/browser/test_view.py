@@ -38,6 +38,24 @@ def test_runs_are_listed_opened_and_compared(page: Page, project: Project) -> No
         page.goto("about:blank")
 
 
+def test_a_run_by_other_graders_is_no_step_of_the_trend(page: Page, project: Project) -> None:
+    project.suite(case("a"), case("b", "say no"), name="a-suite-with-a-long-name-of-its-own")
+    project.run_process("run")
+    project.run_process("run")
+    project.run_process("grade", "latest", "--grader", "length: {max: 1, unit: characters}")
+    page.set_viewport_size({"width": 1200, "height": 800})
+    with view(project) as seen:
+        page.goto(seen.address)
+        expect(page.get_by_role("cell", name="by --grader length")).to_be_visible()
+        trend = page.get_by_role("img", name="50.0%, 0%, but grading 2 of 2, by --grader")
+        expect(trend.locator(".point")).to_have_count(1)
+        expect(trend.locator(".apart")).to_have_count(1)
+        region = page.get_by_role("region", name="Runs")
+        assert region.evaluate("element => element.scrollWidth <= element.clientWidth")
+        assert find_faults(page) == []
+        page.goto("about:blank")
+
+
 def test_a_run_that_goes_on_can_be_watched(page: Page, project: Project) -> None:
     gate = Gate(project.path)
     project.suite(case("a", "gate"), case("b", "gate", expected_output="other"), case("c", "gate"))

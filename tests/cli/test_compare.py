@@ -434,3 +434,12 @@ def test_a_target_of_a_run_is_not_compared_with_itself(project: Project) -> None
     done = project.run("compare", run, run, "--targets", target, target, "--fail-on", "broken")
     assert done.code == 2
     assert "there is nothing to compare" in done.err
+
+
+def test_a_gate_says_of_how_much_of_base_it_is_met(project: Project) -> None:
+    project.suite(case("a"), case("b"), case("c"))
+    run_with(project, a="yes", b="no", c="yes")
+    run_with(project, "--failed-of", "latest", a="yes", b="no", c="yes")
+    done = project.run("compare", "--fail-on", "broken", "--fail-on", "worse")
+    for gate in ("broken", "worse"):
+        assert f"{gate}: met, in the 1 of 3 cases that head has" in " ".join(done.out.split())

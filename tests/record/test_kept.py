@@ -8,6 +8,7 @@ import pytest
 from evalcase.errors import ConfigError, RecordError
 from evalcase.model.case import Case
 from evalcase.model.codec import encode
+from evalcase.model.decision import Decision
 from evalcase.model.outcome import CaseVerdict
 from evalcase.model.result import Regraded, Result, Verdict
 from evalcase.record.cases import case_row
@@ -157,6 +158,8 @@ def test_the_end_is_read_as_it_was_written(tmp_path: Path, end: End) -> None:
         {"type": "end"},
         {"type": "end", "status": "completed", "duration_s": "long"},
         {"type": "end", "status": "completed", "more": 1},
+        end_row(End("stopped", decision=Decision("certain", "met", 1, 1, 2, low=5.0, high=-3.0))),
+        end_row(End("stopped", decision=Decision("certain", "met", 1, 1, 2, low=0.5, high=1.5))),
     ],
 )
 def test_an_end_of_the_wrong_shape_is_none(tmp_path: Path, odd: dict[str, Any]) -> None:

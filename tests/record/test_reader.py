@@ -137,6 +137,7 @@ def test_a_whole_last_line_with_a_wrong_checksum_is_damage_and_stays(tmp_path: P
         (encode_row(row(9) | {"answer": "text"}), "is no result"),
         (encode_row(row(9) | {"answer": {"cost_usd": "1"}}), "no amount of money"),
         (encode_row(row(9) | {"repeats": 0}), "repeats is no count"),
+        (encode_row(row(9) | {"repeat": -1}), "-1 is no trial of a case"),
         (encode_row(row(9) | {"grading": "2"}), "grading is no count"),
         (encode_row(row(9) | {"pass_rate": 2}), "pass_rate is no share"),
         (encode_row(row(9) | {"answer": {"cost_usd": 10**400}}), "no amount of money"),

@@ -53,10 +53,10 @@ def conclusion_lines(
         from evalcase.report.figures.summing import sum_up
 
         figures = sum_up(statistics.ledger, not_run=evaluated.not_run)
-        if evaluated.decision is not None or evaluated.was_decided:
+        if evaluated.decision is not None or evaluated.is_biased:
             from evalcase.report.figures.decided import settle
 
-            figures = settle(figures, evaluated.decision, was_decided=evaluated.was_decided)
+            figures = settle(figures, evaluated.decision, is_biased=evaluated.is_biased)
     by = KINDS if by is None else by
     return summary_lines(statistics, figures, ending, find_case, width, style, by)
 
@@ -71,7 +71,7 @@ def last_lines(evaluated: Evaluated, place: RecordPlace, width: int, style: Styl
     rate, decision = rate_totals(evaluated.totals).rate, evaluated.decision
     if decision is not None:
         rate = replace(rate, low=decision.low, high=decision.high)
-    elif evaluated.was_decided:
+    elif evaluated.is_biased or evaluated.is_shared:
         rate = replace(rate, low=None, high=None)
     return chain(verdict_lines(ending, rate, width, style), ending_lines(ending, width, style))
 
@@ -183,8 +183,9 @@ def summary_object(
         from evalcase.report.figures.json_object import totals_object
 
         figures = totals_object(
-            totals, evaluated.not_run, evaluated.decision, was_decided=evaluated.was_decided
-        )
+            totals, evaluated.not_run, evaluated.decision,
+            is_biased=evaluated.is_biased, is_shared=evaluated.is_shared,
+        )  # fmt: skip
     return {
         "run": evaluated.run.id, "path": os.path.abspath(evaluated.run.path),
         "status": evaluated.status,

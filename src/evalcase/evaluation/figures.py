@@ -64,4 +64,4 @@ def read_figures(evaluated: Evaluated, figuring: Figuring) -> Figures:
     from evalcase.report.figures.decided import settle
 
     figures = figuring.sum_up(ledger, evaluated.not_run)
-    return settle(figures, evaluated.decision, was_decided=evaluated.was_decided)
+    return settle(figures, evaluated.decision, is_biased=evaluated.is_biased)

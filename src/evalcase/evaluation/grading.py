@@ -65,7 +65,8 @@ class Grading:
     async def go(self, engine: Engine) -> tuple[Status, str | None]:
         """Grade them all. The run itself is as complete as it was."""
         before = KeptRun(self._run).end
-        self.was_decided = before.decision is not None or before.was_decided
+        is_decided = before.decision is not None
+        self.was_decided = is_decided or before.was_decided or before.failed_fast
         row = {"type": "grading", "number": self._number, "at": self._plan.world.stamp()}
         self._session.note({**row, "origin": "grade", **self._by.about})
         left = {name: self._answers(name) for name in self._plan.trials}
@@ -74,7 +75,7 @@ class Grading:
             return "interrupted", None
         if engine.stop_reason is not None:
             return "stopped", engine.stop_reason
-        if self.was_decided:
+        if is_decided:
             return before.status, "it was ended by a decision on an earlier grading"
         return before.status, before.notice
 

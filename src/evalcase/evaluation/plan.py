@@ -15,7 +15,6 @@ from evalcase.plugins.graders import Graders
 from evalcase.plugins.target_names import describe_same_model
 from evalcase.plugins.targets import make_target
 from evalcase.project.config import Config
-from evalcase.project.env_file import names_secret
 from evalcase.project.options import RunOptions
 from evalcase.run.selection import Choice, make_choice
 from evalcase.suites.collection import SomeSuites, Suites
@@ -77,14 +76,15 @@ def prepare(
 
     Raise SuiteError if a case is invalid, ConfigError if a target or a grader can't be used.
     """
-    given_by_file: dict[str, str] = {}
+    secret: tuple[str, ...] = ()
     if options.env_file is not None:
-        from evalcase.project.env_file import read_env_file, set_missing
+        from evalcase.project.env_file import names_secret, read_env_file, set_missing
 
         given_by_file = read_env_file(options.env_file)
         set_missing(world.environment, given_by_file)
+        secret = tuple(filter(names_secret, given_by_file))
     scrubber = scrubber or make_scrubber(config, world.environment, warn)
-    scrubber.watch(filter(names_secret, given_by_file))
+    scrubber.watch(secret)
     warn, tell = _once(warn, scrubber), _once(tell or warn, scrubber)
     with errors_without_secrets(scrubber):
         return _prepare(options, config, world, warn, tell, given, scrubber)

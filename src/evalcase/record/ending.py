@@ -37,8 +37,8 @@ class End:
     decision: Decision | None = None
     """What was decided, where that is what ended it."""
     was_decided: bool = False
-    """Whether a decision on an earlier grading ended it: what was run was not left to chance then,
-    and no interval of this grading holds."""
+    """Whether a decision or a failure on an earlier grading ended it: what was run was not left to
+    chance then, and no interval of this grading holds."""
     errored: int | None = None
     """How many trials had errored by then; None where only the other rows can say."""
     trials: int | None = None
@@ -74,6 +74,9 @@ def read_end(journal: str) -> End:
         return incomplete
     try:
         row = decode_row(line)
-        return decode(End, row) if row.pop("type", None) == "end" else incomplete
+        end = decode(End, row) if row.pop("type", None) == "end" else incomplete
     except ValueError:
         return incomplete
+    decision = end.decision
+    # What nobody could have decided ends nothing: the record may come from anyone.
+    return end if decision is None or 0 <= decision.low <= decision.high <= 1 else incomplete

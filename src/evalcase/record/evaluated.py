@@ -45,11 +45,23 @@ class Evaluated:
     graded_by: GradedBy | None = None
     """Where the grading comes from, where the record has several."""
     was_decided: bool = False
-    """Whether a decision on an earlier grading ended it, so that no interval of this one holds."""
+    """Whether a decision or a failure on an earlier grading ended it, so that no interval of this
+    one holds."""
 
     @property
     def complete(self) -> bool:
         return self.status == "completed"
+
+    @property
+    def is_biased(self) -> bool:
+        """Whether what was seen ended it, and no decision has an interval that allows for that."""
+        return self.was_decided or self.failed_fast
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether cases may be in it once for each of several targets."""
+        targets = self.run.about.get("targets")
+        return isinstance(targets, list | dict) and len(targets) > 1
 
     @property
     def path(self) -> str:

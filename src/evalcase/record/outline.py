@@ -163,6 +163,8 @@ def outline_of(row: dict[str, Any]) -> Outline:
     question, grading = row.get("question_hash", ""), row.get("grading_hash", "")
     if [*map(type, key), type(question), type(grading)] != [*_TYPES, str, str]:
         raise TypeError("suite, case, target, repeat or a hash has a wrong type")
+    if key.repeat < 0:
+        raise ValueError(f"{key.repeat} is no trial of a case")
     costs = [_money(grade.get("cost_usd")) for grade in row.get("grades", ())]
     known = [cost for cost in costs if cost is not None]
     return Outline(

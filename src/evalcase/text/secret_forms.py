@@ -37,8 +37,8 @@ _VOCABULARY = tuple(
     description conversation_id criteria threshold timeout_s tool_calls function arguments
     regraded errored ungraded completed interrupted incomplete failed_fast assistant developer
     exception connection protocol traceback exit_code request_id attempts messages suite_graders
-    asked_as asking_s decision judge-unparseable judge-truncated judge-refused judge-unsure
-    judge-split
+    asked_as asking_s decision was_decided judge-unparseable judge-truncated judge-refused
+    judge-unsure judge-split
     """.split()
 )
 """The longer words of the record: without them a row could not be read again."""
@@ -48,6 +48,8 @@ _MOST_IN_FORMS = 500
 
 _MOST_LINES = 100
 _TELLING = late_pattern("[A-Za-z].*[0-9]|[0-9].*[A-Za-z]", re.DOTALL)
+_MIXED = late_pattern(r"(?=.*[a-z])(?=.*[A-Z]).*[^A-Za-z0-9\s]", re.DOTALL)
+"""Letters of both kinds with a sign among them: hardly a part of a sentence."""
 _TOKEN = late_pattern(rf"[A-Za-z0-9_-]{{{_LONG},}}")
 _HEX_ESCAPE = late_pattern(r"\\u[0-9a-f]{4}")
 _URL_ESCAPE = late_pattern("%[0-9A-F]{2}")
@@ -76,7 +78,8 @@ def forms_of(value: str) -> Iterator[str]:
 def pieces_of(value: str) -> Iterator[str]:
     """All that tells of a value that was cut somewhere, each of eight characters.
 
-    In a value of several words only those with letters and digits do: others are in every text.
+    In a value of several words only those with letters and digits do: others are in every text. In
+    one word also those with capitals, small letters and signs.
     """
     if len(value) < _LONG:
         return
@@ -91,6 +94,8 @@ def pieces_of(value: str) -> Iterator[str]:
         yield from _windows(token)
     for form in forms:
         yield from filter(_TELLING.search, _windows(form))
+    if len(value.split()) == 1:
+        yield from filter(_MIXED.match, _windows(value))
 
 
 def numbers_of(value: str) -> Iterator[int | float]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from evalcase.record.lines import read_rows
+from evalcase.text.journal_row import encode_row
 from tests.run.project import Project, case, cases
 
 
@@ -67,3 +71,62 @@ def test_a_rate_is_not_reached_by_nothing(project: Project) -> None:
         assert (done.code, "2 skipped, nothing was tried" in done.out) == (1, True)
     assert project.run("run", "--fail-under", "1", "--shard", "1/2").code == 0
     assert project.run("run").code == 0
+
+
+def test_the_same_cases_at_several_targets_are_not_as_many_that_came_by_chance(
+    project: Project,
+) -> None:
+    suite = [case(f"c{number}", "ok" if number % 2 else "say no") for number in range(10)]
+    project.suite(*suite, tags=["all"])
+    several = [option for name in ("agent", "other") for option in ("--target", name)]
+    done = project.run("run", "--json", *several).json
+    figures = json.loads(project.run("report", "--format", "json").out)["figures"]
+    for whole in (done["figures"]["all"], figures["all"], *figures["by_suite"].values()):
+        assert (whole["n"], whole["rate"], whole["low"], whole["high"]) == (20, 0.75, None, None)
+    assert all(part["low"] is None for part in figures["by_tag"].values())
+    assert figures["by_target"]["agent"]["low"] > 0.2
+    said = project.run("report").out
+    assert "pass rate 75.0%," in said
+    assert "no interval: the same cases at several targets" in said
+    clustered = json.loads(project.run("report", "--format", "json", "--cluster", "id").out)
+    assert clustered["figures"]["all"]["low"] is not None
+
+
+def test_suites_with_a_target_each_are_counted_together(project: Project) -> None:
+    project.suite(*cases(5), name="a", target="agent")
+    project.suite(*cases(5), name="b", target="other")
+    project.run("run", "--json")
+    figures = json.loads(project.run("report", "--format", "json").out)["figures"]
+    assert figures["all"]["low"] is not None
+
+
+def test_a_run_that_ended_at_its_first_failure_has_no_interval(project: Project) -> None:
+    suite = [case(f"c{number}") for number in range(9)]
+    project.suite(*suite, case("bad", "say no"), case("last"))
+    options = ["--fail-fast", "--concurrency", "1", "--json"]
+    whole = project.run("run", *options).json["figures"]["all"]
+    assert (whole["n"], whole["low"], whole["high"]) == (10, None, None)
+    said = project.run("report").out
+    assert "pass rate 90.0%," in said
+    assert "no interval: the run was ended by what it saw" in said
+    for _ in range(2):  # what it ended by is as it was, whatever it is graded by
+        again = project.run("grade", "latest", "--json").json["figures"]["all"]
+        assert (again["n"], again["low"]) == (10, None)
+    assert "--fail-fast: bad did not pass" in project.run("report").out
+
+
+def test_no_name_of_a_record_makes_a_line_of_its_own(project: Project) -> None:
+    project.suite(case("a", graders=[{"contains": "nothing"}]))
+    project.run("run")
+    run = project.runs()[-1]
+    record = json.loads((run / "run.json").read_text())
+    record["about"]["failed_of"] = "another\n::error::y"
+    (run / "run.json").write_text(json.dumps(record))
+    rows = [row for _, row in read_rows(str(run / "journal.jsonl"))]
+    for grade in (grade for row in rows for grade in row.get("grades", ())):
+        grade["grader"] = "polite\n::error::x"
+    (run / "journal.jsonl").write_bytes(b"".join(map(encode_row, rows)))
+    for options in ([], ["--case", "a"]):
+        said = project.run("report", *options).out
+        assert "<U+000A>" in said
+        assert not [line for line in said.splitlines() if line.lstrip().startswith("::")]

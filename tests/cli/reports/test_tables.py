@@ -36,7 +36,22 @@ def test_a_row_is_a_trial_with_a_column_for_each_grader(run: Project) -> None:
     assert (rows[0]["tags"], rows[0]["metadata"]) == ("x, y", '{"k": 1}')
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-2", "@SUM(A1)", "\t=1", " =1", "\r=1", "\uff1d1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "=1+1",
+        "+1",
+        "-2",
+        "@SUM(A1)",
+        "\t=1",
+        " =1",
+        "\r=1",
+        "\uff1d1",
+        "\u200b=1",
+        "\ufeff=1",
+        "\xad\u2060@x",
+    ],
+)
 def test_a_text_that_a_spreadsheet_would_calculate_is_kept_from_it(
     project: Project, text: str
 ) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evalcase.report.terminal.cells import measure
@@ -13,6 +13,7 @@ from evalcase.report.terminal.style import PLAIN
 
 
 @given(st.text(max_size=300), st.text(max_size=300), st.integers(20, 150))
+@example("", "a\x1f" * 30, 20)
 def test_two_texts_side_by_side_always_fit(left: str, right: str, width: int) -> None:
     for line in compare_lines(list(pair_texts(left, right)), width, PLAIN):
         assert measure(line) <= width

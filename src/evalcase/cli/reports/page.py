@@ -32,7 +32,7 @@ def write_html(reported: Reported, home: str = "", watch: Told | None = None) ->
         figures = reported.figuring.sum_up(ledger, evaluated.not_run)
         figures = settle(
         figures, evaluated.decision, whole=reported.wanted.is_all,
-        was_decided=evaluated.was_decided,
+        is_biased=evaluated.is_biased,
     )  # fmt: skip
         facts = describe_run(kept, evaluated, figures)
         return Page(facts, more=more, home=home, watch=watch)

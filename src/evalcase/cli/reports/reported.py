@@ -78,7 +78,7 @@ class Reported:
         figures = self.figuring.sum_up(statistics.ledger, evaluated.not_run)
         return settle(
             figures, evaluated.decision, whole=self.wanted.is_all,
-            was_decided=evaluated.was_decided,
+            is_biased=evaluated.is_biased,
         )  # fmt: skip
 
     def evaluated(self, statistics: Statistics | None = None) -> Evaluated:

@@ -28,7 +28,7 @@ def _summary(reported: Reported) -> Iterator[str]:
     figures = reported.figuring.sum_up(statistics.ledger, evaluated.not_run)
     figures = settle(
         figures, evaluated.decision, whole=reported.wanted.is_all,
-        was_decided=evaluated.was_decided,
+        is_biased=evaluated.is_biased,
     )  # fmt: skip
     return conclusion_lines(
         evaluated, statistics, kept.find_case,

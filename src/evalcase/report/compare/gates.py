@@ -37,12 +37,14 @@ class Judged(NamedTuple):
     code: int
     """0 where it is met."""
     reason: str
+    """Why it is not met; or of how much it is."""
 
     def say(self, *, doubted: bool) -> str:
         """It in words; `doubted` where something keeps all gates from being met."""
         if self.code:
             return f"{self.gate or 'none is met'}: {self.reason}"
-        return f"{self.gate}: {'nothing against it in what there is' if doubted else 'met'}"
+        met = "nothing against it in what there is" if doubted else "met"
+        return f"{self.gate}: {met}{f', {self.reason}' if self.reason else ''}"
 
 
 def read_gate(text: str) -> Gate:
@@ -77,7 +79,9 @@ def judge(
         doubts.append(Judged("", 3, _say_lost(comparison)))
     if not comparison.pairs:
         return doubts
-    return [*doubts, *(_judge(gate, comparison, gated) for gate in gates)]
+    judged = [_judge(gate, comparison, gated) for gate in gates]
+    of = _say_compared(comparison)
+    return [*doubts, *(each if each.code else each._replace(reason=of) for each in judged)]
 
 
 def exit_code(judged: Sequence[Judged]) -> int:
@@ -141,6 +145,14 @@ def _say(gate: Gate, each: Gated, *, several: bool) -> str:
         adjusted = each.measured.adjusted or 0.0
         p = f", p = {adjusted:.3f}" if adjusted >= 0.001 else ", p < 0.001"
     return f"{100 * each.value:+.1f} points{at}{p}"
+
+
+def _say_compared(comparison: Comparison) -> str:
+    """Of how much of base the gates are met, where head has only a part of it."""
+    removed = sum(track.counts["removed"] for track in comparison.tracks)
+    if not removed:
+        return ""
+    return f"in the {comparison.pairs:,} of {comparison.pairs + removed:,} cases that head has"
 
 
 def _say_removed(comparison: Comparison) -> Iterator[str]:

@@ -9,18 +9,19 @@ from evalcase.report.figures.figures import Figures, Mean, Part, PassAt, Repeats
 
 
 def settle(
-    figures: Figures, decision: Decision | None, *, whole: bool = True, was_decided: bool = False
+    figures: Figures, decision: Decision | None, *, whole: bool = True, is_biased: bool = False
 ) -> Figures:
     """All of a run with the interval of its decision, if there is one, and no other. Where they
-    are not of the `whole` run, or the decision `was` on another grading, there is none."""
-    if decision is None and not was_decided:
+    are not of the `whole` run, or it ended by what was seen without a decision that holds, there is
+    none."""
+    if decision is None and not is_biased:
         return figures
     return replace(
         figures,
         all=settle_part(figures.all, decision if whole else None),
         by_target=_parts(figures.by_target), by_suite=_parts(figures.by_suite),
         by_tag=_parts(figures.by_tag), by_grader=_parts(figures.by_grader),
-        interval="sequence",
+        interval="sequence", without="the run was ended by what it saw" if decision is None else "",
     )  # fmt: skip
 
 

@@ -135,3 +135,5 @@ class Figures:
     """The path to what cases of a cluster have in common."""
     unclustered: int = 0
     """How many cases have nothing there: each counts as a cluster of its own."""
+    without: str = ""
+    """Why there is no interval of all, where there are cases enough."""

@@ -40,12 +40,15 @@ def _parts(parts: dict[str, Part]) -> dict[str, Any]:
 
 
 def totals_object(
-    totals: Totals, not_run: int, decision: Decision | None = None, *, was_decided: bool = False
-) -> dict[str, Any]:
+    totals: Totals, not_run: int, decision: Decision | None = None, *, is_biased: bool = False,
+    is_shared: bool = False,
+) -> dict[str, Any]:  # fmt: skip
     """The figures that follow from the totals alone, where `figures_object` has them, too."""
     part, interval = rate_totals(totals), "wilson"
-    if decision is not None or was_decided:
+    if decision is not None or is_biased:
         part, interval = settle_part(part, decision), "sequence"
+    elif is_shared:
+        part = settle_part(part)
     whole = {**rate_object(part), "not_run": not_run}
     return {"level": LEVEL, "interval": interval, "cluster": None, "all": whole}
 

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from math import fsum
 
+from evalcase.model.quick_dataclass import replace
 from evalcase.report.figures.cell import Cell, Spent
 from evalcase.report.figures.estimates import Estimator
 from evalcase.report.figures.figures import Effort, Figures, Interval, Part
@@ -25,7 +26,7 @@ def sum_up(
         return estimator.of_cases(cells, sum(unfinished[cell] for cell in cells))
 
     places = ledger.places.items()
-    return Figures(
+    figures = Figures(
         figure([*ledger.places.values()]), sum_up_spent(ledger.spent.values()),
         _each(figure, ((target, cell) for (_, target, _), cell in places)),
         {name: sum_up_spent([spent]) for name, spent in ledger.spent.items()},
@@ -34,6 +35,35 @@ def sum_up(
         _each(estimator.of_grader, ((name, cell) for (name, _), cell in ledger.graders.items())),
         not_run, interval, clustering.path if clustering is not None else None,
         len(clustering.alone) if clustering is not None else 0,
+    )  # fmt: skip
+    shared = _find_shared(ledger) if clustering is None else frozenset()
+    return _without_shared(figures, shared) if shared else figures
+
+
+def _find_shared(ledger: Ledger) -> frozenset[str]:
+    """The suites whose cases are there once for each of several targets."""
+    targets: dict[str, str] = {}
+    places = ((suite, target) for suite, target, _ in ledger.places)
+    return frozenset(
+        suite for suite, target in places if targets.setdefault(suite, target) != target
+    )
+
+
+def _without_shared(figures: Figures, shared: frozenset[str]) -> Figures:
+    """What is of several targets has no interval: a case that is hard is so for each of them, and
+    to count it as several that came by chance would make the interval too narrow. To tell how far
+    they go together would take a place for each case."""
+    from evalcase.report.figures.decided import settle_part
+
+    def bare(parts: dict[str, Part]) -> dict[str, Part]:
+        return {name: settle_part(part) for name, part in parts.items()}
+
+    suites = {name: part for name, part in figures.by_suite.items() if name in shared}
+    return replace(
+        figures, all=settle_part(figures.all), by_suite={**figures.by_suite, **bare(suites)},
+        by_tag=bare(figures.by_tag), by_grader=bare(figures.by_grader),
+        without="the same cases at several targets; each target has its own, and "
+        "`report --cluster id` one of all",
     )  # fmt: skip
 
 

@@ -12,9 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from evalcase.report.files.rows import Cell
 from evalcase.text.late_pattern import late_pattern
+from evalcase.text.visible import UNSEEN
 
-_FORMULA = late_pattern(r"[\s\x00]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
-"""What makes a spreadsheet calculate, white space before it or not; in full width, too."""
+_FORMULA = late_pattern(rf"[\s\x00\ufeff{UNSEEN}]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
+"""What makes a spreadsheet calculate, also after white space or what nobody sees; in full width,
+too."""
 _HIDDEN = late_pattern(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )

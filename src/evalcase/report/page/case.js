@@ -52,7 +52,7 @@ function drawLeftOut(row) {
 
 function drawCase(detail, row) {
   const trials = detail.trials.length ? detail.trials : detail.base || [];
-  const trial = trials.find((each) => String(each.repeat) === state.trial) || trials.find((each) => each.verdict === verdictOf(row)) || trials[0];
+  const trial = trials.find((each) => String(each.repeat) === state.trial) || trials.find((each) => labels.blind || each.verdict === verdictOf(row)) || trials[0];
   return h('div', { class: 'body' },
     detail.input === undefined && h('p', { class: 'notice' }, 'The record does not have the case itself.'),
     detail.input && [h('h3', {}, 'Input'), drawMessages(detail.input, 'Input')],

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from evalcase.model.case import Case
 from evalcase.model.message import text_of
+from evalcase.report.case_facts import case_facts
 from evalcase.report.page.messages import Told, tell_messages
 from evalcase.report.page.subject import CaseRow
 from evalcase.report.page.trials import tell_trial
-from evalcase.text.readable import as_json, content_text
-from evalcase.text.yaml_writer import write_yaml
+from evalcase.text.readable import content_text
+
+_OTHERS = ("threshold", "repeat", "timeout_s", "conversation_id", "metadata")
+"""Fields that are shown beside what a case is about and graded by."""
 
 
 def tell_case(row: CaseRow) -> Told:
@@ -39,7 +40,7 @@ def _expects_data(case: Case) -> bool:
 def _tell_known(case: Case) -> Told:
     told: Told = {
         "input": tell_messages(case.data["input"]),
-        "facts": [[label, text] for label, text in _facts(case)],
+        "facts": [[label, text] for label, text in case_facts(case, _OTHERS, indent=2)],
     }
     expected = case.data.get("expected_output")
     if expected:
@@ -56,17 +57,3 @@ def _reference(expected: list[Told]) -> str | None:
         if message["role"] == "assistant" and message.get("content") is not None:
             return content_text(message["content"])
     return None
-
-
-def _facts(case: Case) -> Iterator[tuple[str, str]]:
-    """What else the case says, each with a label."""
-    if case.description is not None:
-        yield "about", case.description
-    if case.criteria is not None:
-        yield "criteria", case.criteria
-    for name in ("rubrics", "graders"):
-        if case.data.get(name):
-            yield name, "".join(write_yaml(case.data[name])).strip("\n")
-    for name in ("threshold", "repeat", "timeout_s", "conversation_id", "metadata"):
-        if case.data.get(name) not in (None, [], {}):
-            yield name, as_json(case.data[name], indent=2)

@@ -13,6 +13,7 @@ from evalcase.model.grade import Grade
 from evalcase.model.json_value import JSON
 from evalcase.model.outcome import Outcome
 from evalcase.model.result import Result, Verdict
+from evalcase.report.case_facts import case_facts
 from evalcase.report.terminal.cells import measure, wrap
 from evalcase.report.terminal.failures import (
     UNFINISHED,
@@ -25,12 +26,14 @@ from evalcase.report.terminal.said import labelled
 from evalcase.report.terminal.style import Style, colour_of, paint
 from evalcase.text.readable import as_json, call_lines, content_text
 from evalcase.text.visible import visible
-from evalcase.text.yaml_writer import write_yaml
 
 _INDENT = 2
 _SIDES = ("expected", "got", "where", "note", "calls")
 """Details that are drawn as two sides."""
 _MOST_ROWS = 1000
+
+_OTHERS = ("threshold", "metadata", "tags")
+"""Fields that are shown beside what a case is about and graded by."""
 
 
 def case_lines(suite: str, id: str, case: Case | None, width: int, style: Style) -> Iterator[str]:
@@ -41,25 +44,11 @@ def case_lines(suite: str, id: str, case: Case | None, width: int, style: Style)
     if case is None:
         yield from _indented(wrap("the record does not have the case itself", width - _INDENT))
         return
-    for label, value in _facts(case):
+    for label, value in case_facts(case, _OTHERS):
         yield from _indented(labelled(label, value, width - _INDENT, style))
     yield from message_lines("input", case.data["input"], width, style)
     if case.expects_output:
         yield from message_lines("expected output", case.data["expected_output"], width, style)
-
-
-def _facts(case: Case) -> Iterator[tuple[str, str]]:
-    """What else it says, each with a label."""
-    if case.description is not None:
-        yield "about", case.description
-    if case.criteria is not None:
-        yield "criteria", case.criteria
-    for name in ("rubrics", "graders"):
-        if case.data.get(name):
-            yield name, "".join(write_yaml(case.data[name])).strip("\n")
-    for name in ("threshold", "metadata", "tags"):
-        if case.data.get(name) not in (None, [], {}):
-            yield name, as_json(case.data[name])
 
 
 def trial_lines(

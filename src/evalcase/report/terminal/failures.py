@@ -62,7 +62,7 @@ def grade_words(grade: Grade) -> str:
     if grade.grader == "expected":
         return grade.reason
     scored = " (scored 0)" if grade.score == 0 and not grade.passed else ""
-    return f"{grade.grader}: {grade.reason}{scored}"
+    return f"{visible(grade.grader)}: {grade.reason}{scored}"
 
 
 def detail_lines(
@@ -145,7 +145,7 @@ def _beside_both_sides(grade: Grade) -> str:
     said = ": ".join(text for text in told if isinstance(text, str) and text)
     if grade.grader == "expected":
         return said
-    return f"{grade.grader}: {said}" if said else grade_words(grade)
+    return f"{visible(grade.grader)}: {said}" if said else grade_words(grade)
 
 
 def _sides(grade: Grade) -> tuple[str, str] | None:

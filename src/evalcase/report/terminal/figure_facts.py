@@ -44,7 +44,9 @@ def _rate_notes(part: Part, figures: Figures) -> Iterator[str]:
     if part.cases.errored and part.without_errors.n:
         of = _number(part.without_errors.n, "case")
         yield f"{rate_said(part.without_errors)} of the {of} that did not error"
-    if figures.interval == "sequence":
+    if rate.n and rate.low is None and figures.without:
+        yield f"no interval: {figures.without}"
+    elif figures.interval == "sequence":
         if rate.low is not None:
             yield "the interval is that of the decision, and holds for all cases"
     elif rate.n and rate.low is None:

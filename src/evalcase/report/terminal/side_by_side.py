@@ -49,7 +49,7 @@ def _in_columns(
         )
         for a, b in [(a if a is not None else " " * column, b or "")]
     )
-    yield from _first(rows, most, style)
+    yield from _first(rows, most, style, width)
 
 
 def _below(
@@ -58,12 +58,12 @@ def _below(
     room = max(10, width - LABEL)
     rows = (row.rstrip() for line in lines for row in _rows(line, room, style, colour))
     lead = paint(f"{label:<{LABEL}}", style.gutter)
-    for row in _first(rows, most, style):
+    for row in _first(rows, most, style, room):
         yield (lead + row).rstrip()
         lead = " " * LABEL
 
 
-def _first(rows: Iterator[str], most: int, style: Style) -> Iterator[str]:
+def _first(rows: Iterator[str], most: int, style: Style, width: int) -> Iterator[str]:
     """The first rows, and how many were left out. One row more costs no more than saying so."""
     shown = list(islice(rows, most + 1))
     rest = sum(1 for _ in rows)
@@ -71,7 +71,7 @@ def _first(rows: Iterator[str], most: int, style: Style) -> Iterator[str]:
         yield from shown
         return
     yield from shown[:-1]
-    yield paint(f"… {rest + 1:,} more lines", style.gutter)
+    yield paint(cut(f"… {rest + 1:,} more lines", width), style.gutter)
 
 
 def _rows(line: Line | None, width: int, style: Style, colour: str) -> Iterator[str]:

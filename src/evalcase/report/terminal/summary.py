@@ -145,9 +145,11 @@ def _counted(counts: Counts, style: Style) -> list[tuple[str, str]]:
 def ending_lines(ending: Ending, width: int, style: Style) -> Iterator[str]:
     """What it is of, where the record is, whether it is complete, and what to do now."""
     if ending.origin:
-        yield from _fact("cases", [f"those that did not pass in {ending.origin}"], width, style)
+        yield from _fact(
+            "cases", [f"those that did not pass in {visible(ending.origin)}"], width, style
+        )
     if ending.mixed:
-        yield from _fact("mixed", [ending.mixed], width, style)
+        yield from _fact("mixed", [visible(ending.mixed)], width, style)
     yield from _to_copy("record", ending.record, "", width, style)
     if ending.notice:
         # It may have a path in it, too.

@@ -1,0 +1,25 @@
+"""A case in, what it says beside its messages out, each with a label, for whoever shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from evalcase.model.case import Case
+from evalcase.text.readable import as_json
+from evalcase.text.yaml_writer import write_yaml
+
+
+def case_facts(
+    case: Case, others: Sequence[str], indent: int | None = None
+) -> Iterator[tuple[str, str]]:
+    """What it is about and graded by; of its other fields those that are named, as JSON."""
+    if case.description is not None:
+        yield "about", case.description
+    if case.criteria is not None:
+        yield "criteria", case.criteria
+    for name in ("rubrics", "graders"):
+        if case.data.get(name):
+            yield name, "".join(write_yaml(case.data[name])).strip("\n")
+    for name in others:
+        if case.data.get(name) not in (None, [], {}):
+            yield name, as_json(case.data[name], indent=indent)
