@@ -192,3 +192,40 @@ def test_the_gates_of_a_record_that_somebody_else_made_do_not_count(run: Project
     about.write_text(json.dumps(data))
     assert run.run("grade", "latest", "--suite", "s.eval.yaml").code == 1
     assert run.run("grade", "latest", "--recorded", "--grader", "expected").code == 1
+
+
+def test_of_a_record_that_somebody_else_made_only_answers_are_graded_by_what_was_typed(
+    run: Project,
+) -> None:
+    (about,) = run.path.glob(".evalcase/runs/*/run.json")
+    data = json.loads(about.read_text())
+    data["about"]["cwd"] = "elsewhere"
+    data["about"]["options"].update(paths=["/nosuch"], targets=["stranger"], env_file="/nosuch")
+    about.write_text(json.dumps(data))
+    refused = run.run("grade", "latest")
+    assert (refused.code, "say --trust" in refused.err) == (2, True)
+    done = run.run("grade", "latest", "--grader", "contains: o", "--json")
+    assert (done.code, done.counts()) == (0, {"passed": 2})
+    (row,) = rows(run, "grading")
+    assert (row["recorded"], row["graders"]) == (True, ["contains: o"])
+
+
+def test_code_that_only_a_record_names_is_not_run_where_a_grader_was_typed(run: Project) -> None:
+    (run.path / "evil.py").write_text(
+        "import pathlib\npathlib.Path('pwned').touch()\ndef f(text):\n    return True\n"
+    )
+    run.suite(case("one", "say one", expected_output="one", graders=["python:evil:f"]), name="evil")
+    assert run.run("run", "evil.eval.yaml").code == 0
+    (run.path / "pwned").unlink()
+    about = run.runs()[-1] / "run.json"
+    data = json.loads(about.read_text())
+    data["about"]["options"]["max_errors"] = 1000
+    about.write_text(json.dumps(data))
+    done = run.run("grade", str(about.parent), "--grader", "contains: one")
+    assert (done.code, (run.path / "pwned").exists()) == (0, False), done
+
+
+def test_a_folder_without_suites_points_at_the_record(run: Project) -> None:
+    (run.path / "s.eval.yaml").unlink()
+    done = run.run("grade", "latest")
+    assert (done.code, "--recorded grades by what the record holds" in done.err) == (2, True)

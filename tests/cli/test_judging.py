@@ -51,6 +51,10 @@ def test_a_judge_of_its_own_answers_is_warned_of(project: Project) -> None:
     project.suite({"id": "a", "input": "hi", "criteria": "Is kind."})
     assert "`agent` judges its own answers" in project.run("run").err
     assert "judges its own answers" not in project.run("run", "--target", "other").err
+    # That it is asked about one case and judges another is fine.
+    judged = {"id": "a", "input": "hi", "criteria": "Is kind.", "target": "other"}
+    project.suite(judged, {"id": "b", "input": "hi", "expected_output": "ok"})
+    assert "judges its own answers" not in project.run("run").err
 
 
 def test_a_judged_case_is_shown_criterion_by_criterion(judged: Project) -> None:

@@ -58,6 +58,7 @@ def test_the_workflow_checks_runs_and_reports(checkout: Path, tmp_path: Path) ->
     assert reported[2].startswith("::error file=evals/desk.eval.yaml,line=12,")
     assert "2 of 3 cases passed" in summary.read_text()
     assert (checkout / "evals.xml").exists()
+    assert (checkout / "evals.html").exists()
     assert list(checkout.glob(".evalcase/runs/*/journal.jsonl"))
 
 
@@ -74,7 +75,7 @@ def test_a_workflow_whose_gate_is_not_met_fails_and_still_reports(
 
 def test_what_the_workflow_keeps_is_what_it_made() -> None:
     (kept,) = [step for step in steps() if "upload-artifact" in step.get("uses", "")]
-    assert kept["with"]["path"].split() == ["evals.xml", ".evalcase/runs"]
+    assert kept["with"]["path"].split() == ["evals.xml", "evals.html", ".evalcase/runs"]
     assert kept["with"]["include-hidden-files"] is True
 
 

@@ -175,6 +175,8 @@ def test_fault_14_a_number_that_is_a_secret_is_one(project: Project) -> None:
     [row] = project.rows()
     assert row["answer"]["messages"][0]["content"] == {"pin": "***TOKEN***"}
     assert row["answer"]["scrubbed"] is True
+    told = json.loads(project.run("report", "--format", "jsonl").out)
+    assert (told["scrubbed"], told["answer"][0]["content"]) == (True, {"pin": "***TOKEN***"})
 
 
 def test_fault_14_a_common_value_is_no_secret_and_keeps_no_run_from_being_resumed(

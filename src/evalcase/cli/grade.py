@@ -23,8 +23,9 @@ from evalcase.model.json_value import JSON
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
 from evalcase.model.suite import Suite
+from evalcase.model.target import Warn
 from evalcase.plugins.graders import defaults_of, make_grader
-from evalcase.project.config import load_config
+from evalcase.project.config import Config, load_config
 from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.find import find_run
 from evalcase.record.kept import KeptRun
@@ -85,11 +86,11 @@ def command(
     if grading is not None and not recorded:
         raise ConfigError(f"the cases of a grading are in the record: say --recorded with `{run}`")
     request, state = read_request(chosen), this_world().state
-    # Graders that others wrote down may run code, and paths that they wrote may lead anywhere.
-    uses_record = not (graders and (recorded or suites)) and not suites
     if not trust and not is_own(chosen, state, config.root):
-        if uses_record:
+        # Graders that others wrote down may run code, and paths that they wrote may lead anywhere.
+        if not graders and not suites:
             return refuse_stranger(chosen, request, state)
+        recorded = not suites  # what is there to grade is then all that is used of the record
         request = RunOptions()  # what its record would let pass doesn't count
     paths = tuple(os.path.abspath(path) for path in suites)
     request = request.overridden_by(max_errors=max_errors, fail_under=fail_under)
@@ -118,13 +119,27 @@ def command(
             request = replace(request, paths=paths, selection=Selection())
         view = make_view(manner.streams, quiet=manner.quiet or manner.as_json)
         with same_streams():
-            plan = prepare(request, config, this_world(), view.warn, given)
+            plan = _prepare(request, config, view.warn, given, by_paths=not (suites or recorded))
         by = _graded_by(plan, kept, recorded=recorded, by_id=bool(suites), graders=graders)
         plan = replace(plan, trials={name: count for name, count in answers.items() if count})
         evaluation = Evaluation(plan, view, by)
         view.expect(plan.trials)
         go = partial(evaluation.carry_out, folder, chosen)
         return execute(evaluation, go, view, manner)
+
+
+def _prepare(
+    request: RunOptions, config: Config, warn: Warn, given: Given, *, by_paths: bool
+) -> Plan:
+    """The plan; if the folder of a run has no suites any more, say what is left to grade by."""
+    try:
+        return prepare(request, config, this_world(), warn, given)
+    except SuiteError as error:
+        empty = [each.path for each in error.problems if each.code == "no-suites"]
+        if not by_paths or not empty:
+            raise
+        what = f"{empty[0]} has no eval files any more"
+        raise ConfigError(f"{what}. --recorded grades by what the record holds") from None
 
 
 def _require_paths(paths: Sequence[str]) -> None:

@@ -142,14 +142,12 @@ def _refuse(found: Survey, config: Config, needs: Needs) -> None:
 
 def _same_models(found: Survey, config: Config) -> Iterator[str]:
     """What is to be said of judges that are asked about answers of their own."""
-    judges = {name for needs in found.needs.values() for name in needs.asked}
-    if config.judge is not None and any(needs.judged for needs in found.needs.values()):
-        judges.add(config.judge.target)
-    for judge in sorted(judges):
-        for target in found.trials:
-            same = describe_same_model(judge, target, config)
-            if same is not None:
-                yield same
+    default = config.judge.target if config.judge is not None else None
+    pairs = {(judge or default, target) for judge, target in found.judged}
+    for judge, target in sorted((judge, target) for judge, target in pairs if judge is not None):
+        same = describe_same_model(judge, target, config)
+        if same is not None:
+            yield same
 
 
 def _make_targets(

@@ -134,7 +134,8 @@ def check_judges(data: Mapping[str, Any], path: KeyPath, findings: Findings) -> 
         for target in data.get("targets", (None,)):
             same = findings.known.describe_same_model(judge, target)
             if same is not None:
-                place = findings.targets.get(target or "") or findings.targets.get(judge or "")
+                place = findings.find_target(target or "", path)
+                place = place or findings.find_target(judge or "", path)
                 findings.say_once("same-model", place or path, same, "ask another model to judge")
 
 

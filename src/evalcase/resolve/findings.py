@@ -44,8 +44,9 @@ class Findings:
         """About the text that is resolved."""
         self.case: str | None = None
         """The id of the case that is being looked at, as soon as it is known."""
-        self.targets: dict[str, KeyPath] = {}
+        self._first: dict[str, KeyPath] = {}
         """Where each target is mentioned first."""
+        self._latest: dict[str, KeyPath] = {}
         self._said: set[str] = set()
 
     def add(
@@ -69,10 +70,27 @@ class Findings:
     def mention(self, what: What, name: str, path: KeyPath, at: At = "value") -> None:
         """Note that a suite mentions something by its name, which may not be there."""
         if what == "target":
-            self.targets.setdefault(name, path)
+            self._first.setdefault(name, path)
+            self._latest[name] = path
         unfit = self.known.object_to(what, name) if self.known is not None else None
         if unfit is not None:
             self.add(unfit.code, path, unfit.message, unfit.hint, at)
+
+    def find_target(self, name: str, path: KeyPath) -> KeyPath | None:
+        """Where a target is mentioned for the case at a path, which was read last: in itself, else
+        in what holds for all cases. What another case says of it is nothing to this one."""
+        latest, first = self._latest.get(name), self._first.get(name)
+        if latest is None or first is None or latest[: len(path)] == path:
+            return latest
+        above = path[:-1]
+        of_another = first[: len(above)] == above and (above or isinstance(first[0], int))
+        return None if of_another else first
+
+    def forget_targets(self) -> None:
+        """What was mentioned so far has no place in what follows."""
+        if self._first:
+            self._first.clear()
+            self._latest.clear()
 
     def say_once(self, code: str, path: KeyPath, message: str, hint: str) -> None:
         """Note what holds for many cases at the first of them."""

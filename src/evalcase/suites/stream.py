@@ -84,7 +84,7 @@ class CaseStream:
                     yield None
                     continue
                 _, _, value, faults, findings.doubts = line
-                findings.targets.clear()  # those of another line have no place in this one
+                findings.forget_targets()  # those of another line have no place in this one
                 case = resolve_case(value, (), findings, ids, shared)
                 if faults or findings.found or findings.files:
                     if findings.found and self._is_foreign(value, findings.found):

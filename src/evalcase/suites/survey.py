@@ -38,6 +38,8 @@ class Survey(NamedTuple):
     """What each suite mentions that has to be there, by its path."""
     choice: Choice
     """Which cases are run, the shard dealt."""
+    judged: set[tuple[str | None, str]]
+    """Who is asked about the answers of whom, None for the judge of the configuration."""
     errors: tuple[Problem, ...] = ()
     """What is wrong with the suites themselves."""
     fault: ConfigError | None = None
@@ -55,7 +57,7 @@ def survey_cases(
     """Go through every case, and note what it needs. Nothing is made, or imported."""
     unmatched, known = Unmatched(choice), Installed()
     checked = unmatched.watch(suites.check())
-    found = Survey({}, {}, {}, choice)
+    found = Survey({}, {}, {}, choice, set())
     errors: tuple[Problem, ...] = ()
     fault: ConfigError | None = None
     try:
@@ -64,9 +66,11 @@ def survey_cases(
             checked = iter(suites)
         named = tuple(dict.fromkeys(options.targets))
         for suite, case in found.choice.choose(checked):
-            needs = _note_case(suite, case, named or targets_of(case, config), options, found)
+            targets = named or targets_of(case, config)
+            needs = _note_case(suite, case, targets, options, found)
             if (case.needs_judge or "graders" in case.data) and not graders.only_given:
-                _note_graders(case, known, needs)
+                judges = _note_graders(case, known, needs)
+                found.judged.update((judge, target) for judge in judges for target in targets)
             graders.want(suite, case)
     except ConfigError as error:
         fault = error
@@ -148,11 +152,12 @@ def targets_of(case: Case, config: Config) -> tuple[str, ...]:
     return (config.target,)
 
 
-def _note_graders(case: Case, known: Known, needs: SuiteNeeds) -> None:
-    """Note the functions that grade a case, and whom its graders ask: targets by their names, or
-    the judge of the configuration, where one that judges names nobody, or nobody else judges its
-    criteria. Those of a case that is skipped are made, and ask nobody."""
+def _note_graders(case: Case, known: Known, needs: SuiteNeeds) -> set[str | None]:
+    """Note the functions that grade a case, and whom its graders ask, who are returned: targets by
+    their names, or the judge of the configuration, None, where one that judges names nobody, or
+    nobody else judges its criteria. Those of a case that is skipped are made, and ask nobody."""
     judges = 0
+    asked: set[str | None] = set()
     for declared, spec in _graders_in(case.data.get("graders", ()), known):
         code = spec.get(declared.in_name or "")
         if declared.kind.name == "python" and type(code) is str:
@@ -160,12 +165,16 @@ def _note_graders(case: Case, known: Known, needs: SuiteNeeds) -> None:
         if case.skip:
             continue
         named = declared.named_targets(spec)
-        needs.asked.update(name for _, name in named)
+        asked.update(name for _, name in named)
         judges += declared.kind.judges
         if declared.kind.judges and not named:
-            needs.judged.add(case.id)
+            asked.add(None)
     if case.needs_judge and not judges and not case.skip:
+        asked.add(None)
+    if None in asked:
         needs.judged.add(case.id)
+    needs.asked.update(name for name in asked if name is not None)
+    return asked
 
 
 def _graders_in(

@@ -4,9 +4,23 @@ from __future__ import annotations
 
 import re
 
-from tests.run.project import Project, case, cases
+from tests.run.project import CONFIG, Project, case, cases
 
 HOSTILE = "```` </details> | @octocat #12 <script>alert(1)</script> [x](http://evil) ![i](x)"
+
+JUDGE = """
+def judge(messages):
+    said = '{"c1": {"reason": "so", "verdict": "met"}}'
+    return {"messages": [{"role": "assistant", "content": said}], "cost_usd": 0.003}
+"""
+JUDGE_CONFIG = """
+[judge]
+target = "judge"
+
+[targets.judge]
+kind = "python"
+function = "agent:judge"
+"""
 
 
 def markdown(project: Project, *options: str) -> str:
@@ -29,7 +43,23 @@ def test_the_rate_comes_with_its_interval_and_failures_can_be_opened(project: Pr
 def test_all_well_is_said_as_plainly(project: Project) -> None:
     project.suite(*cases(3))
     project.run("run")
-    assert "### ✅ 3 of 3 cases passed (100.0%)" in markdown(project)
+    text = markdown(project)
+    assert "### ✅ 3 of 3 cases passed (100.0%)" in text
+    assert "- rate: no failure in 3 cases: up to 63.2% may still fail\n" in text
+
+
+def test_what_a_rate_alone_does_not_say(project: Project) -> None:
+    project.add_to_agent(JUDGE)
+    project.configure(f"{CONFIG}\n{JUDGE_CONFIG}")
+    project.suite(case("a"), case("b", "once", repeat={"times": 2, "pass_rate": 0.5}),
+                  case("c", "raise x"), case("d", graders=[{"judge": "It is fine."}]))  # fmt: skip
+    project.run("run", "--concurrency", "1")
+    text = markdown(project)
+    assert "100.0% (43.9–100.0%) of the 3 cases that did not error\n" in text
+    assert "- trials: 5 in all, 3 passed, 2 errored\n" in text
+    assert "- repeats: 2 trials a case, 50.0% of them passed, " in text
+    assert "- flaky: 1 of 1 case passed in some trials and not in others\n" in text
+    assert "- cost: $0.0030 more for grading\n" in text
 
 
 def test_an_incomplete_run_never_looks_well(project: Project) -> None:

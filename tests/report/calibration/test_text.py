@@ -23,7 +23,7 @@ agreement                   0.89  0.81 to 0.94    who always passes has 0.50
 passes what people pass     0.90  0.79 to 0.96
 fails what people fail      0.88  0.76 to 0.94
 kappa                       0.78  0.66 to 0.90    0 is chance, 1 is perfect
-pass rate by the judge      0.63  of 400 answers
+pass rate by the judge      0.63  0.58 to 0.67    of 400 answers
 true pass rate              0.65  0.55 to 0.77
 """
 
@@ -45,7 +45,7 @@ fails what people fail      0.75  0.30 to 0.95
 kappa                       0.42  no interval: people passed 3 of the labelled
                                   answers and failed 4, and 10 of each are
                                   needed
-pass rate by the judge      0.48  of 27 answers
+pass rate by the judge      0.48  0.31 to 0.66    of 27 answers
 true pass rate                 –  not said: the judge is not clearly better than
                                   a coin
 """

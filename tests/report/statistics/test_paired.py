@@ -200,6 +200,15 @@ def test_one_ratio_tells_nothing_of_the_next() -> None:
     assert ratios.estimate() is None
 
 
+def test_ratios_that_do_not_vary_tell_nothing_of_others() -> None:
+    ratios = Ratios()
+    for base in (0.1, 0.3, 7, 1.1, 0.7, 13, 1e-6, 2.9):
+        ratios.add(base, 2 * base)
+    assert ratios.estimate() is None
+    ratios.add(1, 2.00001)
+    assert ratios.estimate() is not None
+
+
 # How often they hold what they say: the benchmark `paired` has the whole table
 
 

@@ -48,7 +48,7 @@ def write_markdown(reported: Reported) -> Iterator[str]:
              say_mixed(kept.mixed), _settled(evaluated)]  # fmt: skip
     about = About(
         kept.run.id, evaluated.duration_s, _incomplete(evaluated),
-        tuple(note for note in notes if note), evaluated.totals.trials.errored,
+        tuple(note for note in notes if note), evaluated.totals,
         reported.wanted.describe(), " or ".join(reported.wanted.verdicts),
     )  # fmt: skip
     return markdown_pieces(reported.figures(), _troubled(reported), kept.find_case, about)

@@ -43,6 +43,7 @@ def _section_object(section: Section, min_kappa: float | None) -> dict[str, JSON
         "kappa_refused": trust.kappa_refused or None,
         "judged": trust.judged,
         "pass_rate_by_judge": trust.passed / trust.judged if trust.judged else None,
+        "pass_rate_by_judge_interval": _estimate(trust.judge_share),
         "pass_rate": _estimate(trust.true_share),
         "pass_rate_refused": trust.true_share_refused or None,
         "itself": {

@@ -105,8 +105,7 @@ def _figure_lines(trust: Trust, matched: Matched, width: int, style: Style) -> I
         value = "–" if trust.kappa is None else f"{trust.kappa:.2f}"
         refused = f"no interval: {trust.kappa_refused}"
         yield from _hung(f"{'kappa':{_FIGURE}}{value:>6}  ", refused, width)
-    rate = trust.passed / trust.judged if trust.judged else 0.0
-    yield f"{'pass rate by the judge':{_FIGURE}}{rate:6.2f}  of {_answers(trust.judged)}"
+    yield _figure("pass rate by the judge", trust.judge_share, f"of {_answers(trust.judged)}")
     if trust.true_share is not None:
         yield _figure("true pass rate", trust.true_share)
     else:

@@ -62,6 +62,11 @@ class Trust:
     """The mean logarithm of the lengths of false passes, less that of false fails."""
 
     @property
+    def judge_share(self) -> Estimate | None:
+        """The share of answers of the run that the judge passes."""
+        return estimate_share(self.passed, self.judged)
+
+    @property
     def constant(self) -> float:
         """How often somebody would agree with people who always says the same."""
         return max(self.people, 1 - self.people)

@@ -10,10 +10,18 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from evalcase.model.case import Case
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.totals import Totals
 from evalcase.report.figures.figures import Figures, Mean, Part
 from evalcase.report.files.folded import UNFINISHED, CaseTrials, FindCase
 from evalcase.report.terminal.failures import detail_lines, passed_of, reason_of
+from evalcase.report.terminal.figure_facts import (
+    cost_facts,
+    rate_facts,
+    repeat_facts,
+    trial_facts,
+)
 from evalcase.report.terminal.progress import VERDICTS, money, percent
 from evalcase.report.terminal.said import answer_said
 from evalcase.report.terminal.style import PLAIN
@@ -42,8 +50,7 @@ class About(NamedTuple):
     """Why some of it is missing; empty where nothing is."""
     notes: tuple[str, ...] = ()
     """What has to be known before any number is read."""
-    errored: int = 0
-    """How many trials errored, also those of cases that passed all the same."""
+    totals: Totals = Totals()
     part: str = ""
     """Which cases these are, where they are not all; then no word on the run follows of them."""
     shown: str = ""
@@ -92,6 +99,21 @@ def _head(figures: Figures, about: About) -> Iterator[str]:
     facts = [text for text in _facts(figures, about) if text]
     if facts:
         yield " · ".join(facts) + "\n\n"
+    yield from _beside(figures, about.totals)
+
+
+def _beside(figures: Figures, totals: Totals) -> Iterator[str]:
+    """What a rate alone does not say, in the words of the summary of a run: a line for each."""
+    if figures.cluster is not None:
+        figures = replace(figures, cluster=_inline(figures.cluster))
+    facts = [*rate_facts(figures), *trial_facts(totals), *repeat_facts(figures.all.repeats),
+             *cost_facts(totals)]  # fmt: skip
+    label = ""
+    for fact in facts:
+        label = fact.label or label
+        yield f"- {label}: {', '.join(fact.parts)}\n"
+    if facts:
+        yield "\n"
 
 
 def _headline(figures: Figures, about: About) -> str:
@@ -99,13 +121,14 @@ def _headline(figures: Figures, about: About) -> str:
     counts = part.cases
     good = not (counts.failed + counts.errored + counts.ungraded + part.unfinished)
     sign = "✅" if good and not about.incomplete else "❌"
-    if sign == "✅" and (not counts.passed or about.errored):
+    errored = about.totals.trials.errored  # also those of cases that passed all the same
+    if sign == "✅" and (not counts.passed or errored):
         sign = "⚠️"  # nothing was tried; or cases passed although some of their trials errored
     rate = "" if part.rate.value is None else f" ({percent(part.rate.value)})"
     tried = counts.total - counts.skipped
     said = f"{counts.passed:,} of {tried:,} cases passed{rate}"
-    if about.errored > counts.errored:
-        said += f", {about.errored:,} {'trial' if about.errored == 1 else 'trials'} errored"
+    if errored > counts.errored:
+        said += f", {errored:,} {'trial' if errored == 1 else 'trials'} errored"
     if about.shown:
         said += f"; shown: {_inline(about.shown)}"
     return f"a part of the run, {_inline(about.part)}: {said}" if about.part else f"{sign} {said}"

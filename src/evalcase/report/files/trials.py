@@ -50,6 +50,7 @@ def trial_object(
         "cost_usd": answer.cost_usd if answer is not None else None,
         "duration_s": result.duration_s,
         "cached": answer.cached if answer is not None else False,
+        "scrubbed": answer.scrubbed if answer is not None else False,
         "earlier": encode(answer.earlier) if answer is not None and answer.earlier else None,
         "tags": data.get("tags", []),
         "metadata": data.get("metadata", {}),

@@ -13,6 +13,8 @@ from evalcase.report.statistics.student import t_quantile
 
 _MOST = 700.0
 """The largest logarithm of a float: numbers of strangers may be any."""
+_ROUNDING = 1e-24
+"""Squares of logarithms that differ by no more than floats are rounded by."""
 
 
 class Ratios:
@@ -33,8 +35,9 @@ class Ratios:
         self._squares += away * (value - self._mean)
 
     def estimate(self) -> Estimate | None:
-        """Head by base; None with fewer than two pairs, since one tells nothing of the others."""
-        if self.count < 2:
+        """Head by base; None with fewer than two pairs, since one tells nothing of the others, and
+        where all are the same: how far others lie can't be told from that either."""
+        if self.count < 2 or self._squares <= _ROUNDING * self.count:
             return None
         error = sqrt(self._squares / (self.count - 1) / self.count)
         half = t_quantile(self.count - 1) * error

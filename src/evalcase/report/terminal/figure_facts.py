@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.totals import Totals
 from evalcase.report.figures.figures import Effort, Figures, Mean, Part, Repeats
 from evalcase.report.terminal.part_table import interval_of
-from evalcase.report.terminal.progress import percent
+from evalcase.report.terminal.progress import VERDICTS, money, percent
 
 _SLOW_S = 0.1
 """What is quicker is no news."""
@@ -69,6 +70,14 @@ def _cluster_notes(figures: Figures, rate: Mean) -> Iterator[str]:
         yield f"{alone:,} {has} no {figures.cluster}: each counts as a cluster"
 
 
+def trial_facts(totals: Totals) -> Iterator[Fact]:
+    """How the trials came out, where they are not the cases."""
+    trials = totals.trials
+    if trials.total != totals.cases.total:
+        counted = [f"{count:,} {word}" for word in VERDICTS if (count := getattr(trials, word))]
+        yield Fact("trials", [f"{trials.total:,} in all", *counted])
+
+
 def repeat_facts(repeats: Repeats | None) -> Iterator[Fact]:
     """What trials of the same cases tell."""
     if repeats is None:
@@ -119,6 +128,19 @@ def token_facts(effort: Effort) -> Iterator[Fact]:
     if effort.input_tokens or effort.output_tokens:
         parts = [f"{effort.input_tokens:,} in", f"{effort.output_tokens:,} out"]
         yield Fact("tokens", parts)
+
+
+def cost_facts(totals: Totals) -> Iterator[Fact]:
+    """What the sum of costs does not say."""
+    said = []
+    if totals.cost_usd is not None and totals.unpriced:
+        said.append(f"{_number(totals.unpriced, 'answer')} came without a cost")
+    if totals.grading_usd is not None:
+        said.append(f"{money(totals.grading_usd)} more for grading")
+    if totals.cached:
+        said.append(f"{_number(totals.cached, 'answer')} taken from the cache")
+    if said:
+        yield Fact("cost", said)
 
 
 def _number(count: int, noun: str) -> str:

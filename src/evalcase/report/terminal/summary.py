@@ -20,12 +20,14 @@ from evalcase.report.terminal.failures import (
     passed_of,
 )
 from evalcase.report.terminal.figure_facts import (
+    cost_facts,
     latency_facts,
     rate_facts,
     rate_said,
     repeat_facts,
     score_facts,
     token_facts,
+    trial_facts,
 )
 from evalcase.report.terminal.part_table import KINDS, Kind, part_tables
 from evalcase.report.terminal.progress import VERDICTS, money
@@ -175,13 +177,7 @@ def _facts(
     totals, effort, several = ending.totals, figures.effort, len(figures.by_target) > 1
     for fact in rate_facts(figures):
         yield from _fact(*fact, width, style)
-    if totals.trials.total != totals.cases.total:
-        said = [
-            f"{totals.trials.total:,} in all",
-            *(text for text, _ in _counted(totals.trials, style)),
-        ]
-        yield from _fact("trials", said, width, style)
-    for fact in repeat_facts(figures.all.repeats):
+    for fact in (*trial_facts(totals), *repeat_facts(figures.all.repeats)):
         yield from _fact(*fact, width, style)
     yield from _repeats(statistics, several, width, style)
     for fact in (*score_facts(figures.all, effort), *latency_facts(effort)):
@@ -190,9 +186,8 @@ def _facts(
     if slow and totals.cases.total > 1:
         said_slow = [f"{_called(each.name, several)} {each.duration_s:.2f} s" for each in slow]
         yield from _fact("slowest", said_slow, width, style)
-    for fact in token_facts(effort):
+    for fact in (*token_facts(effort), *cost_facts(totals)):
         yield from _fact(*fact, width, style)
-    yield from _costs(totals, width, style)
     yield from _votes(statistics, ending, width, style)
     if ending.grading:
         yield from _fact("grading", [ending.grading], width, style)
@@ -211,19 +206,6 @@ def _repeats(statistics: Statistics, several: bool, width: int, style: Style) ->
         more = f" and {_number(forgiven.cases - 1, 'more case')}" if forgiven.cases > 1 else ""
         said = f"trials of {forgiven.first}{more}, passed all the same: {forgiven.reason}"
         yield from _fact("errored", [cut(said, 2 * width)], width, style)
-
-
-def _costs(totals: Totals, width: int, style: Style) -> Iterator[str]:
-    """What the sum of costs does not say."""
-    said = []
-    if totals.cost_usd is not None and totals.unpriced:
-        said.append(f"{_number(totals.unpriced, 'answer')} came without a cost")
-    if totals.grading_usd is not None:
-        said.append(f"{money(totals.grading_usd)} more for grading")
-    if totals.cached:
-        said.append(f"{_number(totals.cached, 'answer')} taken from the cache")
-    if said:
-        yield from _fact("cost", said, width, style)
 
 
 def _votes(statistics: Statistics, ending: Ending, width: int, style: Style) -> Iterator[str]:
