@@ -414,19 +414,18 @@ def test_what_is_raised_has_nothing_to_do_with_event_loops(folder: Path) -> None
         (Answer((), cost_usd=1e20), "cost_usd"),
         (Answer((), cost_usd=-5), "cost_usd"),
         (Answer((), cost_usd=True), "cost_usd"),
-        (Answer((), usage=evalcase.Usage("x")), "input_tokens"),  # type: ignore[arg-type]
-        (Answer((), usage=evalcase.Usage(1.5)), "input_tokens"),  # type: ignore[arg-type]
+        (Answer((), usage=evalcase.Usage("x")), "usage"),  # type: ignore[arg-type]
+        (Answer((), usage=evalcase.Usage(1.5)), "usage"),  # type: ignore[arg-type]
     ],
 )
-def test_usage_and_cost_that_make_no_sense_are_unknown(
+def test_usage_and_cost_that_make_no_sense_are_an_error_of_who_made_the_answer(
     folder: Path, answer: Answer, words: str
 ) -> None:
     suite(folder, {"id": "a", "input": "x"})
-    said: list[str] = []
-    done = evalcase.evaluate(".", lambda _: answer, on_warning=said.append)
-    assert done.totals.cost_usd is None
-    assert any(words in text for text in said)
-    assert len(list(done.results)) == 1
+    (result,) = evalcase.evaluate(".", lambda _: answer).results
+    assert result.verdict == "errored"
+    assert result.failure is not None
+    assert f"an Answer whose `{words}` is" in result.failure.message
 
 
 def test_a_target_that_breaks_when_it_is_closed_is_a_warning(

@@ -184,6 +184,20 @@ BLOCKING = {
 }
 """What only plain code may do without holding up everybody."""
 
+WRONG_ANSWERS = {
+    "plain_dicts": Kind(
+        "return Answer(({'role': 'assistant', 'content': 'ok'},))",
+        word="holds dict, and not",
+    ),
+    "a_list": Kind("return Answer([text_message()])", word="is list, and not a tuple"),
+    "a_usage_of_text": Kind("return Answer((text_message(),), usage=Usage('x'))", word="`usage`"),
+    "a_cost_of_text": Kind("return Answer((text_message(),), cost_usd='x')", word="`cost_usd`"),
+    "a_cost_of_nan": Kind("return Answer((text_message(),), cost_usd=math.nan)", word="`cost_usd`"),
+    "odd_truncated": Kind("return Answer((text_message(),), truncated='x')", word="`truncated`"),
+    "odd_model": Kind("return Answer((text_message(),), model=7)", word="`model`"),
+}
+"""An `Answer` of wrong inner types, whoever returns it."""
+
 RETURNED = {
     "nothing": Kind("return None", word="None"),
     "an_object": Kind("return object()"),
@@ -204,26 +218,18 @@ RETURNED = {
     "usage_that_is_text": Kind("return Answer((text_message(),), usage='x')"),
     "rude": Kind("return {'a': Rude('x')}", "failed"),
     "a_surrogate": Kind("return '\\ud800'", "failed"),
+    **WRONG_ANSWERS,
 }
 """What a target may return."""
 
 RETURNED_BY_TARGETS = {
     "text": Kind("return 'ok'", word="returned str, and not an Answer"),
-    "plain_dicts": Kind(
-        "return Answer(({'role': 'assistant', 'content': 'ok'},))",
-        word="holds dict, and not",
-    ),
-    "a_list": Kind("return Answer([text_message()])", word="is list, and not a tuple"),
-    "a_usage_of_text": Kind("return Answer((text_message(),), usage=Usage('x'))", word="`usage`"),
-    "a_cost_of_text": Kind("return Answer((text_message(),), cost_usd='x')", word="`cost_usd`"),
-    "a_cost_of_nan": Kind("return Answer((text_message(),), cost_usd=math.nan)", word="`cost_usd`"),
-    "odd_truncated": Kind("return Answer((text_message(),), truncated='x')", word="`truncated`"),
     "rude": Kind("return Answer((text_message(role=Rude('x')),))", word="SystemExit"),
     "a_rude_cost": Kind("return Answer((text_message(),), cost_usd=Rude('x'))", word="SystemExit"),
     "rude_content": Kind("return Answer((text_message(content=Rude('x')),))", "failed"),
-    "odd_model": Kind("return Answer((text_message(),), model=7)", word="`model`"),
+    **WRONG_ANSWERS,
 }
-"""What a Target that a program gives may return: what others return is read by other rules."""
+"""What a Target that a program gives may return: what else others return is read by other rules."""
 
 GRADED = {
     "nothing": Kind("return None", word="returned nothing"),

@@ -174,7 +174,7 @@ def test_fault_40_what_set_up_and_tear_down_raise_never_makes_a_run_green(
 def test_fault_40_a_grader_that_can_not_be_imported_is_told_before_anything_runs(
     project: Project, raised: str
 ) -> None:
-    (project.path / "odd.py").write_text(START + RAISES[raised])
+    (project.path / "odd.py").write_text(f"{START}def grade(answer): ...\n{RAISES[raised]}")
     project.suite(case("one", graders=["python:odd:grade"]))
     done = project.run("run", "--json")
     assert (done.code, done.out) == (130 if raised == "interrupt" else 2, "")

@@ -203,6 +203,14 @@ def test_a_worker_grades_one_answer_after_the_other(tmp_path: Path) -> None:
     assert grades[5].reason.startswith("the worker's reply says 'no model'")
 
 
+def test_a_line_that_a_worker_was_not_asked_for_is_warned_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = script(tmp_path, WORKER + '    print("done", flush=True)\n', mode="worker")
+    assert grade(tmp_path, spec).passed
+    assert capsys.readouterr().out == "a worker wrote a line that it was not asked for: done\n"
+
+
 def test_time_is_limited_and_the_whole_tree_is_ended(tmp_path: Path) -> None:
     spec = script(
         tmp_path,

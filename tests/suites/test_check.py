@@ -162,6 +162,21 @@ def test_only_what_chosen_cases_need_has_to_be_there(folder: Path) -> None:
         assert ((problem.code, problem.line), problem.severity) == (place, "error")
 
 
+def test_only_the_functions_that_grade_chosen_cases_have_to_be_there(folder: Path) -> None:
+    suite = """\
+- {id: one, input: hi, graders: ["python:unlike:yes"]}
+- {id: two, input: hi, graders: ["python:unlike:nosuch"]}
+- {id: three, input: hi, graders: ["python:unlike:neither"], skip: true}
+"""
+    write(folder, unlike__py="def yes(answer): return True\n", a__eval__yaml=suite)
+    assert evalcase.evaluate(".", "echo", cases=["one"]).ok
+    for chosen, lines in {("one", "two"): [2], ("one", "three"): [3], (): [2, 3]}.items():
+        problems = problems_of_run(target="echo", cases=chosen)
+        assert [(p.code, p.line, p.hint) for p in problems] == [
+            ("unknown-grader", line, "it has yes") for line in lines
+        ]
+
+
 def test_a_target_of_the_command_line_is_looked_at_before_anything_else(folder: Path) -> None:
     write(folder, evalcase__toml="[targets.agent]\nkind = 'echo'\n", a__eval__yaml=SUITE)
     problems = problems_of_run(target=["agnet", "pyton:x", "replay:../x"], cases=["one"])

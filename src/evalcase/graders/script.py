@@ -96,7 +96,7 @@ class ScriptGrader(Grader):
         if self.workers is None:
             from evalcase.system.processes.line_workers import LineWorkers
 
-            self.workers = LineWorkers(self._make, _object_to)
+            self.workers = LineWorkers(self._make, _object_to, self._place().warn)
         return read_reply(await self.workers.exchange(given))
 
     async def close(self) -> None:

@@ -8,6 +8,10 @@ from evalcase.model.json_value import JSON
 from evalcase.model.message import Message, ToolCall
 from evalcase.model.quick_dataclass import dataclass, made_often
 
+MOST_USD = 1e12
+MOST_TOKENS = 10**15
+"""Nobody has paid so much, or been told so much: a larger number is a mistake."""
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:

@@ -14,14 +14,14 @@ class Shorter(Grader):
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import ClassVar, Literal, Protocol
 
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
 from evalcase.model.grade import Grade, Score
 from evalcase.model.json_value import JSON
-from evalcase.model.message import Message
+from evalcase.model.message import ROLES, Message
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import dataclass, made_often
 from evalcase.model.quick_tuple import NamedTuple
@@ -76,18 +76,19 @@ class Context:
     async def ask(
         self,
         target: str,
-        messages: Sequence[Message],
+        messages: Sequence[Message | Mapping[str, object]],
         schema: JSON = None,
         usable: Usable | None = None,
     ) -> Answer:
         """Ask a target of the configuration, through the same gate as every question.
 
+        Mappings with a `role` and `content` are messages, too; raise TypeError for anything else.
         An answer that is not `usable` is returned, and never kept in the cache.
         Raise TargetError if it can't answer, after the retries that every question has.
         """
         if self.asker is None:
             raise RuntimeError("nobody can be asked here: this context has no targets")
-        return await self.asker(target, messages, schema, usable)
+        return await self.asker(target, [_message_of(each) for each in messages], schema, usable)
 
     async def grade_with(self, graders: Sequence[NamedGrader]) -> Sequence[Grade]:
         """The grades that others give the same answer: for graders that are made of graders."""
@@ -96,6 +97,19 @@ class Context:
                 "nobody else grades here: the kind of this grader says no `combines`"
             )
         return await self.grading(graders)
+
+
+def _message_of(value: object) -> Message:
+    """What a grader means as a message. Raise TypeError, since it is a mistake in its code."""
+    if isinstance(value, Message):
+        return value
+    if not isinstance(value, Mapping):
+        what = f"`ask` takes a list of messages, and {type(value).__name__} is none"
+        raise TypeError(f"{what}: Message({{'role': 'user', 'content': …}}) is")
+    if value.get("role") not in ROLES:
+        roles = ", ".join(ROLES)
+        raise TypeError(f"`ask` takes messages with a role, one of {roles}: {value!r:.80} has none")
+    return Message.copy_of(dict(value))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,8 @@ Answer of the user's own making hold anything."""
 
 from __future__ import annotations
 
-from math import isfinite
-
 from evalcase.errors import TargetError
-from evalcase.model.answer import Answer, Usage
+from evalcase.model.answer import MOST_TOKENS, MOST_USD, Answer, Usage
 from evalcase.model.codec import decode, encode
 from evalcase.model.message import ROLES, Message, names_tool
 from evalcase.model.quick_dataclass import replace
@@ -55,7 +53,7 @@ def _fault_of(answer: Answer) -> str | None:
         return "`usage` is not a Usage of whole numbers"
     cost: object = answer.cost_usd
     if cost is not None and not _is_amount(cost):
-        return f"`cost_usd` is {cost!r:.60}, and not a number from 0 on"
+        return f"`cost_usd` is {cost!r:.60}, and not a number from 0 to {MOST_USD:g}"
     return _fault_of_rest(answer)
 
 
@@ -105,8 +103,10 @@ def _counts(usage: object) -> bool:
     if not isinstance(usage, Usage):
         return False
     counts: tuple[object, ...] = (usage.input_tokens, usage.output_tokens, usage.cached_tokens)
-    return all(count is None or (type(count) is int and count >= 0) for count in counts)
+    return all(
+        count is None or (type(count) is int and 0 <= count <= MOST_TOKENS) for count in counts
+    )
 
 
 def _is_amount(cost: object) -> bool:
-    return type(cost) in (int, float) and isfinite(cost) and cost >= 0  # type: ignore[arg-type,operator]
+    return type(cost) in (int, float) and 0 <= cost <= MOST_USD  # type: ignore[operator]

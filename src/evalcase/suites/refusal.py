@@ -33,6 +33,8 @@ class SuiteNeeds(NamedTuple):
     """The ids of cases that the configured judge has to grade."""
     asked: set[str]
     """The targets that graders name, which they ask whatever is tested."""
+    code: set[str]
+    """The functions that grade, as `module:function`."""
 
 
 class Needs(NamedTuple):
@@ -119,6 +121,10 @@ class _Needed(InProject):
             unfit = self.object_to("target", name)
             if unfit is not None:
                 yield Problem(unfit.code, unfit.message, path, hint=unfit.hint)
+        for reference in sorted(self._needs.code):
+            unfit = self.object_to("code", reference)
+            if unfit is not None:
+                yield Problem(unfit.code, unfit.message, path, hint=unfit.hint)
         for case in sorted(self._needs.judged):
             unfit = self.object_to("judge", "criteria")
             if unfit is not None:
@@ -126,6 +132,8 @@ class _Needed(InProject):
 
     def object_to(self, what: What, name: str) -> Unfit | None:
         if what == "target" and not self._asks(name):
+            return None
+        if what == "code" and self._needs is not None and name not in self._needs.code:
             return None
         return super().object_to(what, name)
 

@@ -68,9 +68,8 @@ def survey_cases(
         for suite, case in found.choice.choose(checked):
             targets = named or targets_of(case, config)
             needs = _note_case(suite, case, targets, options, found)
-            may_ask = case.needs_judge or "graders" in case.data
-            if may_ask and not case.skip and not graders.only_given:
-                judges = _note_asked(case, known, needs)
+            if (case.needs_judge or "graders" in case.data) and not graders.only_given:
+                judges = _note_graders(case, known, needs)
                 found.judged.update((judge, target) for judge in judges for target in targets)
             graders.want(suite, case)
     except ConfigError as error:
@@ -123,7 +122,7 @@ def _note_case(
 ) -> SuiteNeeds:
     needs = found.needs.get(suite)
     if needs is None:
-        needs = found.needs[suite] = SuiteNeeds(set(), set(), set())
+        needs = found.needs[suite] = SuiteNeeds(set(), set(), set(), set())
     times = times_of(case, options.repeat)
     for name in targets:
         found.trials[name] = found.trials.get(name, 0) + times
@@ -153,18 +152,24 @@ def targets_of(case: Case, config: Config) -> tuple[str, ...]:
     return (config.target,)
 
 
-def _note_asked(case: Case, known: Known, needs: SuiteNeeds) -> set[str | None]:
-    """Note and return whom the graders of a case ask: targets by their names, or the judge of the
-    configuration, None, where one that judges names nobody, or nobody else judges its criteria."""
+def _note_graders(case: Case, known: Known, needs: SuiteNeeds) -> set[str | None]:
+    """Note the functions that grade a case, and whom its graders ask, who are returned: targets by
+    their names, or the judge of the configuration, None, where one that judges names nobody, or
+    nobody else judges its criteria. Those of a case that is skipped are made, and ask nobody."""
     judges = 0
     asked: set[str | None] = set()
     for declared, spec in _graders_in(case.data.get("graders", ()), known):
+        code = spec.get(declared.in_name or "")
+        if declared.kind.name == "python" and type(code) is str:
+            needs.code.add(code)
+        if case.skip:
+            continue
         named = declared.named_targets(spec)
         asked.update(name for _, name in named)
         judges += declared.kind.judges
         if declared.kind.judges and not named:
             asked.add(None)
-    if case.needs_judge and not judges:
+    if case.needs_judge and not judges and not case.skip:
         asked.add(None)
     if None in asked:
         needs.judged.add(case.id)

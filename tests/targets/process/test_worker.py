@@ -167,6 +167,21 @@ def test_a_second_line_is_never_the_answer_to_the_next_question(make: Make) -> N
         assert error.kind == "protocol"
 
 
+def test_a_second_line_after_the_last_question_is_warned_of(make: Make) -> None:
+    told: list[str] = []
+    body = "reply(id=id, answer=text); reply(id=id, answer='again')"
+    assert ask(make(body, warn=told.append), question("a")).text == "a"
+    line = '{"id": "x1", "answer": "again"}'
+    assert told == [f"a worker wrote a line that it was not asked for: {line}"]
+
+
+def test_a_line_of_a_worker_that_has_ended_is_warned_of(make: Make) -> None:
+    told: list[str] = []
+    body = "reply(id=id, answer=text); reply(id='bye'); sys.exit()"
+    assert ask(make(body, warn=told.append), question("a")).text == "a"
+    assert told == ['a worker wrote a line that it was not asked for: {"id": "bye"}']
+
+
 def test_a_late_line_is_never_the_answer_to_the_next_question(make: Make) -> None:
     """It has the id of another question, whenever it comes."""
     body = """

@@ -99,7 +99,6 @@ LOOP.append(LOOP)
         ({"role": "assistant", "tool_calls": [{"name": "f"}]}, "doesn't name its tool"),
         ({"role": "assistant"}, "neither `content` nor `tool_calls`"),
         ({"key": "\ud800"}, "lone surrogate"),
-        (Answer((), usage={"input": 1}), "Usage"),  # type: ignore[arg-type]
     ],
 )
 def test_what_is_no_answer_is_an_error(value: Any, said: str) -> None:

@@ -2,7 +2,8 @@
 
 What is sent has an `id`, which comes back with the reply. One that ends, writes anything else, or
 is given up costs what it was at, and is replaced; so does one that wrote a line before it was
-asked, or a second line for what was asked before: that is never the reply to something else.
+asked, or a second line for what was asked before: that is never the reply to something else. Where
+nothing is asked any more, such a line is warned of.
 """
 
 from __future__ import annotations
@@ -27,9 +28,12 @@ Check = Callable[[dict[str, JSON]], str | None]
 class LineWorkers:
     """Starts processes when they are needed; each is at one thing at a time."""
 
-    def __init__(self, make: Callable[[], Process], check: Check) -> None:
+    def __init__(
+        self, make: Callable[[], Process], check: Check, warn: Callable[[str], None]
+    ) -> None:
         self._make = make
         self._check = check
+        self._warn = warn
         self._idle: list[Process] = []
         self._numbers = count(1)
 
@@ -57,14 +61,23 @@ class LineWorkers:
         except TimeoutError:
             return  # ended below
         finally:
-            await asyncio.gather(*(process.end() for process in idle))
+            await asyncio.gather(*(self._end(process) for process in idle))
+
+    async def _end(self, process: Process) -> None:
+        """End one that is at nothing: what it wrote nevertheless is the reply to nothing."""
+        try:
+            rest = await process.read_rest()
+        finally:
+            await process.end()
+        if rest.strip():
+            self._warn(f"a worker wrote a line that it was not asked for: {_first_line(rest)}")
 
     async def _take(self) -> Process:
         while self._idle:
             process = self._idle.pop()
             if not process.has_ended:
                 return process
-            await process.end()
+            await self._end(process)
         process = self._make()
         await process.start(with_stdin=True)
         return process
@@ -97,10 +110,13 @@ async def _exchange(
 
 
 def _odd(process: Process, what: str, data: bytes) -> TargetError:
-    line = excerpt(data.split(b"\n", 1)[0]).strip()
-    shown = line if len(line) <= _SHOWN_CHARACTERS else f"{line[:_SHOWN_CHARACTERS]}…"
     details = {**process.details(), "output": excerpt(data)}
-    return TargetError(f"{what}: {shown}", kind="protocol", details=details)
+    return TargetError(f"{what}: {_first_line(data)}", kind="protocol", details=details)
+
+
+def _first_line(data: bytes) -> str:
+    line = excerpt(data.split(b"\n", 1)[0]).strip()
+    return line if len(line) <= _SHOWN_CHARACTERS else f"{line[:_SHOWN_CHARACTERS]}…"
 
 
 def excerpt(data: bytes) -> str:

@@ -8,6 +8,7 @@ import os
 import signal
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from types import TracebackType
 
 from evalcase.errors import TargetError
@@ -100,6 +101,14 @@ class Process:
         code = self._transport.get_returncode()
         assert code is not None
         return code
+
+    async def read_rest(self) -> bytes:
+        """End what is left of it; what it wrote, and nobody has read."""
+        self._end_family()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_END_S):
+                await self._pipes.read_all()
+        return self.unread
 
     def details(self) -> dict[str, object]:
         """What helps to find the cause of a failure."""

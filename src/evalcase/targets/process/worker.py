@@ -11,8 +11,8 @@ the reply. `answer` is read by the rule of `answers`; `usage` and `cost_usd` may
 `{"id": …, "error": "…"}` says that there is no answer, and the worker goes on. A worker that ends,
 or writes anything else, or is over its time, costs the trial it was at; the next is given to a new
 process. So does one that wrote a line before it was asked, or a second line for a question before:
-that is never another trial's answer. Stderr is free for anything. At the end of stdin it has a
-second to end by itself.
+that is never another trial's answer, and where no question follows, it is warned of. Stderr is
+free for anything. At the end of stdin it has a second to end by itself.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Workers:
         self._program = program
         self._warn = warn
         self._free = asyncio.Semaphore(most)
-        self._workers = LineWorkers(self._make, _object_to_reply)
+        self._workers = LineWorkers(self._make, _object_to_reply, warn)
 
     async def answer(self, question: Question) -> Answer:
         async with self._free:

@@ -7,23 +7,24 @@
 | a list with a message in it | those messages; an item that is none is an error |
 | a mapping with `messages`, a list of messages | those, with `usage` and `cost_usd` beside them |
 | any other JSON value | one assistant message with that value as content, keys untouched |
-| an `Answer` | itself |
+| an `Answer` | itself; what is of a wrong type in it is an error, as in that of any target |
 | None, or what JSON can't hold | an error: nothing was answered |
 
 Tuples count as lists. The answer shares nothing with the value, which may change later. Usage that
-makes no sense is unknown, with a warning: it is no reason to lose an answer that was paid for.
+makes no sense is unknown, with a warning: it is no reason to lose an answer that was paid for. In
+an `Answer` it is a mistake of who made it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 from evalcase.errors import TargetError
-from evalcase.model.answer import Answer, Usage
+from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message, is_message
-from evalcase.model.quick_dataclass import asdict, replace
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Warn
 from evalcase.targets.reading.answer_messages import read_messages, text_message
 from evalcase.targets.reading.usage import read_cost, read_usage
@@ -45,7 +46,7 @@ def read_answer(value: object, warn: Warn = _ignore) -> Answer:
     if type(value) is str:
         return Answer((text_message(value),))
     if isinstance(value, Answer):
-        return _checked(value, warn)
+        return _own(value)
     if value is None:
         raise TargetError("the target returned None, which is no answer", kind="protocol")
     return read_json(_plain(value), warn)
@@ -96,26 +97,15 @@ def _envelope(value: dict[str, JSON], name: str, warn: Warn) -> Answer:
     return with_extras(read_messages(items), value, warn)
 
 
-def _checked(answer: Answer, warn: Warn) -> Answer:
-    """An answer of the user's own making, which Python let hold anything."""
-    usage: object = answer.usage
-    if not (usage is None or isinstance(usage, Usage)):
-        raise TargetError("`usage` of an Answer is a Usage", kind="protocol")
-    messages = _plain(list(answer.messages))
-    assert isinstance(messages, list)
-    if answer.usage is None and answer.cost_usd is None:
-        return Answer(read_messages(messages), None, None, bool(answer.truncated))
-    told = {"usage": asdict(usage) if usage is not None else None, "cost_usd": answer.cost_usd}
-    return replace(
-        with_extras(read_messages(messages), _plain_mapping(told), warn),
-        truncated=bool(answer.truncated),
-    )
-
-
-def _plain_mapping(value: Mapping[str, object]) -> dict[str, JSON]:
-    found = _plain(value)
-    assert isinstance(found, dict)
-    return found
+def _own(answer: Answer) -> Answer:
+    """The same with messages that nobody else holds. Where there are none, it is left as it is:
+    the engine refuses that, whichever target returns it."""
+    messages: object = answer.messages
+    if type(messages) is not tuple or any(type(each) is not Message for each in messages):
+        return answer
+    plain = _plain(list(messages))
+    assert isinstance(plain, list)
+    return replace(answer, messages=read_messages(plain))
 
 
 def _plain(value: object) -> JSON:

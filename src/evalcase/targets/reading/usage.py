@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evalcase.model.answer import Usage
+from evalcase.model.answer import MOST_TOKENS, MOST_USD, Usage
 from evalcase.model.json_value import JSON
 from evalcase.model.target import Warn
 
@@ -18,9 +18,7 @@ _NAMES = {
     "cached_tokens": "cached_tokens", "cached": "cached_tokens",
 }  # fmt: skip
 
-_MOST_USD = 1e12
 _LONGEST_MODEL = 200
-_MOST_TOKENS = 10**15
 
 _DERIVED = frozenset({"total_tokens", "total"})
 
@@ -37,7 +35,7 @@ def read_usage(value: JSON, warn: Warn) -> Usage | None:
         if name not in _NAMES:
             if name not in _DERIVED:
                 warn(f"{name!r} of usage is not read; it has {', '.join(_NAMES)}")
-        elif isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= _MOST_TOKENS:
+        elif isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= MOST_TOKENS:
             counts.setdefault(_NAMES[name], count)
         elif count is not None:
             warn(f"`{name}` of usage is a number of tokens, not {count!r:.80}")
@@ -55,7 +53,7 @@ def read_cost(value: JSON, warn: Warn) -> float | None:
     if value is None:
         return None
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if is_number and isinstance(value, int | float) and 0 <= value <= _MOST_USD:
+    if is_number and isinstance(value, int | float) and 0 <= value <= MOST_USD:
         return float(value)
     warn(f"`cost_usd` is a sum of 0 or more, and nobody has spent so much: {value!r:.80}")
     return None
