@@ -46,8 +46,8 @@ def list_lines(entries: Sequence[Entry], width: int, style: Style) -> Iterator[s
     yield paint(_joined(table[0][:shown], names, widths), style.gutter)
     for entry, row in zip(entries, table[1:], strict=True):
         line = _joined(row[:shown], names, widths)
-        told = [] if whole or entry.totals is None else [row[-2], row[-1]]
-        told += [text for word, text in _uncounted(entry).items() if word not in columns]
+        told = [text for word, text in _uncounted(entry).items() if word not in columns]
+        told += [] if whole or entry.totals is None else [row[-2], row[-1]]
         below = [f"  {'  '.join(told)}"] if told else []
         remark = visible(entry.remark)
         if remark and measure(line) + 2 + measure(remark) <= width:
