@@ -25,13 +25,25 @@ def test_the_newest_first_with_what_came_of_each(project: Project) -> None:
         "now",
         "4",
         "50.0%",
+        "15.0–85.0%",
         "1",
         "1",
         "$0.5000",
         "s.eval.yaml",
         "agent",
     ]
-    assert lines[0].split() == [second, "now", "1", "100.0%", "0", "0", "–", "s.eval.yaml", "other"]
+    assert lines[0].split() == [
+        second,
+        "now",
+        "1",
+        "100.0%",
+        "–",
+        "0",
+        "0",
+        "–",
+        "s.eval.yaml",
+        "other",
+    ]
     assert "incomplete" not in done.out
 
 
@@ -148,3 +160,12 @@ def test_named_runs_are_listed_at_the_gradings_that_are_named(project: Project) 
     assert [(each["run"], each["passed"]) for each in listed] == [(graded, 1), (graded, 2)]
     assert project.run("list", f"{graded}@1").out.count(graded) == 1
     assert project.run("list", f"{graded}@9").code == 2
+
+
+def test_a_rate_has_its_interval_and_what_is_in_no_verdict_beside_it(project: Project) -> None:
+    project.suite(case("a"), case("b", expected_output=None), case("c", skip="later"))
+    told = project.run("run", "--json").json
+    head, line = (text.split() for text in project.run("list").out.splitlines())
+    assert head[3:9] == ["passed", "interval", "failed", "errored", "ungraded", "skipped"]
+    assert line[3:9] == ["50.0%", "9.5–90.5%", "0", "0", "1", "1"]
+    assert told["figures"]["all"]["low"] < 0.095 < told["figures"]["all"]["high"]

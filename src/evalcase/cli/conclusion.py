@@ -23,7 +23,7 @@ from evalcase.text.visible import visible
 
 if TYPE_CHECKING:
     # Whoever wants JSON needs nothing of what people read.
-    from evalcase.report.figures.figures import Figures
+    from evalcase.report.figures.figures import Figures, Mean
     from evalcase.report.terminal.part_table import Kind
     from evalcase.report.terminal.statistics import Statistics
     from evalcase.report.terminal.summary import Ending, FindCase
@@ -63,17 +63,24 @@ def conclusion_lines(
 
 def last_lines(evaluated: Evaluated, place: RecordPlace, width: int, style: Style) -> Iterator[str]:
     """Only the verdict, where the record is, and how to go on with what is not complete."""
-    from evalcase.report.figures.estimates import rate_totals
     from evalcase.report.terminal.summary import ending_lines, verdict_lines
 
     next_one = "" if evaluated.complete else suggest_next(evaluated, name_run(evaluated.run, place))
     ending = _ending(evaluated, place, next_one)
+    rate = rate_of(evaluated)
+    return chain(verdict_lines(ending, rate, width, style), ending_lines(ending, width, style))
+
+
+def rate_of(evaluated: Evaluated) -> Mean:
+    """The pass rate of a run, with the interval that follows from its totals, if one does."""
+    from evalcase.report.figures.estimates import rate_totals
+
     rate, decision = rate_totals(evaluated.totals).rate, evaluated.decision
     if decision is not None:
-        rate = replace(rate, low=decision.low, high=decision.high)
-    elif evaluated.is_biased or evaluated.is_shared:
-        rate = replace(rate, low=None, high=None)
-    return chain(verdict_lines(ending, rate, width, style), ending_lines(ending, width, style))
+        return replace(rate, low=decision.low, high=decision.high)
+    if evaluated.is_biased or evaluated.is_shared:
+        return replace(rate, low=None, high=None)
+    return rate
 
 
 def gather_statistics(kept: KeptRun) -> Statistics:

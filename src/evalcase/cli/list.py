@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 
 from evalcase.cli import declare, run_flags
-from evalcase.cli.conclusion import summary_object
+from evalcase.cli.conclusion import rate_of, summary_object
 from evalcase.cli.explained import explained
 from evalcase.cli.run_remark import remark_on
 from evalcase.cli.runs_place import look_for_runs
@@ -148,12 +148,13 @@ def _entry(listed: ListedRun, now: datetime, root: str) -> Entry:
     try:
         own = is_own(listed.run, this_world().state, root)
         remark = remark_on(kept, own=own).text
+        rate = rate_of(read_evaluated(kept))
     except RecordError as error:
         return Entry(listed.id, age, remark=f"damaged: {error}")
     suites = tuple(map(see_suites(listed.run, root, os.getcwd()), _names(about.get("suites"))))
     return Entry(
         listed.id, age, suites, _names(about.get("targets")), kept.totals,
-        remark,
+        remark, rate,
     )  # fmt: skip
 
 

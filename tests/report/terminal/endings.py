@@ -22,6 +22,7 @@ from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
 from evalcase.record.tally import Tally
+from evalcase.report.figures.estimates import rate_totals
 from evalcase.report.figures.summing import sum_up
 from evalcase.report.terminal.case_report import case_lines, trial_lines
 from evalcase.report.terminal.run_list import Entry, list_lines
@@ -251,7 +252,8 @@ def _list(width: int, style: Style) -> list[str]:
     suites, targets = ("evals/shop.eval.yaml", "b"), ("agent",)
     return list(list_lines([
         Entry("20260301-090000-a1b2c3", "now", suites, targets, count(everything()),
-              "incomplete, 21 of 30 trials: evalcase resume 20260301-090000-a1b2c3"),
+              "incomplete, 21 of 30 trials: evalcase resume 20260301-090000-a1b2c3",
+              rate_totals(count(everything())).rate),
         Entry("20260228-090000-a1b2c3", "1 d", ("quiz.eval.jsonl",), ("gpt", "b"),
               count(several()), "2 gradings"),
         Entry("20260227-090000-a1b2c3", remark="damaged: run.json has no 'id'"),

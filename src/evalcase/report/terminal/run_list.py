@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.totals import Totals
+from evalcase.report.figures.figures import Mean
 from evalcase.report.terminal.cells import cut, measure, pad
+from evalcase.report.terminal.part_table import interval_of
 from evalcase.report.terminal.progress import money, percent
 from evalcase.report.terminal.style import Style, paint
 from evalcase.text.visible import visible
 
-HEAD = ("run", "age", "cases", "passed", "failed", "errored", "cost", "suite", "target")
-_NUMBERS = frozenset(HEAD[2:7])
+HEAD = ("run", "age", "cases", "passed", "interval", "failed", "errored", "ungraded", "skipped",
+        "cost", "suite", "target")  # fmt: skip
+_NUMBERS = frozenset(HEAD[2:10])
 _NAMES = 2
 """Columns at the end that may move to a line of their own."""
 
@@ -29,22 +32,23 @@ class Entry:
     """None where the record can't be read."""
     remark: str = ""
     """That it is incomplete or damaged, and what to do; or how often it was graded."""
+    rate: Mean | None = None
+    """Of cases that passed, with its interval."""
 
 
 def list_lines(entries: Sequence[Entry], width: int, style: Style) -> Iterator[str]:
     """The table, newest first as given, below its head."""
-    rows = [_cells(entry) for entry in entries]
-    priced = any(entry.totals and entry.totals.cost_usd is not None for entry in entries)
-    kept = [at for at, name in enumerate(HEAD) if priced or name != "cost"]
-    table = [[row[at] for at in kept] for row in [list(HEAD), *rows]]
-    names = [HEAD[at] for at in kept]
-    widths = [max(map(measure, column)) for column in zip(*table, strict=True)]
-    whole = sum(widths) + 2 * (len(widths) - 1) <= width
-    shown = len(kept) if whole else len(kept) - _NAMES
+    columns = _columns(entries, width)
+    names, widths = list(columns), [max(map(measure, column)) for column in columns.values()]
+    table = [list(row) for row in zip(*columns.values(), strict=True)]
+    whole = _fits(columns, width)
+    shown = len(names) if whole else len(names) - _NAMES
     yield paint(_joined(table[0][:shown], names, widths), style.gutter)
     for entry, row in zip(entries, table[1:], strict=True):
         line = _joined(row[:shown], names, widths)
-        below = [] if whole or entry.totals is None else [f"  {row[-2]}  {row[-1]}"]
+        told = [text for word, text in _uncounted(entry).items() if word not in columns]
+        told += [] if whole or entry.totals is None else [row[-2], row[-1]]
+        below = [f"  {'  '.join(told)}"] if told else []
         remark = visible(entry.remark)
         if remark and measure(line) + 2 + measure(remark) <= width:
             line += f"  {paint(remark, style.warning)}"
@@ -53,6 +57,39 @@ def list_lines(entries: Sequence[Entry], width: int, style: Style) -> Iterator[s
         yield from (paint(cut(each, width), style.gutter) for each in below)
         if remark:
             yield f"  {paint(remark, style.warning)}"
+
+
+def _columns(entries: Sequence[Entry], width: int) -> dict[str, list[str]]:
+    """Those that there is something in, below their names. Intervals are left out where they don't
+    fit, or would move names to a line of their own."""
+    rows = [list(HEAD), *(_cells(entry) for entry in entries)]
+    columns = {cells[0]: list(cells) for cells in zip(*rows, strict=True)}
+    empty = {"cost": {"–", ""}, "ungraded": {"0", ""}, "skipped": {"0", ""}, "interval": {"–", ""}}
+    for name, nothing in empty.items():
+        if nothing.issuperset(columns[name][1:]):
+            del columns[name]
+    numbers = dict(list(columns.items())[:-_NAMES])
+    if not _fits({name: numbers[name] for name in numbers if name != "interval"}, width):
+        for name in ("ungraded", "skipped"):  # they are told below
+            columns.pop(name, None)
+    without = {name: cells for name, cells in columns.items() if name != "interval"}
+    numbers = dict(list(columns.items())[:-_NAMES])
+    if _fits(columns, width) or (not _fits(without, width) and _fits(numbers, width)):
+        return columns
+    return without
+
+
+def _uncounted(entry: Entry) -> dict[str, str]:
+    """How many cases are in no other column, where those of them have no room."""
+    if entry.totals is None:
+        return {}
+    counts = {"ungraded": entry.totals.cases.ungraded, "skipped": entry.totals.cases.skipped}
+    return {word: f"{count:,} {word}" for word, count in counts.items() if count}
+
+
+def _fits(columns: Mapping[str, Sequence[str]], width: int) -> bool:
+    widths = [max(map(measure, column)) for column in columns.values()]
+    return sum(widths) + 2 * (len(widths) - 1) <= width
 
 
 def _joined(row: Sequence[str], names: Sequence[str], widths: Sequence[int]) -> str:
@@ -72,8 +109,11 @@ def _cells(entry: Entry) -> list[str]:
         entry.age,
         str(counts.total),
         "–" if rate is None else percent(rate),
+        "–" if entry.rate is None or entry.rate.low is None else interval_of(entry.rate),
         str(counts.failed),
         str(counts.errored),
+        str(counts.ungraded),
+        str(counts.skipped),
         money(entry.totals.cost_usd),
         _several(entry.suites),
         _several(entry.targets),
