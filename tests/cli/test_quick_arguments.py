@@ -117,7 +117,7 @@ def test_the_usual_command_line_is_read_quickly(name: str, line: str) -> None:
         ("run", "--concurrency 0"), ("run", "--concurrency"), ("run", "--shard 3/2"),
         ("run", "-- a"), ("run", "--fail-under 1.5"), ("run", "--timeout 0"),
         ("run", "--env-file nowhere"),
-        ("report", "a b"), ("list", "more"), ("run", "--target --json"), ("report", "-oFILE"),
+        ("report", "a b"), ("init", "a b"), ("run", "--target --json"), ("report", "-oFILE"),
     ],
 )  # fmt: skip
 def test_the_rest_is_for_click(name: str, line: str) -> None:
