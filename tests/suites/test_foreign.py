@@ -28,6 +28,12 @@ tests:
     vars: {input: q, expected_output: x}
     assert: [Is polite]
 """
+WORKSPACE = """\
+workspace: {template: ./work}
+tests:
+  - {id: a, criteria: Is kind., input: q, assertions: [{type: llm-grader, prompt: x}]}
+  - {id: b, input: r, assertions: [{type: execution-metrics}]}
+"""
 PYDANTIC = """\
 name: s
 cases:
@@ -43,6 +49,7 @@ FOREIGN = {
     ),
     "promptfoo, a list": ("promptfoo", "a.yaml", "- vars: {word: hi}\n- vars: {word: ho}\n"),
     "AgentV": ("AgentV", "a.yaml", AGENTV),
+    "AgentV with a workspace": ("AgentV", "a.yaml", WORKSPACE),
     "pydantic-evals": ("pydantic-evals", "a.yaml", PYDANTIC),
     "Inspect, JSONL": (
         "Inspect", "a.jsonl",

@@ -131,7 +131,9 @@ class WeightedGrader(_Combined):
         if mean is None or any(grade.score is None for grade in grades):
             # What is left would be the mean of something else.
             return Score(None, reason, _details(grades))
-        missed = any(grade.required and not grade.passed for grade in grades)
+        missed = [f"`{each.grader}`" for each in grades if each.required and not each.passed]
+        if missed:
+            reason = f"required: {', '.join(missed)} did not pass; {reason}"
         unseen = any(_is_unseen(grade) for grade in grades if grade.weight or grade.required)
         # A mean of 0.8 that comes out as 0.7999999999999999 is still 0.8.
         value, passed = round(mean, 9), False if missed else None

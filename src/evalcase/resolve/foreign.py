@@ -18,6 +18,8 @@ _GRADED = frozenset({
     "expected_output", "expected_messages", "criteria", "outcome", "expected_outcome", "rubrics",
     "graders", "evaluators", "assertions", "assert",
 })  # fmt: skip
+_OF_AGENTV = ("workspace", "environment", "governance", "extensions")
+"""What a suite of AgentV says of the place in which agents work; evalcase leaves that to targets."""
 _OF_INSPECT = frozenset({"choices", "sandbox", "files", "setup"})
 _OF_TARGETS = frozenset({"unknown-target", "undefined-target"})
 
@@ -43,6 +45,9 @@ def name_foreign(value: Any, found: Sequence[Finding]) -> Foreign | None:
             return _foreign(_PROMPTFOO, ("prompts",))
         return name_foreign_cases([value], found)
     cases = raw_cases(value)
+    ours_nowhere = next((name for name in _OF_AGENTV if container and name in value), None)
+    if ours_nowhere is not None:
+        return Foreign("AgentV", (ours_nowhere,), _WORKSPACE)
     foreign = name_foreign_cases(cases, found) if cases else None
     if foreign is None:
         return None
@@ -129,6 +134,10 @@ def _are_answers(cases: Iterable[dict[str, Any]], found: Sequence[Finding]) -> b
     )
 
 
+_WORKSPACE = (
+    "a case has `input`, `expected_output` and `graders` here, too; where an agent works is the "
+    "business of its target"
+)
 _PROMPTFOO = _Kind(
     "promptfoo", "assert", _has_no_input,
     "a case has `input` and `expected_output` here, and `graders` in place of `assert`",
