@@ -19,7 +19,7 @@ _GRADED = frozenset({
     "graders", "evaluators", "assertions", "assert",
 })  # fmt: skip
 _OF_AGENTV = ("workspace", "environment", "governance", "extensions")
-"""What a suite of AgentV says of the place in which agents work; evalcase leaves that to targets."""
+"""What a suite of AgentV says of where agents work; evalcase leaves that to targets."""
 _OF_INSPECT = frozenset({"choices", "sandbox", "files", "setup"})
 _OF_TARGETS = frozenset({"unknown-target", "undefined-target"})
 
