@@ -88,7 +88,9 @@ def test_fault_11_a_target_that_raises_anything_is_errored_and_touches_no_other(
 def test_fault_11_a_grader_that_can_not_be_imported_is_found_before_anything_runs(
     project: Project,
 ) -> None:
-    (project.path / "broken.py").write_text("raise KeyError('half written')\n")
+    (project.path / "broken.py").write_text(
+        "raise KeyError('half written')\n\n\ndef grade(text):\n    return True\n"
+    )
     project.suite(case("one"), case("odd", graders=["python:broken:grade"]))
     done = project.run("run")
     assert (done.code, project.calls()) == (2, [])

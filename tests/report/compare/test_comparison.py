@@ -34,9 +34,9 @@ head     after
             base   head  change  95% interval      p
 pass rate  71.0%  74.0%    +3.0  -0.6 to +6.6  0.146
 
-               median     p95  total             each case
+               median     p95  total      each case
 latency  base  1.00 s  1.00 s  200 s
-         head  1.00 s  1.00 s  200 s  ×1.00 (1.00 to 1.00)
+         head  1.00 s  1.00 s  200 s  not estimable
 
 p is of the exact McNemar test.
 A change of 5.3 points or more is seen 4 times out of 5 with these cases; 5
