@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.figures import Figure
 from benchmarks.judge_server import VERDICT
 from benchmarks.measure import command_cpu
+from benchmarks.serving import started
 from benchmarks.sums import command, newest_run, run_command, write_project
 
 ANSWERS, JUDGED, ROUNDS = 10_000, 1_000, 3
@@ -33,7 +31,7 @@ def regrading_figures(folder: Path) -> Iterator[Figure]:
 def judging_figures(folder: Path) -> Iterator[Figure]:
     """CPU per case of a run that is judged, less that of one which asks the same server as much."""
     os.environ[KEY] = "key-of-a-server-that-asks-for-none"
-    with _server() as url:
+    with started("benchmarks.judge_server") as url:
         config = f"""
 [targets.model]
 kind = "openai"
@@ -62,16 +60,3 @@ def _write(folder: Path, fields: dict[str, str], config: str) -> Path:
             case = {"id": f"sum-{number}", "input": f"What is {number}+1?", **fields}
             file.write(json.dumps(case) + "\n")
     return project
-
-
-@contextmanager
-def _server() -> Iterator[str]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.judge_server"], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    try:
-        yield process.stdout.readline().strip()
-    finally:
-        process.terminate()
-        process.wait()

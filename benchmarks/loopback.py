@@ -6,10 +6,10 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.figures import Figure
+from benchmarks.serving import started
 from benchmarks.sums import run_s, write_project
 
 TRIALS, ROUNDS, BAR = 1_000, 3, 1.3
@@ -20,7 +20,7 @@ def loopback_figures(folder: Path) -> Iterator[Figure]:
 
     The server answers after 50 ms, and is a process of its own, too.
     """
-    with _server() as url:
+    with started("benchmarks.loopback_server") as url:
         config = f'[targets.sums]\nkind = "http"\nurl = "{url}"\nanswer = "answer"\n'
         project = write_project(folder / "loopback", TRIALS, config)
         for at_once in (20, 100):
@@ -36,15 +36,3 @@ def _bare_s(url: str, at_once: int) -> float:
     command = [sys.executable, "-m", "benchmarks.loopback_client", url, str(TRIALS), str(at_once)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return float(json.loads(done.stdout)["wall_s"])
-
-
-@contextmanager
-def _server() -> Iterator[str]:
-    command = [sys.executable, "-m", "benchmarks.loopback_server"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        yield process.stdout.readline().strip()
-    finally:
-        process.terminate()
-        process.wait()

@@ -8,6 +8,7 @@ import re
 
 from aiohttp import web
 
+from benchmarks.serving import serve
 from benchmarks.sums import SLOW_S
 
 _SUM = re.compile(r"What is (\d+)\+(\d+)\?")
@@ -24,18 +25,5 @@ async def answer(request: web.Request) -> web.Response:
     )
 
 
-async def main() -> None:
-    """Serve on a free port."""
-    application = web.Application()
-    application.router.add_post("/", answer)
-    runner = web.AppRunner(application, access_log=None)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    _, port = runner.addresses[0][:2]
-    print(f"http://127.0.0.1:{port}/", flush=True)
-    await asyncio.Event().wait()
-
-
 if __name__ == "__main__":
-    asyncio.run(main())
+    serve(answer, "/", "/")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from typing import Any
 
 from evalcase.errors import ConfigError, RecordError
@@ -228,8 +228,7 @@ def _about(parts: Parts) -> dict[str, Any]:
 
 
 def _write_journal(parts: Parts, path: str, root: str, disk: Disk) -> None:
-    with ExitStack() as stack:
-        file = stack.enter_context(open(path, "xb", buffering=_BUFFER))
+    with open(path, "xb", buffering=_BUFFER) as file:
         guard = _Guard(parts, root)
         for order, part in enumerate(parts.parts):
             last = None

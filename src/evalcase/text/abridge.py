@@ -1,4 +1,4 @@
-"""Messages in, messages of a readable length out: what they quote may be of any length."""
+"""Texts in, texts of a readable length out: what they quote may be of any length."""
 
 from __future__ import annotations
 
@@ -11,3 +11,8 @@ _QUOTED = late_pattern(r"`([^`]{60})[^`]{20,}`")
 def abridge(message: str) -> str:
     """The message with long names in it cut."""
     return message if len(message) <= _LONG else _QUOTED.sub(r"`\1…`", message)
+
+
+def shorten(text: str, most: int) -> str:
+    """The text; if it is longer, so many characters of it, of which the last says that it was."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -57,8 +57,7 @@ def write_markdown(reported: Reported) -> Iterator[str]:
 def _troubled(reported: Reported) -> Iterator[CaseTrials]:
     """The cases to be shown, the worst kind first; each kind is looked for by itself, so that no
     more than one is held."""
-    wanted = reported.wanted.verdicts or _TROUBLE
-    for verdict in _TROUBLE if not reported.wanted.verdicts else wanted:
+    for verdict in reported.wanted.verdicts or _TROUBLE:
         only = replace(reported, wanted=replace(reported.wanted, verdicts=(verdict,)))
         yield from _cases(only, only.results())
 

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 
 from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.result import Result
-from evalcase.report.files.folded import UNFINISHED, CaseTrials
+from evalcase.report.files.folded import CaseTrials, See
 from evalcase.report.files.problems import github_command
-from evalcase.report.terminal.failures import passed_of, reason_of
+from evalcase.report.terminal.failures import UNFINISHED, passed_of, reason_of
+from evalcase.text.abridge import shorten
 
 _MOST = 10
 _LONGEST = 400
@@ -20,8 +21,6 @@ _LEVELS = {"errored": "error", "failed": "error", "ungraded": "warning", UNFINIS
 
 FindLine = Callable[[str, str], "int | None"]
 """The line of a case of a suite; None where nobody knows."""
-See = Callable[[str], str]
-"""How the path of a suite is written where the report is read."""
 
 
 @dataclass(slots=True)
@@ -94,8 +93,4 @@ def _command(level: str, each: CaseTrials, find_line: FindLine, see: See) -> str
     why = reason_of(errored or each.telling)
     text = "; ".join([*told, *([why] if why else [])])
     title = f"{each.verdict}: {each.case} ({each.target})"
-    return github_command(level, {**place, "title": title}, _cut(text or each.verdict))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return github_command(level, {**place, "title": title}, shorten(text or each.verdict, _LONGEST))

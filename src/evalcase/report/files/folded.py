@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from math import fsum
 
-from evalcase.model.case import Case
 from evalcase.model.outcome import Outcome
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.result import Result
+from evalcase.report.terminal.failures import UNFINISHED
 
 FindOutcome = Callable[[Result], Outcome]
-FindCase = Callable[[str, str], "Case | None"]
-UNFINISHED = "unfinished"
+See = Callable[[str], str]
+"""How the path of a suite is written where a report is read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,13 @@ from evalcase.model.case import Case
 from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
-from evalcase.report.files.folded import UNFINISHED, CaseTrials, FindCase
+from evalcase.report.files.folded import CaseTrials, See
 from evalcase.report.files.xml import xml_tag, xml_text
-from evalcase.report.terminal.failures import detail_lines, passed_of, reason_of
+from evalcase.report.terminal.failures import UNFINISHED, detail_lines, passed_of, reason_of
 from evalcase.report.terminal.said import answer_said
 from evalcase.report.terminal.style import PLAIN
+from evalcase.report.terminal.summary import FindCase
+from evalcase.text.abridge import shorten
 
 _MOST_BYTES = 10_000
 """Of the body of a failure."""
@@ -29,8 +31,6 @@ _CHUNK = 1 << 20
 
 Locate = Callable[[str, str], str]
 """Where a case of a suite stands: `file:line`, or the file alone."""
-See = Callable[[str], str]
-"""How the path of a suite is written where the report is read."""
 
 
 class About(NamedTuple):
@@ -227,8 +227,7 @@ def _properties(each: CaseTrials) -> str:
 
 
 def _cut(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= _LONGEST_MESSAGE else f"{text[: _LONGEST_MESSAGE - 1]}…"
+    return shorten(" ".join(text.split()), _LONGEST_MESSAGE)
 
 
 def _seconds(value: float) -> str:

@@ -14,8 +14,8 @@ from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.totals import Totals
 from evalcase.report.figures.figures import Figures, Mean, Part
-from evalcase.report.files.folded import UNFINISHED, CaseTrials, FindCase
-from evalcase.report.terminal.failures import detail_lines, passed_of, reason_of
+from evalcase.report.files.folded import CaseTrials
+from evalcase.report.terminal.failures import UNFINISHED, detail_lines, passed_of, reason_of
 from evalcase.report.terminal.figure_facts import (
     cost_facts,
     rate_facts,
@@ -25,7 +25,10 @@ from evalcase.report.terminal.figure_facts import (
 from evalcase.report.terminal.progress import VERDICTS, money, percent
 from evalcase.report.terminal.said import answer_said
 from evalcase.report.terminal.style import PLAIN
+from evalcase.report.terminal.summary import FindCase
+from evalcase.text.abridge import shorten
 from evalcase.text.late_pattern import late_pattern
+from evalcase.text.markdown import code_block
 from evalcase.text.visible import visible
 
 MARKER = "<!-- evalcase -->"
@@ -176,18 +179,11 @@ def _case(each: CaseTrials, case: Case | None) -> str:
     why = "; ".join([*told, *([reason_of(trial)] if reason_of(trial) else [])]) or each.verdict
     name = f"{each.suite}: {each.case} ({each.target})"
     lines = detail_lines(trial, answer_said(trial.answer), case, PLAIN, _WIDTH)
+    block = "\n".join(code_block(lines))
     return (
         f"<details><summary>{_SIGNS[each.verdict]} {each.verdict} {_html(name)}<br>"
-        f"{_html(_cut(why))}</summary>\n\n{_fenced(lines)}\n</details>\n\n"
+        f"{_html(shorten(why, _LONGEST))}</summary>\n\n{block}\n\n</details>\n\n"
     )
-
-
-def _fenced(lines: Iterable[str]) -> str:
-    """A block of text that nothing in it can end."""
-    text = "\n".join(lines)
-    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}text\n{text}\n{fence}\n"
 
 
 def _inline(text: str) -> str:
@@ -203,7 +199,7 @@ def _html(text: str) -> str:
 
 def _code(text: str) -> str:
     """A name, in a table or elsewhere: as HTML, since a bar would end the cell of a table."""
-    return _html(_cut(text)).replace("|", "&#124;")
+    return _html(shorten(text, _LONGEST)).replace("|", "&#124;")
 
 
 def _unlinked(text: str) -> str:
@@ -212,7 +208,3 @@ def _unlinked(text: str) -> str:
 
 def _plain(text: str) -> str:
     return visible(" ".join(text.split()))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -9,8 +9,7 @@ from evalcase.model.case import Case
 from evalcase.model.message import Message
 from evalcase.model.outcome import Outcome
 from evalcase.model.result import Result
-from evalcase.report.files.folded import UNFINISHED
-from evalcase.report.terminal.failures import reason_of
+from evalcase.report.terminal.failures import UNFINISHED, reason_of
 from evalcase.text.readable import as_json, call_lines, content_text
 
 Cell = str | int | float | None
