@@ -14,14 +14,26 @@ from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.database import DirectoryBasedExampleDatabase
 
 LIMIT_S = 300.0
 
-# Enough to find each time what is plainly wrong; `make fuzz` looks twenty times as hard.
+# The same examples each time, so that a change is judged by what it changed; `make fuzz` looks
+# twenty times as hard, and elsewhere each time.
 settings.register_profile(
-    "usual", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+    "usual",
+    deadline=None,
+    derandomize=True,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("thorough", settings.get_profile("usual"), max_examples=1000)
+settings.register_profile(
+    "thorough",
+    settings.get_profile("usual"),
+    derandomize=False,
+    database=DirectoryBasedExampleDatabase(".hypothesis/examples"),
+    max_examples=1000,
+)
 settings.load_profile("usual")
 
 

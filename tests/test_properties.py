@@ -103,7 +103,7 @@ names = st.text("abc/", min_size=1, max_size=5)
 grader = st.one_of(
     names,
     st.dictionaries(names, st.one_of(texts, st.integers()), min_size=1, max_size=1),
-    st.fixed_dictionaries({"type": names}, optional={"value": values, "weight": st.integers(0, 9)}),
+    st.fixed_dictionaries({"type": names}, optional={"value": values, "weight": st.integers(1, 9)}),
 )
 CASE_FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "expected_output": st.one_of(texts, numbers, st.booleans(), messages(), message_lists, data),
