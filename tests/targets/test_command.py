@@ -47,7 +47,7 @@ def test_the_question_is_on_stdin(make: Make) -> None:
     given = question(LONG, id="x", repeat=2, metadata={"k": [1]}, conversation_id="c")
     assert json.loads(ask(make(COPY), given).text) == {
         "id": "x", "case": "x", "input": LONG, "metadata": {"k": [1]}, "conversation_id": "c",
-        "repeat": 2, "files": {},
+        "repeat": 2, "session": "", "turn": 1, "files": {},
     }  # fmt: skip
 
 

@@ -54,7 +54,7 @@ def test_by_default_the_question_is_sent_as_programs_get_it() -> None:
     assert server.request.headers["user-agent"].startswith("evalcase/")
     assert server.request.json == {
         "id": "x", "case": "x", "input": LONG, "metadata": {"k": [1]}, "conversation_id": "c",
-        "repeat": 2, "files": {},
+        "repeat": 2, "session": "", "turn": 1, "files": {},
     }  # fmt: skip
 
 

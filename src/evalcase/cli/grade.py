@@ -182,9 +182,9 @@ def _check_graders(case: Case, kept: KeptRun) -> None:
     """Raise RecordError if a record names graders in a way in which evalcase never wrote them."""
     from evalcase.suites.made import read_fields
 
-    if "graders" in case.data:
+    for part in case.graded_parts:
         try:
-            read_fields({"input": "?", "graders": case.data["graders"]})
+            read_fields({"input": "?", "graders": part.data.get("graders", [])})
         except SuiteError as error:
             problem = error.problems[0].message
             raise RecordError(

@@ -48,7 +48,12 @@ def refuse_graders(run: Run, cases: Iterable[Case], config: Config) -> int | Non
 
     A seal is of what was asked for, and not of what came: anybody can add a case to a journal.
     """
-    specs = {_to_json(spec): spec for case in cases for spec in case.data.get("graders", ())}
+    specs = {
+        _to_json(spec): spec
+        for case in cases
+        for part in case.graded_parts
+        for spec in part.data.get("graders", ())
+    }
     found = [text for text, spec in specs.items() if _goes_beyond(spec, config)]
     if not found:
         return None

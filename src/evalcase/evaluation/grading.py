@@ -10,7 +10,7 @@ from typing import Any
 
 from evalcase.errors import ConfigError
 from evalcase.evaluation.plan import Plan
-from evalcase.evaluation.trials import Trials
+from evalcase.evaluation.trials import Trials, UnaskedTurnsError
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
 from evalcase.model.failure import Failure
@@ -107,13 +107,19 @@ class Grading:
     async def _grade(self, trial: Trial) -> Result:
         known = self._under_way.pop(trial.key)
         if known.answer is not None and known.answer.scrubbed:
-            return self._refuse(trial, known)
-        return await self._trials.regrade(trial, known, self._number)
+            # It is not what was answered: no verdict on it could be trusted, least of all that of
+            # a grader which looks for leaks.
+            why = "the answer was recorded without a secret that was in it"
+            return self._refuse(trial, known, why)
+        try:
+            return await self._trials.regrade(trial, known, self._number)
+        except UnaskedTurnsError:
+            why = "the turn that failed passes now, and those after it were never asked"
+            return self._refuse(trial, known, why)
 
-    def _refuse(self, trial: Trial, known: Result) -> Result:
-        """An answer that lost a secret is not what was answered: no verdict on it could be
-        trusted, least of all that of a grader which looks for leaks."""
-        why = "the answer was recorded without a secret that was in it: run the case again"
+    def _refuse(self, trial: Trial, known: Result, why: str) -> Result:
+        """No verdict, since none on the answer that there is would hold."""
+        why = f"{why}: run the case again"
         broken = Grade("record", None, False, why, failure=Failure("grader", why))
         return replace(
             known, verdict="errored", grades=(broken,), grading=self._number,

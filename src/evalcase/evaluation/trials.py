@@ -3,40 +3,56 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
-from functools import partial
+from collections.abc import Awaitable, Callable, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from evalcase.evaluation.plan import Plan
 from evalcase.grade.apply import Graded, grade_answer
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
+from evalcase.model.conversation import join_turns
 from evalcase.model.failure import Failure
 from evalcase.model.finding import Unfit
 from evalcase.model.grader import Context, NamedGrader
 from evalcase.model.question import Question
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
 from evalcase.model.trial import Trial
 from evalcase.record.cap import TooLargeError, cap_answer
 from evalcase.run.gate import Asked, Gate
 from evalcase.run.hashes import hash_grading, hash_question
+from evalcase.run.opening import CLOSE_S
 from evalcase.run.question import question_of
 from evalcase.run.schedule import Engine
 from evalcase.suites.attached import AttachedFiles
 from evalcase.system.guests import Guests
 
+if TYPE_CHECKING:
+    from evalcase.evaluation.conversations import Conversations, Judged
+
 MAX_ANSWER_BYTES = 10_000_000
 """How much of each text of an answer is kept; a longer one is cut, and marked as such."""
+
+
+class UnaskedTurnsError(Exception):
+    """Turns were left out after one that failed, and by now it passes: nobody knows the rest."""
 
 
 class Trials:
     """Makes results of trials."""
 
-    def __init__(self, plan: Plan, engine: Engine, gate: Gate, guests: Guests, run_id: str) -> None:
+    def __init__(
+        self, plan: Plan, engine: Engine, gate: Gate, guests: Guests, run_id: str,
+        lose: Callable[[Trial, float], None],
+    ) -> None:  # fmt: skip
+        """`lose` is told of money that was spent on what has no result."""
         self._plan = plan
         self._engine = engine
         self._gate = gate
         self._guests = guests
         self._run_id = run_id
+        self._lose = lose
         self._files = AttachedFiles(plan.world.cwd)
         self._capped = plan.options.max_cost_usd is not None
 
@@ -49,13 +65,15 @@ class Trials:
 
     def hash_grading(self, case: Case) -> str:
         graders = self._plan.graders
-        return hash_grading(case, graders.prints_of(graders.of(case)))
+        return hash_grading(case, graders.prints_of(graders.of_all(case)))
 
     async def run(self, trial: Trial) -> Result:
         """Ask, and grade what is answered."""
         case, started = trial.case, self._plan.world.stamp()
         if case.skip:
             return self._skipped(trial, started)
+        if case.is_conversation:
+            return await self._converse(trial, started)
         has_parts = case.has_parts
         files = self._files.find(trial.suite, case) if has_parts else {}
         question = self._question(trial, files)
@@ -65,12 +83,14 @@ class Trials:
             asked = await self._gate.ask(trial.target, question, case.timeout_s)
         if asked.interrupted and self._engine.interrupted:
             raise asyncio.CancelledError  # it has no result, and is run again by `resume`
+        if self._plan.targets[trial.target].traits.holds_sessions:
+            await self._end_session(trial.target, question.session)
         answer, failure = self._kept(asked)
         graders = self._plan.graders.of(case)
         graded = Graded("errored", ())
         if answer is not None:
             self._look_at_cost(trial, answer)
-            graded = await self._grade(trial, question, answer, graders, asked.duration_s)
+            graded = await self._grade(case, question, answer, graders, asked.duration_s)
         return Result(
             trial.key, self.hash_question(trial, has_parts), graded.verdict, answer, graded.grades,
             failure, asked.attempts, started, round(asked.duration_s, 6),
@@ -79,27 +99,76 @@ class Trials:
             1, trial.repeats, case.pass_rate, trial.number,
         )  # fmt: skip
 
+    async def _converse(self, trial: Trial, started: str) -> Result:
+        """The same for a case that is asked in turns."""
+        from evalcase.evaluation.conversations import Judged
+        from evalcase.run.conversation import Talk
+
+        case, has_parts = trial.case, trial.case.has_parts
+        files = self._files.find(trial.suite, case) if has_parts else {}
+        question = self._question(trial, files)
+        # Where it was begun before, and nobody knows how far it came, it is another one.
+        question = replace(
+            question, session=f"{question.session}-{self._plan.world.entropy(4).hex()}"
+        )
+        if isinstance(files, Unfit):
+            why = Failure("exception", files.message)
+            talk, judged = Talk(failure=why), Judged("errored", ())
+        else:
+            talk, judged = await self._conversations.hold(trial, question)
+        if talk.interrupted and self._engine.interrupted:
+            raise asyncio.CancelledError  # as above
+        answer = join_turns(talk.exchanges) if talk.failure is None else None
+        turns = [each.turn for each in talk.exchanges] if answer is not None else ()
+        return Result(
+            trial.key, self.hash_question(trial, has_parts), judged.verdict, answer, judged.grades,
+            talk.failure, 1 + len(talk.retried), started, round(talk.duration_s, 6), talk.retried,
+            self.hash_grading(case), 1, trial.repeats, case.pass_rate, trial.number,
+            tuple(turns), talk.ending,
+        )  # fmt: skip
+
+    @cached_property
+    def _conversations(self) -> Conversations:
+        from evalcase.evaluation.conversations import Conversations
+
+        return Conversations(
+            self._gate, self._plan.graders, self._grade, self._keep_turn, self._end_session,
+            self._lose,
+        )  # fmt: skip
+
+    async def _end_session(self, target: str, session: str) -> None:
+        if self._plan.targets[target].traits.holds_sessions:
+            error = await self._gate.end_session(target, session, CLOSE_S)
+            if error is not None:
+                self._plan.warn(f"`{target}`: tear-down of a session failed: {error!r}")
+
     async def regrade(self, trial: Trial, known: Result, grading: int) -> Result:
-        """Grade an answer again, by what the case says now. No target is asked for it."""
-        graders = self._plan.graders.of(trial.case)
+        """Grade an answer again, by what the case says now. No target is asked for it.
+
+        Raise UnaskedTurnsError where turns have to be asked for it that never were.
+        """
         assert known.answer is not None
         case = trial.case
         files = self._files.find(trial.suite, case) if case.has_parts else {}
         question = self._question(trial, files)
-        graded = await self._grade(trial, question, known.answer, graders, known.duration_s)
-        return Result(
-            known.key, known.question_hash, graded.verdict, known.answer, graded.grades, None,
-            known.attempts, known.started_at, known.duration_s, known.retried,
-            self.hash_grading(trial.case), grading, trial.repeats, trial.case.pass_rate,
-            trial.number,
+        graded: Graded | Judged
+        if case.is_conversation:
+            graded = await self._conversations.judge_again(case, question, known)
+        else:
+            graders = self._plan.graders.of(case)
+            graded = await self._grade(case, question, known.answer, graders, known.duration_s)
+        return replace(
+            known, verdict=graded.verdict, grades=graded.grades, failure=None,
+            grading_hash=self.hash_grading(case), grading=grading, repeats=trial.repeats,
+            pass_rate=case.pass_rate, number=trial.number,
         )  # fmt: skip
 
     def _grade(
-        self, trial: Trial, question: Question, answer: Answer, graders: Sequence[NamedGrader],
+        self, case: Case, question: Question, answer: Answer, graders: Sequence[NamedGrader],
         duration_s: float,
     ) -> Awaitable[Graded]:  # fmt: skip
         asker = partial(self._gate.ask_for_grader, within=question)
-        context = Context(trial.case, question, answer, asker=asker, duration_s=duration_s)
+        context = Context(case, question, answer, asker=asker, duration_s=duration_s)
         limit_s = self._plan.config.grader_timeout_s
         only_these = self._plan.graders.only_given
         return grade_answer(context, graders, self._guests, limit_s, only_these=only_these)
@@ -118,6 +187,13 @@ class Trials:
             except TooLargeError as error:
                 failure = Failure("protocol", str(error), {"output": error.excerpt})
         return None, failure
+
+    def _keep_turn(self, asked: Asked) -> Answer | Failure:
+        answer, failure = self._kept(asked)
+        if answer is None:
+            assert failure is not None
+            return failure
+        return answer
 
     def _skipped(self, trial: Trial, started: str) -> Result:
         reason = trial.case.skip if isinstance(trial.case.skip, str) else "skipped"

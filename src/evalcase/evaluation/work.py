@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Iterator, Mapping, Sequence
 
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.evaluation.plan import Plan
-from evalcase.evaluation.trials import Trials
+from evalcase.evaluation.trials import Trials, UnaskedTurnsError
 from evalcase.model.codec import encode
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result, Verdict
@@ -22,6 +22,9 @@ from evalcase.record.reader import read_result_at
 from evalcase.record.session import Session
 from evalcase.run.plan import plan_trials
 from evalcase.run.schedule import Engine
+
+_SCRUBBED = "was recorded without a secret that was in it"
+_UNASKED = "lacks turns that were left out after one that failed"
 
 
 class Work:
@@ -102,16 +105,19 @@ class Work:
             before = read_result_at(self._run.journal, file, known.answer_at, known.grading_at)
         if self._must_grade(trial, known):
             if before.answer is not None and before.answer.scrubbed:
-                return await self._ask_again(trial)
-            return await self._trials.regrade(trial, before, self._grading)
+                return await self._ask_again(trial, _SCRUBBED)
+            try:
+                return await self._trials.regrade(trial, before, self._grading)
+            except UnaskedTurnsError:
+                return await self._ask_again(trial, _UNASKED)
         # The verdict stands; but of how many trials it is one, and how many must pass, has changed.
         return replace(before, repeats=trial.repeats, pass_rate=trial.case.pass_rate)
 
-    async def _ask_again(self, trial: Trial) -> Result:
-        """Without the secret that was in it, an answer is another one: no verdict on it holds."""
+    async def _ask_again(self, trial: Trial, why: str) -> Result:
+        """Where no verdict on the answer that there is would hold."""
         self._plan.warn(
-            f"the answer to case {trial.case.id} was recorded without a secret that was in it, and "
-            "can't be graded again: the target is asked again"
+            f"the answer to case {trial.case.id} {why}, and can't be graded again: the target is "
+            "asked again"
         )
         del self._regrading[trial.key]
         self._session.replaced = True

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from math import fsum
 
-from evalcase.model.answer import Answer, Usage
+from evalcase.model.answer import Answer, sum_usage
 from evalcase.model.grade import Grade
 from evalcase.model.grader import Asker, Usable
 from evalcase.model.json_value import JSON
@@ -47,24 +47,8 @@ class Asking:
         return replace(
             grade,
             asked=len(costs),
-            usage=_sum_usage([answer.usage for answer in self._answers]),
+            usage=sum_usage([answer.usage for answer in self._answers]),
             cached=sum(answer.cached for answer in self._answers),
             asking_s=round(self._seconds, 6),
             cost_usd=fsum(known) if len(known) == len(costs) else None,
         )
-
-
-def _sum_usage(several: list[Usage | None]) -> Usage | None:
-    """Tokens of all answers; None for a kind of which some answer didn't say."""
-    if any(usage is None for usage in several):
-        return None
-    usages = [usage for usage in several if usage is not None]
-    return Usage(
-        _sum([usage.input_tokens for usage in usages]),
-        _sum([usage.output_tokens for usage in usages]),
-        _sum([usage.cached_tokens for usage in usages]),
-    )
-
-
-def _sum(counts: list[int | None]) -> int | None:
-    return None if any(count is None for count in counts) else sum(filter(None, counts))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message, ToolCall
@@ -51,15 +52,23 @@ class Answer:
     that, and can't be graded so again."""
     earlier: Earlier | None = None
     """What it took then, where it comes from a cache, a record or a file of answers."""
+    last_at: int = 0
+    """Where in its messages the last turn of a conversation is answered. Those before it are what
+    was said earlier, by both sides; what isn't said in turns has none."""
 
     @classmethod
     def of_text(cls, text: str) -> Answer:
         return cls((Message({"role": "assistant", "content": text}),))
 
     @property
+    def last(self) -> tuple[Message, ...]:
+        """The messages that answer what was said last: all of them, but for a conversation."""
+        return self.messages[self.last_at :] if self.last_at else self.messages
+
+    @property
     def content(self) -> JSON:
         """The content of the last assistant message that has any; None where there is none."""
-        for message in reversed(self.messages):
+        for message in reversed(self.last):
             if message.role == "assistant" and message.content is not None:
                 return message.content
         return None
@@ -67,7 +76,7 @@ class Answer:
     @property
     def text(self) -> str:
         """The answer as text: parts as their joined text, other data as JSON."""
-        for message in reversed(self.messages):
+        for message in reversed(self.last):
             if message.role == "assistant" and message.content is not None:
                 text = message.text
                 return text if text is not None else json.dumps(message.content, ensure_ascii=False)
@@ -84,3 +93,19 @@ class Answer:
 
         said = json.dumps(self.messages, sort_keys=True, separators=(",", ":"))
         return sha256(said.encode()).hexdigest()[:16]
+
+
+def sum_usage(several: Sequence[Usage | None]) -> Usage | None:
+    """Tokens of all answers; None for a kind of which some answer didn't say."""
+    usages = [usage for usage in several if usage is not None]
+    if not usages or len(usages) < len(several):
+        return None
+    return Usage(
+        _sum([usage.input_tokens for usage in usages]),
+        _sum([usage.output_tokens for usage in usages]),
+        _sum([usage.cached_tokens for usage in usages]),
+    )
+
+
+def _sum(counts: Sequence[int | None]) -> int | None:
+    return None if any(count is None for count in counts) else sum(filter(None, counts))

@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 from evalcase.model.json_value import JSON, fresh, same
 from evalcase.model.message import Message
 
+_OF_ALL_TURNS = ("id", "tags", "metadata", "skip", "conversation_id")
+
 
 class Case:
     """What goes in, what should come out and how to judge it: one exact form of it.
@@ -35,8 +37,8 @@ class Case:
 
     @property
     def input(self) -> tuple[Message, ...]:
-        """The messages that the target is given."""
-        return tuple([Message.copy_of(message) for message in self._data["input"]])
+        """The messages that the target is given; of a conversation, those before its turns."""
+        return tuple([Message.copy_of(message) for message in self._data.get("input", ())])
 
     @property
     def expected_output(self) -> tuple[Message, ...]:
@@ -57,10 +59,41 @@ class Case:
     @property
     def has_parts(self) -> bool:
         """Whether some content is more than text, and so may name files."""
-        for message in self._data["input"]:
+        for message in self.written_messages:
             if isinstance(message.get("content"), list | dict):
                 return True
         return False
+
+    @property
+    def written_messages(self) -> list[dict[str, Any]]:
+        """Every message that it has for a target, those of its turns included, as data."""
+        input: list[dict[str, Any]] = self._data.get("input", [])
+        turns = self._data.get("turns")
+        if turns is None:
+            return input
+        return [*input, *[message for turn in turns for message in turn["input"]]]
+
+    @property
+    def is_conversation(self) -> bool:
+        """Whether a target is asked more than once in a trial of it."""
+        return "turns" in self._data or "user" in self._data
+
+    @property
+    def turns(self) -> tuple[Case, ...]:
+        """Each turn as a case of its own, with its input and what is expected of its answer; empty
+        where there are none. What is said of the whole holds for each of them."""
+        of_all = {name: self._data[name] for name in _OF_ALL_TURNS if name in self._data}
+        return tuple([Case({**of_all, **turn}) for turn in self._data.get("turns", ())])
+
+    @property
+    def stops_on_failure(self) -> bool:
+        """Whether the turns after one that failed are not asked."""
+        return "stop_on_failure" in self._data
+
+    @property
+    def graded_parts(self) -> tuple[Case, ...]:
+        """All that is graded by itself: the whole, and each of its turns."""
+        return (self, *self.turns) if "turns" in self._data else (self,)
 
     @property
     def description(self) -> str | None:

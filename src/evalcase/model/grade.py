@@ -54,6 +54,8 @@ class Grade:
     stands: bool = False
     """Whether it failed because there was nothing to look at, or no clear verdict: a grader that is
     made of others, and has `not: true`, can't turn that round either."""
+    turn: int | None = None
+    """Which turn of a conversation it is of, from 1; None where it is of the whole."""
 
 
 def mean_score(grades: Sequence[Grade]) -> float | None:

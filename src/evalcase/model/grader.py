@@ -66,6 +66,11 @@ class Context:
     """What is graded in place of the whole answer, where the grader was told a `path`."""
 
     @property
+    def messages(self) -> tuple[Message, ...]:
+        """All that was said: what was asked, and the answer; of a conversation, every turn."""
+        return (*self.question.messages, *self.answer.messages)
+
+    @property
     def text(self) -> str:
         """The text that is graded: of the answer, or of the part of it that a `path` leads to."""
         if self.part is None:

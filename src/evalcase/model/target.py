@@ -10,7 +10,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import Number, Text
+from evalcase.model.shape import Flag, Number, Text
 
 Warn: TypeAlias = Callable[[str], None]
 
@@ -29,6 +29,13 @@ class TargetOptions:
         "How many trials of it are under way at once, at most.",
         default=None,
         elsewhere=("max_concurrency", "parallel", "threads"),
+    )
+    stateless: bool | None = option(
+        Flag(),
+        "Whether an answer rests on the messages alone, and not on what was asked in its session "
+        "before.",
+        default=None,
+        elsewhere=("stateful",),
     )
 
 
@@ -74,6 +81,8 @@ class Traits:
     plan: Callable[[Question], Awaitable[Answer]] | None = None
     """In place of `answer`, where all that there is to do is done in a thread: what it gives can't
     harm who waits for it, and needs no task of its own."""
+    holds_sessions: bool = False
+    """Whether it holds something for each session, and has to be told when one is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +111,10 @@ class Target(Protocol):
     async def answer(self, question: Question) -> Answer:
         """Answer one question. Raise TargetError; code of the user may raise anything."""
         ...
+
+    async def end_session(self, session: str) -> None:
+        """Let go of what is held for a session that is over; for those that hold any."""
+        del session
 
     async def close(self) -> None:
         """Tear down, once, also after a failed `open` or a cancellation; in bounded time."""

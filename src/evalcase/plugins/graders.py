@@ -96,9 +96,21 @@ class Graders:
 
     def of(self, case: Case) -> Sequence[NamedGrader]:
         """The graders of a case, the built-in comparison added where nothing else compares."""
-        graders = self._given
-        if self.only_given:
-            return graders
+        return self._given if self.only_given else self._of(case, self._given)
+
+    def of_turn(self, turn: Case) -> Sequence[NamedGrader]:
+        """The same for one turn of a case. What a program adds to a case grades the whole of it."""
+        return () if self.only_given else self._of(turn, ())
+
+    def of_all(self, case: Case) -> Sequence[NamedGrader]:
+        """Those of a case and of its turns."""
+        if "turns" not in case.data:
+            return self.of(case)
+        of_turns = [named for turn in case.turns for named in self.of_turn(turn)]
+        return (*self.of(case), *of_turns)
+
+    def _of(self, case: Case, given: tuple[NamedGrader, ...]) -> Sequence[NamedGrader]:
+        graders = given
         data = case.data
         specs = data.get("graders")
         if not specs and not graders and "expected_output" in data and not case.needs_judge:

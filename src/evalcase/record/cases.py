@@ -20,9 +20,10 @@ _END = b'{"type":"end",'
 # Plain names only: an escape may stand for what can't be told from its bytes.
 _NAME = late_pattern(rb'\{"type":"case",("suite":"[^"\\]*","case":"[^"\\]*"),')
 _TYPES: dict[str, type | tuple[type, ...]] = {
-    "id": str, "description": str, "tags": list, "metadata": dict, "skip": (str, bool),
-    "conversation_id": str, "criteria": str, "rubrics": list, "graders": list, "targets": list,
-    "repeat": dict, "threshold": (int, float), "timeout_s": (int, float),
+    "id": str, "turns": list, "stop_on_failure": bool, "description": str, "tags": list,
+    "metadata": dict, "skip": (str, bool), "conversation_id": str, "criteria": str,
+    "rubrics": list, "graders": list, "targets": list, "repeat": dict, "threshold": (int, float),
+    "timeout_s": (int, float),
 }  # fmt: skip
 
 
@@ -112,9 +113,11 @@ def _number(line: bytes) -> int:
 def is_case(data: dict[str, Any]) -> bool:
     """Whether data of a row can be taken for a case: it may come from anyone."""
     fits = all(isinstance(data[name], kind) for name, kind in _TYPES.items() if name in data)
+    turns = data.get("turns", ()) if fits else ()
     return (
         fits and _is_repeat(data.get("repeat", {}))
-        and _are_messages(data.get("input"))
+        and _are_messages(data.get("input", [] if turns else None))
+        and all(isinstance(each, dict) and "turns" not in each and is_case(each) for each in turns)
         and _are_messages(data.get("expected_output", []))
         and all(isinstance(each, dict) for each in data.get("rubrics", ()))
         and all(isinstance(each, dict) for each in data.get("graders", ()))

@@ -26,6 +26,7 @@ from evalcase.record.outline import (
     VERDICTS,
     Begun,
     Ended,
+    Lost,
     Outline,
     read_outlines,
 )
@@ -102,6 +103,8 @@ class Index:
         # grading, place, verdict, pass rate, cost of grading, repeats
         self._regraded = Table("QQBddI")
         self._spent = array("d")
+        self._lost = array("d")
+        """What was spent on trials, and bought no answer that counts."""
         self._repeats = False
         self._rows = 0
 
@@ -147,6 +150,8 @@ class Index:
                     self._take_back()
             elif self._is_past:
                 continue
+            elif isinstance(outline, Lost):
+                self._lost.append(outline.cost_usd)
             elif isinstance(outline, Ended):
                 self._replaced.clear()
                 self.ended = outline.trials
@@ -239,6 +244,7 @@ class Index:
     def tally(self) -> Tally:
         """Each trial counted once."""
         tally = Tally()
+        tally.lose(self._lost)
         if not (self._repeats or self._spent or len(self._regraded)):
             alike = Counter((row[_VERDICT], row[1 + _ANSWERED]) for row in self._results)
             for (verdict, answered), trials in alike.items():

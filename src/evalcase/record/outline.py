@@ -17,6 +17,7 @@ from evalcase.text.late_pattern import late_pattern
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 RESULT, REGRADED, CHANGED, GRADING, END = "result", "regraded", "target", "grading", "end"
+LOST = "lost"
 _SKIPPED = b'{"type":"case",'
 _VERDICTS: dict[bytes, Verdict] = {verdict.encode(): verdict for verdict in VERDICTS}
 _MOST_USD = 1e15
@@ -62,6 +63,16 @@ class Ended(NamedTuple):
     """How many trials had a result, where it says so."""
 
 
+class Lost(NamedTuple):
+    """That money was spent on a trial, and bought no answer that counts."""
+
+    cost_usd: float
+
+
+Counting = Outline | Changed | Begun | Ended | Lost
+"""What a row says that counts."""
+
+
 class Placed(NamedTuple):
     """A row, and where it stands."""
 
@@ -72,7 +83,7 @@ class Placed(NamedTuple):
     row: dict[str, Any]
 
 
-def read_outlines(lines: JournalLines) -> Iterator[tuple[int, Outline | Changed | Begun | Ended]]:
+def read_outlines(lines: JournalLines) -> Iterator[tuple[int, Counting]]:
     """Every row that counts trials, or says who answers or which grading they are of; with the
     byte at which it begins. Cases, the most of a journal, are not even looked at, and of most
     results only how they begin and end."""
@@ -81,7 +92,7 @@ def read_outlines(lines: JournalLines) -> Iterator[tuple[int, Outline | Changed 
         begins, at = at, lines.size
         if line.startswith(_SKIPPED):
             continue
-        outline: Outline | Changed | Begun | Ended | None
+        outline: Counting | None
         try:
             outline = glance_at(line)
             if outline is None:
@@ -185,6 +196,18 @@ def _changed(row: dict[str, Any]) -> Changed:
     return Changed(target, decode(TargetVersion, row["version"]))
 
 
+def lost_row(key: TrialKey, spent_usd: float) -> dict[str, Any]:
+    """The row that says so."""
+    return {"type": LOST, **key._asdict(), "cost_usd": spent_usd}
+
+
+def _lost(row: dict[str, Any]) -> Lost:
+    spent = _money(row["cost_usd"])
+    if spent is None:
+        raise TypeError("cost_usd is missing")
+    return Lost(spent)
+
+
 def _money(value: object) -> float | None:
     if value is not None and (type(value) not in (int, float) or not abs(value) < _MOST_USD):  # type: ignore[arg-type]
         raise ValueError("cost_usd is no amount of money")
@@ -204,10 +227,11 @@ def _share(value: object) -> float:
     return float(value)  # type: ignore[arg-type]
 
 
-_READERS: dict[object, Callable[[dict[str, Any]], Outline | Changed | Begun | Ended]] = {
+_READERS: dict[object, Callable[[dict[str, Any]], Counting]] = {
     RESULT: outline_of,
     REGRADED: outline_of,
     CHANGED: _changed,
+    LOST: _lost,
     GRADING: lambda row: Begun(_count(row, "number")),
     END: lambda row: Ended(_count(row, "trials", 0) if row.get("trials") is not None else None),
 }

@@ -7,6 +7,7 @@ from io import BufferedReader
 from typing import TypeVar
 
 from evalcase.model.codec import decode
+from evalcase.model.conversation import split_turns
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Regraded, Result
 from evalcase.record.index import Index, read_index
@@ -31,6 +32,8 @@ def read_results_of(path: str, index: Index) -> Iterator[Result]:
 def read_result_at(path: str, file: BufferedReader, answer_at: int, grading_at: int) -> Result:
     """The result whose answer and grading stand at two places of an open journal."""
     result = _decode_at(path, file, answer_at, Result)
+    if result.turns:
+        _check_turns(path, file, answer_at, result)
     if grading_at == answer_at:
         return result
     again = _decode_at(path, file, grading_at, Regraded)
@@ -38,6 +41,16 @@ def read_result_at(path: str, file: BufferedReader, answer_at: int, grading_at: 
         result, verdict=again.verdict, grades=again.grades, grading=again.grading,
         grading_hash=again.grading_hash, pass_rate=again.pass_rate, repeats=again.repeats,
     )  # fmt: skip
+
+
+def _check_turns(path: str, file: BufferedReader, at: int, result: Result) -> None:
+    """Raise RecordError if the turns of a conversation are not those of its answer."""
+    try:
+        if result.answer is None:
+            raise ValueError("it has turns, and no answer")
+        split_turns(result.answer, result.turns)
+    except ValueError as error:
+        raise damaged(path, line_number(file, at), f"is no result: {error}") from error
 
 
 def _decode_at(path: str, file: BufferedReader, at: int, wanted: type[T]) -> T:

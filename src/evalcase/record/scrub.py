@@ -94,6 +94,8 @@ def _scrub_case(data: dict[str, Any], known: Known) -> dict[str, Any]:
     clean = {name: known.data(data[name]) for name in _OF_CASE if name in data}
     if "graders" in data:
         clean["graders"] = [_scrub_grader(grader, known) for grader in data["graders"]]
+    if "turns" in data:
+        clean["turns"] = [_scrub_case(turn, known) for turn in data["turns"]]
     return {**data, **clean}
 
 

@@ -22,6 +22,7 @@ from evalcase.model.totals import Totals
 from evalcase.model.trial import Trial
 from evalcase.record.cases import case_row
 from evalcase.record.journal import Journal
+from evalcase.record.outline import lost_row
 from evalcase.record.tally import Tally
 from evalcase.text.journal_row import encode_row
 
@@ -100,6 +101,11 @@ class Session:
     def note(self, row: dict[str, Any]) -> None:
         """Write a row that nobody waits for."""
         self._journal.append(row, _nothing)
+
+    def lose(self, trial: Trial, spent_usd: float) -> None:
+        """Note what was spent on a trial, and bought no answer that counts."""
+        self.note(lost_row(trial.key, spent_usd))
+        self._tally.lose([spent_usd])
 
     def totals(self) -> Totals | None:
         """What all comes to; None if only the journal can say."""

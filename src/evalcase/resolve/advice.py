@@ -48,7 +48,7 @@ def advise(data: dict[str, Any], path: KeyPath, written: Written, findings: Find
             message = "this case has nothing to grade, so it can never pass"
             findings.add("nothing-to-grade", path, message, _what_to_add(data.get("metadata", {})))
         elif "skip" not in data:
-            _advise_reference(graders, path, findings)
+            advise_reference(graders, path, findings)
         return
     if _is_compared_whole(expected):
         return
@@ -85,7 +85,7 @@ def _what_to_add(metadata: Mapping[str, Any]) -> str:
 _GRADED = ("expected_output", "criteria", "rubrics", "graders")
 
 
-def _advise_reference(
+def advise_reference(
     graders: Sequence[Mapping[str, Any]], path: KeyPath, findings: Findings
 ) -> None:
     """A grader that compares with `expected_output` has nothing to compare where there is none."""

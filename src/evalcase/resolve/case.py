@@ -20,7 +20,7 @@ from evalcase.resolve.fields import CASE_FIELDS, CASE_ORDER
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.messages import read_expected_output, read_input
-from evalcase.resolve.names import CASE, NOWHERE_ELSE, Vocabulary, settle
+from evalcase.resolve.names import CASE, NOWHERE_ELSE, Named, Vocabulary, settle
 from evalcase.resolve.suite_fields import NOTHING_SHARED, Shared
 from evalcase.resolve.values import READERS
 
@@ -37,9 +37,7 @@ def resolve_case(
 ) -> Case | None:
     """The case that `raw` stands for; None, with findings, where it has errors."""
     if type(raw) is not dict:
-        findings.case = None
-        findings.add("wrong-type", path, f"a case is a mapping, not {kind(raw)}", _hint(raw, path))
-        return None
+        return _report_no_case(raw, path, findings)
     errors = findings.errors
     id = raw.get("id")
     findings.case = id = id if type(id) is str and id and not id.isspace() else None
@@ -49,6 +47,8 @@ def resolve_case(
     has_more = len(raw) != 3 or "input" not in raw or "expected_output" not in raw or id is None
     if has_more and not raw.keys() <= _FIELDS:
         values, where = settle(raw, path, vocabulary, findings)
+    if has_more and not _IN_TURNS.isdisjoint(values) and _is_spoken(values):
+        return _resolve_conversation(Named(values, where), path, findings, ids, shared)
     input_at = path + where.get("input", _INPUT) if where else path + _INPUT
     expected_at = path + where.get("expected_output", _EXPECTED) if where else path + _EXPECTED
 
@@ -64,14 +64,14 @@ def resolve_case(
         expected = read_expected_output(expected, expected_at, findings)
 
     if id is None:
-        id = _make_id(values.get("id"), path, messages, ids, findings)
+        id = make_id(values.get("id"), path, messages, ids, findings)
     elif not ids.claim(id):
         findings.add("duplicate-id", (*path, "id"), f"the id `{id}` is taken")
     data: dict[str, Any] = {"id": id, "input": messages}
     if expected is not None:
         data["expected_output"] = expected
     if has_more:
-        _read_the_rest(values, where, path, data, findings)
+        read_the_rest(values, where, path, data, findings)
     if shared is not NOTHING_SHARED and messages is not None:
         shared.add_to(data, own_graders_only=values.get("suite_graders") is False)
     if findings.doubts is not NO_DOUBTS:
@@ -100,6 +100,29 @@ def resolve_case(
     return case if findings.errors == errors else None
 
 
+_IN_TURNS = frozenset({"turns", "stop_on_failure"})
+
+
+def _is_spoken(values: dict[str, Any]) -> bool:
+    """Whether a case says anything of a conversation; null says nothing."""
+    return any(values.get(name) is not None for name in _IN_TURNS)
+
+
+def _resolve_conversation(
+    named: Named, path: KeyPath, findings: Findings, ids: Ids, shared: Shared
+) -> Case | None:
+    # Most suites have none, and need not wait for what it takes to read them.
+    from evalcase.resolve.conversation import resolve_conversation
+
+    return resolve_conversation(named, path, findings, ids, shared)
+
+
+def _report_no_case(raw: Any, path: KeyPath, findings: Findings) -> Case | None:
+    findings.case = None
+    findings.add("wrong-type", path, f"a case is a mapping, not {kind(raw)}", _hint(raw, path))
+    return None
+
+
 def _hint(raw: Any, path: KeyPath) -> str | None:
     """What to write where something stands that is no case."""
     if type(raw) is list and not path:
@@ -112,7 +135,7 @@ _INPUT = ("input",)
 _EXPECTED = ("expected_output",)
 
 
-def _make_id(
+def make_id(
     id: Any, path: KeyPath, messages: list[dict[str, Any]] | None, ids: Ids, findings: Findings
 ) -> str | None:
     """An id for a case that has none; None, with a finding, where it has one that is no id."""
@@ -132,7 +155,7 @@ def _make_id(
     return None
 
 
-def _read_the_rest(
+def read_the_rest(
     values: dict[str, Any],
     where: dict[str, KeyPath],
     path: KeyPath,

@@ -18,7 +18,11 @@ def look_into(
 ) -> None:
     """Look at a case in canonical form, and at its `expected_output` as it was written."""
     doubts = findings.doubts
-    if doubts.deep and data["input"] is not None and depth(data, _DEEPEST_CASE) > _DEEPEST_CASE:
+    if (
+        doubts.deep
+        and data.get("input", ()) is not None
+        and depth(data, _DEEPEST_CASE) > _DEEPEST_CASE
+    ):
         message = f"the canonical form of this case is nested more than {MAX_DEPTH} deep"
         hint = "what `evalcase show` prints of it can't be read as an eval file again"
         findings.add("nearly-too-deep", path, message, hint)

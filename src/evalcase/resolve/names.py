@@ -17,6 +17,7 @@ from evalcase.resolve.fields import (
     RESERVED,
     SUITE_ALIASES,
     SUITE_FIELDS,
+    TURN_FIELDS,
 )
 from evalcase.resolve.findings import Findings
 from evalcase.text.suggest import describe_foreign_letter, nearest_field, suggest
@@ -28,12 +29,15 @@ class Vocabulary(NamedTuple):
     what: str
     fields: tuple[str, ...]
     aliases: dict[str, str]
+    groups: bool = True
+    """Whether it may have the deprecated grouping."""
 
 
 CASE = Vocabulary("a case", CASE_FIELDS, CASE_ALIASES)
 SUITE = Vocabulary("a suite", SUITE_FIELDS, SUITE_ALIASES)
 LONE_CASE = Vocabulary("a case", (*CASE_FIELDS, "$schema"), CASE_ALIASES)
 """A file that is itself one case may name its schema for the editor."""
+TURN = Vocabulary("a turn", TURN_FIELDS, CASE_ALIASES, groups=False)
 
 
 class Named(NamedTuple):
@@ -59,12 +63,12 @@ def settle(raw: dict[str, Any], base: KeyPath, vocabulary: Vocabulary, findings:
         if name in fields:
             if value is not None:
                 named.values[name] = value
-        elif name not in aliases and name != EXECUTION:
+        elif name not in aliases and (name != EXECUTION or not vocabulary.groups):
             _check_foreign(name, raw, base, vocabulary, findings)
     for name in raw:
         if name in aliases:
             _settle_alias(raw, name, aliases[name], base, named, findings)
-    if EXECUTION in raw:
+    if EXECUTION in raw and vocabulary.groups:
         in_case = vocabulary is not SUITE
         _settle_execution(raw[EXECUTION], (*base, EXECUTION), named, in_case, findings)
         if in_case and named.where.get("graders", ())[:1] == (EXECUTION,):
@@ -90,7 +94,7 @@ def _check_foreign(
         message = f"`{name}` is reserved for a later version and doesn't work yet"
         findings.add("reserved-field", path, message, at="key")
         return
-    guess = _guess(name, vocabulary is SUITE)
+    guess = _guess(name, vocabulary.what)
     hint = guess and f"did you mean `{guess}`?"
     if vocabulary is SUITE and (name in CASE_FIELDS or name in CASE_ALIASES):
         hint = "it belongs to a case, one level below"
@@ -99,6 +103,8 @@ def _check_foreign(
             hint = "a case holds no cases; a file with `cases` is a suite"
         elif name in SUITE_FIELDS or name in SUITE_ALIASES:
             hint = hint or "it belongs to the suite, beside `cases`"
+    if vocabulary is TURN and (name in CASE_FIELDS or name == EXECUTION):
+        hint = "it belongs to the case, beside `turns`"
     hint = _hint_in_milliseconds(name, raw[name]) or hint or _ELSEWHERE
     message = f"`{name}` is not a field of {vocabulary.what}{describe_foreign_letter(name)}"
     taken = guess is None or guess in raw or findings.suggested(guess, base)
@@ -120,10 +126,13 @@ def _hint_in_milliseconds(name: str, value: Any) -> str | None:
     return f"write `timeout_s: {value / 1000:g}`: it counts seconds, and not milliseconds"
 
 
+_BY_WHAT = {each.what: each for each in (CASE, SUITE, TURN)}
+
+
 @lru_cache(1000)
-def _guess(name: str, in_suite: bool) -> str | None:
+def _guess(name: str, what: str) -> str | None:
     """Remembered, because one mistake is often made in every case of a file."""
-    vocabulary = SUITE if in_suite else CASE
+    vocabulary = _BY_WHAT[what]
     return nearest_field(name, vocabulary.fields, vocabulary.aliases)
 
 

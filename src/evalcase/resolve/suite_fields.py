@@ -27,7 +27,7 @@ class Shared(NamedTuple):
     def add_to(self, data: dict[str, Any], own_graders_only: bool) -> None:
         """Complete the data of a case, in canonical order."""
         if self.messages:
-            data["input"] = [*self.messages, *data["input"]]
+            data["input"] = [*self.messages, *data.get("input", ())]
         own = {name: data.pop(name) for name in CASE_ORDER if name in data}
         if self.graders and not own_graders_only:
             own["graders"] = [*self.graders, *own.get("graders", ())]

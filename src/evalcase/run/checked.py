@@ -36,7 +36,7 @@ def _is_one_text(answer: Answer) -> bool:
         and type(messages[0]) is Message and _is_usual(messages[0])
         and answer.usage is None and answer.cost_usd is None and answer.model is None
         and answer.asked_as is None and answer.earlier is None
-        and answer.truncated is answer.cached is answer.scrubbed is False
+        and answer.truncated is answer.cached is answer.scrubbed is False and answer.last_at == 0
     )  # fmt: skip
 
 
@@ -59,6 +59,8 @@ def _fault_of(answer: Answer) -> str | None:
 
 def _fault_of_rest(answer: Answer) -> str | None:
     """Whether the record could be read again with all the rest of it."""
+    if answer.last_at != 0:
+        return f"`last_at` is {answer.last_at!r:.60}, which is for evalcase to say"
     if answer == Answer(answer.messages, answer.usage, answer.cost_usd):
         return None
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from hashlib import sha256
 from inspect import isawaitable
 from json import dumps
@@ -43,6 +43,8 @@ class Asked(NamedTuple):
     """What the attempts before it came to."""
     interrupted: bool = False
     """Whether it was ended by Ctrl-C, so that nothing is known of it."""
+    again_in_s: float | None = None
+    """How long to wait until its conversation may be begun again; None if it may not."""
 
 
 class Patience(Protocol):
@@ -102,6 +104,39 @@ class Gate:
         if target is not None and self._store is None:
             return self._ask(name, target, question, timeout_s, self._patience)
         return self._look_up(name, question, timeout_s, self._patience)
+
+    async def ask_turn(
+        self, name: str, question: Question, timeout_s: float | None, begun: int
+    ) -> Asked:
+        """One turn of a conversation that was begun so often. A stateless target is asked again as
+        it always is. Any other is called once: what it remembers of a call that failed nobody
+        knows, so that only the whole conversation can be had again."""
+        target = await self._targets.find(name)
+        if target.traits.stateless:
+            return await self.ask(name, question, timeout_s)
+        limit_s = self._limits.of_case(timeout_s)
+        tried = await self._attempt(name, target, question, limit_s, self._patience)
+        if tried.error is None:
+            return Asked(tried.answer, None, 1, tried.duration_s)
+        by_hand = isinstance(tried.error, KeyboardInterrupt)
+        again_in_s = self._wait(tried.error, begun)
+        return Asked(None, _failure(tried.error), 1, tried.duration_s, (), by_hand, again_in_s)
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether all has been spent that may be."""
+        return self._budget.is_spent
+
+    def rest(self, seconds: float) -> Awaitable[None]:
+        """Wait within a trial until it may be begun again."""
+        return self._patience.sleep(seconds)
+
+    async def end_session(self, name: str, session: str, limit_s: float) -> BaseException | None:
+        """Tell a target that a session is over. What it raised is returned."""
+        target = self._targets.by_name[name]
+        stay = await self._guests.run(target.end_session(session), limit_s, session)
+        late = TimeoutError(f"took more than {limit_s:g} s") if stay.is_late else None
+        return late or stay.error
 
     async def _look_up(
         self, name: str, question: Question, timeout_s: float | None, patience: Patience,

@@ -13,9 +13,9 @@ from evalcase.model.case import Case
 from evalcase.text.quick_json import compact_encoder
 
 _ASKED = ("input", "metadata", "conversation_id")
-_ASKED_ELSE = frozenset(_ASKED[1:])
+_ASKED_ELSE = frozenset({*_ASKED[1:], "turns"})
 _GRADED = ("expected_output", "criteria", "rubrics", "graders", "threshold")
-_GRADED_ELSE = frozenset(_GRADED[1:])
+_GRADED_ELSE = frozenset({*_GRADED[1:], "turns"})
 _to_json = compact_encoder(sort_keys=True)
 
 
@@ -27,6 +27,10 @@ def hash_question(case: Case, files: Mapping[str, str] | None = None) -> str:
         if text is not None:
             return _hash(text)
     asked = {name: data[name] for name in _ASKED if name in data}
+    if "turns" in data:
+        # How many of them are asked rests on whether a failure ends it.
+        asked["turns"] = [turn["input"] for turn in data["turns"]]
+        asked["stop_on_failure"] = case.stops_on_failure
     if files:
         asked["files"] = files
     return _hash(_to_json(asked))
@@ -41,6 +45,10 @@ def hash_grading(case: Case, prints: Sequence[str] = ()) -> str:
         if text is not None:
             return _hash(text)
     graded = {name: data[name] for name in _GRADED if name in data}
+    if "turns" in data:
+        graded["turns"] = [
+            {name: turn[name] for name in _GRADED if name in turn} for turn in data["turns"]
+        ]
     if prints:
         graded["code"] = list(prints)
     return _hash(_to_json(graded))

@@ -25,7 +25,7 @@ class AttachedFiles:
         if shelf is None:
             folder = os.path.dirname(os.path.join(self._cwd, suite))
             shelf = self._shelves[suite] = attachments_in(folder)
-        return shelf.find_all(case.data["input"])
+        return shelf.find_all(case.written_messages)
 
     def hashes(self, suite: str, case: Case) -> dict[str, str]:
         """A hash of each file, for the hash of a question."""

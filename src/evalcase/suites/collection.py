@@ -64,7 +64,7 @@ class HeldSuites:
         """Every case; then SuiteError if one names a file that can't be used."""
         problems = []
         for suite, case in self:
-            found = find_attachments(suite, case.data["input"]) if case.has_parts else {}
+            found = find_attachments(suite, case.written_messages) if case.has_parts else {}
             if isinstance(found, Unfit):
                 code, message, hint = found
                 problems.append(Problem(code, message, suite, hint=hint, case=case.id))

@@ -68,10 +68,11 @@ def survey_cases(
         for suite, case in found.choice.choose(checked):
             targets = named or targets_of(case, config)
             needs = _note_case(suite, case, targets, options, found)
-            if (case.needs_judge or "graders" in case.data) and not graders.only_given:
-                judges = _note_graders(case, known, needs)
-                found.judged.update((judge, target) for judge in judges for target in targets)
-            graders.want(suite, case)
+            for part in case.graded_parts:
+                if (part.needs_judge or "graders" in part.data) and not graders.only_given:
+                    judges = _note_graders(part, known, needs)
+                    found.judged.update((judge, target) for judge in judges for target in targets)
+                graders.want(suite, part)
     except ConfigError as error:
         fault = error
     except SuiteError as error:

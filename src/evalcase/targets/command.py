@@ -49,7 +49,14 @@ class CommandTarget(Target):
     def __init__(self, options: CommandOptions, surroundings: Surroundings) -> None:
         most = (options.workers or 1) if options.mode == "worker" else None
         bounds = [bound for bound in (most, options.concurrency) if bound is not None]
-        self.traits = Traits(min(bounds, default=None), caching="keyed")
+        is_worker = options.mode == "worker"
+        stateless = options.stateless
+        if stateless is None:
+            stateless = "session" not in options.template.used
+        self.traits = Traits(
+            min(bounds, default=None), caching="keyed", stateless=stateless,
+            holds_sessions=is_worker and not stateless,
+        )  # fmt: skip
         self._most_workers = most
         self._options = options
         self._surroundings = surroundings
@@ -70,7 +77,8 @@ class CommandTarget(Target):
         program = self._program
         assert program is not None, "open() comes first"
         if self._workers is not None:
-            return await self._workers.answer(question)
+            session = question.session if self.traits.holds_sessions else None
+            return await self._workers.answer(question, session)
         self._warn_of_hidden(program, question)
         with prepare_input(program, question) as given:
             most_bytes = program.max_output_bytes
@@ -86,7 +94,7 @@ class CommandTarget(Target):
             root = self._surroundings.root
             self._files = program_files(program.template.texts, program.cwd, root)
         options = asdict(self._options)
-        del options["kind"], options["concurrency"]
+        del options["kind"], options["concurrency"], options["stateless"]
         files: JSON = dict(self._files)
         return {"options": options, "files": files, "asked": describe_asked(question)}
 
@@ -94,6 +102,10 @@ class CommandTarget(Target):
         program = self._program
         assert program is not None, "open() comes first"
         return program_sources(program.template.texts, program.cwd, self._surroundings.root)
+
+    async def end_session(self, session: str) -> None:
+        if self._workers is not None:
+            self._workers.end_session(session)
 
     async def close(self) -> None:
         try:

@@ -83,7 +83,12 @@ class HttpTarget(Target):
         self._environment = surroundings.environment
         self._endpoint = make_endpoint("http", options, options.url)
         self._body = None if options.body is None else BodyTemplate(options.body)
-        self.traits = Traits(options.concurrency, self._endpoint.key_names, caching="keyed")
+        stateless = options.stateless
+        if stateless is None:
+            stateless = self._body is None or "session" not in self._body.used
+        self.traits = Traits(
+            options.concurrency, self._endpoint.key_names, stateless, caching="keyed"
+        )
         self._warned = False
         self._client: HttpClient | None = None
 
@@ -111,7 +116,11 @@ class HttpTarget(Target):
         how: list[JSON] = [options.output, options.max_output_bytes]
         paths = options.answer, options.usage, options.cost_usd
         how += [path.text if path else None for path in paths]
-        request = self._endpoint.cache_key(self._make_body(question), self._environment)
+        # A session is new each time, and decides nothing by itself.
+        body = self._make_body(replace(question, session=""))
+        if self._body is None and isinstance(body, dict):
+            del body["session"], body["turn"]
+        request = self._endpoint.cache_key(body, self._environment)
         return {"request": request, "how": how}
 
     def _make_body(self, question: Question) -> JSON:
@@ -178,7 +187,8 @@ class HttpTarget(Target):
     def _warn_of_hidden(self, question: Question) -> None:
         if self._warned or self._body is None:
             return
-        if "messages" in self._body.used or "prompt" not in self._body.used:
+        used = self._body.used
+        if "messages" in used or "session" in used or "prompt" not in used:
             return
         what = describe_hidden(question)
         if what is not None:

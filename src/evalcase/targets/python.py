@@ -13,6 +13,9 @@ at the start and left at the end, and what entering it gives is what answers. El
 `open` and `close` are called, where it has them. They run in the thread of the event loop, a sync
 tear-down in another, so that it can't hold up the end.
 
+A class whose constructor takes `session` is made, set up and torn down once for each conversation,
+and so is anything with `per_session`.
+
 Async functions share the event loop with all trials. Sync functions run in threads.
 """
 
@@ -29,7 +32,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import dataclass, replace
-from evalcase.model.shape import Anything, MapOf
+from evalcase.model.shape import Anything, Flag, MapOf
 from evalcase.model.shape_names import Reference
 from evalcase.model.target import (
     Surroundings,
@@ -51,6 +54,7 @@ from evalcase.targets.code.lifetime import (
     make_object,
 )
 from evalcase.targets.code.parameters import BoundFunction, bind_function, bind_target
+from evalcase.targets.code.sessions import Sessions, asks_for_session
 from evalcase.targets.reading.answers import read_answer
 
 
@@ -69,6 +73,9 @@ class PythonOptions(TargetOptions):
         "Keyword arguments for a class, or for a function that makes the target.",
         default=None,
         elsewhere=("args", "kwargs", "config"),
+    )
+    per_session: bool = option(
+        Flag(), "Make the class, or call the factory, once for each conversation.", default=False
     )
 
 
@@ -89,6 +96,7 @@ class PythonTarget(Target):
         self._bound: BoundFunction | None = None
         self._threads: Threads | None = None
         self._leave: Leave | None = None
+        self._sessions: Sessions | None = None
         self._sources: dict[str, str] | None = None
         self._keyed_by: Callable[[Question], JSON | Awaitable[JSON]] | None = None
 
@@ -112,8 +120,12 @@ class PythonTarget(Target):
             make_importable(self._surroundings.root)
             found = import_object(self.name, "python target", self._surroundings.root)
         self._threads = Threads("evalcase-call")
+        arguments = self._options.arguments
+        if self._options.per_session or asks_for_session(found, arguments):
+            self._open_sessions(Sessions(found, arguments, self.name, self._bind, self._threads))
+            return
         try:
-            made = await make_object(found, self._options.arguments, self.name)
+            made = await make_object(found, arguments, self.name)
             found, self._leave = await enter_object(made)
         except (ConfigError, KeyboardInterrupt):
             raise
@@ -123,13 +135,26 @@ class PythonTarget(Target):
             raise TargetError(f"python target `{self.name}`: set-up failed: {what}") from error
         self._bound = self._bind(found)
         plan = None if self._bound.is_async else self._plan
-        self.traits = replace(self.traits, plan=plan)
+        stateless = self._options.stateless
+        if stateless is None:
+            stateless = self.traits.stateless and not self._bound.sees_session
+        self.traits = replace(self.traits, plan=plan, stateless=stateless)
+
+    def _open_sessions(self, sessions: Sessions) -> None:
+        """What is asked in one session knows nothing of another; nothing is made before."""
+        sessions.check()
+        self._sessions = sessions
+        is_stateless = self._options.stateless is True
+        self.traits = replace(
+            self.traits, caching="refused", holds_sessions=True, stateless=is_stateless
+        )
 
     def _bind(self, found: Any) -> BoundFunction:  # noqa: ANN401 - an object of the user's
         if is_target(found):
-            # What a target says of itself holds, however it is named.
-            self.traits = found.traits
-            self._keyed_by = found.cache_key
+            if self._sessions is None:
+                # What a target says of itself holds, however it is named.
+                self.traits = found.traits
+                self._keyed_by = found.cache_key
             return bind_target(found.answer)
         function = getattr(found, "answer", found)
         if not callable(function):
@@ -139,30 +164,40 @@ class PythonTarget(Target):
 
     async def answer(self, question: Question) -> Answer:
         bound = self._bound
+        if self._sessions is not None:
+            bound = await self._sessions.find(question.session)
         assert bound is not None, "open() comes first"
-        if not bound.is_async:
-            return await self._plan(question)
-        if len(question.messages) > 1:
+        if self._sessions is None and len(question.messages) > 1:
             self._warn_of_hidden(question, bound)
+        if not bound.is_async:
+            return await self._call(question, bound)
         by_place, by_name = bound.arguments(question)
         return read_answer(await bound.function(*by_place, **by_name), self._surroundings.warn)
 
     def _plan(self, question: Question) -> PlainCall[Answer]:
         """The same for a plain function."""
-        bound, threads = self._bound, self._threads
+        bound = self._bound
         assert bound is not None
-        assert threads is not None
         if len(question.messages) > 1:
             self._warn_of_hidden(question, bound)
+        return self._call(question, bound)
+
+    def _call(self, question: Question, bound: BoundFunction) -> PlainCall[Answer]:
+        threads = self._threads
+        assert threads is not None
         by_place, by_name = bound.arguments(question)
         return threads.plan(self._read, bound.function, *by_place, **by_name)
 
     def _read(self, returned: object) -> Answer:
         return read_answer(returned, self._surroundings.warn)
 
+    async def end_session(self, session: str) -> None:
+        if self._sessions is not None:
+            await self._sessions.end(session)
+
     def _warn_of_hidden(self, question: Question, bound: BoundFunction) -> None:
-        """Say once what a function doesn't see."""
-        if self._warned or not bound.sees_last_only:
+        """Say once what a function doesn't see; but one that knows its session has seen it."""
+        if self._warned or not bound.sees_last_only or bound.sees_session:
             return
         self._warned = True
         hint = "a parameter named `messages`, or annotated as `Question`, would see all"
@@ -196,6 +231,8 @@ class PythonTarget(Target):
         if threads is None:
             return
         try:
+            if self._sessions is not None:
+                await self._sessions.close()
             if leave is not None:
                 await leave_object(leave, threads)
         finally:

@@ -149,7 +149,7 @@ def test_the_case_is_an_error_that_says_why(parameter: str, future: str) -> None
     assert str(caught.value) == (
         f"python target `agent:f`: its parameter `{name}` asks for the case, and what is expected "
         "must not be seen by what is tested: the annotation `Question` gives all the rest, and so "
-        "do `messages`, `files`, `metadata`, `attempt` and `session`, each a part of it"
+        "do `messages`, `files`, `metadata`, `attempt`, `session` and `turn`, each a part of it"
     )
 
 

@@ -20,7 +20,7 @@ class Ending(NamedTuple):
 
 def read_ending(answer: Answer) -> Ending:
     """What the last message of the assistant says of its end."""
-    said = [message for message in answer.messages if message.role == "assistant"]
+    said = [message for message in answer.last if message.role == "assistant"]
     if not said:
         return Ending(None, None)
     given = said[-1].get("finish_reason", said[-1].get("stop_reason"))

@@ -15,8 +15,10 @@ from evalcase.text.readable import as_json, content_text
 
 def show_blocks(context: Context, chunks: Sequence[str]) -> dict[str, str]:
     """All blocks but the criteria; what the case hasn't got is empty."""
+    answer = context.answer
+    before = (*context.question.messages, *answer.messages[: answer.last_at])
     return {
-        "conversation": "\n".join(as_json(_message(each)) for each in context.question.messages),
+        "conversation": "\n".join(as_json(_message(each)) for each in before),
         "reference": show_reference(context),
         "context": "\n".join(
             as_json({"chunk": number, "text": text}) for number, text in enumerate(chunks, start=1)

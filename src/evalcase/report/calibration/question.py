@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from evalcase.model.case import Case
 from evalcase.model.result import Result
-from evalcase.report.terminal.case_report import message_lines
+from evalcase.report.terminal.case_report import asked_lines, message_lines
 from evalcase.report.terminal.said import labelled
 from evalcase.report.terminal.style import Style, paint
 
@@ -16,9 +16,7 @@ def question_lines(
     case: Case | None, result: Result, grader: str, criterion: str | None, width: int, style: Style
 ) -> Iterator[str]:
     if case is not None:
-        yield from message_lines("input", case.data["input"], width, style)
-        if case.expects_output:
-            yield from message_lines("reference", case.data["expected_output"], width, style)
+        yield from asked_lines(case, "reference", width, style)
     if result.answer is not None:
         yield from message_lines("answer", result.answer.messages, width, style)
     points = list(_points(case, result, grader, criterion))

@@ -156,7 +156,7 @@ def _failing(results: tuple[Result, ...]) -> list[str]:
 
 def _question(row: CaseRow) -> str:
     """What a user asked first: by it a person knows a case again."""
-    for message in row.known.data["input"] if row.known is not None else ():
+    for message in row.known.written_messages if row.known is not None else ():
         if message.get("role") == "user" and isinstance(message.get("content"), str):
             return str(message["content"])
     return ""

@@ -39,7 +39,7 @@ def _expects_data(case: Case) -> bool:
 
 def _tell_known(case: Case) -> Told:
     told: Told = {
-        "input": tell_messages(case.data["input"]),
+        "input": tell_messages(case.data.get("input", ())),
         "facts": [[label, text] for label, text in case_facts(case, _OTHERS, indent=2)],
     }
     expected = case.data.get("expected_output")

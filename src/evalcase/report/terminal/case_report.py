@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from evalcase.model.answer import Usage
+from evalcase.model.answer import Answer, Usage
 from evalcase.model.case import Case
 from evalcase.model.codec import decode
+from evalcase.model.conversation import ENDINGS, split_turns
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.json_value import JSON
@@ -46,9 +47,23 @@ def case_lines(suite: str, id: str, case: Case | None, width: int, style: Style)
         return
     for label, value in case_facts(case, _OTHERS):
         yield from _indented(labelled(label, value, width - _INDENT, style))
-    yield from message_lines("input", case.data["input"], width, style)
+    yield from asked_lines(case, "expected output", width, style)
+
+
+def asked_lines(case: Case, reference: str, width: int, style: Style) -> Iterator[str]:
+    """What a case asks, in turn, and what it expects of each answer under the name of a
+    reference."""
+    if case.data.get("input"):
+        yield from message_lines("input", case.data["input"], width, style)
     if case.expects_output:
-        yield from message_lines("expected output", case.data["expected_output"], width, style)
+        yield from message_lines(reference, case.data["expected_output"], width, style)
+    for number, turn in enumerate(case.turns, 1):
+        yield from message_lines(f"turn {number}", turn.data["input"], width, style)
+        if turn.expects_output:
+            expected = turn.data["expected_output"]
+            yield from _indented(message_lines(reference, expected, width - _INDENT, style))
+        for label, value in case_facts(turn, ()):
+            yield from _indented(labelled(label, value, width - _INDENT, style))
 
 
 def trial_lines(
@@ -111,7 +126,10 @@ def _trial_lines(result: Result, width: int, style: Style) -> Iterator[str]:
         label = "skipped" if result.verdict == "skipped" else "failure"
         yield from _failure_lines(label, result.failure, width, style)
     if result.answer is not None:
-        yield from message_lines("answer", result.answer.messages, width, style)
+        if result.turns:
+            yield from _turn_lines(result.answer, result, width, style)
+        else:
+            yield from message_lines("answer", result.answer.messages, width, style)
         if result.answer.truncated:
             yield from labelled("", "(cut, as it was larger than evalcase keeps)", width, style)
         if result.answer.scrubbed:
@@ -119,7 +137,21 @@ def _trial_lines(result: Result, width: int, style: Style) -> Iterator[str]:
                 "", "(a secret was taken out of it; it was graded with it)", width, style
             )
     for grade in result.grades:
-        yield from _grade_lines(grade, result, width, style)
+        if grade.turn is None:
+            yield from _grade_lines(grade, result, width, style)
+
+
+def _turn_lines(answer: Answer, result: Result, width: int, style: Style) -> Iterator[str]:
+    """A conversation as it went, each turn with its grades below it."""
+    for number, (said, answered, took_s) in enumerate(split_turns(answer, result.turns), 1):
+        cost = [money(answered.cost_usd)] if answered.cost_usd is not None else []
+        head = ", ".join([f"turn {number}", f"{took_s:.2f} s", *cost])
+        yield from message_lines(head, (*said, *answered.messages), width, style)
+        for grade in result.grades:
+            if grade.turn == number:
+                yield from _indented(_grade_lines(grade, result, width - _INDENT, style))
+    if result.ending is not None:
+        yield from labelled("ended", ENDINGS[result.ending], width, style)
 
 
 def message_lines(

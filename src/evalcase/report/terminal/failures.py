@@ -59,10 +59,15 @@ def reason_of(result: Result) -> str:
 
 def grade_words(grade: Grade) -> str:
     """A grade in a sentence: who, why, and a score of none, which no reason says."""
-    if grade.grader == "expected":
-        return grade.reason
+    if is_plain_comparison(grade):
+        return grade.reason if grade.turn is None else f"turn {grade.turn}: {grade.reason}"
     scored = " (scored 0)" if grade.score == 0 and not grade.passed else ""
     return f"{visible(grade.grader)}: {grade.reason}{scored}"
+
+
+def is_plain_comparison(grade: Grade) -> bool:
+    """Whether it is of the built-in comparison, which needs no name."""
+    return grade.grader in ("expected", f"turn {grade.turn}: expected")
 
 
 def detail_lines(
@@ -71,7 +76,8 @@ def detail_lines(
     """What a person needs to find the cause: what was asked, expected and said, and what broke."""
     room = max(20, width - INDENT)
     if case is not None:
-        asked = labelled("input", asked_in(case), room, style, _INPUT_ROWS)
+        turn = next((grade.turn for grade in result.grades if not grade.passed), None)
+        asked = labelled("input", asked_in(case, turn), room, style, _INPUT_ROWS)
         yield from (_indented(line) for line in asked)
     for line in _details(result, said, case, style, room):
         yield _indented(line)
@@ -143,8 +149,8 @@ def _beside_both_sides(grade: Grade) -> str:
     """What the two sides don't show themselves: where they differ, and what can't be seen."""
     told = [grade.details.get(name) for name in ("where", "note")]
     said = ": ".join(text for text in told if isinstance(text, str) and text)
-    if grade.grader == "expected":
-        return said
+    if is_plain_comparison(grade):
+        return said if grade.turn is None else f"turn {grade.turn}{': ' if said else ''}{said}"
     return f"{visible(grade.grader)}: {said}" if said else grade_words(grade)
 
 

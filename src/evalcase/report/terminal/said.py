@@ -48,11 +48,13 @@ def answer_said(answer: Answer | None) -> Said | None:
     return None if answer is None else said_in(answer.messages)
 
 
-def asked_in(case: Case) -> str:
-    """The last thing that the user says."""
-    for message in reversed(case.input):
-        if message.role == "user":
-            return _cut(content_text(message.content))
+def asked_in(case: Case, turn: int | None = None) -> str:
+    """The last thing that the user says; of a conversation, in a turn or in the last."""
+    turns = case.turns
+    said = turns[turn - 1] if turn is not None and turn <= len(turns) else None
+    for message in reversed(case.written_messages if said is None else said.data["input"]):
+        if message["role"] == "user":
+            return _cut(content_text(message.get("content")))
     return ""
 
 

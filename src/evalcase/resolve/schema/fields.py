@@ -24,6 +24,15 @@ def case_fields() -> dict[str, Schema]:
             description="What is expected: text, a value, or messages with tool calls.",
             examples=["The answer is 4"],
         ),
+        "turns": optional(
+            "array",
+            "A conversation: what is said in each turn, after the `input`, and what is expected.",
+            minItems=1,
+            items=ref("turn"),
+        ),
+        "stop_on_failure": optional(
+            "boolean", "Whether the turns after one that failed are left out."
+        ),
         "description": optional("string", "What the case is about, for readers."),
         "skip": {
             "description": "A reason to leave the case out, or `true`.",
@@ -33,6 +42,27 @@ def case_fields() -> dict[str, Schema]:
             "then": {"type": ["boolean", "null"]},
         },
         "conversation_id": optional("string", "The conversation that the case is part of."),
+        **_graded_by(),
+        "suite_graders": optional(
+            "boolean", "Whether the graders of the suite apply too; they do, if it is not said."
+        ),
+        **_run_fields(),
+    }
+
+
+def turn_fields() -> dict[str, Schema]:
+    """Those of one turn of a conversation."""
+    return {
+        "input": ref("input", description="What is said to the target in this turn."),
+        "expected_output": ref(
+            "expectedOutput", description="What the answer of this turn should be."
+        ),
+        **_graded_by(),
+    }
+
+
+def _graded_by() -> dict[str, Schema]:
+    return {
         "criteria": optional(
             "string", "What a good answer does, in prose, for a judge.", minLength=1
         ),
@@ -40,10 +70,6 @@ def case_fields() -> dict[str, Schema]:
             "array", "What a judge checks, point by point.", minItems=1, items=ref("rubric")
         ),
         "graders": ref("graders", description="What decides whether the answer is good."),
-        "suite_graders": optional(
-            "boolean", "Whether the graders of the suite apply too; they do, if it is not said."
-        ),
-        **_run_fields(),
     }
 
 

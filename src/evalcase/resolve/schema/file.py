@@ -10,7 +10,7 @@ from itertools import combinations
 
 from evalcase.model.grader_options import DeclaredGrader
 from evalcase.resolve.fields import CASE_ALIASES, CASE_CONTAINERS, EXECUTION, SUITE_ALIASES
-from evalcase.resolve.schema.fields import case_fields, suite_fields
+from evalcase.resolve.schema.fields import case_fields, suite_fields, turn_fields
 from evalcase.resolve.schema.parts import execution_rules, parts
 from evalcase.resolve.schema.words import (
     Schema,
@@ -26,6 +26,8 @@ from evalcase.resolve.schema.words import (
 Aliases = dict[str, tuple[str, ...]]
 
 _INPUTS = ("input", "input_messages")
+_ASKING = (*_INPUTS, "turns")
+"""One of these a case can't do without."""
 
 
 def _older_names(aliases: dict[str, str]) -> Aliases:
@@ -89,7 +91,7 @@ def _definitions(graders: Sequence[DeclaredGrader]) -> dict[str, Schema]:
     of_case, of_suite = case_fields(), suite_fields()
     older_of_suite, older_of_case = _names_in(_SUITE_ALIASES), _names_in(_CASE_ALIASES)
     suite_rules = _rules(_SUITE_ALIASES, of_suite)
-    case_rules = _rules(_CASE_ALIASES, of_case)
+    case_rules = [*_rules(_CASE_ALIASES, of_case), *_talking()]
     cases = ref("caseList", description="The eval cases. Ids, where given, are unique.")
     return {
         "suite": {
@@ -110,18 +112,42 @@ def _definitions(graders: Sequence[DeclaredGrader]) -> dict[str, Schema]:
             "minItems": 1,
             "items": ref("case"),
         },
-        "case": {"title": "Case", **_fields(of_case, older_of_case, case_rules, _INPUTS)},
+        "case": {"title": "Case", **_fields(of_case, older_of_case, case_rules, _ASKING)},
         "caseFile": {
             "title": "Case",
             **_fields(
                 {"$schema": ref_field("suite", "$schema"), **_as_in("case", of_case)},
                 older_of_case,
                 case_rules,
-                _INPUTS,
+                _ASKING,
             ),
         },
+        "turn": _turn(older_of_case),
         **parts(graders),
     }
+
+
+def _turn(older: Sequence[str]) -> Schema:
+    """What is said, as text; or a small case."""
+    fields = turn_fields()
+    return {
+        "type": ["string", "object"],
+        "if": {"type": "object"},
+        "then": {
+            "title": "Turn",
+            **_fields(fields, older, _alias_rules(_CASE_ALIASES, fields), _INPUTS, groups=False),
+        },
+        "examples": ["And in winter?"],
+    }
+
+
+def _talking() -> list[Schema]:
+    """What a case with turns can't have, and one without them neither."""
+    only: Schema = {
+        "if": absent("turns"),
+        "then": {"properties": {"stop_on_failure": {"type": "null"}}},
+    }
+    return [*(not_both("turns", name) for name in ("expected_output", "expected_messages")), only]
 
 
 def _names_in(aliases: Aliases) -> list[str]:
@@ -137,11 +163,14 @@ def _fields(
     older: Sequence[str],
     rules: Sequence[Schema],
     needed: Sequence[str] = (),
+    *,
+    groups: bool = True,
 ) -> Schema:
     """A mapping with these fields, one of some needed. Older names stand behind patterns: they are
-    read, and explained, but no editor offers them."""
+    read, and explained, but no editor offers them; the old grouping where it `groups`."""
     primary = {**SUITE_ALIASES, **CASE_ALIASES}
-    known: Schema = {"enum": [*older, EXECUTION]}
+    grouping: dict[str, Schema] = {pattern_of([EXECUTION]): _execution()} if groups else {}
+    known: Schema = {"enum": [*older, *[EXECUTION] * groups]}
     names = named(
         {
             "if": {"anyOf": [known, {"pattern": "^x-"}]},
@@ -156,7 +185,7 @@ def _fields(
         "properties": properties,
         "patternProperties": {
             **{pattern_of([name]): _alias(primary[name]) for name in older},
-            pattern_of([EXECUTION]): _execution(),
+            **grouping,
             "^x-": {"description": "Ignored: a place for YAML anchors."},
         },
         "allOf": [{"if": names, "then": some, "else": names}, *rules],
@@ -168,7 +197,15 @@ def _rules(aliases: Aliases, fields: dict[str, Schema]) -> list[Schema]:
 
     An alias is checked only when its primary is not there; beside it, it is ignored.
     """
-    rules = [not_both("target", "targets"), *execution_rules(_shape_of(fields["target"]))]
+    return [
+        not_both("target", "targets"),
+        *execution_rules(_shape_of(fields["target"])),
+        *_alias_rules(aliases, fields),
+    ]
+
+
+def _alias_rules(aliases: Aliases, fields: dict[str, Schema]) -> list[Schema]:
+    rules: list[Schema] = []
     for primary, names in aliases.items():
         in_use: Schema = {"patternProperties": {pattern_of(names): _shape_of(fields[primary])}}
         rules.append({"if": absent(primary), "then": in_use})

@@ -35,22 +35,39 @@ class LineWorkers:
         self._check = check
         self._warn = warn
         self._idle: list[Process] = []
+        self._held: dict[str, Process] = {}
+        """Those that are kept for one session, until it is over."""
         self._numbers = count(1)
 
-    async def exchange(self, given: Mapping[str, object]) -> dict[str, JSON]:
-        """The reply to what is sent. Raise TargetError if there is none that makes sense."""
-        process = await self._take()
+    async def exchange(
+        self, given: Mapping[str, object], session: str | None = None
+    ) -> dict[str, JSON]:
+        """The reply to what is sent. Raise TargetError if there is none that makes sense. All of
+        one session goes to one process."""
+        process = self._held.pop(session, None) if session is not None else None
+        process = process or await self._take()
         try:
             id = f"x{next(self._numbers)}"
             reply = await _exchange(process, {**given, "id": id}, id, self._check)
         except BaseException:
             await process.end()
             raise
-        self._idle.append(process)
+        if session is None:
+            self._idle.append(process)
+        else:
+            self._held[session] = process
         return reply
+
+    def release(self, session: str) -> None:
+        """Let others have the process of a session that is over."""
+        process = self._held.pop(session, None)
+        if process is not None:
+            self._idle.append(process)
 
     async def close(self) -> None:
         """Let each see the end of its input, and end those that don't end by themselves."""
+        for session in list(self._held):
+            self.release(session)
         idle, self._idle = self._idle, []
         try:
             for process in idle:

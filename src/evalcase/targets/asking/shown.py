@@ -48,5 +48,7 @@ def describe_question(question: Question) -> dict[str, Any]:
         "metadata": question.metadata,
         "conversation_id": question.conversation_id,
         "repeat": question.repeat,
+        "session": question.session,
+        "turn": question.turn,
         "files": question.files,
     }

@@ -34,12 +34,12 @@ async def make_object(found: Any, arguments: Mapping[str, Any] | None, name: str
         return found
     if not callable(found):
         raise ConfigError(f"python target: `{name}` takes no `arguments`: it is no class")
-    _check_arguments(found, arguments or {}, name)
+    check_arguments(found, arguments or {}, name)
     made = found(**(arguments or {}))
     return await made if inspect.isawaitable(made) else made
 
 
-def _check_arguments(found: Callable[..., Any], arguments: Mapping[str, Any], name: str) -> None:
+def check_arguments(found: Callable[..., Any], arguments: Mapping[str, Any], name: str) -> None:
     """Raise ConfigError if a class or a factory can't be called with these."""
     try:
         signature = inspect.signature(found)

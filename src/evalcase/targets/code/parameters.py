@@ -4,7 +4,7 @@
 |---|---|
 | `messages`, or annotated as several of Message | the messages, a list |
 | `files` | the absolute paths of the files that messages name, a list |
-| `metadata`, `attempt`, `session` | as in the question |
+| `metadata`, `attempt`, `session`, `turn` | as in the question |
 | annotated as Question | the whole question |
 | one other | the content of the last user message |
 
@@ -28,7 +28,7 @@ from evalcase.targets.asking.shown import last_user_content
 from evalcase.targets.code.annotations import ClassName, names_class, names_several
 
 Role = Literal[
-    "content", "messages", "files", "metadata", "attempt", "session", "question", "default"
+    "content", "messages", "files", "metadata", "attempt", "session", "turn", "question", "default"
 ]
 
 _CASE = ClassName("evalcase.model.case", "Case")
@@ -40,8 +40,9 @@ _BY_NAME: dict[str, Role] = {
     "metadata": "metadata",
     "attempt": "attempt",
     "session": "session",
+    "turn": "turn",
 }
-_NAMES = "`messages`, `files`, `metadata`, `attempt` and `session`"
+_NAMES = "`messages`, `files`, `metadata`, `attempt`, `session` and `turn`"
 
 
 class Slot(NamedTuple):
@@ -70,6 +71,11 @@ class BoundFunction(NamedTuple):
     def sees_question(self) -> bool:
         """Whether it is given the whole question."""
         return any(slot.role == "question" for slot in self.slots)
+
+    @property
+    def sees_session(self) -> bool:
+        """Whether it is told which session it is asked in, so that it may remember others."""
+        return any(slot.role == "session" for slot in self.slots)
 
     def arguments(self, question: Question) -> tuple[list[Any], dict[str, Any]]:
         """What to call it with, by place and by name. It shares nothing that could be changed."""
@@ -196,5 +202,6 @@ _GIVES: dict[Role, Callable[[Question], Any]] = {
     "metadata": lambda question: fresh(question.metadata),
     "attempt": lambda question: question.attempt,
     "session": lambda question: question.session,
+    "turn": lambda question: question.turn,
     "question": _copy_question,
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from evalcase.model.message import Message, named_file, parts_of
@@ -17,6 +17,17 @@ from evalcase.model.question import Question
 from evalcase.targets.asking.shown import content_text, describe_question, last_user_content
 from evalcase.targets.process.program import Program
 
+_PLAIN: dict[str, Callable[[Question], str]] = {
+    "case_id": lambda question: question.case,
+    "EVAL_ID": lambda question: question.case,
+    "conversation_id": lambda question: question.conversation_id or "",
+    "repeat": lambda question: str(question.repeat),
+    "attempt": lambda question: str(question.attempt),
+    "ATTEMPT": lambda question: str(question.attempt - 1),
+    "session": lambda question: question.session,
+    "turn": lambda question: str(question.turn),
+}
+"""Placeholders for what a question has as it stands."""
 _FILES = frozenset({"input_file", "prompt_file", "output_file", "PROMPT_FILE", "OUTPUT_FILE"})
 
 
@@ -68,20 +79,11 @@ class CommandInput:
         return " ".join(words)
 
     def _value(self, name: str) -> str:
-        question = self._question
+        if name in _PLAIN:
+            return _PLAIN[name](self._question)
         match name:
             case "prompt" | "PROMPT":
                 return self._prompt()
-            case "case_id" | "EVAL_ID":
-                return question.case
-            case "conversation_id":
-                return question.conversation_id or ""
-            case "repeat":
-                return str(question.repeat)
-            case "attempt":
-                return str(question.attempt)
-            case "ATTEMPT":
-                return str(question.attempt - 1)
             case "prompt_file" | "PROMPT_FILE":
                 return self._write("prompt.txt", self._prompt().encode())
             case "input_file":

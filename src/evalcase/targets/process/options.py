@@ -6,6 +6,7 @@
 | `{case_id}`, `{conversation_id}` | as in the case; empty where there is none |
 | `{repeat}` | which trial of the case this is, from 1 |
 | `{attempt}` | which try of the trial this is, from 1 |
+| `{session}`, `{turn}` | which conversation this is of, new for every trial; and which turn of it |
 | `{input_file}` | a file with the JSON object that else is on stdin |
 | `{prompt_file}` | a file with the prompt |
 | `{output_file}` | a file that the command writes its answer to, in place of stdout |
@@ -28,7 +29,7 @@ from evalcase.model.target import TargetOptions
 from evalcase.text.placeholders import Template
 
 NAMES = (
-    "prompt", "case_id", "conversation_id", "repeat", "attempt",
+    "prompt", "case_id", "conversation_id", "repeat", "attempt", "session", "turn",
     "input_file", "prompt_file", "output_file",
 )  # fmt: skip
 AGENTV_NAMES = (

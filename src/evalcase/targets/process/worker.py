@@ -7,12 +7,14 @@ with one line on stdout, before it is given the next:
     {"id": "x17", "answer": "Hello!", "usage": {…}, "cost_usd": 0.001}
 
 `id` is new for every question, whatever its suite, case, repeat and attempt, and comes back with
-the reply. `answer` is read by the rule of `answers`; `usage` and `cost_usd` may be left out.
-`{"id": …, "error": "…"}` says that there is no answer, and the worker goes on. A worker that ends,
-or writes anything else, or is over its time, costs the trial it was at; the next is given to a new
-process. So does one that wrote a line before it was asked, or a second line for a question before:
-that is never another trial's answer, and where no question follows, it is warned of. Stderr is
-free for anything. At the end of stdin it has a second to end by itself.
+the reply. `session` is new for every trial, and `turn` counts the questions of a conversation; with
+`stateless = false` all of one session go to the same process. `answer` is read by the rule of
+`answers`; `usage` and `cost_usd` may be left out. `{"id": …, "error": "…"}` says that there is no
+answer, and the worker goes on. A worker that ends, or writes anything else, or is over its time,
+costs the trial it was at; the next is given to a new process. So does one that wrote a line before
+it was asked, or a second line for a question before: that is never another trial's answer, and
+where no question follows, it is warned of. Stderr is free for anything. At the end of stdin it has
+a second to end by itself.
 """
 
 from __future__ import annotations
@@ -42,10 +44,14 @@ class Workers:
         self._free = asyncio.Semaphore(most)
         self._workers = LineWorkers(self._make, _object_to_reply, warn)
 
-    async def answer(self, question: Question) -> Answer:
+    async def answer(self, question: Question, session: str | None) -> Answer:
+        """The answer of any process; or, where there is a session, of the one that has it."""
         async with self._free:
-            reply = await self._workers.exchange(describe_question(question))
+            reply = await self._workers.exchange(describe_question(question), session)
         return _read_reply(reply, self._warn)
+
+    def end_session(self, session: str) -> None:
+        self._workers.release(session)
 
     async def close(self) -> None:
         await self._workers.close()

@@ -6,6 +6,7 @@
 | `{messages}` | all messages of the input, a list |
 | `{case_id}`, `{conversation_id}`, `{metadata}` | as in the case |
 | `{repeat}` | which trial of the case this is, from 1 |
+| `{session}`, `{turn}` | which conversation this is of, new for every trial; and which turn of it |
 | `{files}` | the files that messages refer to, by their names: `{media_type, text}`, or `base64` |
 
 How they are filled in is said in `placeholders`.
@@ -23,7 +24,8 @@ from evalcase.targets.asking.shown import content_text, last_user_content
 from evalcase.text.placeholders import Template
 
 NAMES = (
-    "prompt", "messages", "case_id", "conversation_id", "metadata", "repeat", "files"
+    "prompt", "messages", "case_id", "conversation_id", "metadata", "repeat", "session", "turn",
+    "files",
 )  # fmt: skip
 
 
@@ -49,14 +51,19 @@ class BodyTemplate:
 
 
 def _value(name: str, question: Question, root: str) -> JSON:
-    if name == "prompt":
-        return content_text(last_user_content(question))
-    if name == "messages":
-        return [message.to_dict() for message in question.messages]
-    if name == "files":
-        return describe_files(question, root)
-    if name == "repeat":
-        return question.repeat
-    if name == "metadata":
-        return question.metadata
+    match name:
+        case "prompt":
+            return content_text(last_user_content(question))
+        case "messages":
+            return [message.to_dict() for message in question.messages]
+        case "files":
+            return describe_files(question, root)
+        case "repeat":
+            return question.repeat
+        case "session":
+            return question.session
+        case "turn":
+            return question.turn
+        case "metadata":
+            return question.metadata
     return question.case if name == "case_id" else question.conversation_id

@@ -1,0 +1,152 @@
+"""One trial of a case in turns: had, graded turn by turn and as a whole; or one that is known,
+graded again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+
+from evalcase.evaluation.trials import UnaskedTurnsError
+from evalcase.grade.apply import Graded
+from evalcase.grade.score import decide_verdict
+from evalcase.model.answer import Answer
+from evalcase.model.case import Case
+from evalcase.model.conversation import Ending, Exchange, join_turns, split_turns
+from evalcase.model.failure import Failure
+from evalcase.model.grade import Grade
+from evalcase.model.grader import NamedGrader
+from evalcase.model.question import Question
+from evalcase.model.quick_dataclass import replace
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.result import Result, Verdict
+from evalcase.model.trial import Trial
+from evalcase.plugins.graders import Graders
+from evalcase.run.conversation import Asker, Conversation, Keep, Talk, script
+
+Grading = Callable[[Case, Question, Answer, Sequence[NamedGrader], float], Awaitable[Graded]]
+"""Grades an answer by what a case says."""
+
+
+class Judged(NamedTuple):
+    """What a conversation is found to be."""
+
+    verdict: Verdict
+    grades: tuple[Grade, ...]
+
+
+class Conversations:
+    """Makes results of trials whose cases have turns."""
+
+    def __init__(
+        self, asker: Asker, graders: Graders, grade: Grading, keep: Keep,
+        over: Callable[[str, str], Awaitable[None]], lose: Callable[[Trial, float], None],
+    ) -> None:  # fmt: skip
+        """`over` is told of sessions of targets, and `lose` of money that bought no result."""
+        self._asker = asker
+        self._graders = graders
+        self._grade = grade
+        self._keep = keep
+        self._over = over
+        self._lose = lose
+
+    async def hold(self, trial: Trial, first: Question) -> tuple[Talk, Judged]:
+        """Have a conversation, and grade it if it came to its end. It is raised as cancelled where
+        it has no result, and is to be had again."""
+        look = _LookAtTurns(self._grade_turn, trial.case.turns, trial.case.stops_on_failure)
+        speak = script([turn.input for turn in trial.case.turns])
+        conversation = Conversation(
+            self._asker, trial.target, first, trial.case.timeout_s, speak, look, self._keep
+        )
+        try:
+            talk = await conversation.hold(partial(self._over, trial.target))
+        finally:
+            if conversation.lost_usd:
+                self._lose(trial, conversation.lost_usd)
+        if talk.is_cut:
+            raise asyncio.CancelledError
+        if talk.failure is not None:
+            return talk, Judged("errored", ())
+        return talk, await self._judge(trial.case, first, talk.exchanges, talk.ending, look.grades)
+
+    async def judge_again(self, case: Case, first: Question, known: Result) -> Judged:
+        """Grade one that is known, by what the case says now."""
+        assert known.answer is not None
+        exchanges = split_turns(known.answer, known.turns)
+        left = len(case.turns) - len(exchanges)
+        if left < 0 or (left > 0 and known.ending != "turn_failed"):
+            return _refused(
+                f"the record has {len(exchanges)} turns of it, and not {len(case.turns)}"
+            )
+        judged = await self._judge(case, first, exchanges, known.ending, None)
+        if left and all(grade.passed for grade in judged.grades if grade.turn is not None):
+            raise UnaskedTurnsError
+        return judged
+
+    async def _judge(
+        self, case: Case, first: Question, exchanges: Sequence[Exchange], ending: Ending | None,
+        known: Sequence[Grade] | None,
+    ) -> Judged:  # fmt: skip
+        """The verdict on all of it; `known` are grades of turns that were given on the way."""
+        of_turns = known or await self._grade_turns(case, first, exchanges)
+        grades = tuple(of_turns)
+        graders, whole = self._graders.of(case), join_turns(exchanges)
+        if graders or case.needs_judge:
+            took_s = sum(each.duration_s for each in exchanges)
+            graded = await self._grade(case, first, whole, graders, took_s)
+            grades = (*grades, *graded.grades)
+        verdict = decide_verdict(grades, case.threshold)
+        if ending == "turn_failed" and verdict in ("passed", "ungraded"):
+            verdict = "failed"  # what was left out can't be made up for by what was not
+        return Judged(verdict, grades)
+
+    async def _grade_turns(
+        self, case: Case, first: Question, exchanges: Sequence[Exchange]
+    ) -> list[Grade]:
+        grades: list[Grade] = []
+        messages = list(first.messages)
+        for number, (turn, exchange) in enumerate(zip(case.turns, exchanges, strict=False), 1):
+            messages += exchange.said
+            question = replace(first, messages=tuple(messages), turn=number)
+            grades += await self._grade_turn(turn, question, exchange)
+            messages += exchange.answer.messages
+        return grades
+
+    async def _grade_turn(self, turn: Case, question: Question, exchange: Exchange) -> list[Grade]:
+        graders = self._graders.of_turn(turn)
+        if not graders and (self._graders.only_given or not turn.needs_judge):
+            return []
+        answer, took_s, number = exchange.answer, exchange.duration_s, question.turn
+        graded = await self._grade(turn, question, answer, graders, took_s)
+        return [
+            replace(grade, grader=f"turn {number}: {grade.grader}", turn=number)
+            for grade in graded.grades
+        ]
+
+
+class _LookAtTurns:
+    """Grades turns as they are answered, where one that fails is the last."""
+
+    def __init__(
+        self, grade: Callable[[Case, Question, Exchange], Awaitable[list[Grade]]],
+        turns: Sequence[Case], stops: bool,
+    ) -> None:  # fmt: skip
+        self._grade = grade
+        self._turns = turns
+        self._stops = stops
+        self.grades: list[Grade] = []
+
+    async def __call__(self, question: Question, exchange: Exchange) -> Ending | None:
+        if not self._stops:
+            return None
+        if question.turn == 1:
+            self.grades = []  # it may have been begun before
+        own = await self._grade(self._turns[question.turn - 1], question, exchange)
+        self.grades += own
+        is_last = question.turn == len(self._turns)
+        return None if is_last or all(grade.passed for grade in own) else "turn_failed"
+
+
+def _refused(why: str) -> Judged:
+    broken = Grade("record", None, False, why, failure=Failure("grader", why))
+    return Judged("errored", (broken,))
