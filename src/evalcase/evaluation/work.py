@@ -18,6 +18,7 @@ from evalcase.record.ending import Status
 from evalcase.record.folder import Run, planned_cases
 from evalcase.record.index import FinishedTrial, Index, read_index
 from evalcase.record.lines import open_lines
+from evalcase.record.outline import talk_row
 from evalcase.record.reader import read_result_at
 from evalcase.record.session import Session
 from evalcase.run.plan import plan_trials
@@ -90,7 +91,18 @@ class Work:
     def _ask(self, trial: Trial) -> Awaitable[Result]:
         if self._changed and not trial.case.skip:
             self._note_change(trial.target)
+        if trial.case.is_conversation and not trial.case.skip:
+            self._begin_talk(trial)
         return self._trials.run(trial)
+
+    def _begin_talk(self, trial: Trial) -> None:
+        """A conversation may take long: whoever resumes should know that it was begun."""
+        if self._index.is_broken_off(trial.key):
+            self._plan.tell(
+                f"the conversation of case {trial.case.id} was broken off when the run was ended: "
+                "it is had again, in a new session"
+            )
+        self._session.note(talk_row(trial.key))
 
     def _note_change(self, target: str) -> None:
         """From here on, results are of a target as it is now."""

@@ -28,9 +28,10 @@ from evalcase.record.outline import (
     Ended,
     Lost,
     Outline,
+    Talking,
     read_outlines,
 )
-from evalcase.record.tally import Tally
+from evalcase.record.tally import Counted, Tally
 
 _NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
 _PLACE, _GROUP, _ANSWERED, _NUMBER = 2, 4, 10, 11
@@ -57,23 +58,6 @@ class FinishedTrial(NamedTuple):
     repeats: int
     """How many trials there were to be of its case when it was last graded."""
     pass_rate: float
-
-
-class Counted(NamedTuple):
-    """A trial, by what is counted of it."""
-
-    group: int
-    """The mark of its case at its target."""
-    verdict: Verdict
-    repeats: int
-    pass_rate: float
-    cost_usd: float
-    """Not a number where none is known, as the next one."""
-    grading_usd: float
-    answered: int
-    """1 if it has an answer, 2 if that is from the cache."""
-    said_at: int
-    """Where in the journal the row of its grading begins."""
 
 
 _Regrading = tuple[int, int, int, float, float, int]
@@ -105,6 +89,8 @@ class Index:
         self._spent = array("d")
         self._lost = array("d")
         """What was spent on trials, and bought no answer that counts."""
+        self._talking: set[int] = set()
+        """The marks of conversations that were begun, and have no result after that."""
         self._repeats = False
         self._rows = 0
 
@@ -123,6 +109,8 @@ class Index:
             if self._upto is None or outline.grading <= self._upto:
                 self._regraded.add(mark, grading, at, verdict, rate, paid, outline.repeats)
             return
+        if self._talking:
+            self._talking.discard(mark)
         self._repeats = self._repeats or outline.repeats > 1
         cost = nan if outline.cost_usd is None else outline.cost_usd
         target = outline.key.target
@@ -152,6 +140,8 @@ class Index:
                 continue
             elif isinstance(outline, Lost):
                 self._lost.append(outline.cost_usd)
+            elif isinstance(outline, Talking):
+                self._talking.add(mark_of(outline.key))
             elif isinstance(outline, Ended):
                 self._replaced.clear()
                 self.ended = outline.trials
@@ -179,6 +169,10 @@ class Index:
         return FinishedTrial(
             VERDICTS[again[2]], question, again[0], at, again[1], answered, again[5], again[3]
         )
+
+    def is_broken_off(self, key: TrialKey) -> bool:
+        """Whether the conversation of a trial was begun, and ended before it had a result."""
+        return bool(self._talking) and mark_of(key) in self._talking
 
     def count_finished(self, again: tuple[Verdict, ...] = ()) -> int:
         """How many trials have a result, those whose verdict is in `again` left out."""

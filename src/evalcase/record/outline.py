@@ -17,7 +17,7 @@ from evalcase.text.late_pattern import late_pattern
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 RESULT, REGRADED, CHANGED, GRADING, END = "result", "regraded", "target", "grading", "end"
-LOST = "lost"
+LOST, TALK = "lost", "talk"
 _SKIPPED = b'{"type":"case",'
 _VERDICTS: dict[bytes, Verdict] = {verdict.encode(): verdict for verdict in VERDICTS}
 _MOST_USD = 1e15
@@ -69,7 +69,13 @@ class Lost(NamedTuple):
     cost_usd: float
 
 
-Counting = Outline | Changed | Begun | Ended | Lost
+class Talking(NamedTuple):
+    """That a conversation is under way from here on, until it has a result."""
+
+    key: TrialKey
+
+
+Counting = Outline | Changed | Begun | Ended | Lost | Talking
 """What a row says that counts."""
 
 
@@ -170,12 +176,10 @@ def outline_of(row: dict[str, Any]) -> Outline:
     answer, verdict = row.get("answer"), row["verdict"]
     if verdict not in VERDICTS:
         raise ValueError(f"unknown verdict {verdict!r:.60}")
-    key = TrialKey(row["suite"], row["case"], row["target"], row["repeat"])
+    key = _key(row)
     question, grading = row.get("question_hash", ""), row.get("grading_hash", "")
-    if [*map(type, key), type(question), type(grading)] != [*_TYPES, str, str]:
-        raise TypeError("suite, case, target, repeat or a hash has a wrong type")
-    if key.repeat < 0:
-        raise ValueError(f"{key.repeat} is no trial of a case")
+    if (type(question), type(grading)) != (str, str):
+        raise TypeError("a hash has a wrong type")
     costs = [_money(grade.get("cost_usd")) for grade in row.get("grades", ())]
     known = [cost for cost in costs if cost is not None]
     return Outline(
@@ -189,6 +193,15 @@ def outline_of(row: dict[str, Any]) -> Outline:
     )  # fmt: skip
 
 
+def _key(row: dict[str, Any]) -> TrialKey:
+    key = TrialKey(row["suite"], row["case"], row["target"], row["repeat"])
+    if [*map(type, key)] != _TYPES:
+        raise TypeError("suite, case, target or repeat has a wrong type")
+    if key.repeat < 0:
+        raise ValueError(f"{key.repeat} is no trial of a case")
+    return key
+
+
 def _changed(row: dict[str, Any]) -> Changed:
     target = row["target"]
     if not isinstance(target, str):
@@ -199,6 +212,11 @@ def _changed(row: dict[str, Any]) -> Changed:
 def lost_row(key: TrialKey, spent_usd: float) -> dict[str, Any]:
     """The row that says so."""
     return {"type": LOST, **key._asdict(), "cost_usd": spent_usd}
+
+
+def talk_row(key: TrialKey) -> dict[str, Any]:
+    """The row that says that a conversation is begun."""
+    return {"type": TALK, **key._asdict()}
 
 
 def _lost(row: dict[str, Any]) -> Lost:
@@ -232,6 +250,7 @@ _READERS: dict[object, Callable[[dict[str, Any]], Counting]] = {
     REGRADED: outline_of,
     CHANGED: _changed,
     LOST: _lost,
+    TALK: lambda row: Talking(_key(row)),
     GRADING: lambda row: Begun(_count(row, "number")),
     END: lambda row: Ended(_count(row, "trials", 0) if row.get("trials") is not None else None),
 }

@@ -8,9 +8,27 @@ from collections.abc import Hashable, Iterable
 from math import fsum
 
 from evalcase.model.outcome import Folding
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result, Verdict
 from evalcase.model.table import mark_of
 from evalcase.model.totals import Counts, Totals
+
+
+class Counted(NamedTuple):
+    """A trial, by what is counted of it."""
+
+    group: int
+    """The mark of its case at its target."""
+    verdict: Verdict
+    repeats: int
+    pass_rate: float
+    cost_usd: float
+    """Not a number where none is known, as the next one."""
+    grading_usd: float
+    answered: int
+    """1 if it has an answer, 2 if that is from the cache."""
+    said_at: int
+    """Where in the journal the row of its grading begins."""
 
 
 class Tally:

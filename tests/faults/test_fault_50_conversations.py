@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from typing import Any
+
+import pytest
+
+from evalcase.record.lines import read_rows
+from tests.run.project import Project, finish
+
+TALKER = """
+def talk(question: Question):
+    note("sessions", f"{question.case} {question.session} {question.turn}")
+    word, _, rest = question.text.partition(" ")
+    if word == "die" and not (HERE / "died").exists():
+        note("died", "once")
+        os.kill(os.getpid(), 9)
+    if word == "gate":
+        gate(question.case)
+    if word == "hang":
+        threading.Event().wait()
+    if word == "once" and len((HERE / "sessions").read_text().split()) == 6:
+        raise TargetError("busy", may_succeed_later=True, retry_after_s=0.0)
+    return {"messages": [{"role": "assistant", "content": "ok"}], "cost_usd": 0.3}
+
+
+def talk_by_session(question: Question, session):
+    return talk(question)
+"""
+
+
+def conversation(id: str, *said: str, **fields: Any) -> dict[str, Any]:
+    turns = [{"input": text, "expected_output": "ok"} for text in said]
+    return {"id": id, "turns": turns, **fields}
+
+
+@pytest.fixture
+def talking(project: Project) -> Project:
+    project.add_to_agent(TALKER)
+    project.configure(
+        'target = "talker"\n[targets.talker]\nkind = "python"\nfunction = "agent:talk"\n'
+    )
+    return project
+
+
+def sessions(project: Project) -> list[tuple[str, str, int]]:
+    """Which case was asked, in which session and turn, in order."""
+    lines = (project.path / "sessions").read_text().splitlines()
+    return [(case, session, int(turn)) for case, session, turn in map(str.split, lines)]
+
+
+def interrupt(process: subprocess.Popen[bytes]) -> None:
+    """Ctrl-C, and wait until it was heard."""
+    process.send_signal(signal.SIGINT)
+    assert process.stderr is not None
+    process.stderr.readline()
+
+
+def test_fault_50_a_killed_conversation_is_had_again_from_its_first_turn(talking: Project) -> None:
+    talking.suite(conversation("a", "one", "die now", "three"))
+    assert finish(talking.start("run")).code == -signal.SIGKILL
+    assert talking.verdicts() == {}
+    done = talking.run("resume", "latest", "--json")
+    assert (done.code, done.counts()) == (0, {"passed": 1})
+    asked = sessions(talking)
+    assert [turn for _, _, turn in asked] == [1, 2, 1, 2, 3]
+    assert len({session for _, session, _ in asked[:2]}) == 1
+    assert len({session for _, session, _ in asked}) == 2
+
+
+def test_fault_50_resume_says_that_a_conversation_was_broken_off(talking: Project) -> None:
+    talking.suite(conversation("a", "one", "two"), conversation("b", "one"))
+    talking.run("run", "--concurrency", "1")
+    journal = talking.runs()[-1] / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    types = [row["type"] for _, row in read_rows(str(journal))]
+    assert types == ["talk", "case", "result", "talk", "case", "result", "end"]
+    journal.write_bytes(b"".join(lines[:4]))  # as a kill in the second leaves it
+    done = talking.run("resume", "latest")
+    assert done.code == 0
+    said = " ".join(done.err.split())
+    assert "the conversation of case b was broken off when the run was ended" in said
+    assert "case a" not in said
+
+
+def test_fault_50_a_turn_over_its_time_costs_its_conversation_only(talking: Project) -> None:
+    talking.suite(
+        conversation("a", "one", "hang now", "three", timeout_s=0.2), conversation("b", "one")
+    )
+    done = talking.run("run", "--json")
+    assert (done.code, done.counts()) == (3, {"passed": 1, "errored": 1})
+    (failure,) = [row["failure"] for row in talking.rows() if "failure" in row]
+    assert (failure["kind"], failure["message"]) == ("timeout", "turn 2: no answer within 0.2 s")
+    assert failure["details"]["conversation"] == ["user: one", "assistant: ok", "user: hang now"]
+
+
+def test_fault_50_what_an_errored_conversation_cost_is_counted(talking: Project) -> None:
+    talking.suite(conversation("a", "one", "hang now", timeout_s=0.2))
+    talking.run("run")
+    rows = [row for _, row in read_rows(str(talking.runs()[-1] / "journal.jsonl"))]
+    assert [row["cost_usd"] for row in rows if row["type"] == "lost"] == [0.3]
+    again = talking.run("resume", "latest", "--retry-errored", "--max-cost", "0.3")
+    assert "the spending cap of 0.3 USD is reached" in " ".join((again.out + again.err).split())
+    assert len(sessions(talking)) == 2
+
+
+def test_fault_50_ctrl_c_lets_a_conversation_finish_and_twice_breaks_it_off(
+    talking: Project,
+) -> None:
+    talking.suite(conversation("a", "one", "gate now", "three"), conversation("b", "one"))
+    for name in ("started", "go"):
+        os.mkfifo(talking.path / name)
+    process = talking.start("run", "--concurrency", "1")
+    with (talking.path / "started").open("rb", buffering=0) as started:
+        started.readline()
+    interrupt(process)
+    with (talking.path / "go").open("wb", buffering=0) as go:
+        go.write(b"g")
+    done = finish(process)
+    assert done.code == 130
+    assert talking.verdicts() == {"a": "passed"}
+    process = talking.start("run", "--concurrency", "1")
+    with (talking.path / "started").open("rb", buffering=0) as started:
+        started.readline()
+    for _ in range(2):
+        interrupt(process)
+    assert finish(process).code == 130
+    assert talking.verdicts() == {}
+
+
+def test_fault_50_the_cap_breaks_a_conversation_off_before_its_next_turn(talking: Project) -> None:
+    talking.suite(conversation("a", "one", "two", "three"), conversation("b", "one"))
+    done = talking.run("run", "--max-cost", "0.5", "--concurrency", "1", "--json")
+    assert (done.code, done.json["status"], talking.verdicts()) == (3, "stopped", {})
+    assert [turn for _, _, turn in sessions(talking)] == [1, 2]
+    done = talking.run("resume", "latest", "--max-cost", "9", "--json")
+    assert (done.code, done.counts()) == (0, {"passed": 2})
+    assert done.json["cost_usd"] == pytest.approx(1.2)
+    listed = json.loads(talking.run("list", "--json").out)
+    assert listed[0]["status"] == "completed"
+
+
+@pytest.mark.parametrize(
+    ("function", "turns"), [("talk", [1, 2, 2, 3]), ("talk_by_session", [1, 2, 1, 2, 3])]
+)
+def test_fault_50_a_busy_target_has_the_turn_or_the_conversation_again(
+    talking: Project, function: str, turns: list[int]
+) -> None:
+    talking.suite(conversation("a", "one", "once more", "three"))
+    done = talking.run("run", "--target", f"python:agent:{function}", "--json")
+    assert (done.code, done.counts()) == (0, {"passed": 1})
+    asked = sessions(talking)
+    assert [turn for _, _, turn in asked] == turns
+    assert len({session for _, session, _ in asked}) == 1 + (turns == [1, 2, 1, 2, 3])
+
+
+def test_fault_50_two_conversations_never_share_a_session(talking: Project) -> None:
+    talking.suite(
+        *[conversation(f"c{number}", "one", "two", repeat=3) for number in range(10)],
+        {"id": "plain", "input": "one", "expected_output": "ok", "repeat": 3},
+    )
+    for _ in range(2):
+        assert talking.run("run", "--quiet").code == 0
+    asked = sessions(talking)
+    turns: dict[str, list[tuple[str, int]]] = {}
+    for case, session, turn in asked:
+        turns.setdefault(session, []).append((case, turn))
+    assert len(turns) == 2 * 33
+    for each in turns.values():
+        assert each in ([(each[0][0], 1)], [(each[0][0], 1), (each[0][0], 2)])
