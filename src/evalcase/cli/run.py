@@ -110,7 +110,7 @@ def _auto_shard(of: str, slash: str) -> Shard:
 @run_flags.max_errors("Errored trials that don't count as a failure of the run. [default: 0]")
 @run_flags.fail_under("Exit 1 only if the pass rate of cases is lower.")
 @declare.option(
-    "--stop", type=declare.Choice(get_args(Rule)),
+    "--stop", type=declare.WordChoice(get_args(Rule)),
     help="Start no more trials once --fail-under, or --against, is decided.",
 )  # fmt: skip
 @declare.option(
