@@ -34,18 +34,18 @@ from evalcase.system.world import this_world
     help="Only cases whose id matches, each in full.",
 )
 @declare.option(
-    "--verdict", "verdicts", multiple=True, type=declare.Choice([*VERDICTS, UNFINISHED]),
+    "--verdict", "verdicts", multiple=True, type=declare.WordChoice([*VERDICTS, UNFINISHED]),
     help="Only cases with this verdict. Repeatable.",
 )  # fmt: skip
 @declare.option("--target", metavar="NAME", help="Only trials of this target.")
 @declare.option(
-    "--format", "form", type=declare.Choice(FORMS), default="text",
+    "--format", "form", type=declare.WordChoice(FORMS), default="text",
     show_default=True,
     help="For people, to read or (html) to look at; for programs, a run or a trial in each line; "
     "for pull requests, CI, tables.",
 )  # fmt: skip
 @declare.option(
-    "--by", multiple=True, type=declare.Choice(["target", "tag", "suite", "grader"]),
+    "--by", multiple=True, type=declare.WordChoice(["target", "tag", "suite", "grader"]),
     help="Show pass rates by these, where there are several. Repeatable. [default: target, tag]",
 )  # fmt: skip
 @declare.option(
@@ -53,7 +53,7 @@ from evalcase.system.world import this_world
     help="Cases with the same value there tend to come out alike: metadata.topic, for one.",
 )  # fmt: skip
 @declare.option(
-    "--interval", type=declare.Choice(["wilson", "exact"]), default="wilson", show_default=True,
+    "--interval", type=declare.WordChoice(["wilson", "exact"]), default="wilson", show_default=True,
     help="How intervals are made; exact ones are never too narrow.",
 )  # fmt: skip
 @declare.option(

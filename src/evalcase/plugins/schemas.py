@@ -22,7 +22,7 @@ def suite_schema() -> dict[str, object]:
 
 def sidecar_schema() -> dict[str, object]:
     """The schema of the file beside a JSONL file."""
-    return file.sidecar_schema(declared_graders())
+    return file.describe_sidecar(declared_graders())
 
 
 def declared_graders() -> list[DeclaredGrader]:

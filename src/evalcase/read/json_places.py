@@ -21,14 +21,14 @@ _LONE_SURROGATE = late_pattern("[\ud800-\udfff]")
 def json_places(text: str, wanted: Wanted | None, one_line: bool = False) -> Node:
     """The places of the wanted paths of a text that JsonReader has read; None wants all."""
     if wanted is None:
-        return _Reader(text, one_line).read_value()
+        return _JsonPlaceReader(text, one_line).read_value()
     seeker = _Seeker(text, one_line)
     return seeker.read(seeker.past_space(0), wanted)[0]
 
 
 def json_faults(text: str, one_line: bool) -> list[Fault]:
     """Every duplicate key and every value that is no JSON, in a text that can be read."""
-    reader = _Reader(text, one_line)
+    reader = _JsonPlaceReader(text, one_line)
     reader.read_value()
     return reader.faults
 
@@ -111,7 +111,7 @@ class _Seeker:
         return self.past_space(at + 1) if self.text[at] == "," else at
 
 
-class _Reader:
+class _JsonPlaceReader:
     def __init__(self, text: str, one_line: bool) -> None:
         self.lines = Lines(text, one_line)
         self.tokens: Iterator[re.Match[str]] = _TOKEN.finditer(text)

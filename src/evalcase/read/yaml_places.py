@@ -37,12 +37,12 @@ class _NeedsAnchorsError(Exception):
 def yaml_places(source: str | bytes, wanted: Wanted | None) -> Node:
     """The places of the wanted paths of a text that parse_yaml has read; None wants all."""
     try:
-        return _Reader(source).read_document(wanted)
+        return _YamlPlaceReader(source).read_document(wanted)
     except _NeedsAnchorsError:
-        return _Reader(source).read_document(None)
+        return _YamlPlaceReader(source).read_document(None)
 
 
-class _Reader:
+class _YamlPlaceReader:
     def __init__(self, source: str | bytes) -> None:
         prepared = prepare_source(source)
         self.data = prepared.data

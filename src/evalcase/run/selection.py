@@ -64,28 +64,28 @@ class Selection:
 _ALL = Selection()
 
 
-class Part(NamedTuple):
+class ShardRange(NamedTuple):
     """What a shard has of all cases: those whose number lies from `low` up to `end`."""
 
     low: int
     end: int
 
 
-def deal(numbers: array[int], shard: Shard) -> Part:
+def deal(numbers: array[int], shard: Shard) -> ShardRange:
     """Deal cases by their numbers: in their order, to shards that differ by one at most."""
     dealt = array("Q", sorted(numbers))
     low, end = (len(dealt) * each // shard.of for each in (shard.number - 1, shard.number))
-    return Part(dealt[low] if low else 0, dealt[end] if end < len(dealt) else _END)
+    return ShardRange(dealt[low] if low else 0, dealt[end] if end < len(dealt) else _END)
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Chooser:
     """A selection, and what it takes to make it among the suites of a project."""
 
     selection: Selection
     place_of: Callable[[str], str]
     """Where a suite lies in its project."""
-    part: Part | None = None
+    part: ShardRange | None = None
     """What the shard has; None where there is no shard."""
     only: frozenset[tuple[str, str]] | None = None
     """The places and ids of the cases among which the selection is made; None for all."""
@@ -142,11 +142,11 @@ class Choice:
         return (pair for _, _, pair in sorted(drawn, key=lambda each: each[1]))
 
 
-def make_choice(selection: Selection, place_of: Callable[[str], str]) -> Choice:
+def make_choice(selection: Selection, place_of: Callable[[str], str]) -> Chooser:
     """The choice that a selection is, before shards are dealt."""
     failed_of = selection.failed_of
     only = frozenset(failed_of.cases) if failed_of is not None else None
-    return Choice(selection, place_of, only=only)
+    return Chooser(selection, place_of, only=only)
 
 
 def shard_number(place: str, id: str) -> int:

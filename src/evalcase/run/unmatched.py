@@ -8,7 +8,7 @@ from itertools import islice
 
 from evalcase.model.case import Case
 from evalcase.model.nearest import nearest
-from evalcase.run.selection import Choice, Pair
+from evalcase.run.selection import Chooser, Pair
 
 _MOST_KNOWN = 10_000
 """Names among which the nearest is looked for."""
@@ -17,7 +17,7 @@ _MOST_KNOWN = 10_000
 class Unmatched:
     """Watches cases go by, and strikes out what each of them matches."""
 
-    def __init__(self, choice: Choice) -> None:
+    def __init__(self, choice: Chooser) -> None:
         self._choice = choice
         self._globs = list(dict.fromkeys(choice.selection.globs))
         self._pairs = list(dict.fromkeys(choice.selection.pairs))

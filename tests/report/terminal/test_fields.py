@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evalcase.model.grade import Grade
-from evalcase.report.terminal.failures import comparison_lines
+from evalcase.report.terminal.failures import compared_lines
 from evalcase.report.terminal.pairs import Line, pair_calls, pair_texts
 from evalcase.report.terminal.style import PLAIN
 
@@ -17,14 +17,14 @@ FIELDS: list[Any] = [
 
 def test_fields_stand_side_by_side_with_those_marked_that_do_not_match() -> None:
     grade = Grade("fields", 0.5, False, "1 of 2 fields match", {"fields": FIELDS})
-    assert list(comparison_lines(grade, "", PLAIN, 80)) == [
+    assert list(compared_lines(grade, "", PLAIN, 80)) == [
         "expected   │ got",
         "a: 1       │ a: 1",
         "b: 2 ± 1   │ b: 9",
         "   ^^^^^   │    ^",
     ]
     passed = Grade("fields", 1.0, True, "all 2 fields match", {"fields": FIELDS})
-    assert list(comparison_lines(passed, "", PLAIN, 80)) == []
+    assert list(compared_lines(passed, "", PLAIN, 80)) == []
 
 
 def test_a_call_that_is_not_allowed_is_marked() -> None:

@@ -14,7 +14,7 @@ from evalcase.model.result import Result
 from evalcase.record.evaluated import Evaluated, read_evaluated
 from evalcase.record.kept import KeptRun
 from evalcase.record.tally import Tally
-from evalcase.report.figures.decided import settle
+from evalcase.report.figures.decided import settle_figures
 from evalcase.report.figures.figures import Figures
 from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.part_table import KINDS, Kind
@@ -76,7 +76,7 @@ class Reported:
         statistics = Statistics((), self.figuring.open_ledger())
         evaluated = self.evaluated(statistics)
         figures = self.figuring.sum_up(statistics.ledger, evaluated.not_run)
-        return settle(
+        return settle_figures(
             figures, evaluated.decision, whole=self.wanted.is_all,
             is_biased=evaluated.is_biased,
         )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.report.compare.comparison import Comparison
 from evalcase.report.compare.gated import Gated
-from evalcase.report.compare.gates import Judged
+from evalcase.report.compare.gates import GateFinding
 from evalcase.report.compare.track import Kind
 
 EFFECT = 0.05
@@ -17,7 +17,7 @@ EFFECT = 0.05
 class Compared:
     comparison: Comparison
     gated: Sequence[Gated]
-    judged: Sequence[Judged]
+    judged: Sequence[GateFinding]
     effect: float = EFFECT
     """The change that matters."""
     shown: tuple[Kind, ...] = ("broken",)

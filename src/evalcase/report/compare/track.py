@@ -12,7 +12,7 @@ from evalcase.model.trial import TrialKey
 from evalcase.report.compare.amounts import Amount, Amounts
 from evalcase.report.compare.base_units import Held
 from evalcase.report.compare.differences import Differences, Measured
-from evalcase.report.compare.side import Name
+from evalcase.report.compare.side import PlacedName
 from evalcase.report.compare.unit import AMOUNTS, Unit
 
 Kind = Literal["broken", "fixed", "changed", "same", "added", "removed", "skipped", "unfinished"]
@@ -26,10 +26,10 @@ _MOST_PARTS = 1_000
 """Tags, or graders, that are told apart."""
 
 
-class Pair(NamedTuple):
+class ChangedPair(NamedTuple):
     """A case that has changed, and where its answers are found; None where there is none."""
 
-    name: Name
+    name: PlacedName
     base: TrialKey | None
     head: TrialKey | None
     base_verdict: Verdict | None
@@ -60,7 +60,7 @@ class TrackFigures:
     grader_scores: tuple[Measured, ...]
     tags: tuple[Measured, ...]
     amounts: tuple[Amount, ...]
-    listed: dict[Kind, list[Pair]] = field(default_factory=dict)
+    listed: dict[Kind, list[ChangedPair]] = field(default_factory=dict)
     """The first of each kind, but for those that are the same."""
 
 
@@ -71,7 +71,7 @@ class Track:
         self.base_target = base_target
         self.head_target = head_target
         self.counts: dict[Kind, int] = dict.fromkeys(KINDS, 0)
-        self.listed: dict[Kind, list[Pair]] = {kind: [] for kind in _NAMED}
+        self.listed: dict[Kind, list[ChangedPair]] = {kind: [] for kind in _NAMED}
         self.clustered = clustered
         self._errored = [0, 0]
         self._repeated = False
@@ -83,7 +83,7 @@ class Track:
         self._tags: dict[str, Differences] = {}
         self._amounts = [Amounts(name) for name in AMOUNTS]
 
-    def note(self, kind: Kind, pair: Pair, *, named: bool = True) -> None:
+    def note(self, kind: Kind, pair: ChangedPair, *, named: bool = True) -> None:
         """Count a case of a kind, and keep its name if there is room."""
         self.counts[kind] += 1
         if named and kind in self.listed and len(self.listed[kind]) < MOST_NAMED:

@@ -18,7 +18,7 @@ Cluster = str | None
 """Which cases tend to come out alike; None where nobody said."""
 
 
-class Cell:
+class FigureCell:
     """Cases at a target that have something in common; or what one grader said of them."""
 
     __slots__ = (

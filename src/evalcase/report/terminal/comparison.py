@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from evalcase.report.compare.compared import Compared
 from evalcase.report.compare.gated import Gated
-from evalcase.report.compare.gates import Judged
+from evalcase.report.compare.gates import GateFinding
 from evalcase.report.compare.power import find_power
 from evalcase.report.compare.sentence import say_counts, say_power, say_result, say_test
 from evalcase.report.compare.track import Kind, TrackFigures
@@ -115,7 +115,7 @@ def _some(names: Sequence[str], count: int, width: int) -> str:
     return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _gate_lines(judged: Sequence[Judged], width: int, style: Style) -> Iterator[str]:
+def _gate_lines(judged: Sequence[GateFinding], width: int, style: Style) -> Iterator[str]:
     if judged:
         yield ""
     doubted = any(not each.gate for each in judged)

@@ -122,12 +122,12 @@ def _unsaid(
 def grade_lines(grade: Grade, said: Said | None, style: Style, width: int) -> Iterator[str]:
     """Both sides where a grader has compared; else its reason."""
     nothing = "(no text)" if said is not None and said.calls else "(empty)"
-    compared = list(comparison_lines(grade, nothing, style, width))
+    compared = list(compared_lines(grade, nothing, style, width))
     yield from reason_lines(_beside_both_sides(grade) if compared else grade_words(grade), width)
     yield from compared
 
 
-def comparison_lines(
+def compared_lines(
     grade: Grade, nothing: str, style: Style, width: int, most: int = MOST_ROWS
 ) -> Iterator[str]:
     """What a grader has compared, side by side; `nothing` stands for an answer without text."""

@@ -57,7 +57,7 @@ def schema(graders: Sequence[DeclaredGrader]) -> Schema:
     }
 
 
-def sidecar_schema(graders: Sequence[DeclaredGrader]) -> Schema:
+def describe_sidecar(graders: Sequence[DeclaredGrader]) -> Schema:
     """That of the file beside a JSONL file, which holds the fields of its suite."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -12,7 +12,7 @@ from evalcase.model.grader_options import SHARED, DeclaredGrader
 from evalcase.model.json_value import JSON
 from evalcase.model.option import options_of, properties_of
 from evalcase.resolve.schema.grader_aliases import (
-    Alias,
+    GraderAlias,
     alias_parts,
     aliases_of,
     any_alias,
@@ -51,7 +51,7 @@ _SHARED = "graderOptions"
 """What every kind can be told, which is said once."""
 
 
-def _grader(graders: Sequence[DeclaredGrader], aliases: Sequence[Alias]) -> Schema:
+def _grader(graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]) -> Schema:
     """A name, `{name: argument}`, `{name: {options}}` or `{type: name, …}`."""
     by_type: Schema = {"type": "object", "required": ["type"]}
     spelled: Schema = {"if": by_type, "then": ref("typedGrader"), "else": ref("namedGrader")}
@@ -73,7 +73,7 @@ def _needed(grader: DeclaredGrader) -> list[str]:
     return [name for name, each in grader.options.items() if each.needed]
 
 
-def _name(graders: Sequence[DeclaredGrader], aliases: Sequence[Alias]) -> Schema:
+def _name(graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]) -> Schema:
     """The name of a grader with the sentence about it, or with what it names behind a colon."""
     names: list[Schema] = [
         {"const": each.kind.name, "description": each.kind.about} for each in graders
@@ -116,7 +116,7 @@ def _fields(grader: DeclaredGrader, without: str | None = None) -> Schema:
     return {name: ref_field(part_of(grader), name) for name in grader.options if name != without}
 
 
-def _typed(graders: Sequence[DeclaredGrader], aliases: Sequence[Alias]) -> Schema:
+def _typed(graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]) -> Schema:
     """A grader by its `type`, with its options beside it."""
     rules: list[Schema] = []
     for each in graders:
@@ -153,7 +153,7 @@ def _beside_type(grader: DeclaredGrader, without: str | None = None) -> Schema:
     return {"title": grader.kind.name, **mapping(properties), "required": needed}
 
 
-def _named(graders: Sequence[DeclaredGrader], aliases: Sequence[Alias]) -> Schema:
+def _named(graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]) -> Schema:
     """A grader by its name, with its argument or its options as the value."""
     longer = [each for each in graders if each.in_name is not None]
     return {
@@ -173,13 +173,15 @@ def _named(graders: Sequence[DeclaredGrader], aliases: Sequence[Alias]) -> Schem
     }
 
 
-def _argument_of(alias: Alias) -> Schema:
+def _argument_of(alias: GraderAlias) -> Schema:
     name = alias.argument
     return {"type": "null"} if name is None else _argument(alias.grader, name)
 
 
 def _key(
-    graders: Sequence[DeclaredGrader], longer: Sequence[DeclaredGrader], aliases: Sequence[Alias]
+    graders: Sequence[DeclaredGrader],
+    longer: Sequence[DeclaredGrader],
+    aliases: Sequence[GraderAlias],
 ) -> Schema:
     names: Schema = {"enum": [each.kind.name for each in graders]}
     if aliases:

@@ -16,10 +16,11 @@ from itertools import count
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
 from evalcase.system.processes.process import Process
+from evalcase.text.abridge import cut_bytes
 from evalcase.text.strict_json import BadJsonError, parse_json
 
 _CLOSE_S = 1.0
-_SHOWN_CHARACTERS, _EXCERPT_CHARACTERS = 200, 1000
+_SHOWN_CHARACTERS = 200
 
 Check = Callable[[dict[str, JSON]], str | None]
 """What is wrong with a reply, in words that go on after `the worker's reply `."""
@@ -110,15 +111,10 @@ async def _exchange(
 
 
 def _odd(process: Process, what: str, data: bytes) -> TargetError:
-    details = {**process.details(), "output": excerpt(data)}
+    details = {**process.details(), "output": cut_bytes(data)}
     return TargetError(f"{what}: {_first_line(data)}", kind="protocol", details=details)
 
 
 def _first_line(data: bytes) -> str:
-    line = excerpt(data.split(b"\n", 1)[0]).strip()
+    line = cut_bytes(data.split(b"\n", 1)[0]).strip()
     return line if len(line) <= _SHOWN_CHARACTERS else f"{line[:_SHOWN_CHARACTERS]}…"
-
-
-def excerpt(data: bytes) -> str:
-    """The beginning of some bytes, for a person to read."""
-    return data[: 4 * _EXCERPT_CHARACTERS].decode(errors="backslashreplace")[:_EXCERPT_CHARACTERS]

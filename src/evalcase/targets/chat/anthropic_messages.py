@@ -23,7 +23,7 @@ from evalcase.targets.chat.parts import (
     PdfPart,
     TextPart,
     read_address,
-    read_parts,
+    read_content_parts,
 )
 from evalcase.targets.chat.turns import SentCall, Turn, read_turns, warn_of_extras
 
@@ -104,7 +104,7 @@ def _shortest(blocks: list[JSON]) -> JSON:
 
 
 def _blocks(content: JSON, files: Files, warn: Warn) -> list[JSON]:
-    parts = read_parts(content, files)
+    parts = read_content_parts(content, files)
     if any(isinstance(part, ImagePart) and "detail" in part.extras for part in parts):
         warn("`detail` of an image is not sent: Anthropic's API doesn't know it")
     return [_block(part) for part in parts]

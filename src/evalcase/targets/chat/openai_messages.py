@@ -11,7 +11,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
 from evalcase.model.target import Warn
 from evalcase.targets.asking.files import Files
-from evalcase.targets.chat.parts import ImagePart, Part, PdfPart, TextPart, read_parts
+from evalcase.targets.chat.parts import ImagePart, Part, PdfPart, TextPart, read_content_parts
 from evalcase.targets.chat.turns import SentCall, Turn, read_turns, warn_of_extras
 
 _EXTRAS = frozenset({"name", "refusal", "audio", "function_call", "reasoning", "reasoning_content"})
@@ -35,7 +35,7 @@ def _message(turn: Turn, files: Files, warn: Warn) -> dict[str, JSON]:
 
 
 def _content(content: JSON, files: Files) -> JSON:
-    parts = read_parts(content, files)
+    parts = read_content_parts(content, files)
     if content is None:
         return None
     if len(parts) == 1 and isinstance(parts[0], TextPart) and not parts[0].extras:

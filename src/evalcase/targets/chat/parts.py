@@ -51,7 +51,7 @@ class PdfPart(NamedTuple):
 Part: TypeAlias = TextPart | ImagePart | PdfPart | dict[str, JSON]
 
 
-def read_parts(content: JSON, files: Files) -> list[Part]:
+def read_content_parts(content: JSON, files: Files) -> list[Part]:
     """The parts of some content. Raise TargetError for one that can't be sent."""
     if content is None:
         return []
