@@ -117,6 +117,8 @@ def test_an_invalid_last_line_of_jsonl_means_that_nothing_runs(project: Project)
         (CONFIG, ["--tag", "a", "--tag", "aa"], "no case has the tag `aa` (the nearest is `a`)"),
         (CONFIG, ["--case", "one", "--tag", "b"], "no case is left to run"),
         (CONFIG, ["--shard", "3/2"], "shard"),
+        (CONFIG, ["--shard", "auto"], "this is no task of an array"),
+        (CONFIG, ["--shard", "auto/0"], "write it as auto, or as auto/5 for five parts"),
         (CONFIG, ["--repeat", "0"], "repeat"),
         (CONFIG, ["--concurrency", "x"], "concurrency"),
         (CONFIG, ["--nonsense"], "nonsense"),
@@ -236,6 +238,17 @@ def test_shards_are_disjoint_and_complete_and_even_from_wherever_they_are_run(
         assert len(project.calls()) == 5 * number
     project.run("run", "--quiet", "../s.eval.yaml", "--shard", "4/4", below="below")
     assert sorted(project.calls()) == sorted(ids(cases(20)))
+
+
+def test_tasks_of_an_array_run_every_case_once(project: Project) -> None:
+    project.suite(*cases(10))
+    for index in ("0", "1", "2"):
+        task = {"JOB_COMPLETION_INDEX": index}
+        done = project.run("run", "--quiet", "--runs-dir", "tasks", "--shard", "auto/3", env=task)
+        assert done.code == 0, done
+    assert sorted(project.calls()) == sorted(ids(cases(10)))
+    merged = project.run("merge", "tasks", "--json")
+    assert (merged.code, merged.json["passed"]) == (0, 10)
 
 
 def test_an_empty_shard_is_a_complete_run(project: Project) -> None:

@@ -18,7 +18,7 @@ from evalcase.cli.watching import make_view
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.plan import Plan, prepare
 from evalcase.evaluation.work import trials_of
-from evalcase.model.decision import Rule
+from evalcase.model.decision import StopRule
 from evalcase.project.config import read_config
 from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.begun import note_start
@@ -33,10 +33,24 @@ def _shard(value: str | None) -> Shard | None:
     if value is None:
         return None
     number, slash, of = value.partition("/")
+    if number == "auto":
+        return _auto_shard(of, slash)
     digits = slash and (number + of).isascii() and number.isdigit() and of.isdigit()
     if not digits or len(of) > 9 or len(number) > 9 or not 1 <= int(number) <= int(of):
         raise declare.WrongValueError("write it as 2/5, the second of five parts")
     return Shard(int(number), int(of))
+
+
+def _auto_shard(of: str, slash: str) -> Shard:
+    """What the scheduler that started this process says that it is."""
+    from evalcase.run.array_shard import read_shard
+
+    if slash and not (of.isascii() and of.isdigit() and 0 < len(of) <= 9 and int(of)):
+        raise declare.WrongValueError("write it as auto, or as auto/5 for five parts")
+    try:
+        return read_shard(os.environ, int(of) if slash else None)
+    except ValueError as error:
+        raise declare.WrongValueError(str(error)) from error
 
 
 @declare.command("run")
@@ -63,7 +77,12 @@ def _shard(value: str | None) -> Shard | None:
     multiple=True,
     help="Only cases with this tag. Repeatable: a case with any of them is run.",
 )
-@declare.option("--shard", callback=_shard, metavar="I/N", help="Only the I-th of N parts.")
+@declare.option(
+    "--shard",
+    callback=_shard,
+    metavar="I/N",
+    help="Only the I-th of N parts; `auto`: that of this task of an array.",
+)
 @declare.option(
     "--limit", type=declare.IntRange(1), help="At most this many cases, from the beginning."
 )
@@ -91,7 +110,7 @@ def _shard(value: str | None) -> Shard | None:
 @run_flags.max_errors("Errored trials that don't count as a failure of the run. [default: 0]")
 @run_flags.fail_under("Exit 1 only if the pass rate of cases is lower.")
 @declare.option(
-    "--stop", type=declare.Choice(get_args(Rule)),
+    "--stop", type=declare.WordChoice(get_args(StopRule)),
     help="Start no more trials once --fail-under, or --against, is decided.",
 )  # fmt: skip
 @declare.option(

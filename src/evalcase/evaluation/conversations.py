@@ -12,7 +12,7 @@ from evalcase.grade.apply import Graded
 from evalcase.grade.score import decide_verdict
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
-from evalcase.model.conversation import Ending, Exchange, join_turns, split_turns
+from evalcase.model.conversation import Exchange, TalkEnd, join_turns, split_turns
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.grader import NamedGrader
@@ -22,13 +22,13 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result, Verdict
 from evalcase.model.trial import Trial
 from evalcase.plugins.graders import Graders
-from evalcase.run.conversation import Asker, Conversation, Keep, Talk, script
+from evalcase.run.conversation import Conversation, Keep, Talk, TurnAsker, follow_script
 
-Grading = Callable[[Case, Question, Answer, Sequence[NamedGrader], float], Awaitable[Graded]]
+GradeAnswer = Callable[[Case, Question, Answer, Sequence[NamedGrader], float], Awaitable[Graded]]
 """Grades an answer by what a case says."""
 
 
-class Judged(NamedTuple):
+class Assessed(NamedTuple):
     """What a conversation is found to be."""
 
     verdict: Verdict
@@ -39,7 +39,7 @@ class Conversations:
     """Makes results of trials whose cases have turns."""
 
     def __init__(
-        self, asker: Asker, graders: Graders, grade: Grading, keep: Keep,
+        self, asker: TurnAsker, graders: Graders, grade: GradeAnswer, keep: Keep,
         over: Callable[[str, str], Awaitable[None]], lose: Callable[[Trial, float], None],
     ) -> None:  # fmt: skip
         """`over` is told of sessions of targets, and `lose` of money that bought no result."""
@@ -50,11 +50,11 @@ class Conversations:
         self._over = over
         self._lose = lose
 
-    async def hold(self, trial: Trial, first: Question) -> tuple[Talk, Judged]:
+    async def hold(self, trial: Trial, first: Question) -> tuple[Talk, Assessed]:
         """Have a conversation, and grade it if it came to its end. It is raised as cancelled where
         it has no result, and is to be had again."""
         look = _LookAtTurns(self._grade_turn, trial.case.turns, trial.case.stops_on_failure)
-        speak = script([turn.input for turn in trial.case.turns])
+        speak = follow_script([turn.input for turn in trial.case.turns])
         conversation = Conversation(
             self._asker, trial.target, first, trial.case.timeout_s, speak, look, self._keep
         )
@@ -66,10 +66,10 @@ class Conversations:
         if talk.is_cut:
             raise asyncio.CancelledError
         if talk.failure is not None:
-            return talk, Judged("errored", ())
+            return talk, Assessed("errored", ())
         return talk, await self._judge(trial.case, first, talk.exchanges, talk.ending, look.grades)
 
-    async def judge_again(self, case: Case, first: Question, known: Result) -> Judged:
+    async def judge_again(self, case: Case, first: Question, known: Result) -> Assessed:
         """Grade one that is known, by what the case says now."""
         assert known.answer is not None
         exchanges = split_turns(known.answer, known.turns)
@@ -84,9 +84,9 @@ class Conversations:
         return judged
 
     async def _judge(
-        self, case: Case, first: Question, exchanges: Sequence[Exchange], ending: Ending | None,
+        self, case: Case, first: Question, exchanges: Sequence[Exchange], ending: TalkEnd | None,
         known: Sequence[Grade] | None,
-    ) -> Judged:  # fmt: skip
+    ) -> Assessed:  # fmt: skip
         """The verdict on all of it; `known` are grades of turns that were given on the way."""
         of_turns = known or await self._grade_turns(case, first, exchanges)
         grades = tuple(of_turns)
@@ -98,7 +98,7 @@ class Conversations:
         verdict = decide_verdict(grades, case.threshold)
         if ending == "turn_failed" and verdict in ("passed", "ungraded"):
             verdict = "failed"  # what was left out can't be made up for by what was not
-        return Judged(verdict, grades)
+        return Assessed(verdict, grades)
 
     async def _grade_turns(
         self, case: Case, first: Question, exchanges: Sequence[Exchange]
@@ -136,7 +136,7 @@ class _LookAtTurns:
         self._stops = stops
         self.grades: list[Grade] = []
 
-    async def __call__(self, question: Question, exchange: Exchange) -> Ending | None:
+    async def __call__(self, question: Question, exchange: Exchange) -> TalkEnd | None:
         if not self._stops:
             return None
         if question.turn == 1:
@@ -147,6 +147,6 @@ class _LookAtTurns:
         return None if is_last or all(grade.passed for grade in own) else "turn_failed"
 
 
-def _refused(why: str) -> Judged:
+def _refused(why: str) -> Assessed:
     broken = Grade("record", None, False, why, failure=Failure("grader", why))
-    return Judged("errored", (broken,))
+    return Assessed("errored", (broken,))

@@ -29,7 +29,7 @@ from evalcase.suites.attached import AttachedFiles
 from evalcase.system.guests import Guests
 
 if TYPE_CHECKING:
-    from evalcase.evaluation.conversations import Conversations, Judged
+    from evalcase.evaluation.conversations import Assessed, Conversations
 
 MAX_ANSWER_BYTES = 10_000_000
 """How much of each text of an answer is kept; a longer one is cut, and marked as such."""
@@ -101,7 +101,7 @@ class Trials:
 
     async def _converse(self, trial: Trial, started: str) -> Result:
         """The same for a case that is asked in turns."""
-        from evalcase.evaluation.conversations import Judged
+        from evalcase.evaluation.conversations import Assessed
         from evalcase.run.conversation import Talk
 
         case, has_parts = trial.case, trial.case.has_parts
@@ -113,7 +113,7 @@ class Trials:
         )
         if isinstance(files, Unfit):
             why = Failure("exception", files.message)
-            talk, judged = Talk(failure=why), Judged("errored", ())
+            talk, judged = Talk(failure=why), Assessed("errored", ())
         else:
             talk, judged = await self._conversations.hold(trial, question)
         if talk.interrupted and self._engine.interrupted:
@@ -151,7 +151,7 @@ class Trials:
         case = trial.case
         files = self._files.find(trial.suite, case) if case.has_parts else {}
         question = self._question(trial, files)
-        graded: Graded | Judged
+        graded: Graded | Assessed
         if case.is_conversation:
             graded = await self._conversations.judge_again(case, question, known)
         else:

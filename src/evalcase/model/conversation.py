@@ -12,11 +12,11 @@ from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
 
-Ending = Literal["done", "max_turns", "stopped", "turn_failed"]
+TalkEnd = Literal["done", "max_turns", "stopped", "turn_failed"]
 """How a conversation ended. done: the user had what they wanted; max_turns: the user had said all
 that they were allowed to; stopped: the target ended it; turn_failed: a turn failed, and
 `stop_on_failure` is set."""
-ENDINGS: dict[Ending, str] = {
+ENDINGS: dict[TalkEnd, str] = {
     "done": "the user had what they wanted",
     "max_turns": "the user had no more turns left",
     "stopped": "the target ended it",

@@ -6,7 +6,7 @@ from typing import Literal
 
 from evalcase.model.answer import Answer
 from evalcase.model.codec import INLINE
-from evalcase.model.conversation import Ending, Turn
+from evalcase.model.conversation import TalkEnd, Turn
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade, mean_score
 from evalcase.model.quick_dataclass import dataclass, field, made_often
@@ -47,7 +47,7 @@ class Result:
     """The place of the case among those of the run, from 0."""
     turns: tuple[Turn, ...] = ()
     """The turns of a conversation, whose messages are those of the answer."""
-    ending: Ending | None = None
+    ending: TalkEnd | None = None
     """How a conversation ended that could have gone on."""
 
     @property

@@ -11,7 +11,7 @@ from evalcase.model.json_value import kind
 from evalcase.model.message import is_message
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.advice import (
-    Written,
+    WrittenExpected,
     advise,
     advise_comparing,
     advise_reference,
@@ -25,7 +25,7 @@ from evalcase.resolve.fields import TURN_FIELDS
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.messages import read_expected_output, read_input
-from evalcase.resolve.names import TURN, Named, settle
+from evalcase.resolve.names import TURN, Named, settle_names
 from evalcase.resolve.suite_fields import NOTHING_SHARED, Shared
 from evalcase.resolve.values import READERS, read_flag
 
@@ -40,10 +40,10 @@ class WrittenTurn(NamedTuple):
     named: Named
 
     @property
-    def expected(self) -> Written:
+    def expected(self) -> WrittenExpected:
         """What it expects, as it stands in the file."""
         value = self.named.values.get("expected_output")
-        return Written(value, self.named.path(self.path, "expected_output"))
+        return WrittenExpected(value, self.named.path(self.path, "expected_output"))
 
 
 def resolve_conversation(
@@ -150,7 +150,7 @@ def _read_turn(item: Any, path: KeyPath, findings: Findings) -> WrittenTurn | No
         findings.add("wrong-type", path, f"a turn is a mapping, not {what}", hint)
         return None
     before = findings.errors
-    named = settle(item, path, TURN, findings)
+    named = settle_names(item, path, TURN, findings)
     data: dict[str, Any] = {}
     for name in TURN_FIELDS:
         value = named.values.get(name)

@@ -11,7 +11,7 @@ from math import fsum
 from typing import Protocol
 
 from evalcase.model.answer import Answer
-from evalcase.model.conversation import Ending, Exchange
+from evalcase.model.conversation import Exchange, TalkEnd
 from evalcase.model.failure import Failure
 from evalcase.model.message import Message
 from evalcase.model.question import Question
@@ -25,7 +25,7 @@ _MOST = 40
 """How much of what was said is told where a conversation broke off."""
 
 
-class Asker(Protocol):
+class TurnAsker(Protocol):
     """The gate, as far as a conversation needs it."""
 
     @property
@@ -40,13 +40,13 @@ class Words(NamedTuple):
     """What a user says next; or, where they say nothing more, how it ended."""
 
     messages: tuple[Message, ...] = ()
-    ending: Ending | None = None
+    ending: TalkEnd | None = None
     is_over: bool = False
 
 
 Speak = Callable[[int, Sequence[Message]], Awaitable[Words]]
 """Says what comes in a turn, after all that was said before it."""
-Look = Callable[[Question, Exchange], Awaitable[Ending | None]]
+Look = Callable[[Question, Exchange], Awaitable[TalkEnd | None]]
 """Looks at a turn that was answered, and says so if that is where it ends."""
 Keep = Callable[[Asked], Answer | Failure]
 """What is kept of an answer, or why nothing can be."""
@@ -56,7 +56,7 @@ class Talk(NamedTuple):
     """What was said, turn by turn; and how it ended."""
 
     exchanges: tuple[Exchange, ...] = ()
-    ending: Ending | None = None
+    ending: TalkEnd | None = None
     failure: Failure | None = None
     """Why it broke off."""
     retried: tuple[Failure, ...] = ()
@@ -79,7 +79,7 @@ class Conversation:
     """One trial of a case in turns."""
 
     def __init__(
-        self, asker: Asker, target: str, first: Question, timeout_s: float | None, speak: Speak,
+        self, asker: TurnAsker, target: str, first: Question, timeout_s: float | None, speak: Speak,
         look: Look, keep: Keep,
     ) -> None:  # fmt: skip
         """`first` is the question of the trial, with the messages before the first turn."""
@@ -153,7 +153,7 @@ class Conversation:
         if asked.again_in_s is not None:
             retried = (*retried, failure)
         said = messages[len(self._first.messages) :]
-        told = replace(failure, details={**failure.details, "conversation": tell(said)})
+        told = replace(failure, details={**failure.details, "conversation": quote_messages(said)})
         return Talk(
             tuple(self._exchanges), None, told, retried, asked.interrupted,
             again_in_s=asked.again_in_s,
@@ -164,7 +164,7 @@ def _in_turn(number: int, failure: Failure) -> Failure:
     return replace(failure, message=f"turn {number}: {failure.message}")
 
 
-def tell(messages: Sequence[Message]) -> list[str]:
+def quote_messages(messages: Sequence[Message]) -> list[str]:
     """What was said, a line each, for a person who looks for the cause."""
     lines = []
     for message in messages[-_MOST:]:
@@ -175,7 +175,7 @@ def tell(messages: Sequence[Message]) -> list[str]:
     return lines
 
 
-def script(turns: Sequence[Sequence[Message]]) -> Speak:
+def follow_script(turns: Sequence[Sequence[Message]]) -> Speak:
     """A user who says what is written down, whatever is answered."""
 
     async def speak(number: int, said: Sequence[Message]) -> Words:

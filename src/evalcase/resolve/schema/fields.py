@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from evalcase.resolve.schema.words import Schema, optional, ref
+from evalcase.resolve.schema.words import SuiteSchema, optional, ref
 from evalcase.resolve.values import NOT_SKIPPED
 
 
-def case_fields() -> dict[str, Schema]:
+def case_fields() -> dict[str, SuiteSchema]:
     return {
         "id": optional(
             "string",
@@ -50,7 +50,7 @@ def case_fields() -> dict[str, Schema]:
     }
 
 
-def turn_fields() -> dict[str, Schema]:
+def turn_fields() -> dict[str, SuiteSchema]:
     """Those of one turn of a conversation."""
     return {
         "input": ref("input", description="What is said to the target in this turn."),
@@ -61,7 +61,7 @@ def turn_fields() -> dict[str, Schema]:
     }
 
 
-def _graded_by() -> dict[str, Schema]:
+def _graded_by() -> dict[str, SuiteSchema]:
     return {
         "criteria": optional(
             "string", "What a good answer does, in prose, for a judge.", minLength=1
@@ -73,7 +73,7 @@ def _graded_by() -> dict[str, Schema]:
     }
 
 
-def suite_fields() -> dict[str, Schema]:
+def suite_fields() -> dict[str, SuiteSchema]:
     """All but the list of cases."""
     return {
         "$schema": optional("string", "Where this schema is found, for editors."),
@@ -87,7 +87,7 @@ def suite_fields() -> dict[str, Schema]:
     }
 
 
-def _run_fields() -> dict[str, Schema]:
+def _run_fields() -> dict[str, SuiteSchema]:
     """The fields that a suite and a case share, where the case's own one wins."""
     return {
         "target": optional(

@@ -18,14 +18,14 @@ from evalcase.model.question import Question
 from evalcase.model.target import Warn
 from evalcase.targets.asking.files import Files
 from evalcase.targets.chat.parts import (
+    ContentPart,
     ImagePart,
-    Part,
     PdfPart,
     TextPart,
     read_address,
-    read_parts,
+    read_content_parts,
 )
-from evalcase.targets.chat.turns import SentCall, Turn, read_turns, warn_of_extras
+from evalcase.targets.chat.turns import ChatTurn, SentCall, read_turns, warn_of_extras
 
 _EXTRAS = frozenset({"blocks", "is_error"})
 _SYSTEM = ("system", "developer")
@@ -46,7 +46,7 @@ def write_anthropic_messages(question: Question, files: Files, warn: Warn) -> di
     return {"system": _shortest(system), "messages": messages} if system else {"messages": messages}
 
 
-def _merged(turns: list[Turn], files: Files, warn: Warn) -> list[JSON]:
+def _merged(turns: list[ChatTurn], files: Files, warn: Warn) -> list[JSON]:
     merged: list[tuple[str, list[JSON]]] = []
     for turn in turns:
         if turn.role in _SYSTEM:
@@ -58,7 +58,7 @@ def _merged(turns: list[Turn], files: Files, warn: Warn) -> list[JSON]:
     return [{"role": role, "content": _shortest(_results_first(each))} for role, each in merged]
 
 
-def _turn_blocks(turn: Turn, files: Files, warn: Warn) -> list[JSON]:
+def _turn_blocks(turn: ChatTurn, files: Files, warn: Warn) -> list[JSON]:
     blocks = _blocks(turn.content, files, warn)
     if turn.role == "tool":
         return [_result(turn, blocks)]
@@ -73,7 +73,7 @@ def _turn_blocks(turn: Turn, files: Files, warn: Warn) -> list[JSON]:
     return [*before_all, *blocks, *map(_use, turn.calls)]
 
 
-def _result(turn: Turn, blocks: list[JSON]) -> JSON:
+def _result(turn: ChatTurn, blocks: list[JSON]) -> JSON:
     result: dict[str, JSON] = {"type": "tool_result", "tool_use_id": turn.call_id}
     if blocks:
         result["content"] = _shortest(blocks)
@@ -104,13 +104,13 @@ def _shortest(blocks: list[JSON]) -> JSON:
 
 
 def _blocks(content: JSON, files: Files, warn: Warn) -> list[JSON]:
-    parts = read_parts(content, files)
+    parts = read_content_parts(content, files)
     if any(isinstance(part, ImagePart) and "detail" in part.extras for part in parts):
         warn("`detail` of an image is not sent: Anthropic's API doesn't know it")
     return [_block(part) for part in parts]
 
 
-def _block(part: Part) -> JSON:
+def _block(part: ContentPart) -> JSON:
     if isinstance(part, TextPart):
         return {"type": "text", "text": part.text, **part.extras}
     if isinstance(part, ImagePart):

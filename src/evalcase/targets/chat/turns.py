@@ -30,7 +30,7 @@ class SentCall(NamedTuple):
     """The arguments as JSON text; where they came as text, just that."""
 
 
-class Turn(NamedTuple):
+class ChatTurn(NamedTuple):
     role: str
     content: JSON
     calls: tuple[SentCall, ...] = ()
@@ -39,18 +39,18 @@ class Turn(NamedTuple):
     extras: dict[str, JSON] = {}  # noqa: RUF012 - never changed
 
 
-def read_turns(messages: Iterable[Message], warn: Warn) -> list[Turn]:
+def read_turns(messages: Iterable[Message], warn: Warn) -> list[ChatTurn]:
     """The turns. Raise TargetError for a tool message that no call can be found for."""
-    return _Reader(list(messages), warn).turns()
+    return _TurnReader(list(messages), warn).turns()
 
 
-def warn_of_extras(turn: Turn, known: frozenset[str], api: str, warn: Warn) -> None:
+def warn_of_extras(turn: ChatTurn, known: frozenset[str], api: str, warn: Warn) -> None:
     """Say which keys of a message are not sent, because the API would refuse them."""
     for key in turn.extras.keys() - known:
         warn(f"`{key}` of a message is not sent: {api} doesn't know it")
 
 
-class _Reader:
+class _TurnReader:
     def __init__(self, messages: list[Message], warn: Warn) -> None:
         self._messages = messages
         self._warn = warn
@@ -61,8 +61,8 @@ class _Reader:
         self._outputs: dict[str, JSON] = {}
         """Results that stand with their call, by the same ids."""
 
-    def turns(self) -> list[Turn]:
-        turns: list[Turn] = []
+    def turns(self) -> list[ChatTurn]:
+        turns: list[ChatTurn] = []
         for number, message in enumerate(self._messages):
             if message.role == "tool":
                 turns.append(_turn(message, call_id=self._find_call(message, number)))
@@ -112,12 +112,14 @@ class _Reader:
         without = [id for id in candidates if id not in self._outputs]
         return next(iter(without or candidates), None)
 
-    def _pending_outputs(self) -> Iterator[Turn]:
+    def _pending_outputs(self) -> Iterator[ChatTurn]:
         for id, output in list(self._outputs.items()):
             del self._outputs[id], self._open[id]
-            yield Turn("tool", output, call_id=id)
+            yield ChatTurn("tool", output, call_id=id)
 
 
-def _turn(message: Message, calls: tuple[SentCall, ...] = (), call_id: str | None = None) -> Turn:
+def _turn(
+    message: Message, calls: tuple[SentCall, ...] = (), call_id: str | None = None
+) -> ChatTurn:
     extras = {key: value for key, value in message.items() if key not in _COMMON_KEYS}
-    return Turn(message.role, message.content, calls, call_id, extras)
+    return ChatTurn(message.role, message.content, calls, call_id, extras)

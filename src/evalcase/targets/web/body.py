@@ -20,7 +20,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
 from evalcase.model.shape import OptionFault
 from evalcase.targets.asking.files import describe_files
-from evalcase.targets.asking.shown import content_text, last_user_content
+from evalcase.targets.asking.shown import last_user_content, write_content
 from evalcase.text.placeholders import Template
 
 NAMES = (
@@ -53,7 +53,7 @@ class BodyTemplate:
 def _value(name: str, question: Question, root: str) -> JSON:
     match name:
         case "prompt":
-            return content_text(last_user_content(question))
+            return write_content(last_user_content(question))
         case "messages":
             return [message.to_dict() for message in question.messages]
         case "files":
