@@ -20,6 +20,7 @@ def figures_object(figures: Figures) -> dict[str, Any]:
         "interval": figures.interval,
         "cluster": figures.cluster,
         "unclustered": figures.unclustered,
+        "without_interval": figures.without or None,
         "all": {
             **part_object(figures.all),
             "not_run": figures.not_run,
