@@ -25,6 +25,10 @@ def max_cost(help: str) -> Decorator:
     )  # fmt: skip
 
 
+def concurrency(help: str) -> Decorator:
+    return declare.option("--concurrency", type=declare.IntRange(1), help=help)
+
+
 def max_errors(help: str) -> Decorator:
     return declare.option("--max-errors", type=declare.IntRange(0), metavar="N", help=help)
 
