@@ -84,8 +84,12 @@ MAY_STAND_OFTEN = {
 }
 
 
+def _names_a_type(name: str) -> bool:
+    return name.lstrip("_")[:1].isupper() and not name.isupper()
+
+
 def definitions() -> dict[str, list[str]]:
-    """Where each class is defined, and each function that others may call, by its name."""
+    """Where each class, name of a type, and function for others is defined, by its name."""
     found: dict[str, list[str]] = {}
     for path in sorted(SOURCES.rglob("*.py")):
         module = ast.parse(path.read_bytes())
@@ -95,7 +99,14 @@ def definitions() -> dict[str, list[str]]:
             for node in module.body
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name[0] != "_"
         }  # a set: an overloaded function is one
-        for name in (*classes, *functions):
+        aliases = [
+            target.id
+            for node in module.body
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            if isinstance(target, ast.Name) and _names_a_type(target.id)
+        ]
+        for name in (*classes, *aliases, *functions):
             found.setdefault(name, []).append(str(path.relative_to(SOURCES)))
     return found
 

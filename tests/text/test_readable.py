@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalcase.model.json_value import JSON
 from evalcase.text.readable import as_json, call_lines, call_text, content_text, outcome_lines
 
 
@@ -47,7 +48,11 @@ def test_calls_of_every_shape_have_a_line(call: Any, line: str) -> None:
 
 
 def test_what_a_call_gave_stands_below_it() -> None:
-    calls = [{"tool": "t", "output": {"found": "é"}}, {"tool": "u"}, {"tool": "v", "output": "no"}]
+    calls: list[JSON] = [
+        {"tool": "t", "output": {"found": "é"}},
+        {"tool": "u"},
+        {"tool": "v", "output": "no"},
+    ]
     lines = list(outcome_lines({"role": "assistant", "tool_calls": calls}))
     assert lines == ["t()", '  gave {"found": "é"}', "u()", "v()", "  gave no"]
     assert list(outcome_lines({"tool_calls": 5})) == []

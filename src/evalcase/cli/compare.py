@@ -20,11 +20,11 @@ from evalcase.report.compare.compared import EFFECT, Compared
 from evalcase.report.compare.comparison import compare_sides
 from evalcase.report.compare.gated import Measure, find_gated
 from evalcase.report.compare.gates import GATES, ComparisonGate, gates_exit_code, judge, read_gate
-from evalcase.report.compare.track import Kind
+from evalcase.report.compare.track import ChangeKind
 from evalcase.report.figures.clustering import Clustering
 from evalcase.report.terminal.style import PLAIN, Style
 
-_KINDS: tuple[Kind, ...] = ("broken", "fixed", "changed", "added", "removed")
+_KINDS: tuple[ChangeKind, ...] = ("broken", "fixed", "changed", "added", "removed")
 
 
 def _read_gates(texts: tuple[str, ...]) -> tuple[ComparisonGate, ...]:
@@ -85,7 +85,7 @@ def _read_gates(texts: tuple[str, ...]) -> tuple[ComparisonGate, ...]:
 def command(
     runs: tuple[str, ...], baseline: str | None, targets: tuple[str, str] | None,
     gates: tuple[ComparisonGate, ...], graders: tuple[str, ...], measure: Measure,
-    cluster: str | None, effect: float, shown: tuple[Kind, ...], limit: int,
+    cluster: str | None, effect: float, shown: tuple[ChangeKind, ...], limit: int,
     max_errors: int | None, form: str, as_json: bool, output: str | None, max_size: int,
     runs_dir: str | None,
 ) -> int:  # fmt: skip

@@ -24,7 +24,7 @@ from evalcase.text.visible import visible
 if TYPE_CHECKING:
     # Whoever wants JSON needs nothing of what people read.
     from evalcase.report.figures.figures import Figures, Mean
-    from evalcase.report.terminal.part_table import Kind
+    from evalcase.report.terminal.part_table import PartKind
     from evalcase.report.terminal.statistics import Statistics
     from evalcase.report.terminal.summary import FindCase, RunEnding
 
@@ -39,7 +39,7 @@ class RecordPlace(NamedTuple):
 def conclusion_lines(
     evaluated: Evaluated, statistics: Statistics, find_case: FindCase,
     place: RecordPlace, width: int, style: Style, figures: Figures | None = None,
-    by: Collection[Kind] | None = None, *, is_own: bool = True,
+    by: Collection[PartKind] | None = None, *, is_own: bool = True,
 ) -> Iterator[str]:  # fmt: skip
     """All of it: what went wrong, the figures, the verdict, and what to do next."""
     from evalcase.report.terminal.part_table import KINDS

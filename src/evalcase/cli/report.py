@@ -21,7 +21,7 @@ from evalcase.record.kept import KeptRun
 from evalcase.record.seal import is_own
 from evalcase.report.figures.figures import Interval
 from evalcase.report.terminal.failures import UNFINISHED
-from evalcase.report.terminal.part_table import KINDS, Kind
+from evalcase.report.terminal.part_table import KINDS, PartKind
 from evalcase.report.terminal.progress import VERDICTS
 from evalcase.system.world import this_world
 
@@ -70,7 +70,7 @@ from evalcase.system.world import this_world
 @explained
 def command(
     run: str, case: str | None, verdicts: tuple[str, ...], target: str | None, form: str,
-    by: tuple[Kind, ...], cluster: str | None, interval: Interval, ks: tuple[int, ...],
+    by: tuple[PartKind, ...], cluster: str | None, interval: Interval, ks: tuple[int, ...],
     output: str | None, max_size: int, junit_properties: bool, runs_dir: str | None,
 ) -> int:  # fmt: skip
     """Show what came of a run that was kept.

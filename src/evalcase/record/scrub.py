@@ -14,7 +14,7 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.journal_row import dump_row, encode_line
 from evalcase.text.secret_search import KnownSecrets
 
-Part = Callable[[Any, KnownSecrets], Any]
+ScrubPart = Callable[[Any, KnownSecrets], Any]
 
 MARK = "scrubbed"
 
@@ -114,12 +114,12 @@ def _scrub_failure(failure: dict[str, Any], known: KnownSecrets) -> dict[str, An
     return {**failure, **clean}
 
 
-def _each(part: Part) -> Part:
+def _each(part: ScrubPart) -> ScrubPart:
     return lambda items, known: [part(item, known) for item in items]
 
 
-_GRADED: dict[str, Part] = {"grades": _each(_scrub_grade)}
-_PARTS: dict[str, dict[str, Part]] = {
+_GRADED: dict[str, ScrubPart] = {"grades": _each(_scrub_grade)}
+_PARTS: dict[str, dict[str, ScrubPart]] = {
     "case": {"data": _scrub_case},
     "result": {
         **_GRADED,

@@ -18,7 +18,7 @@ from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Number
 
-Pair = tuple[str, Case]
+SuiteCase = tuple[str, Case]
 """The path of a suite, and one of its cases."""
 
 _END = 1 << 64
@@ -90,7 +90,7 @@ class Chooser:
     only: frozenset[tuple[str, str]] | None = None
     """The places and ids of the cases among which the selection is made; None for all."""
 
-    def choose(self, cases: Iterable[Pair]) -> Iterator[Pair]:
+    def choose(self, cases: Iterable[SuiteCase]) -> Iterator[SuiteCase]:
         """The chosen ones, as a stream where that is possible."""
         selection = self.selection
         if selection == _ALL:
@@ -107,7 +107,7 @@ class Chooser:
                 return
             yield pair
 
-    def filter(self, cases: Iterable[Pair]) -> Iterator[Pair]:
+    def filter(self, cases: Iterable[SuiteCase]) -> Iterator[SuiteCase]:
         """Those that have the names and tags that are asked for: shards are dealt from these."""
         return (pair for pair in cases if self._wants(*pair))
 
@@ -131,7 +131,7 @@ class Chooser:
             self.names(suite, case, pair) for pair in selection.pairs
         )
 
-    def _sample(self, cases: Iterable[Pair], size: int) -> Iterator[Pair]:
+    def _sample(self, cases: Iterable[SuiteCase], size: int) -> Iterator[SuiteCase]:
         """A random part that depends on the seed and the ids only, in the order of the file."""
         seed = str(self.selection.seed)
         ranked = (

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from evalcase.graders.judging.criterion import CANNOT_TELL, Criterion, Verdict
+from evalcase.graders.judging.criterion import CANNOT_TELL, Criterion, CriterionVerdict
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.answer_value import parse_answer
@@ -28,7 +28,7 @@ class BadJudgeReplyError(ValueError):
 class CriterionReply(NamedTuple):
     """What a judge says of one criterion."""
 
-    verdict: Verdict
+    verdict: CriterionVerdict
     reason: str
 
 
@@ -37,7 +37,7 @@ class Claim(NamedTuple):
 
     claim: str
     reason: str
-    verdict: Verdict
+    verdict: CriterionVerdict
 
 
 def schema_for(criteria: Sequence[Criterion]) -> dict[str, JSON]:

@@ -11,7 +11,7 @@ from math import fsum
 from typing import Any
 
 from evalcase.errors import GraderError
-from evalcase.graders.judging.criterion import CANNOT_TELL, NOT_MET, Criterion, Verdict
+from evalcase.graders.judging.criterion import CANNOT_TELL, NOT_MET, Criterion, CriterionVerdict
 from evalcase.graders.judging.reply import CriterionReply
 from evalcase.model.grade import Score
 from evalcase.model.quick_dataclass import replace
@@ -22,10 +22,10 @@ class DecidedCriterion(NamedTuple):
     """A criterion, and what the votes come to."""
 
     criterion: Criterion
-    verdict: Verdict
+    verdict: CriterionVerdict
     reason: str
     """Of the first vote for that verdict."""
-    votes: Mapping[Verdict, int]
+    votes: Mapping[CriterionVerdict, int]
     unsure: bool = False
     """Whether the judge could not tell, and that counts as not met."""
 

@@ -36,10 +36,10 @@ class KeywordFault(NamedTuple):
     what: str
 
 
-Check = Callable[[JSON], Iterator[KeywordFault]]
+CheckKeyword = Callable[[JSON], Iterator[KeywordFault]]
 
 
-def _wrong(is_right: Callable[[JSON], bool], words: str) -> Check:
+def _wrong(is_right: Callable[[JSON], bool], words: str) -> CheckKeyword:
     def check(value: JSON) -> Iterator[KeywordFault]:
         if not is_right(value):
             yield KeywordFault((), f"is {words}, not {kind(value)}")
@@ -92,7 +92,7 @@ def _check_dependents(value: JSON) -> Iterator[KeywordFault]:
 _COUNT = _wrong(_is_count, "a whole number of 0 or more")
 _NUMBER = _wrong(_is_number, "a number")
 
-PLAIN: dict[str, Check] = {
+PLAIN: dict[str, CheckKeyword] = {
     "type": _check_type,
     "enum": _wrong(lambda value: isinstance(value, list), "a list of values"),
     "const": _wrong(lambda _: True, "any value"),

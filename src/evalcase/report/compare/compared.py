@@ -8,7 +8,7 @@ from evalcase.model.quick_dataclass import dataclass
 from evalcase.report.compare.comparison import Comparison
 from evalcase.report.compare.gated import Gated
 from evalcase.report.compare.gates import GateFinding
-from evalcase.report.compare.track import Kind
+from evalcase.report.compare.track import ChangeKind
 
 EFFECT = 0.05
 
@@ -20,7 +20,7 @@ class Compared:
     judged: Sequence[GateFinding]
     effect: float = EFFECT
     """The change that matters."""
-    shown: tuple[Kind, ...] = ("broken",)
+    shown: tuple[ChangeKind, ...] = ("broken",)
     """The kinds of cases whose answers are shown side by side."""
     limit: int = 5
     """How many of each."""

@@ -14,7 +14,7 @@ from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.report.compare.base_units import MOST_TRACKS, BaseUnits
 from evalcase.report.compare.conditions import Conditions, say_errors, say_sides, say_suites
 from evalcase.report.compare.side import Side
-from evalcase.report.compare.track import MOST_NAMED, ChangedPair, Kind, Track, TrackFigures
+from evalcase.report.compare.track import MOST_NAMED, ChangedPair, ChangeKind, Track, TrackFigures
 from evalcase.report.compare.unit import CaseStanding, Unit, fold_units
 from evalcase.report.figures.clustering import Clustering
 
@@ -193,7 +193,7 @@ class _Walk:
                 return
 
 
-def tell_kind(base: CaseStanding, head: CaseStanding) -> Kind:
+def tell_kind(base: CaseStanding, head: CaseStanding) -> ChangeKind:
     """What became of a case, from what it came to in base and in head."""
     if base.verdict is None or head.verdict is None:
         return "unfinished"

@@ -11,11 +11,11 @@ from evalcase.model.result import Result, Verdict
 BINS = 10
 """How many equal parts scores are sorted into; the last has 1 in it."""
 
-Trials = tuple[int, int, int]
+TrialCounts = tuple[int, int, int]
 """Of a case, or of a grader in a case: how often tried, passed, errored."""
 
 
-Cluster = str | None
+ClusterName = str | None
 """Which cases tend to come out alike; None where nobody said."""
 
 
@@ -27,13 +27,13 @@ class FigureCell:
         "verdicts", "within",
     )  # fmt: skip
 
-    def __init__(self, cluster: Cluster = None) -> None:
+    def __init__(self, cluster: ClusterName = None) -> None:
         self.cluster = cluster
         self.once: dict[Verdict, int] = {}
         """How many cases there are of each verdict that were tried once."""
         self.verdicts: dict[Verdict, int] = {}
         """The same of others; of a grader, how many grades."""
-        self.trials: dict[Trials, int] = {}
+        self.trials: dict[TrialCounts, int] = {}
         """How many of those others have such trials. What was skipped is not among them."""
         self.scored = 0
         self.scores = 0.0
@@ -60,7 +60,7 @@ class FigureCell:
                 self.partial = True
 
     def add_case(
-        self, verdicts: Mapping[Verdict, int], trials: Trials, scores: list[float]
+        self, verdicts: Mapping[Verdict, int], trials: TrialCounts, scores: list[float]
     ) -> None:
         """Take a case that was tried several times."""
         for verdict, times in verdicts.items():
@@ -145,7 +145,7 @@ class Spent:
         self.bins[int(score * BINS) if score < 1 else BINS - 1] += 1
 
 
-class Asked:
+class JudgingSums:
     """What graders asked of targets, as judges do, and what that took."""
 
     __slots__ = ("asked", "cached", "cost_usd", "input_tokens", "output_tokens", "seconds")

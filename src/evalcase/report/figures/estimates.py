@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.result import Verdict
 from evalcase.model.totals import Counts, Totals
-from evalcase.report.figures.cell import Cluster, FigureCell, Trials
+from evalcase.report.figures.cell import ClusterName, FigureCell, TrialCounts
 from evalcase.report.figures.figures import Interval, Mean, PassAt, Repeats, Slice, Spread
 from evalcase.report.statistics.estimate import Estimate, clip
 from evalcase.report.statistics.wilson import bound_unseen, estimate_around
@@ -77,7 +77,7 @@ class Estimator:
 
     def _mean(self, cells: Iterable[FigureCell], sum_up: Callable[[FigureCell], Sums]) -> Mean:
         """Of values, added up by cluster."""
-        by_cluster: dict[Cluster, Sums] = {}
+        by_cluster: dict[ClusterName, Sums] = {}
         for cell in cells:
             by_cluster.setdefault(cell.cluster, Sums()).take(sum_up(cell))
         held = [sums for sums in by_cluster.values() if sums.count]
@@ -189,7 +189,7 @@ def _failures_up_to(rate: Mean) -> float | None:
     return bound_unseen(units) if rate.value == 1 else None
 
 
-def _trials(cell: FigureCell) -> Iterator[tuple[Trials, int]]:
+def _trials(cell: FigureCell) -> Iterator[tuple[TrialCounts, int]]:
     """How many cases have such trials."""
     for verdict, times in cell.once.items():
         if verdict != "skipped":
@@ -197,7 +197,7 @@ def _trials(cell: FigureCell) -> Iterator[tuple[Trials, int]]:
     yield from cell.trials.items()
 
 
-def _spread_of_passes(several: Sequence[tuple[Trials, int]]) -> Spread:
+def _spread_of_passes(several: Sequence[tuple[TrialCounts, int]]) -> Spread:
     sums, within = Sums(), 0.0
     for (tried, passed, _), times in several:
         share = passed / tried

@@ -15,7 +15,7 @@ from evalcase.model.case import Case
 from evalcase.model.grade import Grade
 from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import decide_case_verdict
-from evalcase.report.figures.cell import Asked, Cluster, FigureCell, Spent, bound
+from evalcase.report.figures.cell import ClusterName, FigureCell, JudgingSums, Spent, bound
 
 if TYPE_CHECKING:
     from evalcase.report.figures.clustering import Clustering
@@ -41,13 +41,13 @@ class Ledger:
 
     def __init__(self, clustering: Clustering | None = None) -> None:
         self.clustering = clustering
-        self.places: dict[tuple[str, str, Cluster], FigureCell] = {}
+        self.places: dict[tuple[str, str, ClusterName], FigureCell] = {}
         """Cases by suite and target."""
-        self.tags: dict[tuple[str, Cluster], FigureCell] = {}
-        self.graders: dict[tuple[str, Cluster], FigureCell] = {}
+        self.tags: dict[tuple[str, ClusterName], FigureCell] = {}
+        self.graders: dict[tuple[str, ClusterName], FigureCell] = {}
         self.spent: dict[str, Spent] = {}
         """By target."""
-        self.asked = Asked()
+        self.asked = JudgingSums()
         self._open: dict[tuple[str, str, str], _CountedCase] = {}
 
     def add(self, result: Result, case: Case | None = None) -> None:
@@ -82,7 +82,7 @@ class Ledger:
         """How many cases lack some of their trials, by where they would be counted."""
         return Counter(cell for held in self._open.values() for cell in held.cells)
 
-    def _fold(self, result: Result, case: Case | None, spent: Spent, cluster: Cluster) -> None:
+    def _fold(self, result: Result, case: Case | None, spent: Spent, cluster: ClusterName) -> None:
         """Take a trial of a repeated case; and the case, if that is the last."""
         name = result.key[:3]
         held = self._open.get(name)
@@ -98,7 +98,9 @@ class Ledger:
             del self._open[name]
             self._close(held, result.pass_rate, spent, cluster)
 
-    def _close(self, held: _CountedCase, pass_rate: float, spent: Spent, cluster: Cluster) -> None:
+    def _close(
+        self, held: _CountedCase, pass_rate: float, spent: Spent, cluster: ClusterName
+    ) -> None:
         verdicts = held.verdicts
         verdict = decide_case_verdict(verdicts, pass_rate)
         trials = (len(verdicts), verdicts.count("passed"), verdicts.count("errored"))
@@ -109,12 +111,12 @@ class Ledger:
         if held.grades:
             self._add_grades(held.grades, cluster)
 
-    def _tagged(self, case: Case | None, cluster: Cluster) -> list[FigureCell]:
+    def _tagged(self, case: Case | None, cluster: ClusterName) -> list[FigureCell]:
         """Where a case is counted by its tags."""
         tags = case.data.get("tags", ()) if case is not None else ()
         return [_find(self.tags, (tag, cluster)) for tag in dict.fromkeys(tags)]
 
-    def _add_grades(self, grades: Sequence[CountedGrade], cluster: Cluster) -> None:
+    def _add_grades(self, grades: Sequence[CountedGrade], cluster: ClusterName) -> None:
         """Count what graders said of a case, each grader once."""
         if len(grades) == 1:
             name, verdict, score = grades[0]
@@ -135,7 +137,9 @@ class Ledger:
                 )
 
 
-def _find(cells: dict[tuple[str, Cluster], FigureCell], name: tuple[str, Cluster]) -> FigureCell:
+def _find(
+    cells: dict[tuple[str, ClusterName], FigureCell], name: tuple[str, ClusterName]
+) -> FigureCell:
     cell = cells.get(name)
     if cell is None:
         cell = cells[name] = FigureCell(name[1])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import fsum
 
 from evalcase.model.quick_dataclass import replace
-from evalcase.report.figures.cell import Asked, FigureCell, Spent
+from evalcase.report.figures.cell import FigureCell, JudgingSums, Spent
 from evalcase.report.figures.estimates import Estimator
 from evalcase.report.figures.figures import Effort, Figures, Interval, Judging, Slice
 from evalcase.report.figures.ledger import Ledger
@@ -77,7 +77,7 @@ def _each(
     return {name: figure(cells) for name, cells in grouped.items()}
 
 
-def _sum_up_asked(asked: Asked) -> Judging | None:
+def _sum_up_asked(asked: JudgingSums) -> Judging | None:
     if not asked.asked:
         return None
     return Judging(

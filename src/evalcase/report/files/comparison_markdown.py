@@ -9,7 +9,7 @@ from evalcase.report.compare.compared import Compared
 from evalcase.report.compare.power import find_power
 from evalcase.report.compare.sentence import say_counts, say_power, say_result, say_test
 from evalcase.report.compare.side import Side
-from evalcase.report.compare.track import ChangedPair, Kind, TrackFigures
+from evalcase.report.compare.track import ChangedPair, ChangeKind, TrackFigures
 from evalcase.report.terminal.changed_cases import said_by, say_verdicts
 from evalcase.report.terminal.comparison_tables import amount_rows, measure_rows, part_rows
 from evalcase.report.terminal.pairs import pair_texts
@@ -18,7 +18,7 @@ from evalcase.text.markdown import code_block, code_span, table
 _LONGEST = 50_000
 """Characters of cases that are shown: a comment on GitHub holds 65,536."""
 _MOST_NAMES = 20
-_KINDS: tuple[Kind, ...] = ("broken", "fixed", "changed", "added", "removed", "skipped")
+_KINDS: tuple[ChangeKind, ...] = ("broken", "fixed", "changed", "added", "removed", "skipped")
 
 
 def markdown_lines(compared: Compared) -> Iterator[str]:

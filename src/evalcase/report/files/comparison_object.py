@@ -11,7 +11,7 @@ from evalcase.report.compare.gates import gates_exit_code
 from evalcase.report.compare.power import find_power
 from evalcase.report.compare.sentence import say_result
 from evalcase.report.compare.side import Side
-from evalcase.report.compare.track import ChangedPair, Kind, TrackFigures
+from evalcase.report.compare.track import ChangedPair, ChangeKind, TrackFigures
 
 
 def comparison_object(compared: Compared) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def _track(track: TrackFigures) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _listed(track: TrackFigures, kind: Kind) -> dict[str, Any]:
+def _listed(track: TrackFigures, kind: ChangeKind) -> dict[str, Any]:
     """The first of a kind by name, and how many there are beside those that are named."""
     named = [_pair(pair) for pair in track.listed[kind]]
     return {"named": named, "more": track.counts[kind] - len(named)}

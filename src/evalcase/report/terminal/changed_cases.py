@@ -8,7 +8,7 @@ from evalcase.model.answer import Answer
 from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
 from evalcase.report.compare.side import Side
-from evalcase.report.compare.track import ChangedPair, Kind
+from evalcase.report.compare.track import ChangedPair, ChangeKind
 from evalcase.report.terminal.cells import cut, measure
 from evalcase.report.terminal.failures import INDENT, UNFINISHED, reason_lines, reason_of
 from evalcase.report.terminal.pairs import pair_texts
@@ -23,7 +23,7 @@ _NOTHING = "(no answer)"
 
 
 def changed_lines(
-    kind: Kind, pair: ChangedPair, sides: tuple[Side, Side], width: int, style: Style
+    kind: ChangeKind, pair: ChangedPair, sides: tuple[Side, Side], width: int, style: Style
 ) -> Iterator[str]:
     """All of one case."""
     base = _find(sides[0], pair.base)
@@ -44,7 +44,7 @@ def say_verdicts(pair: ChangedPair) -> str:
     return " → ".join(verdict or UNFINISHED for key, verdict in both if key is not None)
 
 
-def _name_lines(kind: Kind, pair: ChangedPair, width: int, style: Style) -> Iterator[str]:
+def _name_lines(kind: ChangeKind, pair: ChangedPair, width: int, style: Style) -> Iterator[str]:
     word = paint(kind, {"broken": style.error, "fixed": style.good}.get(kind, style.warning))
     suite, case = visible(pair.name.suite), visible(pair.name.case)
     verdicts = say_verdicts(pair)

@@ -12,7 +12,7 @@ from evalcase.model.outcome import Outcome
 from evalcase.model.result import Result
 from evalcase.report.terminal.cells import cut, measure, wrap
 from evalcase.report.terminal.evidence import evidence_lines
-from evalcase.report.terminal.pairs import Pair, pair_calls, pair_fields, pair_texts
+from evalcase.report.terminal.pairs import LinePair, pair_calls, pair_fields, pair_texts
 from evalcase.report.terminal.said import LONGEST, Said, asked_in, call_rows, labelled, said_in
 from evalcase.report.terminal.side_by_side import MOST_ROWS, compare_lines
 from evalcase.report.terminal.style import Style, colour_of, paint
@@ -132,7 +132,7 @@ def compared_lines(
 ) -> Iterator[str]:
     """What a grader has compared, side by side; `nothing` stands for an answer without text."""
     sides = _sides(grade)
-    pairs: list[Pair] = [*pair_calls(_calls(grade)), *pair_fields(_fields(grade))]
+    pairs: list[LinePair] = [*pair_calls(_calls(grade)), *pair_fields(_fields(grade))]
     if sides is not None:
         pairs += pair_texts(*sides, nothing)
     if pairs:

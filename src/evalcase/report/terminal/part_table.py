@@ -17,17 +17,17 @@ _MOST = 10
 """Parts that are shown; of more, those that pass least."""
 
 
-Kind = Literal["target", "tag", "suite", "grader"]
-KINDS: tuple[Kind, ...] = ("target", "tag")
+PartKind = Literal["target", "tag", "suite", "grader"]
+KINDS: tuple[PartKind, ...] = ("target", "tag")
 """Of which kind parts are shown, unless others are asked for."""
 
 
 def part_tables(
-    figures: Figures, by: Collection[Kind], width: int, style: Style,
+    figures: Figures, by: Collection[PartKind], width: int, style: Style,
     see_suite: Callable[[str], str] = str,
 ) -> Iterator[str]:  # fmt: skip
     """A table for each kind of which there are several parts, and a line below each."""
-    kinds: dict[Kind, Mapping[str, Slice]] = {
+    kinds: dict[PartKind, Mapping[str, Slice]] = {
         "target": figures.by_target, "tag": figures.by_tag,
         "suite": {see_suite(path): part for path, part in figures.by_suite.items()},
         "grader": figures.by_grader,

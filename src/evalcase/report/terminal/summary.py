@@ -30,7 +30,7 @@ from evalcase.report.terminal.figure_facts import (
     token_facts,
     trial_facts,
 )
-from evalcase.report.terminal.part_table import KINDS, Kind, part_tables
+from evalcase.report.terminal.part_table import KINDS, PartKind, part_tables
 from evalcase.report.terminal.progress import VERDICTS, money
 from evalcase.report.terminal.statistics import TROUBLED, CaseName, Shown, Statistics
 from evalcase.report.terminal.style import Style, colour_of, paint
@@ -76,7 +76,7 @@ class RunEnding:
 
 def summary_lines(
     statistics: Statistics, figures: Figures, ending: RunEnding, find_case: FindCase, width: int,
-    style: Style, by: Collection[Kind] = KINDS,
+    style: Style, by: Collection[PartKind] = KINDS,
 ) -> Iterator[str]:  # fmt: skip
     """All of it. Parts that are of a kind in `by` are shown where there are several."""
     several = len(figures.by_target) > 1

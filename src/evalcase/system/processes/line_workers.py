@@ -22,7 +22,7 @@ from evalcase.text.strict_json import BadJsonError, parse_json
 _CLOSE_S = 1.0
 _SHOWN_CHARACTERS = 200
 
-Check = Callable[[dict[str, JSON]], str | None]
+CheckReply = Callable[[dict[str, JSON]], str | None]
 """What is wrong with a reply, in words that go on after `the worker's reply `."""
 
 
@@ -30,7 +30,7 @@ class LineWorkers:
     """Starts processes when they are needed; each is at one thing at a time."""
 
     def __init__(
-        self, make: Callable[[], Process], check: Check, warn: Callable[[str], None]
+        self, make: Callable[[], Process], check: CheckReply, warn: Callable[[str], None]
     ) -> None:
         self._make = make
         self._check = check
@@ -85,7 +85,7 @@ class LineWorkers:
 
 
 async def _exchange(
-    process: Process, given: Mapping[str, object], id: str, check: Check
+    process: Process, given: Mapping[str, object], id: str, check: CheckReply
 ) -> dict[str, JSON]:
     if process.unread:
         raise _odd(process, "the worker wrote a line before it was asked", process.unread)

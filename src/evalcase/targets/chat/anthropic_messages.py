@@ -18,8 +18,8 @@ from evalcase.model.question import Question
 from evalcase.model.target import Warn
 from evalcase.targets.asking.files import Files
 from evalcase.targets.chat.parts import (
+    ContentPart,
     ImagePart,
-    Part,
     PdfPart,
     TextPart,
     read_address,
@@ -110,7 +110,7 @@ def _blocks(content: JSON, files: Files, warn: Warn) -> list[JSON]:
     return [_block(part) for part in parts]
 
 
-def _block(part: Part) -> JSON:
+def _block(part: ContentPart) -> JSON:
     if isinstance(part, TextPart):
         return {"type": "text", "text": part.text, **part.extras}
     if isinstance(part, ImagePart):
