@@ -16,6 +16,7 @@ COMMANDS = {
     "show": "Print cases in their canonical form.",
     "schema": "Print the JSON Schema of the format, for editors.",
     "migrate": "Rename deprecated names, leaving every other byte alone.",
+    "import": "Make a suite of another tool's eval file.",
     "run": "Run cases against targets and keep every result.",
     "resume": "Go on with a run that was not completed.",
     "grade": "Grade the answers of a run again.",
@@ -30,6 +31,8 @@ COMMANDS = {
     "init": "Write a starter that runs at once.",
 }
 
+_FILES = {"import": "import_"}
+"""Files of commands that can't be called as they are."""
 
 ABOUT = """
     Evaluate LLMs and AI agents with eval cases written in YAML or JSONL.
@@ -58,6 +61,7 @@ ABOUT = """
     evalcase graders [NAME]     see what can be graded, and how it is written
     evalcase schema > FILE      let the editor complete and underline
     evalcase migrate FILE       bring old names up to date
+    evalcase import FILE        make a suite of another tool's file, or of a table
 
     Only run, resume and grade execute anything; the others never import your code or open a
     connection, but for view, which only this machine can reach. Exit codes: 0 all well, 1 not all
@@ -74,7 +78,7 @@ def import_command(arguments: list[str]) -> None:
 
 def command_of(name: str) -> Command:
     """The command of a name, imported if it isn't yet."""
-    command: Command = import_module(f"evalcase.cli.{name}").command
+    command: Command = import_module(f"evalcase.cli.{_FILES.get(name, name)}").command
     return command
 
 

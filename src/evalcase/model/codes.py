@@ -76,5 +76,6 @@ CODES: dict[str, Code] = {
     "smart-quotes": Code("warning", "A text stands in quotes that YAML takes for a part of it."),
     "duplicate-tag": Code("warning", "A list of tags has the same tag twice."),
     "odd-part": Code("warning", "A content part lacks what its type needs, so it is plain data."),
+    "not-imported": Code("warning", "Something of another tool's file has no counterpart here."),
     "not-compared": Code("note", "Something that is expected isn't compared."),
 }

@@ -101,6 +101,8 @@ def format_of(path: str) -> Format | Problem:
         else ("evalcase doesn't read files without an ending")
     )
     hint = "eval files end in " + ", ".join(ENDINGS)
+    if ending in (".csv", ".tsv"):
+        hint = f"`evalcase import` makes a suite of a table; {hint}"
     return Problem("unknown-file-type", message, path, hint=hint)
 
 

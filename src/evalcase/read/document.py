@@ -22,13 +22,13 @@ _LONGEST_EXCERPT = 1000
 
 
 class Document:
-    """A YAML, JSON or TOML value as it was written. `value` is None where it could not be read."""
+    """A value as it was written, in whichever format. It is None where it could not be read."""
 
     def __init__(
         self,
         path: str,
         source: str | bytes,
-        format: Format | Literal["toml"],
+        format: Format | Literal["csv", "toml"],
         value: JSON,
         faults: Sequence[Fault],
         readable: bool = True,

@@ -1,10 +1,12 @@
 """Eval files of other tools, told by names that evalcase has nowhere, or has for something else.
 
-It is asked only about a file with problems, and a case that is right is never taken for another's.
+Of a file that is checked it is asked only if there are problems, and a case that is right is never
+taken for another's. `evalcase import` asks, too, whose file it is given.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -21,6 +23,11 @@ _GRADED = frozenset({
 _OF_AGENTV = ("workspace", "environment", "governance", "extensions")
 """What a suite of AgentV says of where agents work; evalcase leaves that to targets."""
 _OF_INSPECT = frozenset({"choices", "sandbox", "files", "setup"})
+_OF_DEEPEVAL = frozenset({
+    "actual_output", "retrieval_context", "expected_tools", "tools_called", "additional_metadata",
+    "source_file", "custom_column_key_values",
+})  # fmt: skip
+_OF_BRAINTRUST = frozenset({"_xact_id", "root_span_id", "span_id", "dataset_id", "project_id"})
 _OF_TARGETS = frozenset({"unknown-target", "undefined-target"})
 
 
@@ -30,24 +37,41 @@ class Foreign(NamedTuple):
     tool: str
     path: KeyPath
     hint: str
+    format: str | None
+    """What `evalcase import` calls it, if it reads such files."""
 
-    def finding(self, path: KeyPath = ()) -> Finding:
+    def finding(self, file: str) -> Finding:
+        """What is said of the file, with the command that makes a suite of it."""
         message = f"this looks like a file for {self.tool}, which has a format of its own"
-        return Finding("foreign-file", (*path, *self.path), message, self.hint, "key")
+        return Finding("foreign-file", self.path, message, self._hint_for(file), "key")
+
+    def _hint_for(self, file: str) -> str:
+        from shlex import quote
+
+        if self.format is None:
+            return self.hint
+        is_named = file not in _NOT_FILES
+        stem = os.path.splitext(file)[0].removesuffix(".eval") if is_named else "suite"
+        taken = file in (f"{stem}.eval.yaml", f"{stem}.eval.yml")
+        new = f"{stem}{'.imported' if taken else ''}.eval.yaml"
+        name = quote(file) if is_named else "FILE"
+        command = f"evalcase import {name} --from {self.format} -o {quote(new)}"
+        return f"{self.hint}; this makes a suite of it: {command}"
 
 
 def name_foreign(value: Any, found: Sequence[Finding]) -> Foreign | None:
     """Whose file a document with these problems is, if it is not one of evalcase's."""
     container = _container(value)
     if type(value) is dict and container is None:
-        is_promptfoo = "prompts" in value and _has_no_input(value)
-        if is_promptfoo:
+        if "prompts" in value and _has_no_input(value):
             return _foreign(_PROMPTFOO, ("prompts",))
+        if type(value.get("evals")) is list and _has_no_input(value):
+            return _foreign(_SKILLS, ("evals",))
         return name_foreign_cases([value], found)
     cases = raw_cases(value)
     ours_nowhere = next((name for name in _OF_AGENTV if container and name in value), None)
     if ours_nowhere is not None:
-        return Foreign("AgentV", (ours_nowhere,), _WORKSPACE)
+        return Foreign("AgentV", (ours_nowhere,), _WORKSPACE, "agentv")
     foreign = name_foreign_cases(cases, found) if cases else None
     if foreign is None:
         return None
@@ -91,10 +115,11 @@ class _ForeignKind(NamedTuple):
     key: str
     fits: Callable[[dict[str, Any]], bool]
     hint: str
+    format: str | None = None
 
 
 def _foreign(kind: _ForeignKind, path: KeyPath) -> Foreign:
-    return Foreign(kind.tool, path, kind.hint)
+    return Foreign(kind.tool, path, kind.hint, kind.format)
 
 
 def _has_no_input(case: dict[str, Any]) -> bool:
@@ -109,6 +134,18 @@ def _has_variables_of_agentv(case: dict[str, Any]) -> bool:
 def _has_chat(case: dict[str, Any]) -> bool:
     messages = case["messages"]
     return _has_no_input(case) and type(messages) is list and any(map(is_message, messages))
+
+
+def _has_outputs(case: dict[str, Any]) -> bool:
+    return _has_no_input(case) and ("outputs" in case or "dataset_id" in case)
+
+
+def _is_golden(case: dict[str, Any]) -> bool:
+    return not _OF_DEEPEVAL.isdisjoint(case)
+
+
+def _is_of_dataset(case: dict[str, Any]) -> bool:
+    return not _OF_BRAINTRUST.isdisjoint(case)
 
 
 def _has_ideal(case: dict[str, Any]) -> bool:
@@ -134,6 +171,8 @@ def _are_answers(cases: Iterable[dict[str, Any]], found: Sequence[Finding]) -> b
     )
 
 
+_NOT_FILES = ("-", "<text>")
+"""What stands for standard input, and for a text that was given as such."""
 _WORKSPACE = (
     "a case has `input`, `expected_output` and `graders` here, too; where an agent works is the "
     "business of its target"
@@ -141,23 +180,39 @@ _WORKSPACE = (
 _PROMPTFOO = _ForeignKind(
     "promptfoo", "assert", _has_no_input,
     "a case has `input` and `expected_output` here, and `graders` in place of `assert`",
+    "promptfoo",
+)  # fmt: skip
+_SKILLS = _ForeignKind(
+    "Agent Skills", "evals", _has_no_input,
+    "`evals` are called `cases` here, a `prompt` is the `input`, and statements are `rubrics`",
+    "skills",
 )  # fmt: skip
 _INSPECT = _ForeignKind(
     "Inspect", "target", _has_target_alone,
-    "its `target` is called `expected_output` here: `target` names what is asked",
+    "its `target` is called `expected_output` here: `target` names what is asked", "inspect",
 )  # fmt: skip
 _KINDS = (
     _ForeignKind("AgentV", "vars", _has_variables_of_agentv,
-          "`input` and `expected_output` are fields of a case here, and not `vars`"),
+          "`input` and `expected_output` are fields of a case here, and not `vars`", "agentv"),
     _PROMPTFOO._replace(key="vars"),
     _PROMPTFOO,
+    _ForeignKind("LangSmith", "inputs", _has_outputs,
+          "`inputs` is called `input` here, and `outputs` is `expected_output`", "langsmith"),
     _ForeignKind("pydantic-evals", "inputs", _has_no_input,
-          "`inputs` is called `input` here, `name` is `id`, and `evaluators` are `graders`"),
+          "`inputs` is called `input` here, `name` is `id`, and `evaluators` are `graders`",
+          "pydantic-evals"),
     _ForeignKind("fine-tuning", "messages", _has_chat,
           "a case has the messages up to the answer as `input`, and the answer as "
           "`expected_output`"),
     _ForeignKind("fine-tuning", "completion", _has_no_input,
-          "`prompt` is called `input` here, and `completion` is `expected_output`"),
-    _ForeignKind("OpenAI evals", "ideal", _has_ideal, "`ideal` is called `expected_output` here"),
+          "`prompt` is called `input` here, and `completion` is `expected_output`",
+          "rows --map input=prompt --map expected_output=completion"),
+    _ForeignKind("DeepEval", "input", _is_golden,
+          "what else a golden has stands in `metadata` here, and tools that are expected are "
+          "`tool_calls`", "deepeval"),
+    _ForeignKind("OpenAI evals", "ideal", _has_ideal, "`ideal` is called `expected_output` here",
+          "openai-evals"),
+    _ForeignKind("Braintrust", "expected", _is_of_dataset,
+          "`expected` is called `expected_output` here", "braintrust"),
     _INSPECT,
 )  # fmt: skip

@@ -125,7 +125,7 @@ def _load_document(path: str, source: bytes, format: Format, known: Known) -> Lo
         findings.doubts = document.doubts
         fields, cases = resolve_suite(document.value, suite_name(path), findings, consume=True)
         if findings.found:
-            _name_foreign(findings, document.value, cases)
+            _name_foreign(path, findings, document.value, cases)
         held: list[Problem] = []
         if findings.files:
             findings.check_files(attachments_in(folder_of(path)))
@@ -141,7 +141,7 @@ def _load_document(path: str, source: bytes, format: Format, known: Known) -> Lo
         return _loaded(path, fields, valid, problems, len(cases))
 
 
-def _name_foreign(findings: Findings, value: JSON, cases: list[Case | None]) -> None:
+def _name_foreign(path: str, findings: Findings, value: JSON, cases: list[Case | None]) -> None:
     """Where a file is another tool's, that is all there is to say of it."""
     from evalcase.resolve.foreign import name_foreign, raw_cases
 
@@ -151,7 +151,7 @@ def _name_foreign(findings: Findings, value: JSON, cases: list[Case | None]) -> 
             raw[number] = {**case.data, "target": (case.targets or (None,))[0]}
     foreign = name_foreign(value, findings.found)
     if foreign is not None:
-        findings.replace_all(foreign.finding())
+        findings.replace_all(foreign.finding(path))
 
 
 def _load_lines(path: str, file: IO[bytes], keep: bool, known: Known) -> Loaded:

@@ -125,7 +125,7 @@ class CaseStream:
         if self._foreign is None or self._is_named:
             return []
         self._is_named = True
-        return document_of(line, self.path).place([self._foreign.finding()])
+        return document_of(line, self.path).place([self._foreign.finding(self.path)])
 
     def _first_values(self) -> list[JSON]:
         position = self.file.tell()

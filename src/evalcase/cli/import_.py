@@ -1,0 +1,140 @@
+"""`evalcase import`: a suite of another tool's eval file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+
+from evalcase.cli import declare
+from evalcase.cli.scrubbed import scrub_problems
+from evalcase.cli.terminal import prose_width, style_for
+from evalcase.importing.draft import Chosen
+from evalcase.importing.import_suite import Imported, import_suite
+from evalcase.importing.names import IMPORTERS
+from evalcase.importing.source import FileShape, UnusableError
+from evalcase.model.nearest import nearest
+from evalcase.model.problem import Problem
+from evalcase.read.source import STDIN
+from evalcase.report.terminal.problems import fold
+from evalcase.resolve.fields import CASE_FIELDS
+from evalcase.system.disk import write_atomically
+from evalcase.text.visible import visible
+
+
+def _read_columns(given: tuple[str, ...]) -> dict[str, str]:
+    """`FIELD=COLUMN` of each --map, by field."""
+    columns: dict[str, str] = {}
+    for each in given:
+        field, is_pair, column = each.partition("=")
+        if not (is_pair and field and column):
+            raise declare.WrongValueError(f"'{each}' is not FIELD=COLUMN, such as input=question.")
+        if field not in CASE_FIELDS and not field.startswith("metadata."):
+            close = nearest(field, CASE_FIELDS)
+            hint = f" Did you mean '{close}'?" if close else ""
+            raise declare.WrongValueError(f"'{field}' is not a field of a case.{hint}")
+        if field in columns:
+            raise declare.WrongValueError(f"'{field}' is filled twice.")
+        columns[field] = column
+    return columns
+
+
+@declare.command("import")
+@declare.argument("file")
+@declare.option(
+    "--from", "format", type=declare.WordChoice(list(IMPORTERS)), metavar="NAME",
+    help=f"Whose file it is: {', '.join(IMPORTERS)}. By default, what is in it tells.",
+)  # fmt: skip
+@declare.option(
+    "-o", "--output", metavar="FILE",
+    help="Where to write the suite, by default standard output. A file is never overwritten.",
+)  # fmt: skip
+@declare.option(
+    "--map", "columns", multiple=True, metavar="FIELD=COLUMN", callback=_read_columns,
+    help="Fill a field of cases from a column, or from a path such as item.question. Repeatable.",
+)  # fmt: skip
+@declare.option(
+    "--rest", type=declare.WordChoice(["metadata"]),
+    help="Where columns go that nothing is said about. By default they are left out, and named.",
+)  # fmt: skip
+@declare.option(
+    "--expected", type=declare.WordChoice(["exact", "criteria"]),
+    help="Whether expected texts are compared, or are prose for a judge.",
+)  # fmt: skip
+@declare.option("--dry-run", is_flag=True, help="Say what would be written, and write nothing.")
+@declare.option(
+    "--stdin-format", type=declare.WordChoice(["yaml", "json", "jsonl", "csv"]), default="yaml",
+    show_default=True, help="How to read standard input, which is named by '-'.",
+)  # fmt: skip
+def command(
+    file: str, format: str | None, output: str | None, columns: dict[str, str], rest: str | None,
+    expected: str | None, dry_run: bool, stdin_format: FileShape,
+) -> int:  # fmt: skip
+    """Make a suite of another tool's eval file, or of any table.
+
+    FILE is a .yaml, .yml, .json, .jsonl, .csv or .tsv file, or '-' for standard input. Nothing of
+    it is executed or fetched. What has no counterpart here is left out: it is a comment in the
+    suite, at its place, and a problem that names the line and column it comes from.
+
+    \b
+    evalcase import evals.json -o skill.eval.yaml
+    evalcase import goldens.json --from deepeval -o qa.eval.yaml
+    evalcase import qa.csv --map input=question --map expected_output=answer
+    evalcase import qa.csv --map input=question --rest metadata --dry-run
+
+    Exit code: 0 if all was imported, 1 if something was left out, 2 if nothing could be written.
+    """
+    to_file = output not in (None, STDIN)
+    path = output if output is not None and to_file else STDIN
+    if to_file and os.path.lexists(path):
+        sys.stderr.write(f"evalcase: {visible(path)} exists already; nothing was written\n")
+        return 2
+    folder = os.path.dirname(os.path.abspath(path)) if to_file else os.getcwd()
+    chosen = Chosen(columns, keeps_rest=rest is not None, expected=expected)
+    try:
+        imported = import_suite(
+            file, format, chosen, folder, stdin_format if file == STDIN else None
+        )
+    except UnusableError as error:
+        _tell(error.problems)
+        sys.stderr.write("nothing was written\n")
+        return 2
+    _tell(imported.problems)
+    if not dry_run and not _write(imported.text, path):
+        return 2
+    _conclude(imported, path, dry_run=dry_run)
+    return 1 if imported.problems else 0
+
+
+def _tell(problems: Iterable[Problem]) -> None:
+    style, width = style_for(sys.stderr), prose_width(sys.stderr)
+    for lines in fold(scrub_problems(list(problems)), style=style, width=width):
+        sys.stderr.writelines(line + "\n" for line in lines)
+
+
+def _write(text: str, path: str) -> bool:
+    """Write a new file, or to standard output."""
+    if path == STDIN:
+        sys.stdout.write(text)
+        return True
+    try:
+        write_atomically(path, text.encode(), replace=False)
+    except OSError as error:
+        why = error.strerror or error
+        sys.stderr.write(f"evalcase: {visible(path)} can't be written: {why}\n")
+        return False
+    return True
+
+
+def _conclude(imported: Imported, path: str, *, dry_run: bool) -> None:
+    """Say what was done; where the suite itself goes to standard output, not there."""
+    talk = sys.stderr if path == STDIN and not dry_run else sys.stdout
+    cases = "1 case" if imported.cases == 1 else f"{imported.cases:,} cases"
+    lost = len(imported.problems)
+    done = "would write" if dry_run else "wrote"
+    place = "standard output" if path == STDIN else visible(path)
+    tool = IMPORTERS[imported.name].tool
+    left = f", {lost:,} thing{'' if lost == 1 else 's'} not imported" if lost else ""
+    talk.write(f"{done} {place}: {cases} of {tool}{left}\n")
+    if imported.targets:
+        talk.write(f"\nfor evalcase.toml:\n\n{imported.targets}")

@@ -1,0 +1,1 @@
+"""Eval files of other tools in, suites of evalcase out, and what was lost on the way."""

@@ -1,0 +1,1 @@
+"""One file for each tool: its cases to ours. What they share is above them."""

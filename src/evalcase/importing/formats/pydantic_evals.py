@@ -1,0 +1,149 @@
+"""Datasets of pydantic-evals: cases with `inputs`, and evaluators for one case or for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from evalcase.importing.draft import CaseDraft, Chosen, SuiteDraft
+from evalcase.importing.graders import write_grader
+from evalcase.importing.rows import Preset, import_rows
+from evalcase.importing.source import ForeignFile, Item
+from evalcase.model.json_value import JSON
+from evalcase.model.quick_tuple import NamedTuple
+
+EVALUATORS, EXPECTED = "evaluators", "EqualsExpected"
+
+
+class _Evaluator(NamedTuple):
+    name: str
+    options: dict[str, JSON]
+    item: Item
+
+
+class _UnmappedError(Exception):
+    """Why an evaluator can't be mapped."""
+
+
+def import_pydantic_evals(source: ForeignFile, chosen: Chosen, suite: SuiteDraft) -> None:
+    """Make a case of each case. What is said of all of them goes to the suite, or to each."""
+    root = source.root
+    if isinstance(root.value, dict):
+        known = {
+            key: item for key, item in root.value.items() if key not in (EVALUATORS, "$schema")
+        }
+        source.documents[0].value = known
+    import_rows(source, chosen, suite, PRESET)
+    shared = list(_read_evaluators(root.at(EVALUATORS)))
+    for each in shared:
+        if each.name not in (EXPECTED, "LLMJudge"):
+            _add_to_suite(suite, each)
+    for case in suite.kept:
+        own = list(_read_evaluators(case.origin.at(EVALUATORS)))
+        for each in (*(each for each in shared if each.name == "LLMJudge"), *own):
+            if each.name != EXPECTED:
+                _add_to_case(case, each, is_shared=each in shared)
+        _compare(case, [*shared, *own])
+
+
+def _compare(case: CaseDraft, evaluators: list[_Evaluator]) -> None:
+    """Beside rubrics, what is expected is compared only if a grader says so."""
+    asked = next((each for each in evaluators if each.name == EXPECTED), None)
+    if asked is not None and "expected_output" in case.fields and "rubrics" in case.fields:
+        case.add_grader("expected", asked.item)
+
+
+def _read_evaluators(several: Item) -> Iterator[_Evaluator]:
+    """Each of them by its name and its options, in whichever of three spellings it is."""
+    for item in several.items():
+        value = item.value
+        if isinstance(value, str):
+            yield _Evaluator(value, {}, item)
+        elif isinstance(value, dict) and len(value) == 1:
+            ((name, held),) = value.items()
+            options: dict[str, JSON] = held if isinstance(held, dict) else {"": held}
+            yield _Evaluator(name, options, item)
+        else:
+            yield _Evaluator("", {}, item)
+
+
+def _add_to_suite(suite: SuiteDraft, evaluator: _Evaluator) -> None:
+    try:
+        suite.add_grader(_map(evaluator), evaluator.item)
+    except _UnmappedError as error:
+        suite.lose(evaluator.item, str(error))
+
+
+def _add_to_case(case: CaseDraft, evaluator: _Evaluator, *, is_shared: bool) -> None:
+    try:
+        if evaluator.name == "LLMJudge":
+            case.add_rubric(_rubric(evaluator))
+            model = evaluator.item.at("LLMJudge", "model")
+            if model.value is not None and not is_shared:
+                case.lose(model, "`model` of a judge: [judge] of the configuration has it")
+        else:
+            case.add_grader(_map(evaluator), evaluator.item)
+    except _UnmappedError as error:
+        case.lose_grader(evaluator.item, str(error))
+
+
+def _map(evaluator: _Evaluator) -> JSON:
+    mapping = _MAPPINGS.get(evaluator.name)
+    if mapping is None:
+        name = evaluator.name
+        raise _UnmappedError(f"the evaluator `{name}`" if name else "this evaluator")
+    return mapping(evaluator.options, evaluator.options.get("evaluation_name"))
+
+
+def _argument(options: dict[str, JSON], name: str) -> JSON:
+    value = options.get("", options.get(name))
+    if value is None:
+        raise _UnmappedError(f"an evaluator without `{name}`")
+    return value
+
+
+def _equals(options: dict[str, JSON], name: JSON) -> JSON:
+    return write_grader("equals", _argument(options, "value"), name=name)
+
+
+def _contains(options: dict[str, JSON], name: JSON) -> JSON:
+    value = _argument(options, "value")
+    if not isinstance(value, str):
+        raise _UnmappedError("`Contains` with other things than text")
+    ignores = True if options.get("case_sensitive") is False else None
+    return write_grader("contains", value, ignore_case=ignores, name=name)
+
+
+def _max_duration(options: dict[str, JSON], name: JSON) -> JSON:
+    seconds = _argument(options, "seconds")
+    if not isinstance(seconds, int | float):
+        raise _UnmappedError("`MaxDuration` that is no number of seconds")
+    return write_grader("latency", seconds, name=name)
+
+
+def _rubric(evaluator: _Evaluator) -> JSON:
+    text = _argument(evaluator.options, "rubric")
+    if not isinstance(text, str):
+        raise _UnmappedError("`LLMJudge` whose rubric is no text")
+    if evaluator.options.get("assertion") is False:
+        raise _UnmappedError("`LLMJudge` that only scores")
+    return text
+
+
+_MAPPINGS: dict[str, Callable[[dict[str, JSON], JSON], JSON]] = {
+    "Equals": _equals,
+    "Contains": _contains,
+    "MaxDuration": _max_duration,
+}
+
+
+def _take(case: CaseDraft, item: Item) -> None:
+    """Evaluators are read once all fields are known."""
+    del case, item
+
+
+PRESET = Preset(
+    "pydantic-evals",
+    {"id": "name", "input": "inputs", "expected_output": "expected_output", "metadata": "metadata"},
+    handlers={EVALUATORS: _take},
+    containers=("cases",),
+)

@@ -1,0 +1,64 @@
+"""A file of another tool in, the text of a suite out, with all that could not be mapped.
+
+path →read→ documents →import→ draft →settle→ suite →write→ text
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from evalcase.importing.draft import Chosen, SuiteDraft
+from evalcase.importing.guess import guess_format
+from evalcase.importing.names import IMPORTERS
+from evalcase.importing.settle import settle_draft
+from evalcase.importing.source import FileShape, UnusableError, read_file_of_another
+from evalcase.importing.toml import write_targets
+from evalcase.model.problem import Problem
+from evalcase.model.quick_tuple import NamedTuple
+
+
+class Imported(NamedTuple):
+    """What came of a file: the text of a suite, and what is to be told of it."""
+
+    name: str
+    """The name of the format, as it was given or guessed."""
+    text: str
+    cases: int
+    problems: list[Problem]
+    """What could not be mapped."""
+    targets: str
+    """TOML for the configuration; empty where the file names no targets."""
+
+
+def import_suite(
+    path: str, name: str | None, chosen: Chosen, folder: str, shape: FileShape | None = None
+) -> Imported:
+    """Import a file for a suite that will lie in a folder. Raise UnusableError with all problems
+    of a file that can't be read, or in which there is no case."""
+    source = read_file_of_another(path, shape)
+    if not source.documents:
+        raise UnusableError([Problem("no-cases", "the file has no cases", path)])
+    name = name or guess_format(source)
+    suite = SuiteDraft(path, folder)
+    IMPORTERS[name](source, chosen, suite)
+    settle_draft(suite)
+    problems = suite.problems()
+    if not suite.kept:
+        nothing = Problem("no-cases", "there is no case in this file that could be imported", path)
+        raise UnusableError([nothing, *problems])
+    text = "".join(_write(suite, name))
+    return Imported(name, text, len(suite.kept), problems, write_targets(suite.targets))
+
+
+def _write(suite: SuiteDraft, name: str) -> Iterator[str]:
+    from evalcase.suites.short_form import Shortening
+    from evalcase.suites.writing import suite_lines
+
+    base = os.path.basename(suite.source) if suite.source != "-" else "standard input"
+    value, comments = suite.value(), suite.comments()
+    first = f"Imported from {base} ({IMPORTERS[name].tool})."
+    comments[()] = "\n".join([first, *([comments[()]] if () in comments else [])])
+    shortening = Shortening()
+    value["cases"] = [shortening.case(case.fields) for case in suite.kept]
+    yield from suite_lines(value, comments)

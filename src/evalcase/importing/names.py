@@ -1,0 +1,37 @@
+"""Which formats can be imported: the one table that the command, its guess and `check` share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from evalcase.importing.draft import Chosen, SuiteDraft
+from evalcase.importing.source import ForeignFile
+from evalcase.model.quick_tuple import NamedTuple
+
+
+class Importer(NamedTuple):
+    """Whose files are read, and by which function."""
+
+    tool: str
+    function: str
+    """`module:function`, below this package; it is imported when it is needed."""
+
+    def __call__(self, source: ForeignFile, chosen: Chosen, suite: SuiteDraft) -> None:
+        module, _, name = self.function.partition(":")
+        import_cases: Callable[[ForeignFile, Chosen, SuiteDraft], None] = vars(
+            import_module(f"evalcase.importing.{module}")
+        )[name]
+        import_cases(source, chosen, suite)
+
+
+IMPORTERS: dict[str, Importer] = {
+    "skills": Importer("Agent Skills", "formats.skills:import_skills"),
+    "inspect": Importer("Inspect", "formats.inspect:import_inspect"),
+    "pydantic-evals": Importer("pydantic-evals", "formats.pydantic_evals:import_pydantic_evals"),
+    "openai-evals": Importer("OpenAI evals", "formats.openai_evals:import_openai_evals"),
+    "deepeval": Importer("DeepEval", "formats.deepeval:import_deepeval"),
+    "langsmith": Importer("LangSmith", "formats.langsmith:import_langsmith"),
+    "braintrust": Importer("Braintrust", "formats.braintrust:import_braintrust"),
+    "rows": Importer("rows", "rows:import_rows"),
+}

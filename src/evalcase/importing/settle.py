@@ -1,0 +1,104 @@
+"""A suite in the making to one that `check` passes: what our format refuses is left out, and told
+where it comes from. So no importer can write a file that doesn't load, whatever it was given."""
+
+from __future__ import annotations
+
+from evalcase.importing.draft import CaseDraft, SuiteDraft
+from evalcase.model.codes import CODES
+from evalcase.model.finding import Finding
+from evalcase.model.json_value import JSON, fresh
+from evalcase.plugins.known import Existing
+from evalcase.resolve.findings import Findings
+from evalcase.resolve.suite import resolve_suite
+from evalcase.system.attachments import attachments_in
+
+_MOST_ROUNDS = 10
+"""One fault may hide another, but no case has so many that lie behind each other."""
+
+
+def settle_draft(suite: SuiteDraft) -> None:
+    """Leave out what `check` would call an error."""
+    _number_ids(suite)
+    for _ in range(_MOST_ROUNDS):
+        errors = _find_errors(suite)
+        if not errors:
+            return
+        kept = suite.kept
+        seen: set[tuple[str | int, ...]] = set()
+        for error in reversed(errors):  # from the end, so that places before it stay true
+            _leave_out(suite, kept, error, seen)
+    for case in suite.kept:
+        case.drop(case.origin, "this case, which can't be put into our format")
+
+
+def _find_errors(suite: SuiteDraft) -> list[Finding]:
+    findings = Findings(Existing())
+    resolve_suite(fresh(suite.value()), "imported", findings)
+    findings.check_files(attachments_in(suite.folder))
+    return [each for each in findings.found if CODES[each.code].severity == "error" and each.path]
+
+
+def _leave_out(
+    suite: SuiteDraft, kept: list[CaseDraft], error: Finding, seen: set[tuple[str | int, ...]]
+) -> None:
+    """Leave out the smallest thing that an error is in: a grader, a field, a case."""
+    is_case = error.path[0] == "cases" and len(error.path) > 1
+    place = error.path[: 4 if is_case else 2]
+    if place in seen:
+        return
+    seen.add(place)
+    if not is_case:
+        _leave_out_of_suite(suite, error)
+        return
+    case = kept[int(error.path[1])]
+    field = error.path[2] if len(error.path) > 2 else "input"
+    if field in ("graders", "rubrics") and len(error.path) > 3:
+        _leave_out_item(case, str(field), int(error.path[3]), error)
+    elif field in ("id", "input") or field not in case.fields:
+        case.drop(case.origin, f"this case: {error.message}", error.hint)
+    else:
+        del case.fields[str(field)]
+        case.lose(case.where_from(str(field)), f"`{field}`: {error.message}", error.hint)
+
+
+def _leave_out_item(case: CaseDraft, field: str, number: int, error: Finding) -> None:
+    items, origin = case.fields[field], case.where_from(field, number)
+    assert isinstance(items, list)
+    del items[number]
+    if field == "graders" and number < len(case.graders_from):
+        origin = case.graders_from.pop(number)
+    if not items:
+        del case.fields[field]
+    why = f"one of the {field}: {error.message}"
+    case.lose(origin, why, error.hint, where=(field, number))
+
+
+def _leave_out_of_suite(suite: SuiteDraft, error: Finding) -> None:
+    field, origin = error.path[0], suite.cases[0].origin if suite.cases else None
+    held = suite.fields.get(str(field))
+    if field == "graders" and isinstance(held, list) and len(error.path) > 1:
+        del held[int(error.path[1])]
+        origin = suite.graders_from.pop(int(error.path[1]))
+        if not held:
+            del suite.fields["graders"]
+    else:
+        suite.fields.pop(str(field), None)
+    if origin is not None:
+        suite.lose(origin, f"`{field}` for all cases: {error.message}", error.hint)
+
+
+def _number_ids(suite: SuiteDraft) -> None:
+    """An id that stands twice gets a number, which is told."""
+    taken = {case.fields.get("id") for case in suite.kept}
+    seen: set[JSON] = set()
+    for case in suite.kept:
+        id = case.fields.get("id")
+        if isinstance(id, str) and id in seen:
+            number = 2
+            while f"{id}-{number}" in taken:
+                number += 1
+            case.fields["id"] = f"{id}-{number}"
+            taken.add(case.fields["id"])
+            item = case.where_from("id")
+            case.lose(item, f"the id `{id}`, which another case has", where=("id",))
+        seen.add(case.fields.get("id"))
