@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, chdir, contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -31,8 +31,6 @@ _INSTALLED = [sys.prefix, sys.base_prefix, *evalcase.__path__, str(Path(__file__
 _INSTALLED += [folder for folder in _PATH if folder.endswith("site-packages")]
 """Where nothing comes and goes while the tests are run."""
 _STAYING: dict[str, ModuleType] = {}
-_CLEARING: dict[str, list[Callable[[], object]]] = {}
-"""How each module forgets what it remembers."""
 
 
 class Ended(NamedTuple):
@@ -150,14 +148,13 @@ def _is_below(place: str, folders: Sequence[str]) -> bool:
 
 
 def _clear_caches() -> None:
-    """What evalcase remembers of earlier calls, in whichever module."""
+    """What evalcase remembers of what is installed. All else that it remembers follows from what
+    it was asked, whoever asked."""
     for name, module in list(sys.modules.items()):
-        if name.startswith("evalcase"):
-            if name not in _CLEARING:
-                found = [getattr(value, "cache_clear", None) for value in vars(module).values()]
-                _CLEARING[name] = [clear for clear in found if clear]
-            for clear in _CLEARING[name]:
-                clear()
+        if name.startswith("evalcase.plugins"):
+            for value in vars(module).values():
+                if clear := getattr(value, "cache_clear", None):
+                    clear()
 
 
 @contextmanager
