@@ -24,6 +24,7 @@ COMMANDS = {
     "compare": "Compare two runs, or two targets, case by case.",
     "view": "Show all runs in the browser.",
     "merge": "Put the shards of a run together to one.",
+    "prune": "Remove old runs, after it was said which.",
     "calibrate": "Find out how far a judge can be trusted.",
     "graders": "List the graders, or explain one of them.",
     "init": "Write a starter that runs at once.",
@@ -52,6 +53,7 @@ ABOUT = """
     evalcase compare            see what changed since the run before
     evalcase view               see all of them in the browser
     evalcase merge FOLDER       put the shards of a run together
+    evalcase prune --keep 20    remove old runs
     evalcase calibrate          see how far a judge can be trusted
     evalcase graders [NAME]     see what can be graded, and how it is written
     evalcase schema > FILE      let the editor complete and underline

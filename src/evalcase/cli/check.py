@@ -21,7 +21,7 @@ from evalcase.suites.load import Loaded
 @declare.option(
     "--format",
     "output",
-    type=declare.Choice(["text", "json", "github", "sarif"]),
+    type=declare.WordChoice(["text", "json", "github", "sarif"]),
     default="text",
     show_default=True,
     help="text for people, json for programs, github for annotations in a workflow, "
@@ -31,9 +31,12 @@ from evalcase.suites.load import Loaded
 @declare.option(
     "--fix", is_flag=True, help="Do what hints say where that is one exact edit; show what is left."
 )
+@declare.option(
+    "--watch", is_flag=True, help="Check again whenever a file changes; Ctrl-C ends it."
+)
 @stdin_format
 def command(
-    paths: tuple[str, ...], output: str, strict: bool, fix: bool, stdin_format: Format
+    paths: tuple[str, ...], output: str, strict: bool, fix: bool, watch: bool, stdin_format: Format
 ) -> int:
     """Check eval files and point at every mistake, by line and column.
 
@@ -44,19 +47,33 @@ def command(
     evalcase check                          everything below this folder
     evalcase check evals/math.eval.yaml     one file
     evalcase check --fix                    mend what one exact edit can mend
+    evalcase check --watch                  again after each change, until Ctrl-C
     evalcase check --format github          in a workflow: comments on the lines
     cat x.jsonl | evalcase check - --stdin-format jsonl
 
-    Exit code: 0, or 2 if there are errors (with --strict, or warnings).
+    Exit code: 0, or 2 if there are errors (with --strict, or warnings); after --watch, that of the
+    last check.
     """
+    paths = paths or (".",)
+    if watch:
+        from evalcase.cli.check_watch import refuse_with, watch_files
+
+        refuse_with(paths, output, fix=fix)
+        return watch_files(paths, lambda: _check(paths, output, strict, fix, stdin_format))
+    return _check(paths, output, strict, fix, stdin_format)
+
+
+def _check(
+    paths: tuple[str, ...], output: str, strict: bool, fix: bool, stdin_format: Format
+) -> int:
     tally = _Tally()
     project = Project(os.getcwd(), seen_from=os.getcwd())
     if fix:
         from evalcase.cli.fixing import fix_files
 
         talk = sys.stdout if output == "text" else sys.stderr
-        fix_files(paths or (".",), project.known, talk)
-    files = tally.watch(check_project(paths or (".",), project, stdin_format))
+        fix_files(paths, project.known, talk)
+    files = tally.watch(check_project(paths, project, stdin_format))
     _print(files, output, tally)
     return 2 if tally.errors or (strict and tally.warnings) else 0
 

@@ -48,7 +48,7 @@ def _named(path: str) -> str | Problem:
 def _search(folder: str) -> Iterator[str | Problem]:
     unlisted: list[OSError] = []
     for parent, folders, files in os.walk(folder, onerror=unlisted.append):
-        folders[:] = sorted(name for name in folders if _enters(parent, name))
+        folders[:] = sorted(name for name in folders if enters(parent, name))
         for name in sorted(files):
             if name.lower().endswith(_SEARCHED):
                 path = os.path.join(parent, name).removeprefix("./")
@@ -72,7 +72,8 @@ def outside_link(path: str, searched: str | None = None) -> Problem | None:
     return Problem("unreadable-file", message, path, hint=hint)
 
 
-def _enters(parent: str, name: str) -> bool:
+def enters(parent: str, name: str) -> bool:
+    """Whether a folder is searched: it is neither hidden nor another program's own."""
     if name.startswith(".") or name in _NEVER_ENTERED:
         return False
     return not os.path.exists(os.path.join(parent, name, "pyvenv.cfg"))

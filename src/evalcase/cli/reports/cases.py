@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from evalcase.cli.conclusion import say_mixed, why_incomplete
 from evalcase.cli.reports.reported import Reported
-from evalcase.cli.reports.standing import Standing
+from evalcase.cli.reports.standing import LineFinder
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
 from evalcase.record.evaluated import Evaluated
@@ -17,10 +17,10 @@ _TROUBLE = ("errored", "failed", "ungraded", "unfinished")
 
 
 def write_junit(reported: Reported) -> Iterator[str]:
-    from evalcase.report.files.junit import About, junit_pieces
+    from evalcase.report.files.junit import JUnitHead, junit_pieces
 
-    kept, standing, evaluated = reported.kept, Standing(reported), reported.evaluated()
-    about = About(
+    kept, standing, evaluated = reported.kept, LineFinder(reported), reported.evaluated()
+    about = JUnitHead(
         kept.run.id, kept.run.created_at, _incomplete(evaluated), _settled(evaluated),
         reported.junit_properties, say_mixed(kept.mixed),
     )  # fmt: skip
@@ -31,7 +31,7 @@ def write_junit(reported: Reported) -> Iterator[str]:
 def write_github(reported: Reported) -> Iterator[str]:
     from evalcase.report.files.annotations import annotation_lines
 
-    standing = Standing(reported)
+    standing = LineFinder(reported)
     cases = _cases(reported, reported.results())
     lines = annotation_lines(
         cases, standing.find_line, standing.see, _incomplete(reported.evaluated()),
@@ -41,12 +41,12 @@ def write_github(reported: Reported) -> Iterator[str]:
 
 
 def write_markdown(reported: Reported) -> Iterator[str]:
-    from evalcase.report.files.markdown import About, markdown_pieces
+    from evalcase.report.files.markdown import MarkdownHead, markdown_pieces
 
     kept, evaluated = reported.kept, reported.evaluated()
     notes = [f"cases that did not pass in {origin}" if (origin := origin_of(kept.run)) else "",
              say_mixed(kept.mixed), _settled(evaluated)]  # fmt: skip
-    about = About(
+    about = MarkdownHead(
         kept.run.id, evaluated.duration_s, _incomplete(evaluated),
         tuple(note for note in notes if note), evaluated.totals,
         reported.wanted.describe(), " or ".join(reported.wanted.verdicts),

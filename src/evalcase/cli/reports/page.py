@@ -12,7 +12,7 @@ from evalcase.model.result import Result
 from evalcase.record.evaluated import Evaluated
 from evalcase.record.folder import origin_of
 from evalcase.record.kept import KeptRun
-from evalcase.report.figures.decided import settle
+from evalcase.report.figures.decided import settle_figures
 from evalcase.report.figures.figures import Figures
 from evalcase.report.figures.ledger import Ledger
 from evalcase.report.files.folded import CaseTrials, fold_trials
@@ -30,7 +30,7 @@ def write_html(reported: Reported, home: str = "", watch: Told | None = None) ->
 
     def describe() -> Page:
         figures = reported.figuring.sum_up(ledger, evaluated.not_run)
-        figures = settle(
+        figures = settle_figures(
         figures, evaluated.decision, whole=reported.wanted.is_all,
         is_biased=evaluated.is_biased,
     )  # fmt: skip
@@ -38,7 +38,7 @@ def write_html(reported: Reported, home: str = "", watch: Told | None = None) ->
         return Page(facts, more=more, home=home, watch=watch)
 
     with tempfile.TemporaryFile() as scratch:
-        rows = read_rows(reported, ledger)
+        rows = read_case_rows(reported, ledger)
         yield from write_page(describe, rows, scratch, reported.max_size, served=bool(home))
 
 
@@ -57,7 +57,7 @@ def describe_run(kept: KeptRun, evaluated: Evaluated, figures: Figures) -> RunFa
     )  # fmt: skip
 
 
-def read_rows(reported: Reported, ledger: Ledger) -> Iterator[CaseRow]:
+def read_case_rows(reported: Reported, ledger: Ledger) -> Iterator[CaseRow]:
     """Each case that is wanted, at each target, with all of its trials and every grading of them.
 
     On the way all are added up: a verdict that is asked for changes no count.

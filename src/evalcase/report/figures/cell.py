@@ -10,15 +10,15 @@ from evalcase.model.result import Result, Verdict
 BINS = 10
 """How many equal parts scores are sorted into; the last has 1 in it."""
 
-Trials = tuple[int, int, int]
+TrialCounts = tuple[int, int, int]
 """Of a case, or of a grader in a case: how often tried, passed, errored."""
 
 
-Cluster = str | None
+ClusterName = str | None
 """Which cases tend to come out alike; None where nobody said."""
 
 
-class Cell:
+class FigureCell:
     """Cases at a target that have something in common; or what one grader said of them."""
 
     __slots__ = (
@@ -26,13 +26,13 @@ class Cell:
         "verdicts", "within",
     )  # fmt: skip
 
-    def __init__(self, cluster: Cluster = None) -> None:
+    def __init__(self, cluster: ClusterName = None) -> None:
         self.cluster = cluster
         self.once: dict[Verdict, int] = {}
         """How many cases there are of each verdict that were tried once."""
         self.verdicts: dict[Verdict, int] = {}
         """The same of others; of a grader, how many grades."""
-        self.trials: dict[Trials, int] = {}
+        self.trials: dict[TrialCounts, int] = {}
         """How many of those others have such trials. What was skipped is not among them."""
         self.scored = 0
         self.scores = 0.0
@@ -59,7 +59,7 @@ class Cell:
                 self.partial = True
 
     def add_case(
-        self, verdicts: Mapping[Verdict, int], trials: Trials, scores: list[float]
+        self, verdicts: Mapping[Verdict, int], trials: TrialCounts, scores: list[float]
     ) -> None:
         """Take a case that was tried several times."""
         for verdict, times in verdicts.items():

@@ -73,7 +73,7 @@ class Repeats:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Slice:
     """Some cases of a run, or all of them."""
 
     cases: Counts
@@ -120,14 +120,14 @@ class Effort:
 class Figures:
     """All of a run. Parts are in the order in which they first came."""
 
-    all: Part
+    all: Slice
     effort: Effort
-    by_target: dict[str, Part] = field(default_factory=dict)
+    by_target: dict[str, Slice] = field(default_factory=dict)
     efforts: dict[str, Effort] = field(default_factory=dict)
     """By target."""
-    by_suite: dict[str, Part] = field(default_factory=dict)
-    by_tag: dict[str, Part] = field(default_factory=dict)
-    by_grader: dict[str, Part] = field(default_factory=dict)
+    by_suite: dict[str, Slice] = field(default_factory=dict)
+    by_tag: dict[str, Slice] = field(default_factory=dict)
+    by_grader: dict[str, Slice] = field(default_factory=dict)
     not_run: int = 0
     """How many cases were not begun."""
     interval: Interval = "wilson"

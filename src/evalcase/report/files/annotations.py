@@ -24,7 +24,7 @@ FindLine = Callable[[str, str], "int | None"]
 
 
 @dataclass(slots=True)
-class _Kind:
+class _Level:
     """Those of one level, as far as they are shown."""
 
     shown: list[CaseTrials] = field(default_factory=list)
@@ -45,7 +45,7 @@ def annotation_lines(
 ) -> Iterator[str]:
     """A command in each line: of what errored or failed, of what has no verdict, and of what
     passed only in some of its trials; first what holds for the whole run."""
-    kinds = {"error": _Kind(), "warning": _Kind(), "notice": _Kind()}
+    kinds = {"error": _Level(), "warning": _Level(), "notice": _Level()}
     for each in cases:
         level = _LEVELS.get(each.verdict, "") or _level_of_trials(each)
         if level:
@@ -62,7 +62,7 @@ def annotation_lines(
         yield from _of_level(level, kind, find_line, see, said)
 
 
-def _of_level(level: str, kind: _Kind, find_line: FindLine, see: See, said: int) -> Iterator[str]:
+def _of_level(level: str, kind: _Level, find_line: FindLine, see: See, said: int) -> Iterator[str]:
     room = _MOST - said
     fits = kind.total <= _MOST
     for each in kind.shown[: room if fits else room - 1]:

@@ -33,7 +33,7 @@ Locate = Callable[[str, str], str]
 """Where a case of a suite stands: `file:line`, or the file alone."""
 
 
-class About(NamedTuple):
+class JUnitHead(NamedTuple):
     """What is said of the whole run."""
 
     run: str
@@ -50,7 +50,7 @@ class About(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Group:
+class _TestGroup:
     """The test cases of a suite at a target, as far as they have come."""
 
     counts: dict[str, int] = field(default_factory=dict)
@@ -71,10 +71,10 @@ class _Group:
 
 
 def junit_pieces(
-    cases: Iterable[CaseTrials], find_case: FindCase, locate: Locate, see: See, about: About
+    cases: Iterable[CaseTrials], find_case: FindCase, locate: Locate, see: See, about: JUnitHead
 ) -> Iterator[str]:
     """The whole document."""
-    groups: dict[tuple[str, str], _Group] = {}
+    groups: dict[tuple[str, str], _TestGroup] = {}
     with tempfile.TemporaryFile() as spool:
         for each in cases:
             element = _ELEMENTS[each.verdict]
@@ -82,7 +82,7 @@ def junit_pieces(
             text = _test_case(each, case, see(each.suite), locate, about)
             data, at = text.encode(), spool.tell()
             spool.write(data)
-            group = groups.setdefault((see(each.suite), each.target), _Group())
+            group = groups.setdefault((see(each.suite), each.target), _TestGroup())
             group.add(element, each.duration_s, at, len(data))
         yield from _document(groups, spool, about)
 
@@ -94,7 +94,7 @@ _ELEMENTS = {
 
 
 def _document(
-    groups: dict[tuple[str, str], _Group], spool: IO[bytes], about: About
+    groups: dict[tuple[str, str], _TestGroup], spool: IO[bytes], about: JUnitHead
 ) -> Iterator[str]:
     broken = 1 if about.incomplete else 0
     total = sum(group.total for group in groups.values()) + (broken or bool(about.settled))
@@ -116,11 +116,11 @@ def _document(
     yield "</testsuites>\n"
 
 
-def _count(groups: dict[tuple[str, str], _Group], element: str) -> int:
+def _count(groups: dict[tuple[str, str], _TestGroup], element: str) -> int:
     return sum(group.counts.get(element, 0) for group in groups.values())
 
 
-def _suite_tag(suite: str, target: str, group: _Group, about: About) -> str:
+def _suite_tag(suite: str, target: str, group: _TestGroup, about: JUnitHead) -> str:
     start = xml_tag("testsuite", {
         "name": f"{suite} [{target}]", "tests": str(group.total),
         "failures": str(group.counts.get("failure", 0)),
@@ -161,7 +161,7 @@ def _whole(name: str, element: str, message: str) -> Iterator[str]:
 
 
 def _test_case(
-    each: CaseTrials, case: Case | None, suite: str, locate: Locate, about: About
+    each: CaseTrials, case: Case | None, suite: str, locate: Locate, about: JUnitHead
 ) -> str:
     start = {"classname": suite, "name": f"{each.case} [{each.target}]",
              "time": _seconds(each.duration_s)}  # fmt: skip
@@ -171,7 +171,7 @@ def _test_case(
     return f"{xml_tag('testcase', start)}{inside}</testcase>\n"
 
 
-def _inside(each: CaseTrials, case: Case | None, locate: Locate, about: About) -> Iterator[str]:
+def _inside(each: CaseTrials, case: Case | None, locate: Locate, about: JUnitHead) -> Iterator[str]:
     if about.properties:
         yield _properties(each)
     if each.verdict == "passed":

@@ -17,7 +17,7 @@ from evalcase.report.case_facts import case_facts
 from evalcase.report.terminal.cells import measure, wrap
 from evalcase.report.terminal.failures import (
     UNFINISHED,
-    comparison_lines,
+    compared_lines,
     passed_of,
 )
 from evalcase.report.terminal.judged import DRAWN, is_judged, judged_lines
@@ -151,7 +151,7 @@ def _grade_lines(grade: Grade, result: Result, width: int, style: Style) -> Iter
         yield from _indented(wrap(grade.reason, width - _INDENT))
     called = result.answer is not None and any("tool_calls" in m for m in result.answer.messages)
     nothing = "(no text)" if called else "(empty)"
-    yield from _indented(comparison_lines(grade, nothing, style, width - _INDENT, _MOST_ROWS))
+    yield from _indented(compared_lines(grade, nothing, style, width - _INDENT, _MOST_ROWS))
     inner = _inner_grades(grade)
     for each in inner:
         yield from _indented(_grade_lines(each, result, width - _INDENT, style))

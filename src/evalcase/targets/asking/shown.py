@@ -20,7 +20,7 @@ def last_user_content(question: Question) -> JSON:
     return message.content
 
 
-def content_text(content: JSON) -> str:
+def write_content(content: JSON) -> str:
     """Content as text: parts as their joined text, other data as JSON, nothing as no text."""
     if content is None:
         return ""

@@ -1,0 +1,95 @@
+"""`evalcase check --watch`: the same check again whenever a file of the project changes.
+
+Files are looked at from time to time, which works on every file system and needs no library. The
+pauses grow with what a look takes, so that waiting never takes more than a small share of a core.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from evalcase.cli import declare
+from evalcase.cli.terminal import is_live, seen_from
+from evalcase.read.source import STDIN
+from evalcase.read.stamps import Stamps, changed_files, stamp_files
+from evalcase.system.project_root import project_root
+from evalcase.text.visible import visible
+
+PAUSE_S = 0.5
+_SHARE = 0.05
+"""Of the time that passes, so much at most is spent on looking."""
+_CLEAR = "\x1b[H\x1b[2J\x1b[3J"
+_NAMED = 3
+
+
+def refuse_with(paths: Iterable[str], output: str, *, fix: bool) -> None:
+    """Raise WrongUsageError for what makes no sense beside --watch."""
+    if STDIN in paths:
+        raise declare.WrongUsageError("--watch looks at files, and standard input is none")
+    if fix:
+        raise declare.WrongUsageError("--watch waits for your changes, and --fix makes its own")
+    if output != "text":
+        raise declare.WrongUsageError(f"--watch writes text for people, and not {output}")
+
+
+def watch_files(paths: Iterable[str], check: Callable[[], int]) -> int:
+    """Check until Ctrl-C; the exit code of the last check that was done."""
+    look = partial(stamp_files, folders_of(paths))
+    code: int | None = None
+    try:
+        while True:
+            seen = look()  # before the check: a change in the midst of it is not missed
+            code = check()
+            _write("\nwaiting for changes; Ctrl-C ends it\n")
+            changed = await_change(look, seen, time.sleep)
+            _write(_CLEAR if is_live(sys.stdout) else "\n")
+            _write(f"{describe_change(changed, os.getcwd())}\n\n")
+    except KeyboardInterrupt:
+        if code is None:
+            raise
+        _write("\n")
+        return code
+
+
+def await_change(
+    look: Callable[[], Stamps], seen: Stamps, sleep: Callable[[float], None]
+) -> list[str]:
+    """Wait until files are no more as they were seen; which ones."""
+    pause = PAUSE_S
+    while True:
+        sleep(pause)
+        start = time.perf_counter()
+        changed = changed_files(seen, look())
+        pause = max(PAUSE_S, (time.perf_counter() - start) / _SHARE)
+        if changed:
+            return changed
+
+
+def folders_of(paths: Iterable[str]) -> list[str]:
+    """The folders whose files a check rests on: suites, attachments, code and configuration of the
+    project that each path belongs to. None of them lies in another."""
+    folders = set()
+    for path in paths:
+        real = os.path.realpath(path)
+        folders.add(project_root(real if os.path.isdir(real) else os.path.dirname(real)))
+    return sorted(each for each in folders if not any(map(partial(_is_below, each), folders)))
+
+
+def _is_below(folder: str, other: str) -> bool:
+    return folder != other and folder.startswith(os.path.join(other, ""))
+
+
+def describe_change(changed: list[str], cwd: str) -> str:
+    """Which files have changed, the first of them by name."""
+    named = ", ".join(visible(seen_from(cwd, each)) for each in changed[:_NAMED])
+    more = len(changed) - _NAMED
+    return f"changed: {named}" + (f" and {more:,} more" if more > 0 else "")
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()

@@ -1,0 +1,123 @@
+"""`evalcase prune`: old runs removed, after it has said which."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from evalcase.cli import declare, run_flags
+from evalcase.cli.explained import explained
+from evalcase.cli.runs_place import look_for_runs
+from evalcase.errors import RecordError
+from evalcase.project.options import runs_folder
+from evalcase.record.pruning import Keeping, Old, find_old, remove_run, sweep_rests
+from evalcase.text.visible import visible
+
+_UNITS = {"h": 3_600, "d": 86_400, "w": 7 * 86_400}
+_LONGEST = 100 * 365 * 86_400
+
+
+def _duration(value: str | None) -> timedelta | None:
+    if value is None:
+        return None
+    number, unit = value[:-1], value[-1:]
+    if not (number.isascii() and number.isdigit() and len(number) <= 9 and unit in _UNITS):
+        raise declare.WrongValueError("write it as 30d, 12h or 8w: days, hours, weeks")
+    return timedelta(seconds=min(int(number) * _UNITS[unit], _LONGEST))
+
+
+@declare.command("prune")
+@declare.option(
+    "--keep", type=declare.IntRange(0), metavar="N", help="Let this many stay, the newest."
+)
+@declare.option(
+    "--older-than", callback=_duration, metavar="AGE",
+    help="Let those stay that are not older: 30d, 12h, 8w.",
+)  # fmt: skip
+@declare.option("--incomplete", is_flag=True, help="Also remove runs that are not complete.")
+@declare.option("--yes", is_flag=True, help="Remove them, and don't only say which.")
+@declare.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+@run_flags.runs_dir
+@explained
+def command(
+    keep: int | None, older_than: timedelta | None, incomplete: bool, yes: bool, as_json: bool,
+    runs_dir: str | None,
+) -> int:  # fmt: skip
+    """Remove old runs, after it was said which.
+
+    \b
+    evalcase prune --keep 20                   say which would go, but the newest
+    evalcase prune --keep 20 --yes             remove them
+    evalcase prune --keep 20 --older-than 30d  of those, only the older ones
+
+    Runs that are being written stay, and so do those that can't be read; and those that are not
+    complete, which `evalcase resume` can go on with, unless --incomplete is given.
+    """
+    if keep is None and older_than is None:
+        raise declare.WrongUsageError("say what is to stay: --keep N, --older-than AGE, or both")
+    folder = runs_folder(runs_dir, look_for_runs(os.getcwd()))
+    found = find_old(folder, Keeping(keep, older_than, not incomplete), datetime.now(UTC))
+    going = [each for each in found if not each.kept_for]
+    staying = [each for each in found if each.kept_for]
+    if not as_json:
+        _print_plan(going, staying, yes)
+    if yes:
+        sweep_rests(folder)
+        removed = _remove(going, quiet=as_json)
+    if as_json:
+        _print_object(going, staying, removed if yes else [])
+    return 3 if yes and len(removed) < len(going) else 0
+
+
+def _remove(going: Sequence[Old], *, quiet: bool) -> list[Old]:
+    """Remove one after the other; what can't be removed is said, and keeps no other from going."""
+    removed = []
+    for each in going:
+        try:
+            remove_run(each.run)
+        except RecordError as error:
+            sys.stderr.write(f"evalcase: {visible(str(error))}\n")
+        else:
+            removed.append(each)
+    if removed and not quiet:
+        sys.stdout.write(f"removed {_count(removed)}\n")
+    return removed
+
+
+def _print_plan(going: Sequence[Old], staying: Sequence[Old], yes: bool) -> None:
+    for each in going:
+        sys.stdout.write(f"{each.run.id}  {_say_size(each.bytes):>8}  {each.run.status}\n")
+    for each in staying:
+        sys.stdout.write(f"{each.run.id}  {_say_size(each.bytes):>8}  stays: {each.kept_for}\n")
+    if not going:
+        sys.stdout.write("nothing to remove\n")
+    elif not yes:
+        sys.stdout.write(f"{_count(going)} would be removed; with --yes they are\n")
+
+
+def _print_object(going: Sequence[Old], staying: Sequence[Old], removed: Sequence[Old]) -> None:
+    data = {
+        "would_remove": [_object(each) for each in going],
+        "stays": [{**_object(each), "because": each.kept_for} for each in staying],
+        "removed": [each.run.id for each in removed],
+    }
+    sys.stdout.write(json.dumps(data) + "\n")
+
+
+def _object(old: Old) -> dict[str, object]:
+    return {"run": old.run.id, "bytes": old.bytes, "status": old.run.status}
+
+
+def _count(several: Sequence[Old]) -> str:
+    noun = "run" if len(several) == 1 else "runs"
+    return f"{len(several):,} {noun}, {_say_size(sum(each.bytes for each in several))}"
+
+
+def _say_size(count: int) -> str:
+    for size, unit in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} B"
