@@ -62,7 +62,7 @@ def _auto_shard(of: str, slash: str) -> Shard:
     metavar="NAME",
     help="A configured target, or kind:value. Repeatable.",
 )
-@declare.option("--concurrency", type=declare.IntRange(1), help="Trials at once. [default: 10]")
+@run_flags.concurrency("Trials at once. [default: 10]")
 @declare.option("--repeat", type=declare.IntRange(1), help="Trials of each case.")
 @declare.option(
     "--case",

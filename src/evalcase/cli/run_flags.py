@@ -21,6 +21,10 @@ def max_cost(help: str) -> declare.Decorator:
     )  # fmt: skip
 
 
+def concurrency(help: str) -> declare.Decorator:
+    return declare.option("--concurrency", type=declare.IntRange(1), help=help)
+
+
 def max_errors(help: str) -> declare.Decorator:
     return declare.option("--max-errors", type=declare.IntRange(0), metavar="N", help=help)
 

@@ -34,7 +34,7 @@ def write_html(reported: Reported, home: str = "", watch: Told | None = None) ->
         figures, evaluated.decision, whole=reported.wanted.is_all,
         is_biased=evaluated.is_biased,
     )  # fmt: skip
-        facts = describe_run(kept, evaluated, figures)
+        facts = describe_run(evaluated, figures)
         return Page(facts, more=more, home=home, watch=watch)
 
     with tempfile.TemporaryFile() as scratch:
@@ -42,18 +42,17 @@ def write_html(reported: Reported, home: str = "", watch: Told | None = None) ->
         yield from write_page(describe, rows, scratch, reported.max_size, served=bool(home))
 
 
-def describe_run(kept: KeptRun, evaluated: Evaluated, figures: Figures) -> RunFacts:
+def describe_run(evaluated: Evaluated, figures: Figures) -> RunFacts:
     """What is said of a run before its cases."""
     run, origin = evaluated.run, origin_of(evaluated.run)
     remarks = [f"only the cases that did not pass in {origin}"] if origin else []
     if mixed := say_mixed(evaluated.mixed):
         remarks.append(mixed)
-    number = evaluated.grading or kept.gradings
     totals = evaluated.totals
     return RunFacts(
         run.id, figures, run.created_at, why_incomplete(evaluated), totals.trials.total,
         totals.grading_usd, evaluated.duration_s,
-        f"{number} of {kept.gradings}" if kept.gradings > 1 else "", tuple(remarks),
+        "" if evaluated.graded_by is None else str(evaluated.graded_by), tuple(remarks),
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping
 
+from evalcase.model.grade import Grade
 from evalcase.model.result import Result, Verdict
 
 BINS = 10
@@ -142,6 +143,31 @@ class Spent:
     def sort(self, score: float) -> None:
         """Take the score of a case."""
         self.bins[int(score * BINS) if score < 1 else BINS - 1] += 1
+
+
+class JudgingSums:
+    """What graders asked of targets, as judges do, and what that took."""
+
+    __slots__ = ("asked", "cached", "cost_usd", "input_tokens", "output_tokens", "seconds")
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.cached = 0
+        self.seconds = 0.0
+        self.cost_usd: float | None = None
+        """None where no grade came with its cost."""
+        self.input_tokens = 0
+        self.output_tokens = 0
+
+    def add(self, grade: Grade) -> None:
+        self.asked += grade.asked
+        self.cached += grade.cached
+        self.seconds += grade.asking_s or 0.0
+        if grade.cost_usd is not None:
+            self.cost_usd = (self.cost_usd or 0.0) + grade.cost_usd
+        if grade.usage is not None:
+            self.input_tokens += grade.usage.input_tokens or 0
+            self.output_tokens += grade.usage.output_tokens or 0
 
 
 def bound(score: float) -> float:

@@ -117,6 +117,21 @@ class Effort:
 
 
 @dataclass(frozen=True, slots=True)
+class Judging:
+    """What graders asked of targets, as judges do, and what that took."""
+
+    asked: int
+    cached: int
+    """How many of the answers came from the cache."""
+    input_tokens: int
+    output_tokens: int
+    seconds: float
+    """All of them together, waiting for their turn included."""
+    cost_usd: float | None
+    """None where none came with its cost."""
+
+
+@dataclass(frozen=True, slots=True)
 class Figures:
     """All of a run. Parts are in the order in which they first came."""
 
@@ -137,3 +152,5 @@ class Figures:
     """How many cases have nothing there: each counts as a cluster of its own."""
     without: str = ""
     """Why there is no interval of all, where there are cases enough."""
+    judging: Judging | None = None
+    """None where no grader asked anything."""

@@ -15,7 +15,7 @@ from evalcase.model.case import Case
 from evalcase.model.grade import Grade
 from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import decide_case_verdict
-from evalcase.report.figures.cell import ClusterName, FigureCell, Spent, bound
+from evalcase.report.figures.cell import ClusterName, FigureCell, JudgingSums, Spent, bound
 
 if TYPE_CHECKING:
     from evalcase.report.figures.clustering import Clustering
@@ -47,6 +47,7 @@ class Ledger:
         self.graders: dict[tuple[str, ClusterName], FigureCell] = {}
         self.spent: dict[str, Spent] = {}
         """By target."""
+        self.asked = JudgingSums()
         self._open: dict[tuple[str, str, str], _CountedCase] = {}
 
     def add(self, result: Result, case: Case | None = None) -> None:
@@ -56,6 +57,9 @@ class Ledger:
         if spent is None:
             spent = self.spent[target] = Spent()
         spent.add(result)
+        for grade in result.grades:
+            if grade.asked:
+                self.asked.add(grade)
         cluster = self.clustering.find(result, case) if self.clustering is not None else None
         if result.repeats > 1:
             self._fold(result, case, spent, cluster)

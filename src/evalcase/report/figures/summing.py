@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from math import fsum
 
 from evalcase.model.quick_dataclass import replace
-from evalcase.report.figures.cell import FigureCell, Spent
+from evalcase.report.figures.cell import FigureCell, JudgingSums, Spent
 from evalcase.report.figures.estimates import Estimator
-from evalcase.report.figures.figures import Effort, Figures, Interval, Slice
+from evalcase.report.figures.figures import Effort, Figures, Interval, Judging, Slice
 from evalcase.report.figures.ledger import Ledger
 from evalcase.report.statistics.quantiles import median, percentile
 
@@ -34,7 +34,7 @@ def sum_up(
         _each(figure, ((tag, cell) for (tag, _), cell in ledger.tags.items())),
         _each(estimator.of_grader, ((name, cell) for (name, _), cell in ledger.graders.items())),
         not_run, interval, clustering.path if clustering is not None else None,
-        len(clustering.alone) if clustering is not None else 0,
+        len(clustering.alone) if clustering is not None else 0, "", _sum_up_asked(ledger.asked),
     )  # fmt: skip
     shared = _find_shared(ledger) if clustering is None else frozenset()
     return _without_shared(figures, shared) if shared else figures
@@ -75,6 +75,15 @@ def _each(
     for name, cell in named:
         grouped.setdefault(name, []).append(cell)
     return {name: figure(cells) for name, cells in grouped.items()}
+
+
+def _sum_up_asked(asked: JudgingSums) -> Judging | None:
+    if not asked.asked:
+        return None
+    return Judging(
+        asked.asked, asked.cached, asked.input_tokens, asked.output_tokens, asked.seconds,
+        asked.cost_usd,
+    )  # fmt: skip
 
 
 def sum_up_spent(several: Iterable[Spent]) -> Effort:

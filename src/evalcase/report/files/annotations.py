@@ -42,6 +42,7 @@ def annotation_lines(
     see: See,
     incomplete: str = "",
     mixed: str = "",
+    grading: str = "",
 ) -> Iterator[str]:
     """A command in each line: of what errored or failed, of what has no verdict, and of what
     passed only in some of its trials; first what holds for the whole run."""
@@ -53,12 +54,14 @@ def annotation_lines(
     if incomplete:
         kinds["error"].total += 1
         yield github_command("error", {"title": "evalcase: the run is not complete"}, incomplete)
-    if mixed:
-        kinds["notice"].total += 1
-        yield github_command("notice", {"title": "evalcase: the run is mixed"}, mixed)
-    whole = {"error": bool(incomplete), "notice": bool(mixed)}
+    notices = {"the run is mixed": mixed, "one of several gradings": grading}
+    told = {title: text for title, text in notices.items() if text}
+    kinds["notice"].total += len(told)
+    for title, text in told.items():
+        yield github_command("notice", {"title": f"evalcase: {title}"}, text)
+    whole = {"error": int(bool(incomplete)), "notice": len(told)}
     for level, kind in kinds.items():
-        said = int(whole.get(level, False))
+        said = whole.get(level, 0)
         yield from _of_level(level, kind, find_line, see, said)
 
 

@@ -47,6 +47,10 @@ class JUnitHead(NamedTuple):
     """Whether test cases have properties, which not every reader takes."""
     mixed: str = ""
     """What is mixed in it, that should not be: versions of a target."""
+    grading: str = ""
+    """Which of several gradings it is, and where that comes from."""
+    max_errors: int = 0
+    """How many trials may error before the run counts as broken."""
 
 
 @dataclass(slots=True)
@@ -70,11 +74,36 @@ class _TestGroup:
             self.places.extend((at, size))
 
 
+@dataclass(slots=True)
+class _Errors:
+    """Trials that errored, as far as no test case is in error for them."""
+
+    total: int = 0
+    hidden: int = 0
+    cases: int = 0
+
+    def add(self, each: CaseTrials) -> None:
+        errored = sum(trial.verdict == "errored" for trial in each.trials)
+        self.total += errored
+        if errored and each.verdict != "errored":
+            self.hidden += errored
+            self.cases += 1
+
+    def describe(self, allowed: int) -> str:
+        """What no test case says, where it breaks the run; else empty."""
+        if not self.hidden or self.total <= allowed:
+            return ""
+        trials = "1 trial" if self.hidden == 1 else f"{self.hidden:,} trials"
+        cases = "1 case" if self.cases == 1 else f"{self.cases:,} cases"
+        return f"{trials} errored in {cases} that came to another verdict all the same"
+
+
 def junit_pieces(
     cases: Iterable[CaseTrials], find_case: FindCase, locate: Locate, see: See, about: JUnitHead
 ) -> Iterator[str]:
     """The whole document."""
     groups: dict[tuple[str, str], _TestGroup] = {}
+    errors = _Errors()
     with tempfile.TemporaryFile() as spool:
         for each in cases:
             element = _ELEMENTS[each.verdict]
@@ -84,7 +113,8 @@ def junit_pieces(
             spool.write(data)
             group = groups.setdefault((see(each.suite), each.target), _TestGroup())
             group.add(element, each.duration_s, at, len(data))
-        yield from _document(groups, spool, about)
+            errors.add(each)
+        yield from _document(groups, spool, about, errors.describe(about.max_errors))
 
 
 _ELEMENTS = {
@@ -94,10 +124,11 @@ _ELEMENTS = {
 
 
 def _document(
-    groups: dict[tuple[str, str], _TestGroup], spool: IO[bytes], about: JUnitHead
+    groups: dict[tuple[str, str], _TestGroup], spool: IO[bytes], about: JUnitHead, hidden: str
 ) -> Iterator[str]:
-    broken = 1 if about.incomplete else 0
-    total = sum(group.total for group in groups.values()) + (broken or bool(about.settled))
+    broken = bool(about.incomplete) + bool(hidden)
+    settled = "" if about.incomplete else about.settled
+    total = sum(group.total for group in groups.values()) + broken + bool(settled)
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield xml_tag("testsuites", {
         "name": "evalcase", "tests": str(total), "failures": str(_count(groups, "failure")),
@@ -111,8 +142,10 @@ def _document(
         yield "</testsuite>\n"
     if about.incomplete:
         yield from _whole("the run is complete", "error", about.incomplete)
-    elif about.settled:
-        yield from _whole("the rest was run", "skipped", about.settled)
+    if settled:
+        yield from _whole("the rest was run", "skipped", settled)
+    if hidden:
+        yield from _whole("no trial errored", "error", hidden, kind="errored")
     yield "</testsuites>\n"
 
 
@@ -130,7 +163,12 @@ def _suite_tag(suite: str, target: str, group: _TestGroup, about: JUnitHead) -> 
     })  # fmt: skip
     properties = "".join(
         xml_tag("property", {"name": name, "value": value}, "/>")
-        for name, value in (("run", about.run), ("target", target), ("mixed", about.mixed))
+        for name, value in (
+            ("run", about.run),
+            ("target", target),
+            ("mixed", about.mixed),
+            ("grading", about.grading),
+        )
         if value
     )
     return f"{start}\n<properties>{properties}</properties>\n"
@@ -148,7 +186,7 @@ def _read(spool: IO[bytes], at: int, size: int) -> Iterator[str]:
     yield rest.decode()
 
 
-def _whole(name: str, element: str, message: str) -> Iterator[str]:
+def _whole(name: str, element: str, message: str, kind: str = "incomplete") -> Iterator[str]:
     """A test of its own for what is missing: else what was never run would look like a pass."""
     errors, skipped = int(element == "error"), int(element == "skipped")
     yield xml_tag("testsuite", {
@@ -156,7 +194,7 @@ def _whole(name: str, element: str, message: str) -> Iterator[str]:
         "skipped": str(skipped), "time": "0.000",
     }) + "\n"  # fmt: skip
     yield xml_tag("testcase", {"classname": "evalcase", "name": name, "time": "0.000"})
-    said = {"message": message} if skipped else {"message": message, "type": "incomplete"}
+    said = {"message": message} if skipped else {"message": message, "type": kind}
     yield f"{xml_tag(element, said, '/>')}</testcase>\n</testsuite>\n"
 
 

@@ -18,6 +18,7 @@ from evalcase.report.files.folded import CaseTrials
 from evalcase.report.terminal.failures import UNFINISHED, detail_lines, passed_of, reason_of
 from evalcase.report.terminal.figure_facts import (
     cost_facts,
+    judging_facts,
     rate_facts,
     repeat_facts,
     trial_facts,
@@ -110,7 +111,7 @@ def _beside(figures: Figures, totals: Totals) -> Iterator[str]:
     if figures.cluster is not None:
         figures = replace(figures, cluster=_inline(figures.cluster))
     facts = [*rate_facts(figures), *trial_facts(totals), *repeat_facts(figures.all.repeats),
-             *cost_facts(totals)]  # fmt: skip
+             *judging_facts(figures.judging), *cost_facts(totals)]  # fmt: skip
     label = ""
     for fact in facts:
         label = fact.label or label

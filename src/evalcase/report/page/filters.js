@@ -152,9 +152,7 @@ function updateFilters() {
 function sayShown(isFiltered) {
   const searching = shown.searching ? ', searching' : '';
   if (!isFiltered) return `${sayCount(data.count, 'case')}${searching}`;
-  const tried = shown.rows.filter(wasTried);
-  const passed = tried.filter((row) => verdictOf(row) === 'passed').length;
-  const rate = estimateRate(passed, tried.length);
-  const told = rate && !state.verdict.length && !labels.blind ? `, ${sayPercent(rate[0])} of them passed (${sayPercent(rate[1])} to ${sayPercent(rate[2])})` : '';
+  const [tried] = countGroups(shown.rows, () => ['']);
+  const told = tried && !state.verdict.length && !labels.blind ? `, ${sayRate(rateGroup(tried), ' of them passed')}` : '';
   return `${groupDigits(shown.rows.length)} of ${sayCount(data.count, 'case')}${searching || told}`;
 }

@@ -9,7 +9,7 @@ function drawOverview() {
   const facts = [run.created_at && sayTime(run.created_at), run.duration_s !== null && `took ${saySeconds(run.duration_s)}`,
     run.trials !== null && run.trials !== all.total && sayCount(run.trials, 'trial'), ...sayRepeats(all.repeats),
     all.cost.usd !== null && `${sayMoney(all.cost.usd)}${all.cost.unpriced ? `, ${sayCount(all.cost.unpriced, 'answer')} without a price` : ''}`,
-    run.grading_usd !== null && `${sayMoney(run.grading_usd)} for grading`, run.grading && `grading ${run.grading}`];
+    run.grading_usd !== null && `${sayMoney(run.grading_usd)} for grading`, run.grading && drawWord(`grading ${run.grading}`)];
   return h('section.overview', { 'aria-label': 'Overview' },
     run.notice && !data.about.watch && h('p.notice', drawWord(run.notice)),
     run.remarks.map((text) => h('p.notice', drawWord(text))),
@@ -30,7 +30,7 @@ function drawRate(run) {
   if (share === null) return h('p.rate-large', 'No case was tried.');
   const line = svg('svg.rate-line', { viewBox: '0 0 100 10', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
     svg('line.axis', { x1: 0, x2: 100, y1: 5, y2: 5 }), low !== null && svg('rect.interval', { x: low * 100, y: 2, width: Math.max(0.6, (high - low) * 100), height: 6, rx: 1 }), svg('rect.point', { x: Math.max(0, Math.min(99.2, share * 100 - 0.4)), y: 0, width: 0.8, height: 10 }));
-  const told = [low === null ? why || (n === 1 ? 'One case gives no interval' : 'The interval can\'t be estimated') : `95 % interval ${sayPercent(low)} to ${sayPercent(high)}`];
+  const told = [low === null ? why || (n === 1 ? 'One case gives no interval' : `No interval: ${run.figures.without_interval || 'it can\'t be estimated'}`) : `95 % interval ${sayPercent(low)} to ${sayPercent(high)}`];
   if (errored && without.rate !== null) told.push(`${sayPercent(without.rate)} of the ${groupDigits(without.n)} that did not error`);
   if (upTo !== null) told.push(`none failed, and the true rate of failures may still be up to ${sayPercent(upTo)}`);
   return h('div.rate-block', h('p.rate-large', h('strong', sayPercent(share)), ' of ', sayCount(n, 'case'), ' passed'),

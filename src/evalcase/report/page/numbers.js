@@ -21,6 +21,8 @@ function sayPercent(share) {
   if (rounded === '0.0') return share === 0 ? '0%' : '0.1%';
   return `${rounded}%`;
 }
+// A share and its bounds, where it has any.
+const sayRate = ([share, low, high], what = '') => sayPercent(share) + what + (low === null ? '' : ` (${sayPercent(low)} to ${sayPercent(high)})`);
 const sayCount = (count, noun) => `${groupDigits(count)} ${noun}${count === 1 ? '' : 's'}`;
 const sayScore = (score) => (isNone(score) ? '–' : score.toFixed(2));
 

@@ -2,22 +2,21 @@
 // of them side by side.
 
 const picked = [];
-
-function sayRate(rate) {
-  if (!rate) return '–';
-  return sayPercent(rate[0]) + (rate[1] === null ? '' : ` (${sayPercent(rate[1])} to ${sayPercent(rate[2])})`);
-}
+const MOST_HISTORIES = 12;
+const MOST_POINTS = 40;
+let isWhole = false;
 
 // A suite at a target, run by run: each point with its interval, the newest at the right. A run by
 // other graders, of some cases or of a part is no step of the trend: it is a ring beside the line.
-function drawHistory(name, points) {
+function drawHistory(name, all) {
+  const points = all.slice(-MOST_POINTS);
   const [width, height, room] = [220, 56, 6];
   const x = (at) => room + (points.length === 1 ? (width - 2 * room) / 2 : (at * (width - 2 * room)) / (points.length - 1));
   const y = (share) => room + (1 - share) * (height - 2 * room);
   const even = points.map((point, at) => ({ ...point, at })).filter((point) => !point.remark);
   const last = even[even.length - 1];
   const apart = points.length - even.length;
-  return h('figure', h('figcaption', h('strong', drawWord(name)), h('span.fine', last ? sayRate(last.rate) : 'no whole run', apart > 0 && `; ○ ${sayCount(apart, 'run')} with a remark`)),
+  return h('figure', h('figcaption', h('strong', drawWord(name)), h('span.fine', last ? sayRate(last.rate) : 'no whole run', apart > 0 && `; ○ ${sayCount(apart, 'run')} with a remark`, all.length > points.length && `; the last ${points.length} of ${all.length} runs`)),
     svg('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': `${name}: ${points.map((point) => sayPercent(point.rate[0]) + (point.remark ? `, but ${point.remark}` : '')).join(', ')}`, class: 'history' },
       svg('line.axis', { x1: 0, x2: width, y1: y(0), y2: y(0) }), svg('line.axis', { x1: 0, x2: width, y1: y(1), y2: y(1) }),
       even.map(({ rate, at }) => rate[1] !== null && svg('line.whisker', { x1: x(at), x2: x(at), y1: y(rate[1]), y2: y(rate[2]) })),
@@ -30,10 +29,19 @@ function drawHistories(runs) {
   for (const run of [...runs].reverse()) {
     for (const part of run.parts || []) {
       const name = `${part.suite} at ${part.target}`;
-      if (part.rate) groups.set(name, [...(groups.get(name) || []), { ...part, id: run.id, remark: run.apart && run.remark }].slice(-40));
+      if (!groups.has(name)) groups.set(name, []);
+      if (part.rate) groups.get(name).push({ ...part, id: run.id, remark: run.apart && run.remark });
     }
   }
-  return [...groups].reverse().slice(0, 12).map(([name, points]) => drawHistory(name, points));
+  const known = [...groups].filter(([, points]) => points.length).reverse();
+  drawCut(known.length);
+  return known.slice(0, isWhole ? known.length : MOST_HISTORIES).map(([name, points]) => drawHistory(name, points));
+}
+
+// Those of the newest runs are shown, and that there are more is said.
+function drawCut(count) {
+  const isCut = count > MOST_HISTORIES && !isWhole;
+  document.getElementById('cut').replaceChildren(...(isCut ? [`${MOST_HISTORIES} of ${count} shown `, button(`Show all ${count}`, { onclick: () => { isWhole = true; drawRuns(); } })] : []));
 }
 
 function drawVerdictCounts(verdicts) {
@@ -48,7 +56,7 @@ function drawRun(run) {
   const remark = run.problem ? `damaged: ${run.problem}` : run.remark;
   return [h('tr', h('td', box), h('th', { scope: 'row' }, h('a', { id: `run ${run.id}`, href: `run/${encodeURIComponent(run.id)}` }, drawWord(run.id))),
     h('td', run.created_at ? sayTime(run.created_at) : ''), ['suite', 'target'].map((name) => h('td.name', { title: list(name) }, drawWord(list(name)))),
-    h('td', drawVerdictCounts(run.verdicts)), h('td', sayRate(run.rate)), h('td', sayMoney(run.cost))),
+    h('td', drawVerdictCounts(run.verdicts)), h('td', run.rate ? sayRate(run.rate) : '–'), h('td', sayMoney(run.cost))),
     remark && h('tr.remark-row', h('td'), h('td', { colspan: 7 }, drawWord(remark)))];
 }
 
@@ -91,7 +99,7 @@ async function startRuns() {
   document.title = 'evalcase';
   document.getElementById('app').replaceWith(
     h('header.top', h('h1', drawBrand(''), ' all runs')),
-    h('main', h('section.overview', { 'aria-label': 'Pass rates over time' }, h('div.charts')),
+    h('main', h('section.overview', { 'aria-label': 'Pass rates over time' }, h('div.charts'), h('p.fine', { id: 'cut' })),
       h('div.filters', h('p.fine', 'Mark two runs to compare them.'), h('a.chip', { id: 'compare', hidden: true }, 'Compare these two'), h('p.told', { role: 'status' })),
       drawScrolled('Runs', h('table.runs',
         h('thead', h('tr', ['Compare', 'Run', 'Begun', 'Suite', 'Target', 'Cases', 'Pass rate, 95 % interval', 'Cost'].map((name) => h('th', { scope: 'col' }, name)))), h('tbody')))),

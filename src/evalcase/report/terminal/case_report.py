@@ -24,7 +24,7 @@ from evalcase.report.terminal.judged import DRAWN, is_judged, judged_lines
 from evalcase.report.terminal.progress import money
 from evalcase.report.terminal.said import labelled
 from evalcase.report.terminal.style import Style, colour_of, paint
-from evalcase.text.readable import as_json, call_lines, content_text
+from evalcase.text.readable import as_json, content_text, outcome_lines
 from evalcase.text.visible import visible
 
 _INDENT = 2
@@ -129,7 +129,7 @@ def message_lines(
     yield paint(label, style.place)
     for message in messages:
         said = content_text(message.get("content"))
-        calls = list(call_lines(message))
+        calls = list(outcome_lines(message))
         others = {key: value for key, value in message.items()
                   if key not in ("role", "content", "tool_calls")}  # fmt: skip
         rows = ([said] if said or not calls else []) + calls

@@ -21,6 +21,7 @@ from evalcase.report.terminal.failures import (
 )
 from evalcase.report.terminal.figure_facts import (
     cost_facts,
+    judging_facts,
     latency_facts,
     rate_facts,
     rate_said,
@@ -186,7 +187,7 @@ def _facts(
     if slow and totals.cases.total > 1:
         said_slow = [f"{_called(each.name, several)} {each.duration_s:.2f} s" for each in slow]
         yield from _fact("slowest", said_slow, width, style)
-    for fact in (*token_facts(effort), *cost_facts(totals)):
+    for fact in (*token_facts(effort), *judging_facts(figures.judging), *cost_facts(totals)):
         yield from _fact(*fact, width, style)
     yield from _votes(statistics, ending, width, style)
     if ending.grading:
