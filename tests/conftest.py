@@ -19,12 +19,12 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 LIMIT_S = 300.0
 
 # The same examples each time, so that a change is judged by what it changed; `make fuzz` looks
-# twenty times as hard, and elsewhere each time.
+# thirty times as hard, and elsewhere each time.
 settings.register_profile(
     "usual",
     deadline=None,
     derandomize=True,
-    max_examples=50,
+    max_examples=30,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile(

@@ -21,11 +21,16 @@ from types import ModuleType
 from typing import NamedTuple
 from unittest import mock
 
+import evalcase
 from evalcase.cli.main import run_command_line
 
 _ENDING = ("_exit", "execv", "execve")
 _PATH, _MODULES = sys.path[:], set(sys.modules)
 """As they are before any test is run."""
+_INSTALLED = [sys.prefix, sys.base_prefix, *evalcase.__path__, str(Path(__file__).parent.parent)]
+_INSTALLED += [folder for folder in _PATH if folder.endswith("site-packages")]
+"""Where nothing comes and goes while the tests are run."""
+_STAYING: dict[str, ModuleType] = {}
 
 
 class Ended(NamedTuple):
@@ -46,6 +51,8 @@ def run_in_process(
         stack.enter_context(mock.patch.dict(os.environ, env, clear=True))
         stack.enter_context(_streams(stdin, stdout, stderr))
         stack.enter_context(mock.patch.object(sys, "argv", ["evalcase", *arguments]))
+        # It would matter if the machine failed, and takes longer than much else.
+        stack.enter_context(mock.patch.object(os, "fsync", int))
         stack.enter_context(_own_logging())
         stack.enter_context(_own_imports())
         stack.enter_context(_own_signals())
@@ -112,14 +119,23 @@ def _take_out_strangers() -> dict[str, ModuleType]:
     added = [folder for folder in sys.path if folder not in _PATH]
     for folder in [each for each in sys.path_importer_cache if _is_below(each, added)]:
         del sys.path_importer_cache[folder]
-    return {
-        name: sys.modules.pop(name)
-        for name in sys.modules.keys() - _MODULES
-        if any(
-            _is_below(place, added) or not _is_below(place, _PATH)
-            for place in _places(sys.modules[name])
-        )
-    }
+    names = [
+        name
+        for name, module in sys.modules.items()
+        if _STAYING.get(name) is not module and name not in _MODULES
+    ]
+    return {name: sys.modules.pop(name) for name in names if _is_strange(name, added)}
+
+
+def _is_strange(name: str, added: Sequence[str]) -> bool:
+    """Whether it is from elsewhere. Most are not, and looked at once: there are thousands of them,
+    for each of thousands of commands."""
+    module = sys.modules[name]
+    places = _places(module)
+    if all(_is_below(place, _INSTALLED) for place in places):
+        _STAYING[name] = module
+        return False
+    return any(_is_below(place, added) or not _is_below(place, _PATH) for place in places)
 
 
 def _places(module: ModuleType) -> list[str]:
@@ -132,9 +148,10 @@ def _is_below(place: str, folders: Sequence[str]) -> bool:
 
 
 def _clear_caches() -> None:
-    """What evalcase remembers of earlier calls, in whichever module."""
+    """What evalcase remembers of what is installed. All else that it remembers follows from what
+    it was asked, whoever asked."""
     for name, module in list(sys.modules.items()):
-        if name == "evalcase" or name.startswith("evalcase."):
+        if name.startswith("evalcase.plugins"):
             for value in vars(module).values():
                 if clear := getattr(value, "cache_clear", None):
                     clear()

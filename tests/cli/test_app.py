@@ -128,7 +128,8 @@ def test_the_examples_of_the_help_work(folder: Path) -> None:
     for command in COMMANDS:
         for line in evalcase(command, "--help").out.splitlines():
             example = line.strip().split("   ")[0]
-            if example.startswith(("evalcase ", "cat ")) and "[" not in example:
+            goes_on = "--watch" in example  # until somebody ends it
+            if example.startswith(("evalcase ", "cat ")) and "[" not in example and not goes_on:
                 assert _run_line(example, folder) == 0, example
 
 

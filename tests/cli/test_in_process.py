@@ -114,9 +114,18 @@ def test_an_error_that_nobody_caught_is_a_traceback(monkeypatch: pytest.MonkeyPa
 
 
 def test_one_that_hangs_is_ended_and_says_where_it_was(project: Project) -> None:
-    project.add_to_agent("def hang():\n    threading.Event().wait()\nhang()\n")
+    project.add_to_agent(
+        """
+import signal
+
+def hang():
+    signal.setitimer(signal.ITIMER_REAL, 0.01)  # the limit of every test
+    threading.Event().wait()
+
+hang()
+"""
+    )
     project.suite(case("a"))
-    signal.setitimer(signal.ITIMER_REAL, 0.5)  # the limit of every test
     # Even what ends a test is an error of the module that was being imported.
     done = project.run("run")
     assert done.code == 2

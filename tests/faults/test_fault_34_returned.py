@@ -102,10 +102,10 @@ def run(target: Any, *graders: Any) -> dict[TrialKey, str]:
         return dict(kept)
 
 
-often = settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
+anyhow = settings(suppress_health_check=list(HealthCheck))
 
 
-@often
+@anyhow
 @given(values=st.lists(st.one_of(VALUES, ANSWERS), min_size=1, max_size=8))
 def test_fault_34_whatever_targets_return_the_record_can_be_read(values: list[Any]) -> None:
     targets = [Returning(value) for value in values]
@@ -117,7 +117,7 @@ def test_fault_34_whatever_targets_return_the_record_can_be_read(values: list[An
     assert len(kept) == 2 * len(values)
 
 
-@often
+@anyhow
 @given(values=st.lists(st.one_of(VALUES, SCORES), min_size=1, max_size=8))
 def test_fault_34_whatever_graders_return_the_record_can_be_read(values: list[Any]) -> None:
     def grader(value: Any) -> Any:

@@ -14,11 +14,8 @@ from hypothesis import strategies as st
 from evalcase.suites.load import load_file
 from fuzz.invariants import SEEDS, check_migration, check_problem, check_text, split_lines, text_of
 
-# The same examples every time: finding new ones is the fuzzer's work.
-few = settings(
-    max_examples=150,
-    deadline=None,
-    derandomize=True,
+often = settings(
+    max_examples=2 * settings().max_examples,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
@@ -75,32 +72,32 @@ def test_there_is_something_to_mutate() -> None:
     assert len(DOCUMENTS) > 100
 
 
-@few
+@often
 @given(text=fragments)
 def test_yaml_from_fragments(text: str) -> None:
     check_text(text, "yaml")
 
 
-@few
+@often
 @given(text=mutated())
 def test_yaml_from_accidents(text: str) -> None:
     check_text(text, "yaml")
 
 
-@few
+@often
 @given(text=st.text(max_size=60))
 def test_yaml_from_any_text(text: str) -> None:
     check_text(text, "yaml")
 
 
-@few
+@often
 @given(text=fragments | mutated() | st.text(max_size=60))
 def test_json_and_jsonl(text: str) -> None:
     check_text(text, "json")
     check_text(text, "jsonl")
 
 
-@few
+@often
 @given(value=json_values, expected=json_values)
 def test_whatever_json_holds_reaches_the_case_untouched(value: Any, expected: Any) -> None:
     case = {"id": "a", "input": "hi", "criteria": "x", "metadata": {"v": value, "w": expected}}
@@ -112,7 +109,7 @@ def test_whatever_json_holds_reaches_the_case_untouched(value: Any, expected: An
         assert json.dumps(metadata) == json.dumps(case["metadata"])
 
 
-@few
+@often
 @given(data=st.binary(max_size=80) | mutated().map(lambda text: text.encode("utf-8", "replace")))
 def test_migration(data: bytes) -> None:
     check_migration(data, "yaml")
@@ -120,7 +117,7 @@ def test_migration(data: bytes) -> None:
     check_migration(data, "jsonl")
 
 
-@few
+@often
 @given(text=fragments)
 def test_migration_of_fragments(text: str) -> None:
     data = text.encode("utf-8", "surrogatepass")
@@ -140,7 +137,7 @@ def write(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, bytes], Pa
     return write_file
 
 
-@few
+@often
 @given(data=st.binary(max_size=120), mark=st.sampled_from([b"", b"\xef\xbb\xbf", b"\xff\xfe"]))
 def test_files_of_any_bytes(write: Callable[[str, bytes], Path], data: bytes, mark: bytes) -> None:
     for name in ("x.yaml", "x.json", "x.jsonl"):

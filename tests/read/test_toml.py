@@ -139,7 +139,7 @@ def place(text: str, path: Path, at: At) -> str:
     return source(text, find_node(toml_places(text), path, at).span)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2 * settings().max_examples, suppress_health_check=list(HealthCheck))
 @given(documents())
 @example('[[a]]\nb = 1\n[[a]]\n[a.c]\nd = """x"""\n[[a.e]]\n')
 @example("[a.b]\nc = 1\n[a]\nd = 2\n")

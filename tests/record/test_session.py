@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evalcase.errors import RecordError
@@ -220,7 +220,6 @@ async def test_a_target_that_is_asked_again_makes_earlier_gradings_void(tmp_path
     assert read_totals(kept.path).trials.failed == 1
 
 
-@settings(max_examples=60)
 @given(st.data())
 def test_what_is_counted_on_the_way_is_what_the_journal_says(data: st.DataObject) -> None:
     """Totals are tallied as rows are acknowledged; the journal must say the same."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from evalcase.system.definitions import find_undefined
+from tests.effort import count_steps
 
 DEFINED = {
     "function": "def answer(q): ...",
@@ -72,3 +73,18 @@ def test_no_file_outside_the_project_is_read(tmp_path: Path) -> None:
     (project / "agent.py").symlink_to(outside)
     assert find_undefined("agent:answer", str(project)) is None
     assert find_undefined("./../outside.py:answer", str(project)) is None
+
+
+def test_a_file_is_taken_apart_once_however_many_of_its_functions_are_named(tmp_path: Path) -> None:
+    def look_for(count: int) -> None:
+        (tmp_path / "agent.py").write_text("\n".join(f"def f{n}(q): ..." for n in range(count)))
+        for number in range(count):
+            assert find_undefined(f"agent:f{number}", str(tmp_path)) is None
+
+    assert count_steps(lambda: look_for(100)) < 11 * count_steps(lambda: look_for(10))
+
+
+def test_a_file_that_is_changed_is_read_again(tmp_path: Path) -> None:
+    for text, is_there in (("", False), ("answer = 1", True), ("other = 1", False)):
+        (tmp_path / "agent.py").write_text(text)
+        assert (find_undefined("agent:answer", str(tmp_path)) is None) == is_there

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
+from itertools import chain, repeat
 
 import pytest
 
@@ -27,9 +28,13 @@ def as_it_is(value: object) -> object:
     return value
 
 
-async def host(*calls: PlainCall[object], limit_s: float = LIMIT_S) -> list[Stay]:
+async def host(*calls: PlainCall[object], limits_s: Sequence[float] = ()) -> list[Stay]:
+    """What comes of the calls; limits are those of the first ones."""
+    limits = chain(limits_s, repeat(LIMIT_S))
     async with Guests(0.02) as guests:
-        return await guests.run_all([(call, limit_s, None) for call in calls], "x")
+        return await guests.run_all(
+            [(call, limit_s, None) for call, limit_s in zip(calls, limits, strict=False)], "x"
+        )
 
 
 def test_what_it_returns_is_read(threads: Threads) -> None:
@@ -79,7 +84,7 @@ def test_what_reading_raises_is_its_own(threads: Threads) -> None:
 def test_one_that_hangs_is_given_up_at_its_limit(threads: Threads) -> None:
     never = threading.Event()
     stays = asyncio.run(
-        host(threads.plan(as_it_is, never.wait), threads.plan(as_it_is, int), limit_s=0.05)
+        host(threads.plan(as_it_is, never.wait), threads.plan(as_it_is, int), limits_s=[0.05])
     )
     never.set()
     assert [(stay.value, stay.is_late) for stay in stays] == [(None, True), (0, False)]
@@ -117,7 +122,7 @@ def test_an_awaitable_that_hangs_is_given_up_at_the_same_limit(threads: Threads)
             except asyncio.CancelledError:
                 continue
 
-    (stay,) = asyncio.run(host(threads.plan(as_it_is, never), limit_s=0.05))
+    (stay,) = asyncio.run(host(threads.plan(as_it_is, never), limits_s=[0.05]))
     assert stay.is_late
 
 
@@ -145,9 +150,7 @@ def test_what_a_call_left_to_wait_for_does_not_wait_for_slower_ones(threads: Thr
         async def begin() -> None:
             begun.set()
 
-        return await host(
-            threads.plan(as_it_is, begun.wait, 60), threads.plan(as_it_is, begin), limit_s=30
-        )
+        return await host(threads.plan(as_it_is, begun.wait, 60), threads.plan(as_it_is, begin))
 
     slow, _ = asyncio.run(run())
     assert slow.value is True

@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import AsyncIterator, Callable
 
 import pytest
@@ -191,10 +190,8 @@ def test_nobody_is_waited_for_who_does_not_listen(monkeypatch: pytest.MonkeyPatc
 
     tasks: list[asyncio.Task[None]] = []
     threads: list[asyncio.Task[bool]] = []
-    started = time.monotonic()
-    try:
+    try:  # whoever is waited for would make the test hang
         assert run_to_end(main()) == "done"
-        assert time.monotonic() - started < 10
     finally:
         release.set()
     assert all(task.done() for task in (*tasks, *threads))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -82,13 +83,15 @@ def _kind(target: type[Target]) -> TargetKind:
 
 
 async def answer_all(
-    target: Target, questions: Iterable[Question], limit_s: float = LIMIT_S
+    target: Target, questions: Iterable[Question], *limits_s: float
 ) -> list[Answer | BaseException]:
-    """One after the other; what is raised stands in the place of an answer."""
+    """One after the other; what is raised stands in the place of an answer. Limits are those of
+    the first ones."""
+    limits = chain(limits_s, repeat(LIMIT_S))
     answers: list[Answer | BaseException] = []
     try:
         await target.open()
-        for each in questions:
+        for each, limit_s in zip(questions, limits, strict=False):
             try:
                 async with asyncio.timeout(limit_s):
                     answers.append(await target.answer(each))

@@ -253,7 +253,7 @@ def test_a_hung_sync_function_is_given_up_and_the_next_trial_answered(make: Make
             return prompt
     """
     target = make(source)
-    answers = asyncio.run(answer_all(target, [question("hang"), question("next")], limit_s=0.2))
+    answers = asyncio.run(answer_all(target, [question("hang"), question("next")], 0.2))
     sys.modules["agent"].never.set()
     assert isinstance(answers[0], TimeoutError)
     assert getattr(answers[1], "text", None) == "next"

@@ -58,7 +58,7 @@ def _can_open() -> bool:
     import os
 
     try:
-        os.close(os.open(os.devnull, os.O_RDONLY))
+        os.close(os.open(os.devnull, os.O_WRONLY))
     except OSError:
         return False
     return True

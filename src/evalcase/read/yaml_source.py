@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 from yaml.events import ScalarEvent
@@ -69,7 +70,7 @@ def _unused(text: str, count: int) -> list[str]:
     """Private-use characters that the text has neither raw nor as an escape."""
     used = {ord(char) for char in set(text)}
     used |= {int(digits, 16) for digits in re.findall(r"\\U([0-9a-fA-F]{8})", text)}
-    free = [chr(code) for code in _PRIVATE if code not in used][:count]
+    free = list(islice((chr(code) for code in _PRIVATE if code not in used), count))
     if len(free) < count:
         message = "the text uses every private-use character, beside an unusual line separator"
         raise FatalFaultError(Fault("syntax", message, Span(1, 1, 1, 1)))

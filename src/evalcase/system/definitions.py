@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterator
+from functools import lru_cache
 from warnings import catch_warnings, simplefilter
 
 from evalcase.model.nearest import did_you_mean
@@ -45,16 +46,24 @@ def _names_in(path: str, root: str) -> dict[str, bool] | None:
     """The names, and whether each is of the file itself or imported."""
     try:
         text = read_file(path, _LARGEST, root)
-        if any(word in text for word in _UNKNOWABLE):
-            return None
-        with catch_warnings():
-            simplefilter("ignore")  # of its style, whoever runs it is told
-            names = dict(_bound(ast.parse(text)))
+        names = _names_of(text)
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None  # whoever runs it is told
+    if names is None:
+        return None
     folder, file = os.path.split(path)
     # A module of a package is one of its names, once somebody has imported it.
     return {**_modules_in(folder), **names} if file == "__init__.py" else names
+
+
+@lru_cache(maxsize=4)
+def _names_of(text: bytes) -> dict[str, bool] | None:
+    """The names of a text, which is asked for each of its functions that somebody names."""
+    if any(word in text for word in _UNKNOWABLE):
+        return None
+    with catch_warnings():
+        simplefilter("ignore")  # of its style, whoever runs it is told
+        return dict(_bound(ast.parse(text)))
 
 
 def _modules_in(folder: str) -> dict[str, bool]:

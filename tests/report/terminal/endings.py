@@ -7,7 +7,7 @@ writes the pictures anew; then read the diff.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -265,16 +265,23 @@ PICTURES: dict[str, Callable[[int, Style], list[str]]] = {
 }  # fmt: skip
 
 
-def pictures() -> Iterator[tuple[str, str]]:
-    """The name of each golden file, and what it should hold."""
-    for name, draw in PICTURES.items():
-        for width in WIDTHS:
-            for label, style in STYLES.items():
-                text = "\n".join(draw(width, style)) + "\n"
-                yield f"{name}-{width}-{label}.txt", text.replace("\x1b", "␛")
+def pictures() -> dict[str, tuple[str, int, Style]]:
+    """The name of each golden file, and of what it is the picture."""
+    return {
+        f"{name}-{width}-{label}.txt": (name, width, style)
+        for name in PICTURES
+        for width in WIDTHS
+        for label, style in STYLES.items()
+    }
+
+
+def draw(name: str, width: int, style: Style) -> str:
+    """What a golden file should hold."""
+    text = "\n".join(PICTURES[name](width, style)) + "\n"
+    return text.replace("\x1b", "␛")
 
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
-    for file, text in pictures():
-        (FOLDER / file).write_text(text, encoding="utf-8")
+    for file, picture in pictures().items():
+        (FOLDER / file).write_text(draw(*picture), encoding="utf-8")

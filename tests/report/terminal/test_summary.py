@@ -19,6 +19,7 @@ from tests.report.terminal.endings import (
     FOLDER,
     called,
     count,
+    draw,
     everything,
     find_case,
     gathered,
@@ -35,14 +36,14 @@ from tests.report.terminal.endings import (
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
-@pytest.mark.parametrize("file", dict(pictures()))
+@pytest.mark.parametrize("file", pictures())
 def test_it_looks_as_it_did(file: str) -> None:
     """`python -m tests.report.terminal.endings` draws the pictures anew."""
-    assert (FOLDER / file).read_text(encoding="utf-8") == dict(pictures())[file]
+    assert (FOLDER / file).read_text(encoding="utf-8") == draw(*pictures()[file])
 
 
 def test_no_picture_is_left_over() -> None:
-    assert {path.name for path in FOLDER.iterdir()} == {name for name, _ in pictures()}
+    assert {path.name for path in FOLDER.iterdir()} == pictures().keys()
 
 
 @pytest.mark.parametrize("width", range(31, 200, 7))
