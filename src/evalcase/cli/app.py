@@ -27,6 +27,7 @@ COMMANDS = {
     "prune": "Remove old runs, after it was said which.",
     "calibrate": "Find out how far a judge can be trusted.",
     "graders": "List the graders, or explain one of them.",
+    "lsp": "Talk to an editor by the language server protocol.",
     "init": "Write a starter that runs at once.",
 }
 
@@ -57,6 +58,7 @@ ABOUT = """
     evalcase calibrate          see how far a judge can be trusted
     evalcase graders [NAME]     see what can be graded, and how it is written
     evalcase schema > FILE      let the editor complete and underline
+    evalcase lsp                serve an editor, which starts it
     evalcase migrate FILE       bring old names up to date
 
     Only run, resume and grade execute anything; the others never import your code or open a
