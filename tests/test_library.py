@@ -106,7 +106,7 @@ print(json.dumps([expected, len(modules), all(found)]))
     functions = {name for name, kind in kinds.items() if kind == "function"}
     assert functions == {
         "check", "check_text", "evaluate", "evaluate_async", "explain", "figures", "iter_cases",
-        "load", "loads", "option", "parse_case", "with_options",
+        "load", "loads", "option", "parse_case", "with_options", "write_suite",
     }  # fmt: skip
     assert kinds["shapes"] == "module"
     others = kinds.keys() - functions - {"shapes"}

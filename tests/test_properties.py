@@ -763,3 +763,13 @@ def test_recursion_limit_is_not_touched() -> None:
     with pytest.raises(SuiteError, match="unknown-field"):
         evalcase.loads(text)
     assert sys.getrecursionlimit() == limit
+
+
+@often
+@given(suite=suites(old=True))
+def test_what_write_suite_writes_loads_as_the_same_suite(folder: Path, suite: Any) -> None:
+    """Exactly: its name, the order of keys and the types of numbers, too."""
+    path = folder / "written.eval.yaml"
+    given_suite = evalcase.loads(as_json(suite), "json")
+    evalcase.write_suite(given_suite, path, overwrite=True)
+    assert exact(evalcase.load(path).to_dict()) == exact(given_suite.to_dict())

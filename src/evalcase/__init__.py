@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from evalcase.record.evaluated import Evaluated
     from evalcase.report.explain import explain
     from evalcase.report.figures.figures import Figures
+    from evalcase.suites.writing import write_suite
 
 __version__ = "0.1.0"
 
@@ -77,6 +78,7 @@ __all__ = [
     "parse_case",
     "shapes",
     "with_options",
+    "write_suite",
 ]
 
 _HOMES = {
@@ -120,6 +122,7 @@ _HOMES = {
     "parse_case": "pipeline",
     "shapes": "model.shapes",
     "with_options": "model.option",
+    "write_suite": "suites.writing",
 }
 
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evalcase.model.failure import Kind
+    from evalcase.model.failure import FailureKind
     from evalcase.model.problem import Problem
 
 
@@ -81,9 +81,11 @@ class RecordError(EvalcaseError):
 class GraderError(EvalcaseError):
     """A grader can't say how good an answer is. What happened goes into the record of the trial."""
 
-    def __init__(self, kind: Kind, message: str, details: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, kind: FailureKind, message: str, details: dict[str, Any] | None = None
+    ) -> None:
         super().__init__(message)
-        self.kind: Kind = kind
+        self.kind: FailureKind = kind
         self.details = details or {}
 
 
@@ -97,14 +99,14 @@ class TargetError(EvalcaseError):
         self,
         message: str,
         *,
-        kind: Kind = "exception",
+        kind: FailureKind = "exception",
         details: dict[str, Any] | None = None,
         may_succeed_later: bool = False,
         retry_after_s: float | None = None,
         overloaded: bool = False,
     ) -> None:
         super().__init__(message)
-        self.kind: Kind = kind
+        self.kind: FailureKind = kind
         self.details = details or {}
         self.may_succeed_later = may_succeed_later
         """Whether the engine should try again: connection errors, 408, 429, 5xx, 529."""

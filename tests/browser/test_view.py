@@ -56,6 +56,24 @@ def test_a_run_by_other_graders_is_no_step_of_the_trend(page: Page, project: Pro
         page.goto("about:blank")
 
 
+def test_charts_that_are_left_out_are_counted_and_can_be_shown(
+    page: Page, project: Project
+) -> None:
+    for number in range(14):
+        project.suite(case("a"), name=f"s{number:02}")
+    project.run_process("run")
+    with view(project) as seen:
+        page.goto(seen.address)
+        charts = page.get_by_role("region", name="Pass rates over time")
+        expect(charts).to_contain_text("12 of 14 shown")
+        expect(charts.get_by_role("img")).to_have_count(12)
+        expect(charts.locator(".whisker")).to_have_count(0)  # one case has no interval
+        charts.get_by_role("button", name="Show all 14").click()
+        expect(charts.get_by_role("img")).to_have_count(14)
+        expect(charts).not_to_contain_text("shown")
+        page.goto("about:blank")
+
+
 def test_a_run_that_goes_on_can_be_watched(page: Page, project: Project) -> None:
     gate = Gate(project.path)
     project.suite(case("a", "gate"), case("b", "gate", expected_output="other"), case("c", "gate"))

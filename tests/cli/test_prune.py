@@ -69,7 +69,7 @@ def test_both_together_remove_only_what_neither_keeps(project: Project, kept: li
 
 
 def test_a_run_that_can_be_gone_on_with_stays(project: Project, kept: list[str]) -> None:
-    journal = project.runs()[0] / "journal.jsonl"
+    journal = project.runs()[0].parent / kept[0] / "journal.jsonl"
     journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))
     done = project.run("prune", "--keep", "2", "--yes")
     (stays,) = (line for line in done.out.splitlines() if kept[0] in line)
@@ -104,7 +104,8 @@ def test_a_run_that_is_being_written_stays(project: Project, gate: Gate) -> None
     assert (done.code, len(project.runs())) == (3, 1)
     assert f"is being written by process {process.pid}" in done.err
     gate.let_go(2)
-    assert process.wait() == 0
+    process.communicate()
+    assert process.returncode == 0
     assert project.runs()[0].name in names_in(project.runs()[0].parent)
 
 

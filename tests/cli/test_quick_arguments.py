@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evalcase.cli.app import COMMANDS, command_of
 from evalcase.cli.by_click import click_command
-from evalcase.cli.declare import Argument, Choice, Command, Option
+from evalcase.cli.declare import Argument, Command, CommandOption, WordChoice
 from evalcase.cli.quick_arguments import read_quickly
 
 ODD = ["", "-", "--", "-x", "--unknown", "--help", "-h", "=", "--json=1", "--quiet="]
@@ -42,7 +42,7 @@ def pieces(command: Command) -> list[list[str]]:
     """Words that may stand on a command line: right, and wrong in every way."""
     found = [[word] for word in [*VALUES, *ODD]]
     for option in options_of(command):
-        words = list(option.type.words) if isinstance(option.type, Choice) else VALUES
+        words = list(option.type.words) if isinstance(option.type, WordChoice) else VALUES
         for flag in spellings(option):
             found += [[flag], *([flag, *[word] * option.nargs] for word in words)]
             found += [[f"{flag}={word}"] for word in words]
@@ -76,20 +76,20 @@ def test_every_option_is_read_quickly_alone(name: str) -> None:
                 assert quick is None or quick == by_click(command, line), line
 
 
-def good_values(option: Option) -> list[str]:
-    named = list(option.type.words) if isinstance(option.type, Choice) else []
+def good_values(option: CommandOption) -> list[str]:
+    named = list(option.type.words) if isinstance(option.type, WordChoice) else []
     return named or ["x", "1", __file__]
 
 
-def options_of(command: Command) -> list[Option]:
-    return [each for each in command.parameters if isinstance(each, Option)]
+def options_of(command: Command) -> list[CommandOption]:
+    return [each for each in command.parameters if isinstance(each, CommandOption)]
 
 
 def arguments_of(command: Command) -> list[Argument]:
     return [each for each in command.parameters if isinstance(each, Argument)]
 
 
-def spellings(option: Option) -> list[str]:
+def spellings(option: CommandOption) -> list[str]:
     return [each for flag in option.flags for each in flag.split("/")]
 
 

@@ -240,6 +240,17 @@ def test_the_options_of_the_run_hold_when_it_goes_on(project: Project, gate: Gat
     assert done.json["trials"]["total"] == len(calls) < 20
 
 
+def test_a_run_may_go_on_with_more_at_once(project: Project, gate: Gate) -> None:
+    project.suite(*cases(4))
+    project.run("run", "--quiet", "--concurrency", "1")
+    project.keep_only(1)
+    project.forget_calls()
+    process = project.start("resume", "--concurrency", "3", env={"GATED": "1"})
+    gate.await_calls(3)
+    gate.let_go(3)
+    assert finish(process).code == 0
+
+
 def test_a_run_that_someone_else_writes_is_left_alone(project: Project, gate: Gate) -> None:
     project.suite(*cases(2))
     process = project.start("run", "--json", env={"GATED": "1"})

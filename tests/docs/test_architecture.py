@@ -1,7 +1,8 @@
-"""The walk of one case on the architecture page, followed in a real run."""
+"""The walk of one case on the architecture page in a real run, and the shape of the sources."""
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from pathlib import Path
@@ -75,3 +76,42 @@ def test_every_room_of_reports_is_told() -> None:
     for storey in ("report", "cli"):
         rooms = [path.parent.name for path in (SOURCES / storey).glob("*/__init__.py")]
         assert [room for room in rooms if f"`{storey}/{room}`" not in page] == []
+
+
+MAY_STAND_OFTEN = {
+    "command": "each module of a command has one, by which it is found",
+    "option": "graders and targets have options as commands have them: `declare.option`",
+}
+
+
+def _names_a_type(name: str) -> bool:
+    return name.lstrip("_")[:1].isupper() and not name.isupper()
+
+
+def definitions() -> dict[str, list[str]]:
+    """Where each class, name of a type, and function for others is defined, by its name."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(SOURCES.rglob("*.py")):
+        module = ast.parse(path.read_bytes())
+        classes = [node.name for node in ast.walk(module) if isinstance(node, ast.ClassDef)]
+        functions = {
+            node.name
+            for node in module.body
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name[0] != "_"
+        }  # a set: an overloaded function is one
+        aliases = [
+            target.id
+            for node in module.body
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            if isinstance(target, ast.Name) and _names_a_type(target.id)
+        ]
+        for name in (*classes, *aliases, *functions):
+            found.setdefault(name, []).append(str(path.relative_to(SOURCES)))
+    return found
+
+
+def test_one_word_stands_for_one_thing() -> None:
+    several = {name: places for name, places in definitions().items() if len(places) > 1}
+    assert {name: several[name] for name in several.keys() - MAY_STAND_OFTEN} == {}
+    assert several.keys() >= MAY_STAND_OFTEN.keys(), "one of these needs no leave any more"

@@ -8,9 +8,9 @@ import pytest
 
 from evalcase.errors import EvalcaseError
 from evalcase.system.patterns import searchers
-from evalcase.system.patterns.search import Search, Span
+from evalcase.system.patterns.search import MatchSpan, Search
 from evalcase.system.patterns.searchers import end_searchers, find_elsewhere
-from evalcase.system.patterns.searches import Searches, settle
+from evalcase.system.patterns.searches import Searches, settle_searches
 from evalcase.text.pattern_cost import worst_steps
 from tests.run.project import Project, case
 
@@ -55,7 +55,7 @@ def test_fault_27_the_loop_goes_on_while_a_pattern_is_looked_for() -> None:
 def test_fault_27_a_process_is_used_again_and_replaced_once_it_is_gone() -> None:
     async def search() -> None:
         found = await find_elsewhere(Search("(a|b)+", "xab"), 60)
-        assert found == Span(1, 3)
+        assert found == MatchSpan(1, 3)
         (searcher,) = searchers._idle[-1:]
         process = searcher._process
         assert process is not None
@@ -65,7 +65,7 @@ def test_fault_27_a_process_is_used_again_and_replaced_once_it_is_gone() -> None
         process.wait()
         with pytest.raises(EvalcaseError, match="ended"):
             await find_elsewhere(Search("(a|b)+", "xab"), 60)
-        assert await find_elsewhere(Search("(a|b)+", "xab"), 60) == Span(1, 3)
+        assert await find_elsewhere(Search("(a|b)+", "xab"), 60) == MatchSpan(1, 3)
 
     end_searchers()
     asyncio.run(search())
@@ -101,7 +101,7 @@ def test_fault_27_others_have_a_bound_that_grows_with_the_text(pattern: str, ste
 
 
 def test_fault_27_what_is_quick_for_sure_is_found_at_once() -> None:
-    assert settle(lambda searches: searches.find(Search("b", "abc"))) == Span(1, 2)
+    assert settle_searches(lambda searches: searches.find(Search("b", "abc"))) == MatchSpan(1, 2)
     searches = Searches()
     assert searches.find(Search(r".*x.*y.*z", "a" * 10_000)) is None
     assert len(searches.unknown) == 1

@@ -11,7 +11,7 @@ from evalcase.errors import ConfigError
 from evalcase.model.option import options_of
 from evalcase.project.config import Config, load_config, read_config
 from evalcase.project.options import runs_folder
-from evalcase.project.settings import Judge
+from evalcase.project.settings import JudgeSettings
 
 
 def load(folder: Path, text: str, name: str = "evalcase.toml") -> Config:
@@ -114,12 +114,12 @@ def test_all_of_it_is_told_at_once_and_the_rest_is_read(tmp_path: Path) -> None:
     config = read_config(str(tmp_path))
     assert [problem.line for problem in config.problems()] == [2, 3, 6, 7]
     assert (config.retries, config.concurrency, config.targets) == (7, 10, {"a": {}})
-    assert config.judge == Judge("a")
+    assert config.judge == JudgeSettings("a")
 
 
 def test_a_judge(tmp_path: Path) -> None:
     config = load(tmp_path, "[judge]\ntarget = 'a'\nvotes = 3\nunsure = 'fail'\n")
-    assert config.judge == Judge("a", 3, "fail")
+    assert config.judge == JudgeSettings("a", 3, "fail")
 
 
 def test_a_pyproject_that_is_none_of_ours_is_not_read(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evalcase.errors import ConfigError, RecordError
-from evalcase.record.find import Found, find_run
+from evalcase.record.find import FoundRun, find_run
 from evalcase.record.folder import Run
 from tests.record.test_folder import begin, end
 
@@ -20,7 +20,7 @@ def runs(tmp_path: Path) -> list[Run]:
     return made
 
 
-def find(tmp_path: Path, name: str) -> Found:
+def find(tmp_path: Path, name: str) -> FoundRun:
     return find_run(name, str(tmp_path / "runs"))
 
 

@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 
 from evalcase.model.case import Case
-from evalcase.run.selection import Choice, FailedOf, Part, Selection, Shard, deal, make_choice
+from evalcase.run.selection import (
+    Chooser,
+    FailedOf,
+    Selection,
+    Shard,
+    ShardRange,
+    deal,
+    make_choice,
+)
 from evalcase.run.unmatched import Unmatched
 
 Pair = tuple[str, Case]
@@ -18,7 +26,7 @@ def pair(id: str, suite: str = "s.eval.yaml", **fields: Any) -> Pair:
     return suite, Case({"id": id, "input": [{"role": "user", "content": "Hi"}], **fields})
 
 
-def make(selection: Selection) -> Choice:
+def make(selection: Selection) -> Chooser:
     return make_choice(selection, str)
 
 
@@ -101,7 +109,7 @@ def test_the_limit_comes_last() -> None:
 def test_cases_are_a_stream() -> None:
     endless = (pair(f"c{number}") for number in count())
     assert len(list(make(Selection(limit=5)).choose(endless))) == 5
-    half = replace(make(Selection(globs=("*7",))), part=Part(0, 1 << 63))
+    half = replace(make(Selection(globs=("*7",))), part=ShardRange(0, 1 << 63))
     assert len(list(islice(half.choose(endless), 5))) == 5
 
 

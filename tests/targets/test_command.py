@@ -112,7 +112,7 @@ def test_hidden_messages_are_warned_of_once(make: Make) -> None:
     target = make(SHOW, "{prompt}", warn=said.append)
     asyncio.run(answer_all(target, [question(), question(LONG), question(LONG)]))
     assert len(said) == 1
-    assert "sees the last user message only; case `one` has 2 messages" in said[0]
+    assert "sees the last user message only; for case `one` it is given 2 messages" in said[0]
     ask(make(COPY, warn=said.append), question(LONG))
     assert len(said) == 1
 

@@ -125,7 +125,7 @@ def test_hidden_messages_are_warned_of_once() -> None:
         target = target_of(HttpTarget, url=server.url, body={"q": "{prompt}"}, warn=said.append)
         asyncio.run(answer_all(target, [question(), question(LONG), question(LONG, id="two")]))
     assert len(said) == 1
-    assert "sends the last user message only; case `one` has 2 messages" in said[0]
+    assert "sends the last user message only; for case `one` it is given 2 messages" in said[0]
 
 
 # What comes back.

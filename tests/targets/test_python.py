@@ -84,7 +84,8 @@ def test_hidden_messages_are_warned_of_once_per_run(make: Make) -> None:
     asyncio.run(answer_all(target, [question(), question(LONG, id="long"), question(LONG)]))
     (warning,) = said
     assert warning == (
-        "`agent:answer` sees the last user message only; case `long` has 4 messages (system, "
+        "`agent:answer` sees the last user message only; for case `long` it is given 4 messages "
+        "(system, "
         "user, assistant); a parameter named `messages`, or annotated as `Question`, would see all"
     )
 

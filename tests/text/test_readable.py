@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalcase.text.readable import as_json, call_lines, call_text, content_text
+from evalcase.model.json_value import JSON
+from evalcase.text.readable import as_json, call_lines, call_text, content_text, outcome_lines
 
 
 @pytest.mark.parametrize(
@@ -44,6 +45,17 @@ def test_content_of_every_shape_has_a_text(content: Any, text: str) -> None:
 )
 def test_calls_of_every_shape_have_a_line(call: Any, line: str) -> None:
     assert list(call_lines({"role": "assistant", "tool_calls": [call]})) == [line]
+
+
+def test_what_a_call_gave_stands_below_it() -> None:
+    calls: list[JSON] = [
+        {"tool": "t", "output": {"found": "é"}},
+        {"tool": "u"},
+        {"tool": "v", "output": "no"},
+    ]
+    lines = list(outcome_lines({"role": "assistant", "tool_calls": calls}))
+    assert lines == ["t()", '  gave {"found": "é"}', "u()", "v()", "  gave no"]
+    assert list(outcome_lines({"tool_calls": 5})) == []
 
 
 def test_what_is_no_list_of_calls_has_no_lines() -> None:

@@ -97,7 +97,7 @@ def _parameter(declared: declare.Parameter) -> click.Parameter:
     return _option(declared)
 
 
-def _option(declared: declare.Option) -> click.Option:
+def _option(declared: declare.CommandOption) -> click.Option:
     settings: dict[str, Any] = {}
     if declared.is_flag:
         settings["is_flag"] = True
@@ -118,7 +118,7 @@ def _option(declared: declare.Option) -> click.Option:
 
 def _type(declared: declare.Type) -> click.ParamType[Any]:
     match declared:
-        case declare.Choice(words):
+        case declare.WordChoice(words):
             return click.Choice(words)
         case declare.IntRange(None, None):
             return click.INT

@@ -21,7 +21,7 @@ from evalcase.suites.load import Loaded
 @declare.option(
     "--format",
     "output",
-    type=declare.Choice(["text", "json", "github", "sarif"]),
+    type=declare.WordChoice(["text", "json", "github", "sarif"]),
     default="text",
     show_default=True,
     help="text for people, json for programs, github for annotations in a workflow, "

@@ -10,24 +10,24 @@ from contextlib import ExitStack
 from typing import get_args
 
 from evalcase.cli import declare, run_flags
-from evalcase.cli.compared_sides import Asked, open_sides
+from evalcase.cli.compared_sides import AskedSides, open_sides
 from evalcase.cli.explained import explained
 from evalcase.cli.reports.size import max_size_option
 from evalcase.cli.runs_place import look_for_runs
-from evalcase.cli.terminal import columns_of, shown, style_for
+from evalcase.cli.terminal import columns_of, defuse_lines, style_for
 from evalcase.errors import ConfigError
 from evalcase.report.compare.compared import EFFECT, Compared
 from evalcase.report.compare.comparison import compare_sides
 from evalcase.report.compare.gated import Measure, find_gated
-from evalcase.report.compare.gates import GATES, Gate, exit_code, judge, read_gate
-from evalcase.report.compare.track import Kind
+from evalcase.report.compare.gates import GATES, ComparisonGate, gates_exit_code, judge, read_gate
+from evalcase.report.compare.track import ChangeKind
 from evalcase.report.figures.clustering import Clustering
 from evalcase.report.terminal.style import PLAIN, Style
 
-_KINDS: tuple[Kind, ...] = ("broken", "fixed", "changed", "added", "removed")
+_KINDS: tuple[ChangeKind, ...] = ("broken", "fixed", "changed", "added", "removed")
 
 
-def _read_gates(texts: tuple[str, ...]) -> tuple[Gate, ...]:
+def _read_gates(texts: tuple[str, ...]) -> tuple[ComparisonGate, ...]:
     try:
         return tuple(read_gate(text) for text in texts)
     except ValueError as error:
@@ -53,7 +53,7 @@ def _read_gates(texts: tuple[str, ...]) -> tuple[Gate, ...]:
     help="Judge by this grader in place of all together. Repeatable.",
 )  # fmt: skip
 @declare.option(
-    "--measure", type=declare.Choice(get_args(Measure)), default="passed", show_default=True,
+    "--measure", type=declare.WordChoice(get_args(Measure)), default="passed", show_default=True,
     help="Judge by what passed, or by scores.",
 )  # fmt: skip
 @declare.option(
@@ -65,7 +65,7 @@ def _read_gates(texts: tuple[str, ...]) -> tuple[Gate, ...]:
     callback=run_flags.finite, help="The change that matters: how many cases would show it.",
 )  # fmt: skip
 @declare.option(
-    "--show", "shown", multiple=True, type=declare.Choice(_KINDS), default=("broken",),
+    "--show", "shown", multiple=True, type=declare.WordChoice(_KINDS), default=("broken",),
     show_default=True, help="Cases whose answers are shown side by side. Repeatable.",
 )  # fmt: skip
 @declare.option(
@@ -73,8 +73,8 @@ def _read_gates(texts: tuple[str, ...]) -> tuple[Gate, ...]:
 )
 @run_flags.max_errors("With a gate: trials of base, or of head, that may error. [default: 0]")
 @declare.option(
-    "--format", "form", type=declare.Choice(["text", "html", "markdown", "json"]), default="text",
-    show_default=True,
+    "--format", "form", type=declare.WordChoice(["text", "html", "markdown", "json"]),
+    default="text", show_default=True,
     help="For people, to read or (html) to look at; for a pull request; or one JSON object.",
 )  # fmt: skip
 @declare.option("--json", "as_json", is_flag=True, help="The same as --format json.")
@@ -84,9 +84,10 @@ def _read_gates(texts: tuple[str, ...]) -> tuple[Gate, ...]:
 @explained
 def command(
     runs: tuple[str, ...], baseline: str | None, targets: tuple[str, str] | None,
-    gates: tuple[Gate, ...], graders: tuple[str, ...], measure: Measure, cluster: str | None,
-    effect: float, shown: tuple[Kind, ...], limit: int, max_errors: int | None, form: str,
-    as_json: bool, output: str | None, max_size: int, runs_dir: str | None,
+    gates: tuple[ComparisonGate, ...], graders: tuple[str, ...], measure: Measure,
+    cluster: str | None, effect: float, shown: tuple[ChangeKind, ...], limit: int,
+    max_errors: int | None, form: str, as_json: bool, output: str | None, max_size: int,
+    runs_dir: str | None,
 ) -> int:  # fmt: skip
     """Compare two runs case by case: what was fixed, what broke, and whether it may be chance.
 
@@ -109,7 +110,7 @@ def command(
     config = look_for_runs(os.getcwd())
     clustering = _read_clustering(cluster)
     with ExitStack() as stack:
-        sides = open_sides(Asked(runs, baseline, targets), config, runs_dir, stack)
+        sides = open_sides(AskedSides(runs, baseline, targets), config, runs_dir, stack)
         comparison = compare_sides(*sides[:3], clustering, chosen=sides.chosen)
         if clustering is not None and comparison.pairs and not clustering.found:
             raise ConfigError(f"no case that is compared has anything at {clustering.path}")
@@ -120,7 +121,7 @@ def command(
             _write_page(compared, output, max_size)
         else:
             _write(_FORMS["json" if as_json else form], compared, output)
-        return exit_code(judged)
+        return gates_exit_code(judged)
 
 
 def _read_clustering(path: str | None) -> Clustering | None:
@@ -171,7 +172,7 @@ def _write_page(compared: Compared, path: str | None, max_size: int) -> None:
 
 def _write(form: Form, compared: Compared, path: str | None) -> None:
     if path is None:
-        for line in shown(form(compared, columns_of(sys.stdout), style_for(sys.stdout))):
+        for line in defuse_lines(form(compared, columns_of(sys.stdout), style_for(sys.stdout))):
             sys.stdout.write(line + "\n")
         return
     lines = list(form(compared, 80, PLAIN))

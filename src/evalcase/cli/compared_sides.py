@@ -11,7 +11,7 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.project.config import Config
 from evalcase.project.options import runs_folder
 from evalcase.record.evaluated import read_evaluated
-from evalcase.record.find import Found, find_run
+from evalcase.record.find import FoundRun, find_run
 from evalcase.record.folder import folder_of_run, origin_of
 from evalcase.record.kept import KeptRun
 from evalcase.record.trials_file import TrialsFile
@@ -28,7 +28,7 @@ class Sides(NamedTuple):
     """Whether somebody has named them, so that the others are not missed."""
 
 
-class Asked(NamedTuple):
+class AskedSides(NamedTuple):
     """What a person named."""
 
     names: tuple[str, ...]
@@ -36,7 +36,7 @@ class Asked(NamedTuple):
     targets: tuple[str, str] | None
 
 
-def open_sides(asked: Asked, config: Config, runs_dir: str | None, stack: ExitStack) -> Sides:
+def open_sides(asked: AskedSides, config: Config, runs_dir: str | None, stack: ExitStack) -> Sides:
     """Raise ConfigError if there are no two sides to compare."""
     folder = runs_folder(runs_dir, config)
 
@@ -122,7 +122,7 @@ def _open_side(name: str, folder: str, root: str, stack: ExitStack) -> Side:
     return _run_side(find_run(name, folder), root, stack)
 
 
-def _run_side(found: Found, root: str, stack: ExitStack) -> Side:
+def _run_side(found: FoundRun, root: str, stack: ExitStack) -> Side:
     kept = stack.enter_context(KeptRun(*found))
     # What a record says of itself is no name: it may come from anyone.
     id = os.path.basename(os.path.realpath(kept.run.path))

@@ -24,9 +24,9 @@ from evalcase.text.visible import visible
 if TYPE_CHECKING:
     # Whoever wants JSON needs nothing of what people read.
     from evalcase.report.figures.figures import Figures, Mean
-    from evalcase.report.terminal.part_table import Kind
+    from evalcase.report.terminal.part_table import PartKind
     from evalcase.report.terminal.statistics import Statistics
-    from evalcase.report.terminal.summary import Ending, FindCase
+    from evalcase.report.terminal.summary import FindCase, RunEnding
 
 
 class RecordPlace(NamedTuple):
@@ -39,7 +39,7 @@ class RecordPlace(NamedTuple):
 def conclusion_lines(
     evaluated: Evaluated, statistics: Statistics, find_case: FindCase,
     place: RecordPlace, width: int, style: Style, figures: Figures | None = None,
-    by: Collection[Kind] | None = None, *, is_own: bool = True,
+    by: Collection[PartKind] | None = None, *, is_own: bool = True,
 ) -> Iterator[str]:  # fmt: skip
     """All of it: what went wrong, the figures, the verdict, and what to do next."""
     from evalcase.report.terminal.part_table import KINDS
@@ -54,9 +54,9 @@ def conclusion_lines(
 
         figures = sum_up(statistics.ledger, not_run=evaluated.not_run)
         if evaluated.decision is not None or evaluated.is_biased:
-            from evalcase.report.figures.decided import settle
+            from evalcase.report.figures.decided import settle_figures
 
-            figures = settle(figures, evaluated.decision, is_biased=evaluated.is_biased)
+            figures = settle_figures(figures, evaluated.decision, is_biased=evaluated.is_biased)
     by = KINDS if by is None else by
     return summary_lines(statistics, figures, ending, find_case, width, style, by)
 
@@ -93,10 +93,10 @@ def gather_statistics(kept: KeptRun) -> Statistics:
     return statistics
 
 
-def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str) -> Ending:
-    from evalcase.report.terminal.summary import Ending
+def _ending(evaluated: Evaluated, place: RecordPlace, next_one: str) -> RunEnding:
+    from evalcase.report.terminal.summary import RunEnding
 
-    return Ending(
+    return RunEnding(
         evaluated.totals, evaluated.duration_s, seen_from(place.cwd, evaluated.run.path),
         why_incomplete(evaluated), next_one,
         f"evalcase report {name_run(evaluated.run, place)} --format jsonl",

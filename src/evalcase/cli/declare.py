@@ -22,7 +22,7 @@ class WrongUsageError(Exception):
     """What a command has against its options, taken together."""
 
 
-class Choice(NamedTuple):
+class WordChoice(NamedTuple):
     """One of some words."""
 
     words: Sequence[str]
@@ -48,11 +48,11 @@ class ExistingFile(NamedTuple):
     """The path of a file that can be read."""
 
 
-Type: TypeAlias = Choice | IntRange | FloatRange | ExistingFile
+Type: TypeAlias = WordChoice | IntRange | FloatRange | ExistingFile
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class CommandOption:
     """An option, by the words that click has for what can be said of one."""
 
     names: tuple[str, ...]
@@ -92,7 +92,7 @@ class Argument:
     metavar: str | None
 
 
-Parameter: TypeAlias = Option | Argument
+Parameter: TypeAlias = CommandOption | Argument
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def option(
 ) -> Decorator:  # fmt: skip
     """Declare an option."""
     return _declare(
-        Option(
+        CommandOption(
             names, type, default, is_flag, multiple, nargs, metavar, show_default, help, callback
         )
     )  # fmt: skip

@@ -18,6 +18,10 @@ def main() -> None:
         sys.stderr.write(f"evalcase: can't go on: {type(error).__name__}\n")
         code = 3
     if "evalcase.system.loop" in sys.modules:
+        if not _can_open():
+            # Python gives threads up at its end, for which the system loads a library: without a
+            # descriptor that can't be, and the process aborts.
+            _leave_by_force(code)
         _leave_by_force_later(code)
     # Not by sys.exit, which may be anything by now.
     raise SystemExit(code)
@@ -50,18 +54,33 @@ def _import_at_once(arguments: list[str]) -> None:
     gc.enable()
 
 
+def _can_open() -> bool:
+    import os
+
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError:
+        return False
+    return True
+
+
 def _leave_by_force_later(code: int) -> None:
     """Python waits for threads before it ends, and some never do: then the exit code still has to
     be the right one. A thread of ours goes on until the very end."""
     import threading
-    from contextlib import suppress
     from time import sleep
 
     def leave() -> None:
         sleep(END_S)
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(Exception):  # they may be anything by now
-                stream.flush()
-        end_process(code)
+        _leave_by_force(code)
 
     threading.Thread(target=leave, name="evalcase-end", daemon=True).start()
+
+
+def _leave_by_force(code: int) -> None:
+    from contextlib import suppress
+
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):  # they may be anything by now
+            stream.flush()
+    end_process(code)

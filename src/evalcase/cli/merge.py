@@ -16,11 +16,11 @@ from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.streams import take_streams
 from evalcase.cli.terminal import write_prose
 from evalcase.errors import RecordError
-from evalcase.evaluation.merging import Parts, find_other_versions, merge_parts, read_parts
+from evalcase.evaluation.merging import Parts, find_other_versions, merge_parts, read_shards
 from evalcase.project.config import Config
 from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.evaluated import read_evaluated
-from evalcase.record.find import Found, find_run, list_runs
+from evalcase.record.find import FoundRun, find_run, list_runs
 from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
 from evalcase.record.seal import Sealer, is_own, make_sealer
@@ -62,7 +62,7 @@ def command(
     with ExitStack() as stack:
         found = [each for name in runs for each in _find_runs(name, folder)]
         kept = [stack.enter_context(KeptRun(*each)) for each in _without_doubles(found)]
-        parts = read_parts(kept)
+        parts = read_shards(kept)
         _require_all(parts, partial=partial)
         for warning in find_other_versions(parts):
             write_prose(f"warning: {warning}", sys.stderr)
@@ -74,20 +74,20 @@ def command(
     return first_code(exit_code(evaluated, RunOptions.from_dict(run.about["options"])), written)
 
 
-def _find_runs(name: str, folder: str) -> list[Found]:
+def _find_runs(name: str, folder: str) -> list[FoundRun]:
     """The run of a name; or all that a folder holds."""
     if os.path.isdir(name) and not os.path.exists(os.path.join(name, "run.json")):
         listed = list_runs(os.path.abspath(name))
         damaged = [each.problem for each in listed if each.run is None]
         if damaged:
             raise RecordError(damaged[0])
-        runs = [Found(each.run, None) for each in listed if each.run is not None]
+        runs = [FoundRun(each.run, None) for each in listed if each.run is not None]
         if runs:
             return runs
     return [find_run(name, folder)]
 
 
-def _without_doubles(found: list[Found]) -> list[Found]:
+def _without_doubles(found: list[FoundRun]) -> list[FoundRun]:
     """Each record once: a folder and a run in it may both be named."""
     return list({os.path.realpath(each.run.path): each for each in found}.values())
 

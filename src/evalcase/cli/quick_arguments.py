@@ -13,13 +13,13 @@ from typing import Any
 
 from evalcase.cli.declare import (
     Argument,
-    Choice,
     Command,
+    CommandOption,
     ExistingFile,
     FloatRange,
     IntRange,
-    Option,
     Type,
+    WordChoice,
     WrongValueError,
 )
 
@@ -40,11 +40,11 @@ class _UnusualError(Exception):
     """Click is to look at it."""
 
 
-def _flags_of(command: Command) -> dict[str, tuple[Option, bool]]:
+def _flags_of(command: Command) -> dict[str, tuple[CommandOption, bool]]:
     """What may be written, with its option, and whether it stands for true, if for either."""
     flags = {}
     for option in command.parameters:
-        if isinstance(option, Option):
+        if isinstance(option, CommandOption):
             for flag in option.flags:
                 on, _, off = flag.partition("/")
                 flags[on] = option, True
@@ -54,7 +54,7 @@ def _flags_of(command: Command) -> dict[str, tuple[Option, bool]]:
 
 
 def _sort_words(
-    flags: dict[str, tuple[Option, bool]], words: Sequence[str]
+    flags: dict[str, tuple[CommandOption, bool]], words: Sequence[str]
 ) -> tuple[dict[str, list[Any]], list[str]]:
     """What is given to each option, and what stands alone."""
     given: dict[str, list[Any]] = {}
@@ -78,7 +78,7 @@ def _sort_words(
     return given, places
 
 
-def _takes_value(option: Option) -> bool:
+def _takes_value(option: CommandOption) -> bool:
     return not option.is_flag and not any("/" in flag for flag in option.flags)
 
 
@@ -106,11 +106,11 @@ def _read_options(command: Command, given: dict[str, list[Any]]) -> dict[str, An
     return {
         option.parameter: _read_option(option, given.get(option.parameter, []))
         for option in command.parameters
-        if isinstance(option, Option)
+        if isinstance(option, CommandOption)
     }
 
 
-def _read_option(option: Option, given: list[Any]) -> object:
+def _read_option(option: CommandOption, given: list[Any]) -> object:
     values = [_read_values(option, each) if _takes_value(option) else each for each in given]
     if values:
         value: object = tuple(values) if option.multiple else values[-1]
@@ -121,7 +121,7 @@ def _read_option(option: Option, given: list[Any]) -> object:
     return value if option.callback is None else option.callback(value)
 
 
-def _read_values(option: Option, words: list[str]) -> object:
+def _read_values(option: CommandOption, words: list[str]) -> object:
     values = tuple(_read_value(option.type, word) for word in words)
     return values[0] if option.nargs == 1 else values
 
@@ -131,7 +131,7 @@ def _read_value(wanted: Type | None, word: str) -> object:
     match wanted:
         case None:
             return word
-        case Choice(words) if word in words:
+        case WordChoice(words) if word in words:
             return word
         case IntRange(least, most) if _is_number(word, word):
             return _within(int(word), least, most)

@@ -21,7 +21,7 @@ from evalcase.record.kept import KeptRun
 from evalcase.record.seal import is_own
 from evalcase.report.figures.figures import Interval
 from evalcase.report.terminal.failures import UNFINISHED
-from evalcase.report.terminal.part_table import KINDS, Kind
+from evalcase.report.terminal.part_table import KINDS, PartKind
 from evalcase.report.terminal.progress import VERDICTS
 from evalcase.system.world import this_world
 
@@ -34,18 +34,18 @@ from evalcase.system.world import this_world
     help="Only cases whose id matches, each in full.",
 )
 @declare.option(
-    "--verdict", "verdicts", multiple=True, type=declare.Choice([*VERDICTS, UNFINISHED]),
+    "--verdict", "verdicts", multiple=True, type=declare.WordChoice([*VERDICTS, UNFINISHED]),
     help="Only cases with this verdict. Repeatable.",
 )  # fmt: skip
 @declare.option("--target", metavar="NAME", help="Only trials of this target.")
 @declare.option(
-    "--format", "form", type=declare.Choice(FORMS), default="text",
+    "--format", "form", type=declare.WordChoice(FORMS), default="text",
     show_default=True,
     help="For people, to read or (html) to look at; for programs, a run or a trial in each line; "
     "for pull requests, CI, tables.",
 )  # fmt: skip
 @declare.option(
-    "--by", multiple=True, type=declare.Choice(["target", "tag", "suite", "grader"]),
+    "--by", multiple=True, type=declare.WordChoice(["target", "tag", "suite", "grader"]),
     help="Show pass rates by these, where there are several. Repeatable. [default: target, tag]",
 )  # fmt: skip
 @declare.option(
@@ -53,7 +53,7 @@ from evalcase.system.world import this_world
     help="Cases with the same value there tend to come out alike: metadata.topic, for one.",
 )  # fmt: skip
 @declare.option(
-    "--interval", type=declare.Choice(["wilson", "exact"]), default="wilson", show_default=True,
+    "--interval", type=declare.WordChoice(["wilson", "exact"]), default="wilson", show_default=True,
     help="How intervals are made; exact ones are never too narrow.",
 )  # fmt: skip
 @declare.option(
@@ -70,7 +70,7 @@ from evalcase.system.world import this_world
 @explained
 def command(
     run: str, case: str | None, verdicts: tuple[str, ...], target: str | None, form: str,
-    by: tuple[Kind, ...], cluster: str | None, interval: Interval, ks: tuple[int, ...],
+    by: tuple[PartKind, ...], cluster: str | None, interval: Interval, ks: tuple[int, ...],
     output: str | None, max_size: int, junit_properties: bool, runs_dir: str | None,
 ) -> int:  # fmt: skip
     """Show what came of a run that was kept.

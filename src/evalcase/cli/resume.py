@@ -35,6 +35,7 @@ from evalcase.system.world import this_world
 @declare.command("resume")
 @declare.argument("run", required=False)
 @declare.option("--retry-errored", is_flag=True, help="Run errored trials again.")
+@run_flags.concurrency("Another number of trials at once than that of `run`.")
 @run_flags.max_cost("Another cap than that of `run`. What was spent before counts.")
 @run_flags.max_errors("Another number than that of `run`.")
 @run_flags.fail_under("Another rate than that of `run`.")
@@ -47,7 +48,7 @@ from evalcase.system.world import this_world
 @run_flags.as_json
 @explained
 def command(
-    run: str | None, retry_errored: bool, max_cost_usd: float | None,
+    run: str | None, retry_errored: bool, concurrency: int | None, max_cost_usd: float | None,
     max_errors: int | None,
     fail_under: float | None, no_exec: bool, env_file: str | None, trust: bool,
     reports: tuple[str, ...], runs_dir: str | None, quiet: bool, as_json: bool,
@@ -88,7 +89,8 @@ def command(
         return _show_newest(folder, RecordPlace(os.getcwd(), config), manner)
     request = read_request(chosen)
     request = request.overridden_by(
-        max_errors=max_errors, fail_under=fail_under, max_cost_usd=max_cost_usd,
+        concurrency=concurrency, max_errors=max_errors, fail_under=fail_under,
+        max_cost_usd=max_cost_usd,
         env_file=os.path.abspath(env_file) if env_file else None, no_exec=no_exec or None,
     )  # fmt: skip
     # Its targets are those it began with, whatever the configuration says by now.

@@ -18,7 +18,7 @@ from evalcase.cli.watching import make_view
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.evaluation.plan import Plan, prepare
 from evalcase.evaluation.work import trials_of
-from evalcase.model.decision import Rule
+from evalcase.model.decision import StopRule
 from evalcase.project.config import read_config
 from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.begun import note_start
@@ -62,7 +62,7 @@ def _auto_shard(of: str, slash: str) -> Shard:
     metavar="NAME",
     help="A configured target, or kind:value. Repeatable.",
 )
-@declare.option("--concurrency", type=declare.IntRange(1), help="Trials at once. [default: 10]")
+@run_flags.concurrency("Trials at once. [default: 10]")
 @declare.option("--repeat", type=declare.IntRange(1), help="Trials of each case.")
 @declare.option(
     "--case",
@@ -110,7 +110,7 @@ def _auto_shard(of: str, slash: str) -> Shard:
 @run_flags.max_errors("Errored trials that don't count as a failure of the run. [default: 0]")
 @run_flags.fail_under("Exit 1 only if the pass rate of cases is lower.")
 @declare.option(
-    "--stop", type=declare.Choice(get_args(Rule)),
+    "--stop", type=declare.WordChoice(get_args(StopRule)),
     help="Start no more trials once --fail-under, or --against, is decided.",
 )  # fmt: skip
 @declare.option(

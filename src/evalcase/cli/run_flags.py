@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import isfinite
-from typing import Any
 
 from evalcase.cli import declare
-
-Decorator = Callable[[Any], Any]
 
 
 def finite(value: float | None) -> float | None:
@@ -18,34 +14,38 @@ def finite(value: float | None) -> float | None:
     return value
 
 
-def max_cost(help: str) -> Decorator:
+def max_cost(help: str) -> declare.Decorator:
     return declare.option(
         "--max-cost", "max_cost_usd", callback=finite, type=declare.FloatRange(0), metavar="USD",
         help=help,
     )  # fmt: skip
 
 
-def max_errors(help: str) -> Decorator:
+def concurrency(help: str) -> declare.Decorator:
+    return declare.option("--concurrency", type=declare.IntRange(1), help=help)
+
+
+def max_errors(help: str) -> declare.Decorator:
     return declare.option("--max-errors", type=declare.IntRange(0), metavar="N", help=help)
 
 
-def fail_under(help: str) -> Decorator:
+def fail_under(help: str) -> declare.Decorator:
     return declare.option(
         "--fail-under", callback=finite, type=declare.FloatRange(0, 1), metavar="RATE", help=help
     )
 
 
-def env_file(help: str) -> Decorator:
+def env_file(help: str) -> declare.Decorator:
     return declare.option("--env-file", type=declare.ExistingFile(), metavar="FILE", help=help)
 
 
-no_exec: Decorator = declare.option(
+no_exec: declare.Decorator = declare.option(
     "--no-exec", is_flag=True, help="Refuse what would start a process or import code."
 )
-runs_dir: Decorator = declare.option(
+runs_dir: declare.Decorator = declare.option(
     "--runs-dir", metavar="FOLDER", help="Where records are kept. [default: .evalcase/runs]"
 )
-quiet: Decorator = declare.option("--quiet", is_flag=True, help="Only the last lines.")
-as_json: Decorator = declare.option(
+quiet: declare.Decorator = declare.option("--quiet", is_flag=True, help="Only the last lines.")
+as_json: declare.Decorator = declare.option(
     "--json", "as_json", is_flag=True, help="One JSON object on standard output."
 )

@@ -24,9 +24,8 @@ from evalcase.cli.crash import CRASH_CODE, tell_crash
 from evalcase.cli.exit_codes import exit_code, first_code
 from evalcase.cli.reports.requested import Request, tell_owed, write_reports
 from evalcase.cli.streams import Streams, discard, take_streams
-from evalcase.cli.terminal import columns_of, style_for, write_prose
-from evalcase.cli.terminal import shown as as_shown
-from evalcase.cli.watching import shown
+from evalcase.cli.terminal import columns_of, defuse_lines, style_for, write_prose
+from evalcase.cli.watching import keep_shown
 from evalcase.errors import EvalcaseError
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.model.quick_dataclass import dataclass, field, replace
@@ -90,7 +89,7 @@ def execute(
     """Run, show, and say by the exit code how it went."""
     evaluation.on_stuck = partial(_leave_stuck, evaluation, manner)
     try:
-        with shown(view):
+        with keep_shown(view):
             waiting = _until_interrupted(evaluation, go, view)
             evaluated = run_to_end(waiting, partial(_tell_stray, view))
     except (EvalcaseError, OSError, KeyboardInterrupt):
@@ -174,7 +173,7 @@ def _print_summary(
                 evaluated, statistics or gather_statistics(kept),
                 kept.find_case, place, width, style,
             )  # fmt: skip
-        manner.print(as_shown(lines))
+        manner.print(defuse_lines(lines))
 
 
 async def _until_interrupted(

@@ -30,7 +30,7 @@ from evalcase.text.yaml_writer import write_yaml
 @declare.option(
     "--format",
     "output",
-    type=declare.Choice(["json", "jsonl", "yaml"]),
+    type=declare.WordChoice(["json", "jsonl", "yaml"]),
     default="json",
     show_default=True,
     help="jsonl prints one case a line.",

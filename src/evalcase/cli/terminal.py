@@ -13,7 +13,7 @@ from evalcase.text.visible import visible
 
 stdin_format: Callable[[Any], Any] = declare.option(
     "--stdin-format",
-    type=declare.Choice(["yaml", "json", "jsonl"]),
+    type=declare.WordChoice(["yaml", "json", "jsonl"]),
     default="yaml",
     show_default=True,
     help="How to read standard input, which is named by '-'.",
@@ -48,7 +48,7 @@ def prose_width(stream: TextIO) -> int | None:
     return columns_of(stream) if stream.isatty() else None
 
 
-def shown(lines: Iterable[str]) -> Iterator[str]:
+def defuse_lines(lines: Iterable[str]) -> Iterator[str]:
     """Lines for people. Where a CI system reads along, none is a command to it."""
     return map(defuse, lines) if in_ci(os.environ) else iter(lines)
 
@@ -58,7 +58,7 @@ def write_prose(text: str, stream: TextIO) -> None:
     from evalcase.report.terminal.hanging import hang
 
     rows = hang(visible(text), prose_width(stream), indent=2)
-    stream.writelines(row + "\n" for row in shown(rows))
+    stream.writelines(row + "\n" for row in defuse_lines(rows))
 
 
 def seen_from(folder: str, path: str) -> str:

@@ -74,7 +74,7 @@ def _is_pipe(mode: int) -> bool:
 
 
 @contextmanager
-def shown(view: RunView) -> Iterator[None]:
+def keep_shown(view: RunView) -> Iterator[None]:
     """Show a run, and leave the terminal as it was, whatever ends it."""
     stderr = sys.stderr
 

@@ -61,7 +61,7 @@ def read_figures(evaluated: Evaluated, figuring: Figuring) -> Figures:
         find = figuring.finder(kept)
         for result in kept.results():
             ledger.add(result, find(*result.key[:2]))
-    from evalcase.report.figures.decided import settle
+    from evalcase.report.figures.decided import settle_figures
 
     figures = figuring.sum_up(ledger, evaluated.not_run)
-    return settle(figures, evaluated.decision, is_biased=evaluated.is_biased)
+    return settle_figures(figures, evaluated.decision, is_biased=evaluated.is_biased)

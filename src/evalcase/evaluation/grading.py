@@ -31,7 +31,7 @@ from evalcase.record.session import Session
 from evalcase.run.schedule import Engine
 from evalcase.suites.collection import SomeSuites
 
-FindCase = Callable[[str, str], Case | None]
+FindNewCase = Callable[[str, str], Case | None]
 """The case of a suite and an id, by which its answers are graded; None where it is gone."""
 _MOST_NAMED = 5
 
@@ -39,7 +39,7 @@ _MOST_NAMED = 5
 class By(NamedTuple):
     """What answers are graded by."""
 
-    find: FindCase
+    find: FindNewCase
     about: Mapping[str, Any]
     """The same in words, for the record."""
 
@@ -161,7 +161,9 @@ def cases_by_id(suites: SomeSuites) -> dict[str, Case]:
     return found
 
 
-def require_cases(kept: KeptRun, find: FindCase, is_same: Callable[[Result, Case], bool]) -> None:
+def require_cases(
+    kept: KeptRun, find: FindNewCase, is_same: Callable[[Result, Case], bool]
+) -> None:
     """Raise ConfigError if answers can't be graded: their case is gone, or asks something else."""
     gone: dict[str, None] = {}
     changed: dict[str, None] = {}

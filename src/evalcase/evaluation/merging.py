@@ -40,7 +40,7 @@ _OWN = ("concurrency", "env_file")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ShardRun:
     """A run that is one of several shards."""
 
     kept: KeptRun
@@ -63,11 +63,11 @@ class Part:
 class Parts:
     """Shards of one run, by their numbers, with what is missing."""
 
-    parts: Sequence[Part]
+    parts: Sequence[ShardRun]
     missing: Sequence[int]
 
     @property
-    def first(self) -> Part:
+    def first(self) -> ShardRun:
         return self.parts[0]
 
     @property
@@ -88,7 +88,7 @@ class Parts:
         ]
 
 
-def read_parts(kept: Sequence[KeptRun]) -> Parts:
+def read_shards(kept: Sequence[KeptRun]) -> Parts:
     """The shards that some runs are. Raise ConfigError with all that doesn't belong together."""
     parts = sorted((_read_part(each) for each in kept), key=_order)
     faults = list(_find_faults(parts))
@@ -99,7 +99,7 @@ def read_parts(kept: Sequence[KeptRun]) -> Parts:
     return Parts(parts, [number for number in range(1, of + 1) if number not in numbers])
 
 
-def _read_part(kept: KeptRun) -> Part:
+def _read_part(kept: KeptRun) -> ShardRun:
     try:
         options = RunOptions.from_dict(kept.run.about["options"])
     except (ConfigError, KeyError, TypeError, ValueError):
@@ -107,15 +107,15 @@ def _read_part(kept: KeptRun) -> Part:
     shard = options.selection.shard
     if shard is None:
         raise ConfigError(f"{kept.run.id} is no shard: it was not run with --shard")
-    return Part(kept, shard, replace(options, selection=replace(options.selection, shard=None)))
+    return ShardRun(kept, shard, replace(options, selection=replace(options.selection, shard=None)))
 
 
-def _order(part: Part) -> tuple[int, str]:
+def _order(part: ShardRun) -> tuple[int, str]:
     return part.shard.number, part.kept.run.created_at
 
 
-def _find_faults(parts: Sequence[Part]) -> Iterator[str]:
-    first, seen = parts[0], dict[int, Part]()
+def _find_faults(parts: Sequence[ShardRun]) -> Iterator[str]:
+    first, seen = parts[0], dict[int, ShardRun]()
     for part in parts:
         number, of = part.shard.number, part.shard.of
         if of != first.shard.of:
@@ -132,7 +132,7 @@ def _find_faults(parts: Sequence[Part]) -> Iterator[str]:
             yield f"{part.name} has answers from before and after a change of {names}"
 
 
-def _find_differences(first: Part, other: Part) -> Iterator[tuple[str, str, str]]:
+def _find_differences(first: ShardRun, other: ShardRun) -> Iterator[tuple[str, str, str]]:
     """The fields in which two shards of one run may not differ, and what they say there."""
     ours, theirs = _flat(first.options), _flat(other.options)
     about, their_about = first.kept.run.about, other.kept.run.about
@@ -269,10 +269,10 @@ class _Guard:
         cwd = str(parts.first.kept.run.about.get("cwd", "."))
         self._places = Places(root, os.path.join(root, cwd))
         self._seen = Table("B")
-        self._part: Part | None = None
+        self._part: ShardRun | None = None
         self._floor = self._highest = -1
 
-    def admit(self, part: Part, result: Result) -> None:
+    def admit(self, part: ShardRun, result: Result) -> None:
         """Raise ConfigError if a result does not belong there."""
         if part is not self._part:
             self._part, self._floor = part, self._highest

@@ -16,7 +16,7 @@ from evalcase.plugins.target_names import describe_same_model
 from evalcase.plugins.targets import make_target
 from evalcase.project.config import Config
 from evalcase.project.options import RunOptions
-from evalcase.run.selection import Choice, make_choice
+from evalcase.run.selection import Chooser, make_choice
 from evalcase.suites.collection import SomeSuites, Suites
 from evalcase.suites.places import Places
 from evalcase.suites.refusal import Needs, check_plan, refuse
@@ -44,7 +44,7 @@ class Plan:
     config: Config
     world: World
     suites: SomeSuites
-    choice: Choice
+    choice: Chooser
     """Which of their cases are run."""
     trials: Mapping[str, int]
     """How many trials there are of each target."""

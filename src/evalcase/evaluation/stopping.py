@@ -15,7 +15,7 @@ from evalcase.errors import ConfigError
 from evalcase.evaluation.against import Base, find_base
 from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.work import trials_of
-from evalcase.model.decision import Decision, Outcome, Rule
+from evalcase.model.decision import Decision, DecisionOutcome, StopRule
 from evalcase.model.outcome import Folding
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result, Verdict
@@ -64,7 +64,7 @@ class Stopping:
     chance, and no file can be read in it."""
 
     def __init__(
-        self, rule: Rule, seed: int, fail_under: float | None, base: Base | None = None
+        self, rule: StopRule, seed: int, fail_under: float | None, base: Base | None = None
     ) -> None:
         self.decision: Decision | None = None
         self.ordered: dict[str, list[Trial]] = {}
@@ -160,7 +160,7 @@ class Stopping:
         outcome = self._tell(*self._bounds())
         return None if outcome is None else self._make(outcome)
 
-    def _tell(self, low: int, high: int) -> Outcome | None:
+    def _tell(self, low: int, high: int) -> DecisionOutcome | None:
         """What it comes to if so many cases pass in all, at least and at most."""
         if low >= self._need:
             return "met"
@@ -190,7 +190,7 @@ class Stopping:
         failed = sum(lane.failed for lane in lanes)
         return sum(lane.passed for lane in lanes), self._total - failed
 
-    def _make(self, outcome: Outcome) -> Decision:
+    def _make(self, outcome: DecisionOutcome) -> Decision:
         lanes, (low, high) = self._lanes.values(), self._bounds()
         return Decision(
             self._rule, outcome, self._seed, sum(lane.seen for lane in lanes), self._total,

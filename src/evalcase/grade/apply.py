@@ -10,7 +10,7 @@ from evalcase.errors import EvalcaseError
 from evalcase.grade.asked import Asking
 from evalcase.grade.checked import check_score
 from evalcase.grade.decided import PartScores, grade_of, grade_of_parts
-from evalcase.grade.parts import look_at
+from evalcase.grade.parts import look_at_answer
 from evalcase.grade.score import decide_verdict
 from evalcase.model.case import Case
 from evalcase.model.failure import Failure
@@ -120,7 +120,7 @@ def _begin(
         below = partial(_grade_each, context, guests=guests, timeout_s=timeout_s)
         context = replace(context, grading=below)
     try:
-        outcome: object = look_at(named, context)
+        outcome: object = look_at_answer(named, context)
         if not isinstance(outcome, Score) and isawaitable(outcome):
             return _Begun(named, outcome, asking, named.timeout_s or timeout_s)
     except BaseException as error:  # noqa: BLE001 - the boundary: a grader may raise anything

@@ -28,7 +28,7 @@ Seen = Score | PartScores
 """What a grader says of the whole answer, or of parts."""
 
 
-def look_at(named: NamedGrader, context: Context) -> Seen | Awaitable[Seen]:
+def look_at_answer(named: NamedGrader, context: Context) -> Seen | Awaitable[Seen]:
     """What a grader says of an answer, or of the parts that it is told to look at."""
     if named.grader.kind.reads is None:
         return named.grader.grade(context)

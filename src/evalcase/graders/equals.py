@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from evalcase.graders.compare.content import Comparison, compare_texts, compare_values
+from evalcase.graders.compare.content import ContentMatch, compare_texts, compare_values
 from evalcase.graders.compare.subject import graded_value
 from evalcase.graders.compare.text_options import TextGrader
 from evalcase.model.grade import Score
@@ -33,7 +33,7 @@ class EqualsGrader(TextGrader):
         reason = compared.reason + (self.forgiving() if isinstance(self.value, str) else "")
         return Score(float(compared.equal), reason, dict(compared.details))
 
-    def _compare(self, context: Context) -> Comparison:
+    def _compare(self, context: Context) -> ContentMatch:
         if isinstance(self.value, str):
             if context.part is not None and not isinstance(context.part.value, str):
                 return compare_values(self.value, context.part.value)

@@ -18,7 +18,7 @@ from evalcase.graders.compare.call_match import (
     takes_long,
 )
 from evalcase.graders.compare.call_rows import align_calls
-from evalcase.graders.compare.content import Comparison, compare_content
+from evalcase.graders.compare.content import ContentMatch, compare_content
 from evalcase.model.answer import Answer
 from evalcase.model.grade import Score
 from evalcase.model.grader import BOTH, Context, Grader, GraderKind, Half
@@ -91,7 +91,7 @@ def _read(messages: Sequence[Message]) -> _Expectation:
     return _Expectation(read_calls(calls), contents[-1] if contents else None)
 
 
-def _grade_content(comparison: Comparison) -> Score:
+def _grade_content(comparison: ContentMatch) -> Score:
     return Score(float(comparison.equal), comparison.reason, dict(comparison.details))
 
 

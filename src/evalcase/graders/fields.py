@@ -16,7 +16,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.system.patterns.searches import Searches, end_searches, settle
+from evalcase.system.patterns.searches import Searches, end_searches, settle_searches
 from evalcase.text.json_path import JsonPath
 
 _NAMED = 5
@@ -57,7 +57,7 @@ class FieldsGrader(Grader):
 
     def grade(self, context: Context) -> Score | Awaitable[Score]:
         value = graded_value(context)
-        return settle(lambda searches: self._judge(value, searches))
+        return settle_searches(lambda searches: self._judge(value, searches))
 
     async def close(self) -> None:
         end_searches()

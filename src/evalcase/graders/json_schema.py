@@ -25,7 +25,7 @@ from evalcase.model.shape_names import FileName
 from evalcase.model.target import Surroundings
 from evalcase.system.digests import digest_file
 from evalcase.system.files import read_file
-from evalcase.system.patterns.searches import Searches, end_searches, settle, settle_aside
+from evalcase.system.patterns.searches import Searches, end_searches, settle_aside, settle_searches
 from evalcase.text.strict_json import BadJsonError, parse_json
 
 _LARGEST_FILE = 10_000_000
@@ -100,7 +100,7 @@ class JsonSchemaGrader(Grader):
             return _judge(list(with_extra.find_errors(schema, value)))
         if is_large(value):
             return settle_aside(partial(_validate, schema, value))
-        return settle(lambda searches: _validate(schema, value, searches, lambda: False))
+        return settle_searches(lambda searches: _validate(schema, value, searches, lambda: False))
 
     async def close(self) -> None:
         end_searches()

@@ -31,9 +31,9 @@ from evalcase.graders.judging.prompt import (
     write_prompt,
 )
 from evalcase.graders.judging.ready import NAMES, Rubric, read_rubric
-from evalcase.graders.judging.reply import claims_schema, read_claims, read_reply, schema_for
+from evalcase.graders.judging.reply import claims_schema, read_claims, read_judge_reply, schema_for
 from evalcase.graders.judging.template import TemplateText
-from evalcase.graders.judging.votes import decide, explain, mean_precision, weigh
+from evalcase.graders.judging.votes import decide, explain_votes, mean_precision, weigh
 from evalcase.model.case import Case
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
@@ -196,7 +196,7 @@ class JudgeGrader(Grader):
             return {**blocks, "criteria": list_criteria(rotated)}, closing_for(rotated)
 
         votes, details = await self._ask_votes(
-            context, given, schema_for(criteria), lambda text: read_reply(text, criteria)
+            context, given, schema_for(criteria), lambda text: read_judge_reply(text, criteria)
         )
         said = [vote.said for vote in votes if vote.said]
         for kept, vote in zip(details["votes"], votes, strict=True):
@@ -210,7 +210,7 @@ class JudgeGrader(Grader):
         told = {**details, "criteria": [each.to_dict() for each in decided]}
         unsure = any(each.unsure for each in decided)
         passed = False if missed else None
-        return Score(round(weigh(decided), 9), explain(decided), told, passed, stands=unsure)
+        return Score(round(weigh(decided), 9), explain_votes(decided), told, passed, stands=unsure)
 
     async def _grade_claims(
         self, context: Context, blocks: Mapping[str, str], about: Mapping[str, str]

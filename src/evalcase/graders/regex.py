@@ -16,7 +16,7 @@ from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Flag, Number
 from evalcase.model.shape_pattern import Pattern
 from evalcase.system.patterns.search import Search
-from evalcase.system.patterns.searches import LIMIT_S, Searches, end_searches, settle
+from evalcase.system.patterns.searches import LIMIT_S, Searches, end_searches, settle_searches
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class RegexGrader(TextGrader):
             matched = quote(text[found.start : found.end])
             return Score(1.0, f"{what} {matched}{where}{self.forgiving()}")
 
-        return settle(judge, self.timeout_s)
+        return settle_searches(judge, self.timeout_s)
 
     async def close(self) -> None:
         end_searches()

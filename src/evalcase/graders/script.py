@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from evalcase.errors import ConfigError, GraderError
 from evalcase.graders.script_protocol.given import describe_trial
-from evalcase.graders.script_protocol.reply import BadReplyError, read_reply
+from evalcase.graders.script_protocol.reply import BadScriptReplyError, read_script_reply
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
@@ -97,7 +97,7 @@ class ScriptGrader(Grader):
             from evalcase.system.processes.line_workers import LineWorkers
 
             self.workers = LineWorkers(self._make, _object_to, self._place().warn)
-        return read_reply(await self.workers.exchange(given))
+        return read_script_reply(await self.workers.exchange(given))
 
     async def close(self) -> None:
         try:
@@ -119,12 +119,12 @@ class ScriptGrader(Grader):
             try:
                 reply = parse_json(stdout.data)
                 if not isinstance(reply, dict):
-                    raise BadReplyError("is not an object")
-                return read_reply(reply)
+                    raise BadScriptReplyError("is not an object")
+                return read_script_reply(reply)
             except BadJsonError as error:
                 why = f"what the script printed is not JSON ({error}); logs go to stderr"
                 raise _odd(process, why, stdout.data) from None
-            except BadReplyError as error:
+            except BadScriptReplyError as error:
                 raise _odd(process, f"the reply {error}", stdout.data) from None
 
     def _make(self) -> Process:
@@ -145,8 +145,8 @@ class ScriptGrader(Grader):
 def _object_to(reply: dict[str, JSON]) -> str | None:
     """Why a reply of a worker is no score, or None."""
     try:
-        read_reply(reply)
-    except BadReplyError as error:
+        read_script_reply(reply)
+    except BadScriptReplyError as error:
         return str(error)
     return None
 

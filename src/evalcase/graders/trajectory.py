@@ -27,7 +27,7 @@ from evalcase.model.nearest import did_you_mean, nearest
 from evalcase.model.option import Record, option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, MapOf, OptionFault
-from evalcase.system.patterns.searches import Searches, end_searches, settle, settle_aside
+from evalcase.system.patterns.searches import Searches, end_searches, settle_aside, settle_searches
 
 _NO_CALLS = Score(None, "there is nothing to compare: `expected_output` has no tool calls")
 _NAMED = 5
@@ -110,7 +110,9 @@ class TrajectoryGrader(Grader):
         made = read_calls(context.answer.tool_calls)
         if takes_long(expected, made):
             return settle_aside(partial(self._judge, expected, made))
-        return settle(lambda searches: self._judge(expected, made, searches, lambda: False))
+        return settle_searches(
+            lambda searches: self._judge(expected, made, searches, lambda: False)
+        )
 
     async def close(self) -> None:
         end_searches()

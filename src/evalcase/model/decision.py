@@ -6,16 +6,16 @@ from typing import Literal
 
 from evalcase.model.quick_dataclass import dataclass
 
-Rule = Literal["certain", "likely"]
-Outcome = Literal["met", "missed", "better", "worse"]
+StopRule = Literal["certain", "likely"]
+DecisionOutcome = Literal["met", "missed", "better", "worse"]
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    rule: Rule
+    rule: StopRule
     """`certain`: no case that is left could change it. `likely`: it is wrong in at most 5 % of all
     runs, however often it is looked at."""
-    outcome: Outcome
+    outcome: DecisionOutcome
     seed: int
     """By which the order of the cases was drawn."""
     seen: int

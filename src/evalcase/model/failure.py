@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from evalcase.model.quick_dataclass import dataclass, field
 
-Kind = Literal[
+FailureKind = Literal[
     "exception",
     "timeout",
     "exit",
@@ -27,7 +27,7 @@ judge-…: a judge gave no verdict that counts."""
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    kind: Kind
+    kind: FailureKind
     message: str
     details: dict[str, Any] = field(default_factory=dict)
     """What helps to find the cause: status, body excerpt, exit code, stderr tail, traceback."""

@@ -31,7 +31,7 @@ Usable = Callable[[Answer], bool]
 """Says whether an answer is of any use to who asked for it."""
 Asker = Callable[[str, Sequence[Message], JSON, Usable | None], Awaitable[Answer]]
 """Asks a target of a name some messages, with a schema for its answer or None."""
-Grading = Callable[[Sequence["NamedGrader"]], Awaitable[Sequence[Grade]]]
+GradeAll = Callable[[Sequence["NamedGrader"]], Awaitable[Sequence[Grade]]]
 """Has graders look at the same answer, each by its own limit."""
 
 
@@ -59,7 +59,7 @@ class Context:
     grades: tuple[Grade, ...] = ()
     """Of the graders before this one that are done already."""
     asker: Asker | None = None
-    grading: Grading | None = None
+    grading: GradeAll | None = None
     duration_s: float | None = None
     """How long the target took to answer, as the engine measured it."""
     part: Part | None = None

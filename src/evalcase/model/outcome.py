@@ -58,7 +58,7 @@ class CaseVerdict:
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenCase:
     """A case that has some of its trials."""
 
     repeats: int
@@ -81,7 +81,7 @@ class Folding(Generic[Key]):
     """Folds trials into cases as they come. It holds those cases that lack some of their trials."""
 
     def __init__(self) -> None:
-        self._open: dict[Key, _Open] = {}
+        self._open: dict[Key, _OpenCase] = {}
 
     def add(self, name: Key, verdict: Verdict, repeats: int, pass_rate: float) -> Outcome:
         """Take a trial of a case of that name. The outcome has a verdict once that is all."""
@@ -89,7 +89,7 @@ class Folding(Generic[Key]):
             return outcome_of_one(verdict, pass_rate)
         known = self._open.get(name)
         if known is None:
-            known = self._open[name] = _Open(repeats, pass_rate)
+            known = self._open[name] = _OpenCase(repeats, pass_rate)
         known.add(verdict)
         outcome = known.outcome()
         if outcome.verdict is not None:

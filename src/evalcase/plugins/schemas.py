@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evalcase.errors import ConfigError
+from evalcase.model.either import Schema
 from evalcase.model.grader_options import DeclaredGrader
 from evalcase.model.json_value import JSON
 from evalcase.model.option import Option, only_these, options_of, properties_of
@@ -12,8 +13,6 @@ from evalcase.plugins.registry import find_target_kind, names
 from evalcase.project.config import Config
 from evalcase.resolve.schema import file
 
-Schema = dict[str, JSON]
-
 
 def suite_schema() -> dict[str, object]:
     """The schema of eval files."""
@@ -22,7 +21,7 @@ def suite_schema() -> dict[str, object]:
 
 def sidecar_schema() -> dict[str, object]:
     """The schema of the file beside a JSONL file."""
-    return file.sidecar_schema(declared_graders())
+    return file.describe_sidecar(declared_graders())
 
 
 def declared_graders() -> list[DeclaredGrader]:

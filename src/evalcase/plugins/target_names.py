@@ -205,7 +205,7 @@ def target_faults(
         yield from odd
     else:
         what = f"a target of kind `{kind.name}`"
-        yield from faults_of(kind.options, as_json(values), what, path)
+        yield from faults_of(kind.options, values_as_json(values), what, path)
 
 
 def read_value(kind: TargetKind, value: str) -> dict[str, JSON]:
@@ -226,7 +226,7 @@ def _odd_value(name: str, value: object, path: KeyPath) -> Iterator[OptionFault]
         yield OptionFault((*path, name), f"`{name}` can't be written as JSON: {error}")
 
 
-def as_json(values: Mapping[str, object]) -> dict[str, JSON]:
+def values_as_json(values: Mapping[str, object]) -> dict[str, JSON]:
     """Values of a configuration that have no faults, as JSON."""
     return {name: copy_json(value) for name, value in values.items()}
 

@@ -9,11 +9,11 @@ from evalcase.model.option import made_of
 from evalcase.model.target import MakeTarget, Surroundings, Target, TargetKind, Warn
 from evalcase.plugins.registry import find_class, find_target_kind
 from evalcase.plugins.target_names import (
-    as_json,
     describe_fault,
     name_target,
     object_to_name,
     target_faults,
+    values_as_json,
 )
 from evalcase.project.config import Config
 
@@ -50,7 +50,7 @@ def build_target(
         raise ConfigError(
             where + "; ".join(describe_fault(each.message, each.hint) for each in faults)
         )
-    return make(made_of(kind.options, as_json(values)), surroundings)
+    return make(made_of(kind.options, values_as_json(values)), surroundings)
 
 
 def bounds_of(name: str, target: Target, config: Config) -> list[int]:

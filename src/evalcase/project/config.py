@@ -19,7 +19,7 @@ from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Flag, ListOf, Number, Text
 from evalcase.project.config_file import MOST_BYTES, TABLES, has_settings
-from evalcase.project.settings import Judge, TargetTables
+from evalcase.project.settings import JudgeSettings, TargetTables
 from evalcase.system.files import read_file
 from evalcase.system.project_root import is_inside, project_root
 
@@ -81,8 +81,8 @@ class Config:
     cache: bool = option(
         Flag(), "Whether answers are taken from the cache, and kept there.", default=False
     )
-    judge: Judge | None = option(
-        Record(Judge, "a table"), "Who grades `criteria` and `rubrics`.", default=None
+    judge: JudgeSettings | None = option(
+        Record(JudgeSettings, "a table"), "Who grades `criteria` and `rubrics`.", default=None
     )
     source: Source | None = None
 
@@ -184,7 +184,7 @@ def _names_in(data: dict[str, Any]) -> dict[str, Any]:
     names: dict[str, Any] = {}
     if isinstance(targets, dict):
         names["targets"] = {name: each for name, each in targets.items() if isinstance(each, dict)}
-    if isinstance(judge, dict) and any(Record(Judge, "a table").faults(judge, ("judge",))):
+    if isinstance(judge, dict) and any(Record(JudgeSettings, "a table").faults(judge, ("judge",))):
         target = judge.get("target")
         if isinstance(target, str) and target:
             names["judge"] = {"target": target}

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any, TypedDict
 
-from evalcase.model.decision import Rule
+from evalcase.model.decision import StopRule
 from evalcase.model.result import Result
 from evalcase.project.options import RunOptions
 from evalcase.run.selection import FailedOf, Selection, Shard
@@ -29,7 +29,7 @@ class Keywords(TypedDict, total=False):
     max_cost_usd: float
     fail_fast: bool
     fail_under: float
-    stop: Rule
+    stop: StopRule
     against: str
     cache: bool
     env_file: str

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from evalcase.errors import ConfigError
 from evalcase.model.codec import decode, encode
-from evalcase.model.decision import Rule
+from evalcase.model.decision import StopRule
 from evalcase.model.option import held_faults, option, options_of
 from evalcase.model.quick_dataclass import dataclass, field, replace
 from evalcase.model.shape import Number
@@ -45,7 +45,7 @@ class RunOptions:
         Number(0, whole=True), "Trials that may error before the exit code says so.", default=0
     )
     fail_under: float | None = option(Number(0), "The pass rate that is enough.", default=None)
-    stop: Rule | None = None
+    stop: StopRule | None = None
     """Whether, and by which rule, it ends once it is decided."""
     against: str | None = None
     """The run by which it is decided, in place of a pass rate."""
@@ -65,8 +65,10 @@ class RunOptions:
             raise ConfigError("`--against RUN` needs `--stop likely`")
         if self.stop is None:
             return
-        if self.stop not in get_args(Rule):
-            raise ConfigError(f"`stop` is one of {', '.join(get_args(Rule))}, not {self.stop!r}")
+        if self.stop not in get_args(StopRule):
+            raise ConfigError(
+                f"`stop` is one of {', '.join(get_args(StopRule))}, not {self.stop!r}"
+            )
         if by_rate == by_run:
             which = "both `--fail-under` and `--against`" if by_rate else "neither"
             raise ConfigError(

@@ -43,7 +43,7 @@ _MISSING = "missing-option"
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class JudgeSettings:
     """Who grades `criteria` and `rubrics`, and how."""
 
     target: str = option(

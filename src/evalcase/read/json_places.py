@@ -10,7 +10,7 @@ from json import JSONDecoder, loads
 from evalcase.model.problem import Span
 from evalcase.read.fault import Fault
 from evalcase.read.lines import Lines
-from evalcase.read.places import Branch, Leaf, Node, Wanted
+from evalcase.read.places import Branch, Leaf, Node, WantedPaths
 from evalcase.read.scalars import NotJsonScalarError, decimal, floating
 from evalcase.text.late_pattern import late_pattern
 
@@ -18,17 +18,17 @@ _TOKEN = late_pattern(r'[\[\]{},:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s\[\]{},:"]+', re
 _LONE_SURROGATE = late_pattern("[\ud800-\udfff]")
 
 
-def json_places(text: str, wanted: Wanted | None, one_line: bool = False) -> Node:
+def json_places(text: str, wanted: WantedPaths | None, one_line: bool = False) -> Node:
     """The places of the wanted paths of a text that JsonReader has read; None wants all."""
     if wanted is None:
-        return _Reader(text, one_line).read_value()
+        return _JsonPlaceReader(text, one_line).read_value()
     seeker = _Seeker(text, one_line)
     return seeker.read(seeker.past_space(0), wanted)[0]
 
 
 def json_faults(text: str, one_line: bool) -> list[Fault]:
     """Every duplicate key and every value that is no JSON, in a text that can be read."""
-    reader = _Reader(text, one_line)
+    reader = _JsonPlaceReader(text, one_line)
     reader.read_value()
     return reader.faults
 
@@ -69,7 +69,7 @@ class _Seeker:
     def past_space(self, at: int) -> int:
         return _SPACE.match(self.text, at).end()  # type: ignore[union-attr]
 
-    def read(self, at: int, wanted: Wanted) -> tuple[Node, int]:
+    def read(self, at: int, wanted: WantedPaths) -> tuple[Node, int]:
         """The node that starts there, and where it ends."""
         if wanted and self.text[at] == "{":
             return self.read_mapping(at, wanted)
@@ -78,7 +78,7 @@ class _Seeker:
         end = self.scan(self.text, at)[1]
         return Leaf(self.lines.span(at, end)), end
 
-    def read_mapping(self, start: int, wanted: Wanted) -> tuple[Node, int]:
+    def read_mapping(self, start: int, wanted: WantedPaths) -> tuple[Node, int]:
         text, scan, past_space = self.text, self.scan, self.past_space
         children: dict[str | int, tuple[Span, Node]] = {}
         at = past_space(start + 1)
@@ -93,7 +93,7 @@ class _Seeker:
             at = self._next(end)
         return Branch(self.lines.span(start, at + 1), children), at + 1
 
-    def read_list(self, start: int, wanted: Wanted) -> tuple[Node, int]:
+    def read_list(self, start: int, wanted: WantedPaths) -> tuple[Node, int]:
         children: dict[str | int, tuple[Span, Node]] = {}
         index, at = 0, self.past_space(start + 1)
         while self.text[at] != "]":
@@ -111,7 +111,7 @@ class _Seeker:
         return self.past_space(at + 1) if self.text[at] == "," else at
 
 
-class _Reader:
+class _JsonPlaceReader:
     def __init__(self, text: str, one_line: bool) -> None:
         self.lines = Lines(text, one_line)
         self.tokens: Iterator[re.Match[str]] = _TOKEN.finditer(text)

@@ -9,7 +9,7 @@ from evalcase.model.finding import At, KeyPath
 from evalcase.model.problem import Span
 from evalcase.model.quick_tuple import NamedTuple
 
-Wanted: TypeAlias = "dict[str | int, Wanted]"
+WantedPaths: TypeAlias = "dict[str | int, WantedPaths]"
 """The paths to look up, as a tree. An empty one wants nothing below."""
 
 
@@ -88,12 +88,12 @@ def merge(sources: Iterable[Node]) -> dict[str | int, tuple[Span, Node, Span | N
     return merged
 
 
-KEY_ONLY: Wanted = {}
+KEY_ONLY: WantedPaths = {}
 """Stands in a tree of wanted paths for a value whose key is all that is wanted."""
 
 
-def wanted_tree(places: Iterable[tuple[KeyPath, At]]) -> Wanted:
-    root: Wanted = {}
+def wanted_tree(places: Iterable[tuple[KeyPath, At]]) -> WantedPaths:
+    root: WantedPaths = {}
     for path, at in places:
         node = root
         for step in path[:-1]:
@@ -105,7 +105,7 @@ def wanted_tree(places: Iterable[tuple[KeyPath, At]]) -> Wanted:
     return root
 
 
-def _below(node: Wanted, step: str | int) -> Wanted:
+def _below(node: WantedPaths, step: str | int) -> WantedPaths:
     child = node.get(step, KEY_ONLY)
     if child is KEY_ONLY:
         child = node[step] = {}

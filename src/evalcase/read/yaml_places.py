@@ -22,7 +22,7 @@ from yaml.events import (
 
 from evalcase.model.problem import Span
 from evalcase.read.lines import split_lines
-from evalcase.read.places import KEY_ONLY, Alias, Branch, Leaf, Node, Wanted, merge
+from evalcase.read.places import KEY_ONLY, Alias, Branch, Leaf, Node, WantedPaths, merge
 from evalcase.read.yaml_source import prepare_source
 
 _NODES = frozenset({Branch, Leaf, Alias})
@@ -34,15 +34,15 @@ class _NeedsAnchorsError(Exception):
     """A wanted path leads through an alias or a merge, or past a key that is no plain text."""
 
 
-def yaml_places(source: str | bytes, wanted: Wanted | None) -> Node:
+def yaml_places(source: str | bytes, wanted: WantedPaths | None) -> Node:
     """The places of the wanted paths of a text that parse_yaml has read; None wants all."""
     try:
-        return _Reader(source).read_document(wanted)
+        return _YamlPlaceReader(source).read_document(wanted)
     except _NeedsAnchorsError:
-        return _Reader(source).read_document(None)
+        return _YamlPlaceReader(source).read_document(None)
 
 
-class _Reader:
+class _YamlPlaceReader:
     def __init__(self, source: str | bytes) -> None:
         prepared = prepare_source(source)
         self.data = prepared.data
@@ -54,13 +54,13 @@ class _Reader:
     def text(self) -> str:
         return self.data.decode()
 
-    def read_document(self, wanted: Wanted | None) -> Node:
+    def read_document(self, wanted: WantedPaths | None) -> Node:
         self.next_event()
         if type(self.next_event()) is StreamEndEvent:
             return Leaf(Span(1, 1, 1, 1))
         return self.read(self.next_event(), wanted)
 
-    def read(self, event: Any, wanted: Wanted | None) -> Node:
+    def read(self, event: Any, wanted: WantedPaths | None) -> Node:
         """The node that starts with `event`. Recursion is safe: parse_yaml bounds the depth."""
         kind = type(event)
         if kind is AliasEvent:
@@ -77,14 +77,14 @@ class _Reader:
             self.anchors[event.anchor] = (node, event.value if kind is ScalarEvent else None)
         return node
 
-    def read_alias(self, event: Any, wanted: Wanted | None) -> Node:
+    def read_alias(self, event: Any, wanted: WantedPaths | None) -> Node:
         if wanted is None:
             return Alias(self.span(event), self.anchors[event.anchor][0])
         if wanted:
             raise _NeedsAnchorsError
         return Leaf(self.span(event))
 
-    def read_mapping(self, start: Any, wanted: Wanted | None) -> Branch:
+    def read_mapping(self, start: Any, wanted: WantedPaths | None) -> Branch:
         if wanted is not None:
             return self.read_wanted(start, wanted)
         children: dict[str | int, tuple[Span, Node]] = {}
@@ -100,7 +100,7 @@ class _Reader:
         last = key_event if _has_text(key_event) else last
         return Branch(self.collection_span(start, last), children, merge(sources))
 
-    def read_wanted(self, start: Any, wanted: Wanted) -> Branch:
+    def read_wanted(self, start: Any, wanted: WantedPaths) -> Branch:
         """Read a mapping of which only some keys are wanted."""
         next_event, skip = self.next_event, self.skip
         children: dict[str | int, tuple[Span, Node]] = {}
@@ -125,7 +125,7 @@ class _Reader:
         last = key_event if _has_text(key_event) else last
         return Branch(self.collection_span(start, last), children)
 
-    def read_list(self, start: Any, wanted: Wanted | None) -> Branch:
+    def read_list(self, start: Any, wanted: WantedPaths | None) -> Branch:
         next_event = self.next_event
         children: dict[str | int, tuple[Span, Node]] = {}
         index, last = 0, start

@@ -15,7 +15,7 @@ from evalcase.system.disk import Disk, write_all
 from evalcase.text.journal_row import decode_row
 
 Done = Callable[[], None]
-Entry = tuple[bytes, Done]
+PendingRow = tuple[bytes, Done]
 
 GROUP = 4 * 1024 * 1024
 """Bytes after which a group is written, even if more lines wait."""
@@ -58,7 +58,7 @@ class Committer:
         """Whether the thread has come to its end, and not been ended by an exception."""
         self.is_over = False
         """Whether it has ended, one way or the other: what is queued now is written by nobody."""
-        self.queue: SimpleQueue[Entry | None] = SimpleQueue()
+        self.queue: SimpleQueue[PendingRow | None] = SimpleQueue()
         """None is the last entry."""
         self._path, self._fd, self._disk = old.path, fd, disk
         self._deliver, self._on_failure = deliver, on_failure
@@ -77,9 +77,9 @@ class Committer:
         finally:
             self.is_over = True
 
-    def _take(self) -> tuple[list[Entry], bool]:
+    def _take(self) -> tuple[list[PendingRow], bool]:
         """All that waits, at least one entry; and whether more may come."""
-        group: list[Entry] = []
+        group: list[PendingRow] = []
         size = 0
         while size < GROUP and (not group or not self.queue.empty()):
             entry = self.queue.get()
@@ -89,7 +89,7 @@ class Committer:
             size += len(entry[0])
         return group, True
 
-    def _commit(self, group: list[Entry]) -> None:
+    def _commit(self, group: list[PendingRow]) -> None:
         data = b"".join([line for line, _ in group])
         try:
             write_all(self._disk, self._fd, data)

@@ -31,7 +31,7 @@ class ListedRun:
     """Which of its gradings is listed; None for the newest."""
 
 
-class Found(NamedTuple):
+class FoundRun(NamedTuple):
     run: Run
     grading: int | None
     """The grading that was asked for; None for the newest."""
@@ -72,7 +72,7 @@ def _has_errored(run: Run) -> bool:
     return bool(read_totals(run.journal).trials.errored if errored is None else errored)
 
 
-def find_run(name: str, runs_dir: str) -> Found:
+def find_run(name: str, runs_dir: str) -> FoundRun:
     """The run of a name: its id, a part of it that no other has, its folder, `latest`, `previous`;
     each may be followed by `@` and the number of a grading.
 
@@ -80,12 +80,12 @@ def find_run(name: str, runs_dir: str) -> Found:
     """
     whole = _find_path(name, runs_dir)
     if whole is not None:
-        return Found(read_run(whole), None)
+        return FoundRun(read_run(whole), None)
     before, at, number = name.rpartition("@")
     if at and number.isascii() and number.isdigit() and len(number) < 10:
         path = _find_path(before, runs_dir)
         if path is not None:
-            return Found(read_run(path), int(number))
+            return FoundRun(read_run(path), int(number))
         name = before
     raise ConfigError(_unknown(name, runs_dir))
 

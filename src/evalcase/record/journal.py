@@ -15,7 +15,7 @@ from evalcase.errors import RecordError
 from evalcase.record.commit import Committer, Done, JournalFailure
 from evalcase.record.lines import JournalLines
 from evalcase.record.lock import lock, unlock
-from evalcase.record.scrub import Written, write_row
+from evalcase.record.scrub import WrittenRow, write_row
 from evalcase.system.disk import Disk, LocalDisk, sync_folder
 from evalcase.system.files import BINARY, NO_LINK
 from evalcase.text.secrets import Scrubber
@@ -44,7 +44,7 @@ class Journal:
 
     def append(
         self, row: dict[str, Any], done: Done, before: dict[str, Any] | None = None
-    ) -> Written:
+    ) -> WrittenRow:
         """Queue a row, and say what is written. Once it is on disk `done` is called, from the
         journal's thread. A row `before` it is written together with it, or not at all.
 
@@ -54,7 +54,7 @@ class Journal:
         known = self._scrubber.look()
         written = write_row(row, known)
         if before is not None:
-            written = Written(write_row(before, known).line + written.line, written.row)
+            written = WrittenRow(write_row(before, known).line + written.line, written.row)
         failure = self._committer.failure
         if failure is not None:
             raise RecordError(str(failure))

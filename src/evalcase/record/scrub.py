@@ -12,9 +12,9 @@ from typing import Any
 
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.journal_row import dump_row, encode_line
-from evalcase.text.secret_search import Known
+from evalcase.text.secret_search import KnownSecrets
 
-Part = Callable[[Any, Known], Any]
+ScrubPart = Callable[[Any, KnownSecrets], Any]
 
 MARK = "scrubbed"
 
@@ -24,7 +24,7 @@ _OF_GRADE = ("reason", "details")
 _OF_FAILURE = ("message", "details")
 
 
-class Written(NamedTuple):
+class WrittenRow(NamedTuple):
     """A row as it is written."""
 
     line: bytes
@@ -32,21 +32,21 @@ class Written(NamedTuple):
     """Without secrets: itself where there are none in it."""
 
 
-def write_row(row: dict[str, Any], known: Known) -> Written:
+def write_row(row: dict[str, Any], known: KnownSecrets) -> WrittenRow:
     """The line of a row, without secrets; ValueError if the row can't be kept as JSON."""
     text = dump_row(row)
     if known.values and _may_hold_secrets(row, text, known):
         row = scrub_row(row, known)
         text = dump_row(row)
-    return Written(encode_line(text), row)
+    return WrittenRow(encode_line(text), row)
 
 
-def _may_hold_secrets(row: dict[str, Any], text: str, known: Known) -> bool:
+def _may_hold_secrets(row: dict[str, Any], text: str, known: KnownSecrets) -> bool:
     """Whether a row has to be looked through, seen from its JSON. Hardly any has."""
     return known.finds(text) or (bool(known.pieces) and _has_pieces(row, known))
 
 
-def scrub_row(row: dict[str, Any], known: Known) -> dict[str, Any]:
+def scrub_row(row: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
     """The row itself if it has no secrets in it, or else a copy without them."""
     parts = _PARTS.get(row["type"], {})
     clean = {name: scrub(row[name], known) for name, scrub in parts.items() if name in row}
@@ -55,7 +55,7 @@ def scrub_row(row: dict[str, Any], known: Known) -> dict[str, Any]:
     return {**row, **clean, **({MARK: True} if row["type"] == "case" else {})}
 
 
-def _has_pieces(row: dict[str, Any], known: Known) -> bool:
+def _has_pieces(row: dict[str, Any], known: KnownSecrets) -> bool:
     """Whether what tells of an answer, or of a failure, has cut a secret; or an answer that was cut
     itself. Most rows have a reason, and nothing else of it."""
     for grade in row.get("grades", ()):
@@ -67,7 +67,7 @@ def _has_pieces(row: dict[str, Any], known: Known) -> bool:
     return any(_holds(value, known) for value in told)
 
 
-def _holds(value: Any, known: Known) -> bool:  # noqa: ANN401 - JSON of any shape
+def _holds(value: Any, known: KnownSecrets) -> bool:  # noqa: ANN401 - JSON of any shape
     if isinstance(value, str):
         return known.has_piece(value)
     if isinstance(value, dict):
@@ -75,14 +75,14 @@ def _holds(value: Any, known: Known) -> bool:  # noqa: ANN401 - JSON of any shap
     return isinstance(value, list) and any(_holds(item, known) for item in value)
 
 
-def _scrub_answer(answer: dict[str, Any], known: Known) -> dict[str, Any]:
+def _scrub_answer(answer: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
     scrub = known.told if answer.get("truncated") else known.data
     clean = {name: _typed(value, known) for name, value in answer.items()}
     clean["messages"] = scrub(answer["messages"])
     return answer if clean == answer else {**clean, MARK: True}
 
 
-def _typed(value: Any, known: Known) -> Any:  # noqa: ANN401 - fields of any type
+def _typed(value: Any, known: KnownSecrets) -> Any:  # noqa: ANN401 - fields of any type
     """Values whose types the record holds them to: a number that is a secret is not known."""
     if isinstance(value, dict):
         return {name: _typed(item, known) for name, item in value.items()}
@@ -90,36 +90,36 @@ def _typed(value: Any, known: Known) -> Any:  # noqa: ANN401 - fields of any typ
     return None if isinstance(clean, str) and not isinstance(value, str) else clean
 
 
-def _scrub_case(data: dict[str, Any], known: Known) -> dict[str, Any]:
+def _scrub_case(data: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
     clean = {name: known.data(data[name]) for name in _OF_CASE if name in data}
     if "graders" in data:
         clean["graders"] = [_scrub_grader(grader, known) for grader in data["graders"]]
     return {**data, **clean}
 
 
-def _scrub_grader(grader: dict[str, Any], known: Known) -> dict[str, Any]:
+def _scrub_grader(grader: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
     clean = {name: known.data(value) for name, value in grader.items() if name not in _NAMES}
     return {**grader, **clean}
 
 
-def _scrub_grade(grade: dict[str, Any], known: Known) -> dict[str, Any]:
+def _scrub_grade(grade: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
     clean = {name: known.told(grade[name]) for name in _OF_GRADE if name in grade}
     if "failure" in grade:
         clean["failure"] = _scrub_failure(grade["failure"], known)
     return {**grade, **clean}
 
 
-def _scrub_failure(failure: dict[str, Any], known: Known) -> dict[str, Any]:
+def _scrub_failure(failure: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
     clean = {name: known.told(failure[name]) for name in _OF_FAILURE if name in failure}
     return {**failure, **clean}
 
 
-def _each(part: Part) -> Part:
+def _each(part: ScrubPart) -> ScrubPart:
     return lambda items, known: [part(item, known) for item in items]
 
 
-_GRADED: dict[str, Part] = {"grades": _each(_scrub_grade)}
-_PARTS: dict[str, dict[str, Part]] = {
+_GRADED: dict[str, ScrubPart] = {"grades": _each(_scrub_grade)}
+_PARTS: dict[str, dict[str, ScrubPart]] = {
     "case": {"data": _scrub_case},
     "result": {
         **_GRADED,

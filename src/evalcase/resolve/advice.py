@@ -23,7 +23,7 @@ _OF_CALLS = frozenset({"tool", "input", "id", "type", "function"})
 _IN_CODE = "a grader of your own that reads what is expected may compare more"
 
 
-class Written(NamedTuple):
+class WrittenExpected(NamedTuple):
     """An expected output as it stands in the file, and where."""
 
     value: Any
@@ -38,7 +38,9 @@ class Written(NamedTuple):
         return self.path + below[1:]  # its content alone
 
 
-def advise(data: dict[str, Any], path: KeyPath, written: Written, findings: Findings) -> None:
+def advise(
+    data: dict[str, Any], path: KeyPath, written: WrittenExpected, findings: Findings
+) -> None:
     """Look over a case that has no errors; `written` is its expected output."""
     if "criteria" in data or "rubrics" in data:
         return
@@ -209,7 +211,7 @@ def _compared(
 
 
 def _advise_comparison(
-    expected: Sequence[Mapping[str, Any]], written: Written, has_code: bool, skipped: bool,
+    expected: Sequence[Mapping[str, Any]], written: WrittenExpected, has_code: bool, skipped: bool,
     findings: Findings,
 ) -> None:  # fmt: skip
     """Say what the built-in comparison makes of an expected output, if that may surprise; with

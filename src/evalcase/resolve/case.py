@@ -8,7 +8,7 @@ from evalcase.model.case import Case
 from evalcase.model.finding import NO_DOUBTS, QUOTE_IT, KeyPath
 from evalcase.model.json_value import kind
 from evalcase.resolve.advice import (
-    Written,
+    WrittenExpected,
     advise,
     advise_comparing,
     check_judges,
@@ -20,7 +20,7 @@ from evalcase.resolve.fields import CASE_FIELDS, CASE_ORDER
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.messages import read_expected_output, read_input
-from evalcase.resolve.names import CASE, NOWHERE_ELSE, Vocabulary, settle
+from evalcase.resolve.names import CASE, NOWHERE_ELSE, Vocabulary, settle_names
 from evalcase.resolve.suite_fields import NOTHING_SHARED, Shared
 from evalcase.resolve.values import READERS
 
@@ -48,7 +48,7 @@ def resolve_case(
     values, where = raw, NOWHERE_ELSE
     has_more = len(raw) != 3 or "input" not in raw or "expected_output" not in raw or id is None
     if has_more and not raw.keys() <= _FIELDS:
-        values, where = settle(raw, path, vocabulary, findings)
+        values, where = settle_names(raw, path, vocabulary, findings)
     input_at = path + where.get("input", _INPUT) if where else path + _INPUT
     expected_at = path + where.get("expected_output", _EXPECTED) if where else path + _EXPECTED
 
@@ -90,7 +90,7 @@ def resolve_case(
     )
     if not is_plain:
         # Text and data are compared as they stand: there is nothing to be said of them.
-        advise(data, path, Written(as_written, expected_at), findings)
+        advise(data, path, WrittenExpected(as_written, expected_at), findings)
     case = Case(data)
     graders = data.get("graders")
     if graders and "skip" not in data:

@@ -86,14 +86,14 @@ def is_of(foreign: Foreign, case: Any) -> bool:
     )
 
 
-class _Kind(NamedTuple):
+class _ForeignKind(NamedTuple):
     tool: str
     key: str
     fits: Callable[[dict[str, Any]], bool]
     hint: str
 
 
-def _foreign(kind: _Kind, path: KeyPath) -> Foreign:
+def _foreign(kind: _ForeignKind, path: KeyPath) -> Foreign:
     return Foreign(kind.tool, path, kind.hint)
 
 
@@ -138,26 +138,26 @@ _WORKSPACE = (
     "a case has `input`, `expected_output` and `graders` here, too; where an agent works is the "
     "business of its target"
 )
-_PROMPTFOO = _Kind(
+_PROMPTFOO = _ForeignKind(
     "promptfoo", "assert", _has_no_input,
     "a case has `input` and `expected_output` here, and `graders` in place of `assert`",
 )  # fmt: skip
-_INSPECT = _Kind(
+_INSPECT = _ForeignKind(
     "Inspect", "target", _has_target_alone,
     "its `target` is called `expected_output` here: `target` names what is asked",
 )  # fmt: skip
 _KINDS = (
-    _Kind("AgentV", "vars", _has_variables_of_agentv,
+    _ForeignKind("AgentV", "vars", _has_variables_of_agentv,
           "`input` and `expected_output` are fields of a case here, and not `vars`"),
     _PROMPTFOO._replace(key="vars"),
     _PROMPTFOO,
-    _Kind("pydantic-evals", "inputs", _has_no_input,
+    _ForeignKind("pydantic-evals", "inputs", _has_no_input,
           "`inputs` is called `input` here, `name` is `id`, and `evaluators` are `graders`"),
-    _Kind("fine-tuning", "messages", _has_chat,
+    _ForeignKind("fine-tuning", "messages", _has_chat,
           "a case has the messages up to the answer as `input`, and the answer as "
           "`expected_output`"),
-    _Kind("fine-tuning", "completion", _has_no_input,
+    _ForeignKind("fine-tuning", "completion", _has_no_input,
           "`prompt` is called `input` here, and `completion` is `expected_output`"),
-    _Kind("OpenAI evals", "ideal", _has_ideal, "`ideal` is called `expected_output` here"),
+    _ForeignKind("OpenAI evals", "ideal", _has_ideal, "`ideal` is called `expected_output` here"),
     _INSPECT,
 )  # fmt: skip

@@ -48,7 +48,7 @@ class _Written(NamedTuple):
         return (*self.path, *self.name_at), "key" if at_key else "value"
 
 
-def read_graders(value: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
+def read_grader_list(value: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
     """Each grader as `{type: name, …}`; an argument is the option that it gives."""
     if type(value) is not list:
         findings.add("wrong-type", path, f"`{path[-1]}` is a list, not {kind(value)}", SPELLINGS)
@@ -182,7 +182,7 @@ def _with_inner(written: _Written, declared: DeclaredGrader, findings: Findings)
     for name in declared.lists:
         if type(options.get(name)) is list and options[name]:
             path = _place((name,), written)
-            inner = read_graders(options[name], path, findings)
+            inner = read_grader_list(options[name], path, findings)
             # What is left of a list with mistakes is never used, but it is not an empty one.
             options[name] = inner or options[name]
     return written._replace(options=options)

@@ -51,7 +51,9 @@ NOWHERE_ELSE: dict[str, KeyPath] = {}
 """Every field is written under its own name."""
 
 
-def settle(raw: dict[str, Any], base: KeyPath, vocabulary: Vocabulary, findings: Findings) -> Named:
+def settle_names(
+    raw: dict[str, Any], base: KeyPath, vocabulary: Vocabulary, findings: Findings
+) -> Named:
     """Find out which primary field each name stands for."""
     fields, aliases = vocabulary.fields, vocabulary.aliases
     named = Named({}, {})

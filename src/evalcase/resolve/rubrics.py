@@ -10,7 +10,7 @@ from evalcase.model.levels import Levels
 from evalcase.resolve.findings import Findings
 
 
-def read_rubrics(value: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
+def read_rubric_list(value: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
     """Each rubric as `{text, id?, weight?, required?, levels?}`."""
     if type(value) is not list:
         message = f"`rubrics` is a list, not {kind(value)}"

@@ -12,8 +12,8 @@ from evalcase.resolve.case import resolve_case
 from evalcase.resolve.fields import CASE_CONTAINERS, CASE_FIELDS, SUITE_FIELDS
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
-from evalcase.resolve.names import LONE_CASE, SUITE, settle
-from evalcase.resolve.suite_fields import NOTHING_SHARED, About, read_suite_fields
+from evalcase.resolve.names import LONE_CASE, SUITE, settle_names
+from evalcase.resolve.suite_fields import NOTHING_SHARED, SuiteFields, read_suite_fields
 
 _ONLY_IN_CASES = (frozenset(CASE_FIELDS) | {"expected_messages"}) - frozenset(SUITE_FIELDS)
 
@@ -26,7 +26,7 @@ class Resolved(NamedTuple):
 
 
 class _Shape(NamedTuple):
-    about: About
+    about: SuiteFields
     raw_cases: list[Any]
     path: KeyPath
     lone: bool = False
@@ -55,23 +55,23 @@ def resolve_suite(value: JSON, name: str, findings: Findings, consume: bool = Fa
     return Resolved(shape.about.fields, cases)
 
 
-def resolve_sidecar(value: JSON, name: str, findings: Findings) -> About:
+def resolve_sidecar(value: JSON, name: str, findings: Findings) -> SuiteFields:
     """The suite fields that stand in a file beside a JSONL file."""
     if value is None:
-        return About({"name": name}, NOTHING_SHARED)
+        return SuiteFields({"name": name}, NOTHING_SHARED)
     if type(value) is not dict:
         findings.add("wrong-type", (), f"this file holds suite fields, not {kind(value)}")
-        return About({"name": name}, NOTHING_SHARED)
+        return SuiteFields({"name": name}, NOTHING_SHARED)
     for container in CASE_CONTAINERS:
         if container in value:
             message = f"`{container}` can't stand here: the cases are in the .jsonl file"
             findings.add("conflicting-fields", (container,), message, at="key")
     raw = {key: item for key, item in value.items() if key not in CASE_CONTAINERS}
-    return read_suite_fields(settle(raw, (), SUITE, findings), name, (), findings)
+    return read_suite_fields(settle_names(raw, (), SUITE, findings), name, (), findings)
 
 
 def _shape(value: JSON, name: str, findings: Findings) -> _Shape | None:
-    nothing = About({"name": name}, NOTHING_SHARED)
+    nothing = SuiteFields({"name": name}, NOTHING_SHARED)
     if type(value) is list:
         if not value:
             findings.add("no-cases", (), "the list of cases is empty")
@@ -93,7 +93,7 @@ def _looks_like_case(value: dict[str, Any]) -> bool:
 
 
 def _suite_shape(value: dict[str, Any], name: str, findings: Findings) -> _Shape | None:
-    named = settle(value, (), SUITE, findings)
+    named = settle_names(value, (), SUITE, findings)
     about = read_suite_fields(named, name, (), findings)
     cases = named.values.get("cases")
     path = named.path((), "cases")

@@ -43,14 +43,16 @@ class Shared(NamedTuple):
 NOTHING_SHARED = Shared([], [], [], {})
 
 
-class About(NamedTuple):
+class SuiteFields(NamedTuple):
     """A suite's own fields in canonical form, and what it hands to its cases."""
 
     fields: dict[str, Any]
     shared: Shared
 
 
-def read_suite_fields(named: Named, default_name: str, path: KeyPath, findings: Findings) -> About:
+def read_suite_fields(
+    named: Named, default_name: str, path: KeyPath, findings: Findings
+) -> SuiteFields:
     values = named.values
     name = default_name
     if "name" in values:
@@ -73,5 +75,5 @@ def read_suite_fields(named: Named, default_name: str, path: KeyPath, findings: 
     fields |= {field: found.pop(field) for field in ("description", "metadata") if field in found}
     graders, tags = found.pop("graders", []), found.pop("tags", [])
     if not (messages or graders or tags or found):
-        return About(fields, NOTHING_SHARED)
-    return About(fields, Shared(messages or [], graders, tags, found))
+        return SuiteFields(fields, NOTHING_SHARED)
+    return SuiteFields(fields, Shared(messages or [], graders, tags, found))

@@ -215,15 +215,15 @@ def _read_times(value: Any, path: KeyPath, findings: Findings) -> int | None:
 
 def read_graders(value: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
     # Most suites name none, and need not wait for what it takes to read them.
-    from evalcase.resolve.graders import read_graders as read
+    from evalcase.resolve.graders import read_grader_list
 
-    return read(value, path, findings)
+    return read_grader_list(value, path, findings)
 
 
 def read_rubrics(value: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
-    from evalcase.resolve.rubrics import read_rubrics as read
+    from evalcase.resolve.rubrics import read_rubric_list
 
-    return read(value, path, findings)
+    return read_rubric_list(value, path, findings)
 
 
 READERS: dict[str, tuple[str, Reader]] = {

@@ -18,7 +18,7 @@ from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Number
 
-Pair = tuple[str, Case]
+SuiteCase = tuple[str, Case]
 """The path of a suite, and one of its cases."""
 
 _END = 1 << 64
@@ -64,33 +64,33 @@ class Selection:
 _ALL = Selection()
 
 
-class Part(NamedTuple):
+class ShardRange(NamedTuple):
     """What a shard has of all cases: those whose number lies from `low` up to `end`."""
 
     low: int
     end: int
 
 
-def deal(numbers: array[int], shard: Shard) -> Part:
+def deal(numbers: array[int], shard: Shard) -> ShardRange:
     """Deal cases by their numbers: in their order, to shards that differ by one at most."""
     dealt = array("Q", sorted(numbers))
     low, end = (len(dealt) * each // shard.of for each in (shard.number - 1, shard.number))
-    return Part(dealt[low] if low else 0, dealt[end] if end < len(dealt) else _END)
+    return ShardRange(dealt[low] if low else 0, dealt[end] if end < len(dealt) else _END)
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Chooser:
     """A selection, and what it takes to make it among the suites of a project."""
 
     selection: Selection
     place_of: Callable[[str], str]
     """Where a suite lies in its project."""
-    part: Part | None = None
+    part: ShardRange | None = None
     """What the shard has; None where there is no shard."""
     only: frozenset[tuple[str, str]] | None = None
     """The places and ids of the cases among which the selection is made; None for all."""
 
-    def choose(self, cases: Iterable[Pair]) -> Iterator[Pair]:
+    def choose(self, cases: Iterable[SuiteCase]) -> Iterator[SuiteCase]:
         """The chosen ones, as a stream where that is possible."""
         selection = self.selection
         if selection == _ALL:
@@ -107,7 +107,7 @@ class Choice:
                 return
             yield pair
 
-    def filter(self, cases: Iterable[Pair]) -> Iterator[Pair]:
+    def filter(self, cases: Iterable[SuiteCase]) -> Iterator[SuiteCase]:
         """Those that have the names and tags that are asked for: shards are dealt from these."""
         return (pair for pair in cases if self._wants(*pair))
 
@@ -131,7 +131,7 @@ class Choice:
             self.names(suite, case, pair) for pair in selection.pairs
         )
 
-    def _sample(self, cases: Iterable[Pair], size: int) -> Iterator[Pair]:
+    def _sample(self, cases: Iterable[SuiteCase], size: int) -> Iterator[SuiteCase]:
         """A random part that depends on the seed and the ids only, in the order of the file."""
         seed = str(self.selection.seed)
         ranked = (
@@ -142,11 +142,11 @@ class Choice:
         return (pair for _, _, pair in sorted(drawn, key=lambda each: each[1]))
 
 
-def make_choice(selection: Selection, place_of: Callable[[str], str]) -> Choice:
+def make_choice(selection: Selection, place_of: Callable[[str], str]) -> Chooser:
     """The choice that a selection is, before shards are dealt."""
     failed_of = selection.failed_of
     only = frozenset(failed_of.cases) if failed_of is not None else None
-    return Choice(selection, place_of, only=only)
+    return Chooser(selection, place_of, only=only)
 
 
 def shard_number(place: str, id: str) -> int:

@@ -8,7 +8,7 @@ from itertools import islice
 
 from evalcase.model.case import Case
 from evalcase.model.nearest import nearest
-from evalcase.run.selection import Choice, Pair
+from evalcase.run.selection import Chooser, SuiteCase
 
 _MOST_KNOWN = 10_000
 """Names among which the nearest is looked for."""
@@ -17,7 +17,7 @@ _MOST_KNOWN = 10_000
 class Unmatched:
     """Watches cases go by, and strikes out what each of them matches."""
 
-    def __init__(self, choice: Choice) -> None:
+    def __init__(self, choice: Chooser) -> None:
         self._choice = choice
         self._globs = list(dict.fromkeys(choice.selection.globs))
         self._pairs = list(dict.fromkeys(choice.selection.pairs))
@@ -25,7 +25,7 @@ class Unmatched:
         self.failed = set(choice.only or ())
         """Of the cases that did not pass in another run: those that have not come by."""
 
-    def watch(self, cases: Iterable[Pair]) -> Iterator[Pair]:
+    def watch(self, cases: Iterable[SuiteCase]) -> Iterator[SuiteCase]:
         """The same cases, looked at on their way."""
         for suite, case in cases:
             if self._globs or self._pairs or self._tags:
@@ -42,7 +42,7 @@ class Unmatched:
         if self._tags:
             self._tags = [tag for tag in self._tags if tag not in case.tags]
 
-    def describe(self, cases: Iterable[Pair]) -> str | None:
+    def describe(self, cases: Iterable[SuiteCase]) -> str | None:
         """What matched nothing, in words; None if everything did. `cases` are looked at anew."""
         if not (self._globs or self._pairs or self._tags):
             return None

@@ -32,7 +32,7 @@ from evalcase.resolve.case import resolve_case
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.suite import resolve_sidecar
-from evalcase.resolve.suite_fields import NOTHING_SHARED, About
+from evalcase.resolve.suite_fields import NOTHING_SHARED, SuiteFields
 from evalcase.suites.held_files import HeldFiles
 from evalcase.suites.old_sidecar import object_to_old_sidecar
 from evalcase.system.attachments import Attachments, attachments_in
@@ -55,7 +55,7 @@ def stream_cases(path: str, known: Known | None = None) -> Iterator[Case | Probl
 class Sidecar(NamedTuple):
     """The suite fields beside a JSONL file, and what is wrong with them."""
 
-    about: About
+    about: SuiteFields
     problems: list[Problem]
 
 
@@ -173,7 +173,7 @@ def open_stream(path: str, file: IO[bytes], known: Known) -> CaseStream:
 
 def _read_sidecar(path: str, known: Known) -> Sidecar:
     name = suite_name(path)
-    nothing = About({"name": name}, NOTHING_SHARED)
+    nothing = SuiteFields({"name": name}, NOTHING_SHARED)
     names = [] if path in (STDIN, TEXT) else sidecars(path)
     if not names:
         old = None if path in (STDIN, TEXT) else object_to_old_sidecar(path)

@@ -17,7 +17,7 @@ from evalcase.plugins.known import Installed
 from evalcase.project.config import Config
 from evalcase.project.options import RunOptions
 from evalcase.run.plan import times_of
-from evalcase.run.selection import Choice, Shard, deal
+from evalcase.run.selection import Chooser, Shard, deal
 from evalcase.run.unmatched import Unmatched
 from evalcase.suites.collection import SomeSuites
 from evalcase.suites.refusal import SuiteNeeds
@@ -36,7 +36,7 @@ class Survey(NamedTuple):
     """How many cases there are of each target."""
     needs: dict[str, SuiteNeeds]
     """What each suite mentions that has to be there, by its path."""
-    choice: Choice
+    choice: Chooser
     """Which cases are run, the shard dealt."""
     judged: set[tuple[str | None, str]]
     """Who is asked about the answers of whom, None for the judge of the configuration."""
@@ -51,7 +51,7 @@ def survey_cases(
     options: RunOptions,
     config: Config,
     graders: Graders,
-    choice: Choice,
+    choice: Chooser,
     warn: Callable[[str], None],
 ) -> Survey:
     """Go through every case, and note what it needs. Nothing is made, or imported."""
@@ -86,7 +86,7 @@ def survey_cases(
     return found._replace(errors=errors, fault=fault)
 
 
-def _deal(choice: Choice, cases: Iterable[tuple[str, Case]], shard: Shard) -> Choice:
+def _deal(choice: Chooser, cases: Iterable[tuple[str, Case]], shard: Shard) -> Chooser:
     """The choice with its part of all cases. What is held of each is a number."""
     numbers = array("Q", (choice.number(*pair) for pair in choice.filter(cases)))
     # Where there is nothing to deal, that is for the filters to tell.

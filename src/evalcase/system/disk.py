@@ -61,16 +61,19 @@ def write_all(disk: Disk, fd: int, data: bytes) -> None:
 
 def write_atomically(
     path: str, data: bytes, disk: Disk | None = None, *,
-    before: bytes | None = None, durable: bool = True,
+    before: bytes | None = None, durable: bool = True, replace: bool = True,
 ) -> None:  # fmt: skip
     """Put a file in place whole: at any moment there is what was there before, or all of it.
 
     A link is followed, and a file that is replaced keeps its mode and owner. With `before`, that
     must be what it still holds. Where it can be made again, it need not be `durable`: then a power
-    cut may take it. OSError says why it can't be written.
+    cut may take it. Unless it may `replace` a file, FileExistsError says that there is one, even
+    if that came a moment ago. OSError says why it can't be written.
     """
     disk = disk or LocalDisk()
     path = os.path.realpath(path)
+    if not replace and os.path.lexists(path):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
     replaced = _replaceable(path)
     draft = os.path.join(os.path.dirname(path), f".evalcase-{os.urandom(6).hex()}")
     fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o666)
@@ -85,13 +88,28 @@ def write_atomically(
             os.close(fd)
         if before is not None and not _still_holds(path, before):
             raise OSError(errno.EBUSY, "it was changed by someone else in the meantime")
-        disk.rename(draft, path)
+        if replace:
+            disk.rename(draft, path)
+        else:
+            _name_newly(disk, draft, path)
     except BaseException:
         with suppress(OSError):
             os.unlink(draft)
         raise
     if durable:
         sync_folder(disk, os.path.dirname(path))
+
+
+def _name_newly(disk: Disk, draft: str, path: str) -> None:
+    """Give a draft its name, which no file may have."""
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        raise
+    except OSError:  # some file systems know no second names
+        disk.rename(draft, path)
+    else:
+        os.unlink(draft)
 
 
 def _replaceable(path: str) -> os.stat_result | None:

@@ -21,7 +21,7 @@ class Timed(Protocol):
         ...
 
 
-class _Group:
+class _TimerGroup:
     """Limits of one length, in the order in which they end."""
 
     __slots__ = ("_loop", "_timed", "_timer")
@@ -65,13 +65,13 @@ class Timer:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._groups: dict[float, _Group] = {}
+        self._groups: dict[float, _TimerGroup] = {}
 
     def add(self, timed: Timed, seconds: float) -> None:
         """Ring once, so many seconds from now."""
         group = self._groups.get(seconds)
         if group is None:
-            group = self._groups[seconds] = _Group(self._loop)
+            group = self._groups[seconds] = _TimerGroup(self._loop)
         timed.when = self._loop.time() + seconds
         group.add(timed)
 

@@ -23,7 +23,7 @@ from evalcase.targets.web.body import BodyTemplate
 from evalcase.targets.web.endpoint import make_endpoint
 from evalcase.targets.web.errors import protocol_error
 from evalcase.targets.web.options import WebOptions
-from evalcase.targets.web.shapes import Address, PathText
+from evalcase.targets.web.shapes import Address, JsonPathText
 from evalcase.text.json_path import JsonPath, MissingError
 from evalcase.text.strict_json import BadJsonError, parse_json
 
@@ -48,14 +48,14 @@ class HttpOptions(WebOptions):
         elsewhere=("data", "payload", "json", "request"),
     )
     answer: JsonPath | None = option(
-        PathText(),
+        JsonPathText(),
         "The path of the answer in the JSON that comes back; without it, the whole body is read.",
         default=None,
         elsewhere=("response", "response_path", "transform", "output_path"),
     )
-    usage: JsonPath | None = option(PathText(), "The path of the tokens.", default=None)
+    usage: JsonPath | None = option(JsonPathText(), "The path of the tokens.", default=None)
     cost_usd: JsonPath | None = option(
-        PathText(), "The path of the cost.", default=None, elsewhere=("cost",)
+        JsonPathText(), "The path of the cost.", default=None, elsewhere=("cost",)
     )
     output: str = option(
         Choice(("auto", "text", "json")), "How a body without a path is read.", default="auto"

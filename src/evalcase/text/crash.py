@@ -9,14 +9,14 @@ from json import dumps
 from typing import Any
 
 from evalcase.errors import EvalcaseError, GraderError, TargetError
-from evalcase.model.failure import Failure, Kind
+from evalcase.model.failure import Failure, FailureKind
 
 _LONGEST_MESSAGE = 2000
 _LARGEST_DETAILS = 200_000
 _TRACEBACK_LINES = 20
 
 
-def failure_of(error: BaseException, kind: Kind = "exception") -> Failure:
+def failure_of(error: BaseException, kind: FailureKind = "exception") -> Failure:
     """What is known of an error. One that a target raised on purpose has a kind of its own, unless
     another than `exception` is asked for; anything that nobody meant to raise has a traceback."""
     from traceback import TracebackException  # slow to import, and most runs need none

@@ -10,10 +10,10 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-Encode = Callable[[Any], str]
+WriteJson = Callable[[Any], str]
 
 
-def compact_encoder(*, sort_keys: bool = False, ascii_only: bool = True) -> Encode:
+def compact_encoder(*, sort_keys: bool = False, ascii_only: bool = True) -> WriteJson:
     """A function from a JSON value to its text. It raises TypeError, ValueError, RecursionError."""
     encoder = json.JSONEncoder(
         sort_keys=sort_keys, ensure_ascii=ascii_only, separators=(",", ":"),

@@ -53,6 +53,17 @@ def call_lines(message: Mapping[str, JSON]) -> Iterator[str]:
             yield as_json(call)
 
 
+def outcome_lines(message: Mapping[str, JSON]) -> Iterator[str]:
+    """The tool calls of a message, each with what it gave where that is known below it."""
+    calls = message.get("tool_calls")
+    listed = calls if isinstance(calls, list) else []
+    for call, line in zip(listed, call_lines(message), strict=True):
+        yield line
+        if isinstance(call, dict) and "output" in call:
+            gave = call["output"]
+            yield f"  gave {gave if isinstance(gave, str) else as_json(gave)}"
+
+
 def call_text(name: str, arguments: JSON) -> str:
     """A call with its arguments, by their names where those are names."""
     return f"{name}({arguments_text(arguments)})"

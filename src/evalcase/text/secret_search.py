@@ -17,7 +17,7 @@ _EDGE = 10_000
 _SHORT, _MOST_PLAIN = 100, 1000
 
 
-class Known:
+class KnownSecrets:
     """What is looked for, by now: each with the name that takes its place."""
 
     def __init__(
@@ -37,12 +37,12 @@ class Known:
         self._plain: set[str] = set()
         """Texts that were looked at, and have no piece in them."""
 
-    def with_value(self, value: str, name: str) -> Known:
+    def with_value(self, value: str, name: str) -> KnownSecrets:
         """The same, and one value more."""
         numbers = list(numbers_of(value))
         forms = [form for form in forms_of(value) if len(form) >= SHORTEST or form == value]
         forms += map(repr, numbers)
-        return Known(
+        return KnownSecrets(
             {**self.values, value: name},
             {**dict.fromkeys(forms, name), **self._names},
             (*self._in_json, *_shortest(map(in_json, forms))),
@@ -181,7 +181,7 @@ class Known:
         return "".join([*parts, text[done:]])
 
 
-NOTHING = Known({}, {}, (), {}, {})
+NOTHING = KnownSecrets({}, {}, (), {}, {})
 """Before any value is known."""
 
 

@@ -15,7 +15,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.late_pattern import late_pattern
 from evalcase.text.secret_forms import is_common
-from evalcase.text.secret_search import NOTHING, Known
+from evalcase.text.secret_search import NOTHING, KnownSecrets
 
 _PROXIES = tuple(f"{scheme}_proxy" for scheme in ("http", "https", "all"))
 _PROXY_NAMES = (*_PROXIES, *map(str.upper, _PROXIES))
@@ -55,7 +55,7 @@ class Scrubber:
         """Take a value that no variable of this process has."""
         self._learn([_Secret(name, value.strip())])
 
-    def look(self) -> Known:
+    def look(self) -> KnownSecrets:
         """All that is known by now. It costs little where nothing has changed."""
         if self._is_changed():
             self._learn_all()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from evalcase.record.lines import read_rows
 from evalcase.text.journal_row import encode_row
+from tests.report.page.opened import open_page
 from tests.run.project import Project, case, cases
 
 
@@ -30,6 +32,34 @@ def test_a_trial_that_errored_in_a_case_that_passed_is_said(forgiving: Project) 
     assert said.startswith("::warning ")
     assert "a trial errored; " in said
     assert "the first time" in said
+
+
+def test_junit_is_in_error_where_a_trial_errored_in_a_case_that_passed(project: Project) -> None:
+    project.suite(case("shaky", "once", repeat={"times": 3, "pass_rate": 0.6}), case("good"))
+    run = ("run", "--quiet", "--concurrency", "1", "--report", "out.xml")
+    for allowed, code, errors, tests in (("0", 3, "1", "3"), ("1", 0, "0", "2")):
+        project.forget_calls()
+        assert project.run(*run, "--max-errors", allowed).code == code
+        root = ET.parse(project.path / "out.xml").getroot()
+        assert (root.get("errors"), root.get("tests")) == (errors, tests)
+        said = "1 trial errored in 1 case that came to another verdict all the same"
+        assert [each.get("message") for each in root.iter("error")] == [said] * int(errors)
+
+
+def test_where_a_grading_comes_from_is_said_in_every_form(project: Project) -> None:
+    project.suite(case("good"))
+    project.run("run", "--quiet")
+    assert "grading" not in project.run("report", "--format", "markdown").out
+    project.run("grade", "latest", "--grader", "length: {max: 1}")
+    told = "2 of 2, by --grader length: {max: 1}"
+    markdown = project.run("report", "--format", "markdown").out
+    assert "> grading 2 of 2, by \\-\\-grader length" in markdown
+    junit = project.run("report", "--format", "junit").out
+    assert f'<property name="grading" value="{told}"/>' in junit
+    assert f"gradings::{told}" in project.run("report", "--format", "github").out
+    project.run("report", "--format", "html", "-o", "page.html")
+    page = open_page((project.path / "page.html").read_bytes())
+    assert page.about["run"]["grading"] == told
 
 
 def test_the_last_lines_say_why_the_exit_code_is_3(project: Project) -> None:

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from evalcase.graders.judging.criterion import number_criteria
 from evalcase.graders.judging.reply import (
-    BadReplyError,
-    Said,
+    BadJudgeReplyError,
+    CriterionReply,
     claims_schema,
     read_claims,
-    read_reply,
+    read_judge_reply,
     schema_for,
 )
 
@@ -35,7 +35,10 @@ TEXT = json.dumps(GOOD)
     ],
 )
 def test_an_object_alone_in_a_fence_or_after_thinking(text: str) -> None:
-    assert read_reply(text, CRITERIA) == {"c1": Said("met", "r"), "c2": Said("1", "s")}
+    assert read_judge_reply(text, CRITERIA) == {
+        "c1": CriterionReply("met", "r"),
+        "c2": CriterionReply("1", "s"),
+    }
 
 
 @pytest.mark.parametrize(
@@ -63,15 +66,15 @@ def test_an_object_alone_in_a_fence_or_after_thinking(text: str) -> None:
     ],
 )
 def test_anything_else_is_refused_without_a_word_of_it(text: str, said: str) -> None:
-    with pytest.raises(BadReplyError, match=said) as caught:
-        read_reply(text, CRITERIA)
+    with pytest.raises(BadJudgeReplyError, match=said) as caught:
+        read_judge_reply(text, CRITERIA)
     assert "pass" not in str(caught.value)
 
 
 @given(st.text())
 def test_no_text_is_a_verdict_by_chance(text: str) -> None:
-    with pytest.raises(BadReplyError):
-        read_reply(text, CRITERIA)
+    with pytest.raises(BadJudgeReplyError):
+        read_judge_reply(text, CRITERIA)
 
 
 def test_the_schema_has_every_key_once_and_nothing_else() -> None:
@@ -92,5 +95,5 @@ def test_claims_are_read_as_strictly() -> None:
     assert claim.verdict == "supported"
     assert read_claims('{"claims": []}') == []
     for bad in ({**good, "verdict": "met"}, {**good, "more": 1}, {"claim": "x"}, "x"):
-        with pytest.raises(BadReplyError):
+        with pytest.raises(BadJudgeReplyError):
             read_claims(json.dumps({"claims": [bad]}))

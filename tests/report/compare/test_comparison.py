@@ -14,7 +14,7 @@ from evalcase.report.compare.comparison import (
     require_target,
 )
 from evalcase.report.compare.gated import find_gated
-from evalcase.report.compare.gates import exit_code, judge, read_gate
+from evalcase.report.compare.gates import gates_exit_code, judge, read_gate
 from evalcase.report.compare.side import Side
 from evalcase.report.files.comparison_object import comparison_object
 from evalcase.report.terminal.comparison import comparison_lines
@@ -215,16 +215,16 @@ def test_gates(base: str, head: str, gate: str, code: int) -> None:
     comparison = compare(side(base), side(head))
     gated = find_gated(comparison, "passed", ()) if comparison.pairs else []
     judged = judge(comparison, gated, [read_gate(gate)])
-    assert exit_code(judged) == code, judged
+    assert gates_exit_code(judged) == code, judged
 
 
 def test_without_a_gate_nothing_fails() -> None:
     comparison = compare(side("PPP"), side("EFF"))
-    assert exit_code(judge(comparison, find_gated(comparison, "passed", ()), [])) == 0
+    assert gates_exit_code(judge(comparison, find_gated(comparison, "passed", ()), [])) == 0
 
 
 def test_of_several_gates_one_is_enough() -> None:
-    assert exit_code(compared("P" * 10, "P" * 9 + "F", "removed", "broken").judged) == 1
+    assert gates_exit_code(compared("P" * 10, "P" * 9 + "F", "removed", "broken").judged) == 1
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def several(label: str, **targets: str) -> Side:
 def judged_code(base: Side, head: Side, *gates: str) -> int:
     comparison = compare(base, head)
     gated = find_gated(comparison, "passed", ())
-    return exit_code(judge(comparison, gated, [read_gate(gate) for gate in gates]))
+    return gates_exit_code(judge(comparison, gated, [read_gate(gate) for gate in gates]))
 
 
 @pytest.mark.parametrize(

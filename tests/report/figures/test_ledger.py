@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from evalcase.model.answer import Answer, Earlier
+from evalcase.model.answer import Answer, Earlier, Usage
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.totals import Counts
-from evalcase.report.figures.figures import Mean
+from evalcase.report.figures.figures import Judging, Mean
 from evalcase.report.statistics.exact import estimate_exact
 from evalcase.report.statistics.units import estimate_units
 from evalcase.report.statistics.wilson import estimate_share
@@ -190,6 +191,14 @@ def test_latency_tokens_and_cost() -> None:
     assert (effort.reported, effort.input_tokens, effort.output_tokens) == (3, 35, 3)
     assert effort.cost_usd == pytest.approx(0.6)
     assert effort.unpriced == 1
+
+
+def test_what_graders_asked_is_added_up_apart() -> None:
+    one = replace(grade("judge", "p"), asked=3, cached=1, asking_s=2.0, cost_usd=0.1)
+    other = replace(grade("judge", "f"), asked=2, asking_s=None, usage=Usage(10, 2))
+    results = [trial("a", "p", grades=(one, grade("x", "p"))), trial("b", "f", grades=(other,))]
+    assert figures(results).judging == Judging(5, 1, 10, 2, 2.0, 0.1)
+    assert figures([trial("a", "p")]).judging is None
 
 
 def test_an_answer_from_before_took_what_it_took_then() -> None:

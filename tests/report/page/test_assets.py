@@ -14,6 +14,7 @@ from evalcase.report.page.assets import (
     SERVED_SCRIPTS,
     build_shell,
     read_script,
+    read_style,
 )
 
 FOLDER = Path(page.__path__[0])
@@ -21,7 +22,9 @@ FOLDER = Path(page.__path__[0])
 
 def test_script_and_style_are_small() -> None:
     assert len(read_script(SERVED_SCRIPTS).encode()) <= 70_000
-    assert (FOLDER / "page.css").stat().st_size <= 15_000
+    assert len(read_script(RUNS_SCRIPTS).encode()) <= 70_000
+    assert len(read_style(SERVED_SCRIPTS).encode()) <= 15_000
+    assert len(read_style(RUNS_SCRIPTS).encode()) <= 15_000
 
 
 def test_every_file_of_script_is_part_of_the_page() -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from tests.report.page.in_node import run_script
 
 TRY = """
-const h = (tag, attributes, ...children) => children.flat(9).join(' ');
-const svg = (tag, attributes, ...children) => children.flat(9).join(' ');
+const h = (name, ...kids) => kids.flat(9).filter((kid) => kid?.constructor !== Object).join(' ');
+const svg = h;
 const values = JSON.parse(require('fs').readFileSync(0, 'utf8'));
 console.log(JSON.stringify(drawLatency(values.map((seconds) => [seconds, true]))));
 """
@@ -25,3 +29,71 @@ def test_latency_is_drawn_where_anybody_waits() -> None:
 
 def test_latency_of_less_than_a_millisecond_is_no_chart() -> None:
     assert draw_latency(0.000005, 0.000022, None, 0.0009) is None
+
+
+RATES = """
+const data = { about: { run: { figures: { interval: 'wilson', cluster: null } } } };
+const given = JSON.parse(require('fs').readFileSync(0, 'utf8'));
+Object.assign(data.about.run.figures, given.figures);
+const group = { passed: 8, count: 10, shared: false, ...given.group };
+console.log(JSON.stringify(rateGroup(group, given.known)));
+"""
+
+
+def rate_group(
+    figures: dict[str, Any] | None = None, known: Any = None, **group: Any
+) -> list[float | None]:
+    given = {"figures": figures or {}, "group": group, "known": known}
+    found: list[float | None] = run_script(["numbers.js", "charts.js"], RATES, given)
+    return found
+
+
+def test_a_part_has_the_interval_of_the_report_where_it_is_of_the_same_cases() -> None:
+    known = {"n": 10, "passed": 8, "rate": 0.8, "low": 0.3, "high": 0.9}
+    assert rate_group(known=known) == [0.8, 0.3, 0.9]
+    assert rate_group(known=known, passed=7)[1] == pytest.approx(0.397, abs=0.001)
+    bare = {**known, "low": None, "high": None}
+    assert rate_group(known=bare) == [0.8, None, None]
+
+
+@pytest.mark.parametrize(
+    ("figures", "group"),
+    [
+        ({"interval": "sequence"}, {}), ({"interval": "exact"}, {}), ({"cluster": "tags.0"}, {}),
+        ({}, {"shared": True}), ({}, {"count": 1, "passed": 1}),
+    ],
+)  # fmt: skip
+def test_what_is_filtered_has_no_interval_where_none_holds(
+    figures: dict[str, Any], group: dict[str, Any]
+) -> None:
+    assert rate_group(figures, **group)[1:] == [None, None]
+
+
+GROUPS = """
+const cells = { suite: [0, 0, 0, 1], target: [0, 1, 0, 1] };
+const wasTried = () => true;
+const verdictOf = (row) => (row === 3 ? 'failed' : 'passed');
+const names = [['a'], ['a', 'b'], ['b'], ['c']];
+const found = countGroups([0, 1, 2, 3], (row) => names[row]);
+const tell = ({ name, passed, count, shared }) => [name, passed, count, shared];
+console.log(JSON.stringify(found.map(tell)));
+"""
+
+
+def test_cases_that_come_once_for_each_target_are_told_apart() -> None:
+    found = run_script(["numbers.js", "charts.js"], GROUPS, None)
+    assert found == [["c", 0, 1, False], ["a", 2, 2, True], ["b", 2, 2, True]]
+
+
+COUNTS = """
+const h = (name, ...kids) => kids.flat(9).filter((kid) => kid?.constructor !== Object).join(' ');
+const [svg, button, drawWord] = [h, h, (text) => text];
+const count = JSON.parse(require('fs').readFileSync(0, 'utf8'));
+const graders = Array.from({ length: count }, (_, at) => [`g${at}`, 9 - at]);
+console.log(JSON.stringify(drawCounts('Failed by grader', graders, () => null)));
+"""
+
+
+def test_a_chart_that_leaves_graders_out_says_so() -> None:
+    assert "the 6 most frequent of 8" in run_script(["numbers.js", "charts.js"], COUNTS, 8)
+    assert "most frequent" not in run_script(["numbers.js", "charts.js"], COUNTS, 6)

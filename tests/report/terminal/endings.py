@@ -28,7 +28,7 @@ from evalcase.report.terminal.case_report import case_lines, trial_lines
 from evalcase.report.terminal.run_list import Entry, list_lines
 from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
-from evalcase.report.terminal.summary import Ending, summary_lines
+from evalcase.report.terminal.summary import RunEnding, summary_lines
 
 FOLDER = Path(__file__).parent / "golden"
 WIDTHS = (40, 80, 120)
@@ -217,7 +217,7 @@ def gathered(results: Iterable[Result]) -> Statistics:
 
 def summary(results: list[Result], width: int, style: Style, **changes: Any) -> list[str]:
     changes = {"report": "evalcase report 20260301-090000-a1b2c3 --format jsonl", **changes}
-    ending = Ending(count(results), 12.34, ".evalcase/runs/20260301-090000-a1b2c3", **changes)
+    ending = RunEnding(count(results), 12.34, ".evalcase/runs/20260301-090000-a1b2c3", **changes)
     statistics = gathered(results)
     figures = sum_up(statistics.ledger)
     return list(summary_lines(statistics, figures, ending, find_case, width, style))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from evalcase.model.grade import Grade
-from evalcase.report.terminal.failures import comparison_lines
-from evalcase.report.terminal.pairs import Line, pair_calls, pair_texts
+from evalcase.report.terminal.failures import compared_lines
+from evalcase.report.terminal.pairs import SideLine, pair_calls, pair_texts
 from evalcase.report.terminal.style import PLAIN
 
 FIELDS: list[Any] = [
@@ -17,19 +17,21 @@ FIELDS: list[Any] = [
 
 def test_fields_stand_side_by_side_with_those_marked_that_do_not_match() -> None:
     grade = Grade("fields", 0.5, False, "1 of 2 fields match", {"fields": FIELDS})
-    assert list(comparison_lines(grade, "", PLAIN, 80)) == [
+    assert list(compared_lines(grade, "", PLAIN, 80)) == [
         "expected   │ got",
         "a: 1       │ a: 1",
         "b: 2 ± 1   │ b: 9",
         "   ^^^^^   │    ^",
     ]
     passed = Grade("fields", 1.0, True, "all 2 fields match", {"fields": FIELDS})
-    assert list(comparison_lines(passed, "", PLAIN, 80)) == []
+    assert list(compared_lines(passed, "", PLAIN, 80)) == []
 
 
 def test_a_call_that_is_not_allowed_is_marked() -> None:
     row: dict[str, Any] = {"expected": None, "got": "x()", "made": False, "note": "not expected"}
-    assert list(pair_calls([row])) == [(Line("(not expected)", note=True), Line("x()", 0, 3))]
+    assert list(pair_calls([row])) == [
+        (SideLine("(not expected)", note=True), SideLine("x()", 0, 3))
+    ]
 
 
 def test_the_name_of_a_tool_is_never_cut() -> None:
@@ -58,8 +60,8 @@ def test_what_is_hardly_longer_than_the_note_on_it_is_not_cut() -> None:
 def test_an_extra_key_is_a_line_of_its_own_and_no_comma() -> None:
     pairs = list(pair_texts('{\n  "a": 1\n}', '{\n  "a": 1,\n  "k": 3\n}'))
     assert pairs == [
-        (Line("{"), Line("{")),
-        (Line('  "a": 1'), Line('  "a": 1')),
-        (None, Line('  "k": 3', 0, 8)),
-        (Line("}"), Line("}")),
+        (SideLine("{"), SideLine("{")),
+        (SideLine('  "a": 1'), SideLine('  "a": 1')),
+        (None, SideLine('  "k": 3', 0, 8)),
+        (SideLine("}"), SideLine("}")),
     ]

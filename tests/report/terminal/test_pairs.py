@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalcase.report.terminal.pairs import Line, pair_texts
+from evalcase.report.terminal.pairs import SideLine, pair_texts
 from tests.effort import count_steps
 
 BLANK = "\n" * 4_000
@@ -28,7 +28,7 @@ def test_what_is_equal_at_both_ends_is_paired_however_long_it_is() -> None:
     many = "\n".join(map(str, range(5_000)))
     pairs = list(pair_texts(f"{many}\nleft\n{many}", f"{many}\nright\n{many}"))
     differing = [(left, right) for left, right in pairs if left != right]
-    assert differing == [(Line("left", 0, 4), Line("right", 0, 5))]
+    assert differing == [(SideLine("left", 0, 4), SideLine("right", 0, 5))]
     assert [pair[0].text for pair in pairs if pair[0] and pair[0].note] == [
         "… 4,998 equal lines", "… 4,998 equal lines",
     ]  # fmt: skip
@@ -43,5 +43,5 @@ def test_short_texts_are_aligned_line_by_line() -> None:
 
 def test_a_comma_at_the_end_of_a_line_of_data_is_no_difference() -> None:
     pairs = list(pair_texts('{\n  "a": 1\n}', '{\n  "a": 2,\n  "k": 3\n}'))
-    assert pairs[1] == (Line('  "a": 1', 7, 8), Line('  "a": 2,', 7, 8))
-    assert list(pair_texts("a\nb,", "a\nc"))[1] == (Line("b,", 0, 2), Line("c", 0, 1))
+    assert pairs[1] == (SideLine('  "a": 1', 7, 8), SideLine('  "a": 2,', 7, 8))
+    assert list(pair_texts("a\nb,", "a\nc"))[1] == (SideLine("b,", 0, 2), SideLine("c", 0, 1))

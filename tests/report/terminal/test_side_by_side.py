@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evalcase.report.terminal.cells import measure
-from evalcase.report.terminal.pairs import Line, pair_calls, pair_texts
+from evalcase.report.terminal.pairs import SideLine, pair_calls, pair_texts
 from evalcase.report.terminal.side_by_side import compare_lines
 from evalcase.report.terminal.style import PLAIN
 
@@ -20,7 +20,7 @@ def test_two_texts_side_by_side_always_fit(left: str, right: str, width: int) ->
         assert line.isprintable() or not line.isascii()
 
 
-def marked(line: Line | None) -> str | None:
+def marked(line: SideLine | None) -> str | None:
     """The part of a line that is marked as different."""
     return None if line is None else line.text[line.start : line.end]
 
@@ -43,14 +43,14 @@ def test_what_grading_accepts_is_not_marked() -> None:
 
 def test_a_call_that_was_not_made_says_so() -> None:
     [(left, right)] = pair_calls([row("t()", None, note="no tool calls")])
-    assert left == Line("t()", 0, 3)
-    assert right == Line("(no tool calls)", note=True)
+    assert left == SideLine("t()", 0, 3)
+    assert right == SideLine("(no tool calls)", note=True)
 
 
 @pytest.mark.parametrize("nothing", ["(empty)", "(no text)"])
 def test_nothing_has_a_word(nothing: str) -> None:
     [(left, right)] = pair_texts("Hello!", "", nothing)
-    assert (marked(left), right) == ("Hello!", Line(nothing, note=True))
+    assert (marked(left), right) == ("Hello!", SideLine(nothing, note=True))
 
 
 anything = st.recursive(

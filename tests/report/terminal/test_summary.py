@@ -14,7 +14,7 @@ from evalcase.report.figures.summing import sum_up
 from evalcase.report.terminal.cells import measure
 from evalcase.report.terminal.progress import percent
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
-from evalcase.report.terminal.summary import Ending, summary_lines
+from evalcase.report.terminal.summary import RunEnding, summary_lines
 from tests.report.terminal.endings import (
     FOLDER,
     called,
@@ -130,7 +130,7 @@ def test_memory_hardly_grows_with_what_passed() -> None:
 
     def peak(number: int) -> int:
         tracemalloc.start()
-        ending = Ending(count([]), 1.0, "x")
+        ending = RunEnding(count([]), 1.0, "x")
         statistics = gathered(results(number))
         figures = sum_up(statistics.ledger)
         list(summary_lines(statistics, figures, ending, find_case, 80, PLAIN))

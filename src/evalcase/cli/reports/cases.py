@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from evalcase.cli.conclusion import say_mixed, why_incomplete
 from evalcase.cli.reports.reported import Reported
-from evalcase.cli.reports.standing import Standing
+from evalcase.cli.reports.standing import LineFinder
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
 from evalcase.record.evaluated import Evaluated
@@ -17,12 +17,13 @@ _TROUBLE = ("errored", "failed", "ungraded", "unfinished")
 
 
 def write_junit(reported: Reported) -> Iterator[str]:
-    from evalcase.report.files.junit import About, junit_pieces
+    from evalcase.report.files.junit import JUnitHead, junit_pieces
 
-    kept, standing, evaluated = reported.kept, Standing(reported), reported.evaluated()
-    about = About(
+    kept, standing, evaluated = reported.kept, LineFinder(reported), reported.evaluated()
+    about = JUnitHead(
         kept.run.id, kept.run.created_at, _incomplete(evaluated), _settled(evaluated),
-        reported.junit_properties, say_mixed(kept.mixed),
+        reported.junit_properties, say_mixed(kept.mixed), _grading(evaluated),
+        _max_errors(evaluated),
     )  # fmt: skip
     cases = _cases(reported, reported.results())
     return junit_pieces(cases, kept.find_case, standing.locate, standing.see, about)
@@ -31,22 +32,23 @@ def write_junit(reported: Reported) -> Iterator[str]:
 def write_github(reported: Reported) -> Iterator[str]:
     from evalcase.report.files.annotations import annotation_lines
 
-    standing = Standing(reported)
+    standing, evaluated = LineFinder(reported), reported.evaluated()
     cases = _cases(reported, reported.results())
     lines = annotation_lines(
-        cases, standing.find_line, standing.see, _incomplete(reported.evaluated()),
-        say_mixed(reported.kept.mixed),
+        cases, standing.find_line, standing.see, _incomplete(evaluated),
+        say_mixed(reported.kept.mixed), _grading(evaluated),
     )  # fmt: skip
     return (line + "\n" for line in lines)
 
 
 def write_markdown(reported: Reported) -> Iterator[str]:
-    from evalcase.report.files.markdown import About, markdown_pieces
+    from evalcase.report.files.markdown import MarkdownHead, markdown_pieces
 
     kept, evaluated = reported.kept, reported.evaluated()
     notes = [f"cases that did not pass in {origin}" if (origin := origin_of(kept.run)) else "",
+             f"grading {_grading(evaluated)}" if evaluated.graded_by is not None else "",
              say_mixed(kept.mixed), _settled(evaluated)]  # fmt: skip
-    about = About(
+    about = MarkdownHead(
         kept.run.id, evaluated.duration_s, _incomplete(evaluated),
         tuple(note for note in notes if note), evaluated.totals,
         reported.wanted.describe(), " or ".join(reported.wanted.verdicts),
@@ -64,6 +66,18 @@ def _troubled(reported: Reported) -> Iterator[CaseTrials]:
 
 def _cases(reported: Reported, results: Iterable[Result]) -> Iterator[CaseTrials]:
     return fold_trials(results, reported.kept.outcome)
+
+
+def _grading(evaluated: Evaluated) -> str:
+    """Which grading it is, and where that comes from; empty where there is only one."""
+    return "" if evaluated.graded_by is None else str(evaluated.graded_by)
+
+
+def _max_errors(evaluated: Evaluated) -> int:
+    """How many trials may error, as the run was told; none where its record says nothing of it."""
+    options = evaluated.run.about.get("options")
+    allowed = options.get("max_errors") if isinstance(options, dict) else None
+    return allowed if type(allowed) is int else 0
 
 
 def _settled(evaluated: Evaluated) -> str:

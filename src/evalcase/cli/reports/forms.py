@@ -15,7 +15,7 @@ from evalcase.cli.reports.reported import Reported
 from evalcase.errors import ConfigError
 from evalcase.model.nearest import did_you_mean
 
-Pieces = Iterator[str] | Iterator[bytes]
+FormPieces = Iterator[str] | Iterator[bytes]
 
 _FORMS = {
     "text": "text:write_text",
@@ -63,11 +63,11 @@ def refuse_terminal(form: str, out: TextIO) -> None:
         raise ConfigError(f"a report as {form} is for a file: say which with -o FILE")
 
 
-def write_form(form: str, reported: Reported) -> Pieces:
+def write_form(form: str, reported: Reported) -> FormPieces:
     """The pieces of a report in that form."""
     require_form(form)
     module, _, name = _FORMS[form].partition(":")
-    writer: Callable[[Reported], Pieces] = getattr(
+    writer: Callable[[Reported], FormPieces] = getattr(
         import_module(f"evalcase.cli.reports.{module}"), name
     )
     return writer(reported)

@@ -12,7 +12,7 @@ from evalcase.model.result import Result
 from evalcase.record.evaluated import Evaluated
 from evalcase.record.folder import origin_of
 from evalcase.record.kept import KeptRun
-from evalcase.report.figures.decided import settle
+from evalcase.report.figures.decided import settle_figures
 from evalcase.report.figures.figures import Figures
 from evalcase.report.figures.ledger import Ledger
 from evalcase.report.files.folded import CaseTrials, fold_trials
@@ -30,34 +30,33 @@ def write_html(reported: Reported, home: str = "", watch: Told | None = None) ->
 
     def describe() -> Page:
         figures = reported.figuring.sum_up(ledger, evaluated.not_run)
-        figures = settle(
+        figures = settle_figures(
         figures, evaluated.decision, whole=reported.wanted.is_all,
         is_biased=evaluated.is_biased,
     )  # fmt: skip
-        facts = describe_run(kept, evaluated, figures)
+        facts = describe_run(evaluated, figures)
         return Page(facts, more=more, home=home, watch=watch)
 
     with tempfile.TemporaryFile() as scratch:
-        rows = read_rows(reported, ledger)
+        rows = read_case_rows(reported, ledger)
         yield from write_page(describe, rows, scratch, reported.max_size, served=bool(home))
 
 
-def describe_run(kept: KeptRun, evaluated: Evaluated, figures: Figures) -> RunFacts:
+def describe_run(evaluated: Evaluated, figures: Figures) -> RunFacts:
     """What is said of a run before its cases."""
     run, origin = evaluated.run, origin_of(evaluated.run)
     remarks = [f"only the cases that did not pass in {origin}"] if origin else []
     if mixed := say_mixed(evaluated.mixed):
         remarks.append(mixed)
-    number = evaluated.grading or kept.gradings
     totals = evaluated.totals
     return RunFacts(
         run.id, figures, run.created_at, why_incomplete(evaluated), totals.trials.total,
         totals.grading_usd, evaluated.duration_s,
-        f"{number} of {kept.gradings}" if kept.gradings > 1 else "", tuple(remarks),
+        "" if evaluated.graded_by is None else str(evaluated.graded_by), tuple(remarks),
     )  # fmt: skip
 
 
-def read_rows(reported: Reported, ledger: Ledger) -> Iterator[CaseRow]:
+def read_case_rows(reported: Reported, ledger: Ledger) -> Iterator[CaseRow]:
     """Each case that is wanted, at each target, with all of its trials and every grading of them.
 
     On the way all are added up: a verdict that is asked for changes no count.

@@ -14,10 +14,10 @@ from evalcase.model.result import Result
 from evalcase.record.evaluated import Evaluated, read_evaluated
 from evalcase.record.kept import KeptRun
 from evalcase.record.tally import Tally
-from evalcase.report.figures.decided import settle
+from evalcase.report.figures.decided import settle_figures
 from evalcase.report.figures.figures import Figures
 from evalcase.report.terminal.failures import UNFINISHED
-from evalcase.report.terminal.part_table import KINDS, Kind
+from evalcase.report.terminal.part_table import KINDS, PartKind
 from evalcase.report.terminal.statistics import Statistics
 from evalcase.report.terminal.style import PLAIN, Style
 
@@ -62,7 +62,7 @@ class Reported:
     style: Style = PLAIN
     width: int = 80
     figuring: Figuring = Figuring()
-    by: tuple[Kind, ...] = KINDS
+    by: tuple[PartKind, ...] = KINDS
     """Of which parts the rates are shown."""
     is_own: bool = True
     """Whether whom it is for made it, and may go on with it."""
@@ -76,7 +76,7 @@ class Reported:
         statistics = Statistics((), self.figuring.open_ledger())
         evaluated = self.evaluated(statistics)
         figures = self.figuring.sum_up(statistics.ledger, evaluated.not_run)
-        return settle(
+        return settle_figures(
             figures, evaluated.decision, whole=self.wanted.is_all,
             is_biased=evaluated.is_biased,
         )  # fmt: skip

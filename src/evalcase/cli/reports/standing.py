@@ -17,7 +17,7 @@ _MOST_BYTES = 50_000_000
 """A file that is larger is not read for the sake of a line."""
 
 
-class Standing:
+class LineFinder:
     """Finds the line of a case. A file is read when the first of its cases is looked for."""
 
     def __init__(self, reported: Reported) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evalcase.cli.reports.reported import Reported
-from evalcase.report.files.rows import TYPES, Cell, grader_column, trial_row
+from evalcase.report.files.rows import TYPES, RowCell, grader_column, trial_row
 
 
 def write_csv(reported: Reported) -> Iterator[str]:
@@ -29,7 +29,7 @@ def _columns(reported: Reported) -> list[str]:
     return [*TYPES, *graders]
 
 
-def _rows(reported: Reported) -> Iterator[dict[str, Cell]]:
+def _rows(reported: Reported) -> Iterator[dict[str, RowCell]]:
     kept = reported.kept
     for result in reported.results():
         case = kept.find_case(result.key.suite, result.key.case)

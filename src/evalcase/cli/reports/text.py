@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from evalcase.cli.conclusion import conclusion_lines
 from evalcase.cli.reports.reported import Reported
 from evalcase.cli.seen_suites import see_suites
-from evalcase.cli.terminal import shown as as_shown
-from evalcase.report.figures.decided import settle
+from evalcase.cli.terminal import defuse_lines
+from evalcase.report.figures.decided import settle_figures
 from evalcase.report.terminal.case_report import case_lines, trial_lines
 from evalcase.report.terminal.failures import UNFINISHED
 from evalcase.report.terminal.statistics import TROUBLED, Statistics
@@ -17,7 +17,7 @@ from evalcase.text.visible import visible
 
 def write_text(reported: Reported) -> Iterator[str]:
     lines = _summary(reported) if reported.wanted.case is None else _cases(reported)
-    return (line + "\n" for line in as_shown(lines))
+    return (line + "\n" for line in defuse_lines(lines))
 
 
 def _summary(reported: Reported) -> Iterator[str]:
@@ -26,7 +26,7 @@ def _summary(reported: Reported) -> Iterator[str]:
     statistics = Statistics(shown or TROUBLED, reported.figuring.open_ledger())  # type: ignore[arg-type]
     evaluated = reported.evaluated(statistics)
     figures = reported.figuring.sum_up(statistics.ledger, evaluated.not_run)
-    figures = settle(
+    figures = settle_figures(
         figures, evaluated.decision, whole=reported.wanted.is_all,
         is_biased=evaluated.is_biased,
     )  # fmt: skip

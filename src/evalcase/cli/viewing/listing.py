@@ -12,12 +12,18 @@ from evalcase.cli.run_remark import Remark, remark_on
 from evalcase.errors import EvalcaseError
 from evalcase.model.quick_dataclass import asdict, dataclass, field
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.record.evaluated import Evaluated, read_evaluated
 from evalcase.record.find import ListedRun, list_runs
 from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
 from evalcase.record.lock import is_written
 from evalcase.record.seal import is_own
-from evalcase.report.statistics.wilson import estimate_share
+from evalcase.report.figures.cell import FigureCell
+from evalcase.report.figures.decided import settle_figures, settle_part
+from evalcase.report.figures.estimates import Estimator
+from evalcase.report.figures.figures import Mean
+from evalcase.report.figures.ledger import Ledger
+from evalcase.report.figures.summing import sum_up
 
 _PATIENCE_S = 1.0
 """How long runs are read for one answer; the next one goes on with the rest."""
@@ -99,34 +105,40 @@ def _tell_read(read: _Read, *, is_running: bool) -> dict[str, Any]:
 
 
 def _read_run(run: Run, *, own: bool) -> _Read:
-    counts: dict[tuple[str, str], list[int]] = {}
+    ledger = Ledger()
     with KeptRun(run) as kept:
         for case in kept.cases():
-            passed, tried = counts.setdefault((case.suite, case.target), [0, 0])
-            if case.verdict not in (None, "skipped"):
-                counts[case.suite, case.target] = [passed + (case.verdict == "passed"), tried + 1]
-        totals, end, remark = kept.totals, kept.end, remark_on(kept, own=own)
-    # What was run must not have depended on what came of it.
-    is_whole = end.status == "completed" and end.decision is None
-    parts = [
-        {"suite": suite, "target": target, "passed": passed, "tried": tried,
-         "rate": _rate(passed, tried, estimable=is_whole)}
-        for (suite, target), (passed, tried) in counts.items()
-    ]  # fmt: skip
-    tried = totals.cases.total - totals.cases.skipped
-    # The same cases at several targets are not as many cases.
-    is_plain = is_whole and len({part["target"] for part in parts}) == 1
+            cell = ledger.places.setdefault((case.suite, case.target, None), FigureCell())
+            if case.verdict is not None:
+                cell.add_once(case.verdict, None)
+        evaluated, remark = read_evaluated(kept), remark_on(kept, own=own)
+    totals = evaluated.totals
     # What a last row says is told without this: it is wrong where results are lost.
-    lacking = {"status": end.status} if end.status == "incomplete" and end.notice else {}
+    is_lacking = evaluated.status == "incomplete" and evaluated.notice
     told = {
-        **lacking, "parts": parts, "cases": totals.cases.total, "cost": totals.spent_usd,
-        "rate": _rate(totals.cases.passed, tried, estimable=is_plain),
+        **({"status": evaluated.status} if is_lacking else {}),
+        **_tell_rates(ledger, evaluated), "cases": totals.cases.total, "cost": totals.spent_usd,
         "verdicts": {name: count for name, count in asdict(totals.cases).items() if count},
     }  # fmt: skip
     return _Read(told, remark)
 
 
-def _rate(passed: int, tried: int, *, estimable: bool) -> Sequence[float | None] | None:
-    """A share and its interval, where that can be said; None of nothing."""
-    found = estimate_share(passed, tried)
-    return found if found is None or estimable else (found.value, None, None)
+def _tell_rates(ledger: Ledger, evaluated: Evaluated) -> dict[str, Any]:
+    """The rate of all, and of each suite at each target, with the intervals that `report` has."""
+    decision, is_biased = evaluated.decision, evaluated.is_biased
+    parts = {place: Estimator().of_cases([cell]) for place, cell in ledger.places.items()}
+    if decision is not None or is_biased:
+        parts = {place: settle_part(part) for place, part in parts.items()}
+    figures = settle_figures(sum_up(ledger), decision, is_biased=is_biased)
+    return {
+        "rate": _tell_rate(figures.all.rate),
+        "parts": [
+            {"suite": suite, "target": target, "rate": _tell_rate(part.rate)}
+            for (suite, target, _), part in parts.items()
+        ],
+    }
+
+
+def _tell_rate(rate: Mean) -> Sequence[float | None] | None:
+    """A share and its interval, null where that can't be estimated; None of nothing."""
+    return None if rate.value is None else (rate.value, rate.low, rate.high)

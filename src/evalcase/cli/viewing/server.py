@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from aiohttp import web
 
-from evalcase.cli.compared_sides import Asked, open_sides
+from evalcase.cli.compared_sides import AskedSides, open_sides
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.reports.compared_page import write_compared_html
 from evalcase.cli.reports.page import write_html
@@ -106,7 +106,7 @@ class Viewer:
 
     def _make_comparison(self, base: Run, head: Run) -> Iterable[bytes]:
         with ExitStack() as stack:
-            asked = Asked((base.path, head.path), None, None)
+            asked = AskedSides((base.path, head.path), None, None)
             sides = open_sides(asked, self._place.config, None, stack)
             comparison = compare_sides(*sides[:3], chosen=sides.chosen)
             gated = find_gated(comparison, "passed", ()) if comparison.pairs else []

@@ -26,7 +26,7 @@ from evalcase.text.strict_json import DEEPEST, BadJsonError
 _CUT = "the answer was cut, as it was larger than evalcase keeps, so it can't be compared"
 
 
-class Comparison(NamedTuple):
+class ContentMatch(NamedTuple):
     equal: bool
     reason: str
     details: dict[str, str]
@@ -34,7 +34,7 @@ class Comparison(NamedTuple):
     `where` they differ and a `note` on what they don't show, where there is one."""
 
 
-def compare_content(expected: JSON, answer: Answer) -> Comparison:
+def compare_content(expected: JSON, answer: Answer) -> ContentMatch:
     """Compare by the shape of what is expected."""
     got = answer.content
     text = text_of_content(expected)
@@ -50,17 +50,17 @@ def compare_content(expected: JSON, answer: Answer) -> Comparison:
     return compare_texts(trim_text(text), trim_text(_shown(got)), _left_out(expected))
 
 
-def compare_texts(expected: str, got: str, left_out: str = "") -> Comparison:
+def compare_texts(expected: str, got: str, left_out: str = "") -> ContentMatch:
     """Two texts that are to be the same; `left_out` says what was not compared."""
     if expected == got:
-        return Comparison(True, "the text is equal" + (f" ({left_out})" if left_out else ""), {})
+        return ContentMatch(True, "the text is equal" + (f" ({left_out})" if left_out else ""), {})
     differs = find_text_difference(expected, got)
     note = "; ".join(part for part in (differs.note, left_out) if part)
     at = first_difference(expected, got)
     return unequal(str(differs._replace(note=note)), expected, got, at, differs.where, note)
 
 
-def _compare_data(expected: JSON, got: JSON) -> Comparison:
+def _compare_data(expected: JSON, got: JSON) -> ContentMatch:
     text = text_of_content(got)
     if text is not None:
         try:
@@ -74,10 +74,10 @@ def _compare_data(expected: JSON, got: JSON) -> Comparison:
     return compare_values(expected, got)
 
 
-def compare_values(expected: JSON, got: JSON) -> Comparison:
+def compare_values(expected: JSON, got: JSON) -> ContentMatch:
     """Two values that are to be the same as JSON."""
     if same(expected, got):
-        return Comparison(True, "the JSON value is equal", {})
+        return ContentMatch(True, "the JSON value is equal", {})
     listed = list_differences(find_differences(expected, got))
     left, right = pretty(expected), pretty(got)
     return unequal(listed.text, left, right, first_difference(left, right), listed.paths)
@@ -85,14 +85,14 @@ def compare_values(expected: JSON, got: JSON) -> Comparison:
 
 def unequal(
     reason: str, expected: str, got: str, at: int = 0, where: str = "", note: str = ""
-) -> Comparison:
+) -> ContentMatch:
     """What differs, in words, and both sides for people; `at` is where they begin to differ."""
     details = {"expected": cap(expected, at), "got": cap(got, at)}
     if where:
         details["where"] = where
     if note:
         details["note"] = note
-    return Comparison(False, reason, details)
+    return ContentMatch(False, reason, details)
 
 
 def _shown(content: JSON) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from evalcase.errors import GraderError, TargetError
 from evalcase.graders.compare.ending import read_ending
 from evalcase.graders.judging.prompt import Prompt, ask_again
-from evalcase.graders.judging.reply import BadReplyError
+from evalcase.graders.judging.reply import BadJudgeReplyError
 from evalcase.model.answer import Answer
 from evalcase.model.grader import Usable
 from evalcase.model.json_value import JSON
@@ -53,7 +53,7 @@ async def ask_vote(
             return _broken(about, unusable)
         try:
             return Vote(_read(read, answer), None, about)
-        except BadReplyError as error:
+        except BadJudgeReplyError as error:
             complaint = str(error)
             messages = ask_again(prompt, complaint)
             about["reply"] = answer.text[:_LONGEST_REPLY]
@@ -67,14 +67,14 @@ def _is_usable(read: Callable[[str], T], answer: Answer) -> bool:
         return False
     try:
         _read(read, answer)
-    except BadReplyError:
+    except BadJudgeReplyError:
         return False
     return True
 
 
 def _read(read: Callable[[str], T], answer: Answer) -> T:
     if answer.tool_calls:
-        raise BadReplyError("it called a tool, and there is none to be called")
+        raise BadJudgeReplyError("it called a tool, and there is none to be called")
     return read(answer.text)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from evalcase.model.case import Case
 from evalcase.model.quick_dataclass import dataclass
 
-Verdict = str
+CriterionVerdict = str
 """`met`, `not_met` or `cannot_tell`; where a criterion has levels, the name of one in place of the
 first two."""
 
@@ -29,19 +29,19 @@ class Criterion:
     """Names and meanings, from the worst to the best; empty where it is met or not."""
 
     @property
-    def verdicts(self) -> tuple[Verdict, ...]:
+    def verdicts(self) -> tuple[CriterionVerdict, ...]:
         """What a judge may say of it."""
         named = tuple(name for name, _ in self.levels) or (MET, NOT_MET)
         return (*named, CANNOT_TELL)
 
-    def score(self, verdict: Verdict) -> float:
+    def score(self, verdict: CriterionVerdict) -> float:
         """How much of it a verdict grants."""
         if not self.levels:
             return float(verdict == MET)
         names = [name for name, _ in self.levels]
         return names.index(verdict) / (len(names) - 1)
 
-    def is_met(self, verdict: Verdict) -> bool:
+    def is_met(self, verdict: CriterionVerdict) -> bool:
         return verdict != CANNOT_TELL and self.score(verdict) == 1.0
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from evalcase.graders.judging.criterion import CANNOT_TELL, Criterion, Verdict
+from evalcase.graders.judging.criterion import CANNOT_TELL, Criterion, CriterionVerdict
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.answer_value import parse_answer
@@ -21,14 +21,14 @@ _THINKING = late_pattern(r"\s*<think>.*?</think>", re.DOTALL | re.IGNORECASE)
 CLAIM_VERDICTS = ("supported", "not_supported", CANNOT_TELL)
 
 
-class BadReplyError(ValueError):
+class BadJudgeReplyError(ValueError):
     """A reply that can't be used. The message goes on after `could not be used: `."""
 
 
-class Said(NamedTuple):
+class CriterionReply(NamedTuple):
     """What a judge says of one criterion."""
 
-    verdict: Verdict
+    verdict: CriterionVerdict
     reason: str
 
 
@@ -37,7 +37,7 @@ class Claim(NamedTuple):
 
     claim: str
     reason: str
-    verdict: Verdict
+    verdict: CriterionVerdict
 
 
 def schema_for(criteria: Sequence[Criterion]) -> dict[str, JSON]:
@@ -56,7 +56,7 @@ def claims_schema() -> dict[str, JSON]:
     return _object({"claims": {"type": "array", "items": item}})
 
 
-def read_reply(text: str, criteria: Sequence[Criterion]) -> dict[str, Said]:
+def read_judge_reply(text: str, criteria: Sequence[Criterion]) -> dict[str, CriterionReply]:
     """What is said of each criterion, by its key. Raise BadReplyError."""
     reply = _read_object(text)
     _check_keys(reply, [each.key for each in criteria], "the object")
@@ -69,7 +69,7 @@ def read_claims(text: str) -> list[Claim]:
     _check_keys(reply, ["claims"], "the object")
     claims = reply["claims"]
     if not isinstance(claims, list):
-        raise BadReplyError("`claims` is not a list")
+        raise BadJudgeReplyError("`claims` is not a list")
     return [_read_claim(item, number) for number, item in enumerate(claims, start=1)]
 
 
@@ -78,44 +78,46 @@ def _read_object(text: str) -> dict[str, Any]:
     try:
         value = parse_answer(text)
     except BadJsonError:
-        raise BadReplyError("it was not one JSON object and nothing else") from None
+        raise BadJudgeReplyError("it was not one JSON object and nothing else") from None
     if not isinstance(value, dict):
-        raise BadReplyError("it was JSON, but not an object")
+        raise BadJudgeReplyError("it was JSON, but not an object")
     return value
 
 
-def _read_said(value: JSON, criterion: Criterion) -> Said:
+def _read_said(value: JSON, criterion: Criterion) -> CriterionReply:
     key = criterion.key
     if not isinstance(value, dict):
-        raise BadReplyError(f"`{key}` is not an object with `reason` and `verdict`")
+        raise BadJudgeReplyError(f"`{key}` is not an object with `reason` and `verdict`")
     _check_keys(value, ["reason", "verdict"], f"`{key}`")
     reason, verdict = value["reason"], value["verdict"]
     if not isinstance(reason, str):
-        raise BadReplyError(f"the reason of `{key}` is not a text")
+        raise BadJudgeReplyError(f"the reason of `{key}` is not a text")
     if not isinstance(verdict, str) or verdict not in criterion.verdicts:
-        raise BadReplyError(f"the verdict of `{key}` is none of {', '.join(criterion.verdicts)}")
-    return Said(verdict, reason)
+        raise BadJudgeReplyError(
+            f"the verdict of `{key}` is none of {', '.join(criterion.verdicts)}"
+        )
+    return CriterionReply(verdict, reason)
 
 
 def _read_claim(value: JSON, number: int) -> Claim:
     what = f"claim {number}"
     if not isinstance(value, dict):
-        raise BadReplyError(f"{what} is not an object")
+        raise BadJudgeReplyError(f"{what} is not an object")
     _check_keys(value, ["claim", "reason", "verdict"], what)
     claim, reason, verdict = value["claim"], value["reason"], value["verdict"]
     if not isinstance(claim, str) or not isinstance(reason, str):
-        raise BadReplyError(f"{what} has a claim or a reason that is not a text")
+        raise BadJudgeReplyError(f"{what} has a claim or a reason that is not a text")
     if verdict not in CLAIM_VERDICTS or not isinstance(verdict, str):
-        raise BadReplyError(f"the verdict of {what} is none of {', '.join(CLAIM_VERDICTS)}")
+        raise BadJudgeReplyError(f"the verdict of {what} is none of {', '.join(CLAIM_VERDICTS)}")
     return Claim(claim, reason, verdict)
 
 
 def _check_keys(value: dict[str, Any], wanted: Sequence[str], what: str) -> None:
     missing = [key for key in wanted if key not in value]
     if missing:
-        raise BadReplyError(f"{what} has no `{missing[0]}`")
+        raise BadJudgeReplyError(f"{what} has no `{missing[0]}`")
     if len(value) > len(wanted):
-        raise BadReplyError(f"{what} has keys that were not asked for")
+        raise BadJudgeReplyError(f"{what} has keys that were not asked for")
 
 
 def _said(verdicts: Sequence[str]) -> dict[str, JSON]:

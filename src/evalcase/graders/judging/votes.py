@@ -11,21 +11,21 @@ from math import fsum
 from typing import Any
 
 from evalcase.errors import GraderError
-from evalcase.graders.judging.criterion import CANNOT_TELL, NOT_MET, Criterion, Verdict
-from evalcase.graders.judging.reply import Said
+from evalcase.graders.judging.criterion import CANNOT_TELL, NOT_MET, Criterion, CriterionVerdict
+from evalcase.graders.judging.reply import CriterionReply
 from evalcase.model.grade import Score
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple
 
 
-class Decided(NamedTuple):
+class DecidedCriterion(NamedTuple):
     """A criterion, and what the votes come to."""
 
     criterion: Criterion
-    verdict: Verdict
+    verdict: CriterionVerdict
     reason: str
     """Of the first vote for that verdict."""
-    votes: Mapping[Verdict, int]
+    votes: Mapping[CriterionVerdict, int]
     unsure: bool = False
     """Whether the judge could not tell, and that counts as not met."""
 
@@ -47,15 +47,20 @@ class Decided(NamedTuple):
 
 
 def decide(
-    criteria: Sequence[Criterion], votes: Sequence[Mapping[str, Said]], asked: int, unsure: str
-) -> list[Decided]:
+    criteria: Sequence[Criterion],
+    votes: Sequence[Mapping[str, CriterionReply]],
+    asked: int,
+    unsure: str,
+) -> list[DecidedCriterion]:
     """The verdict on each criterion. Raise GraderError where there is none."""
     return [
         _decide_one(each, [vote[each.key] for vote in votes], asked, unsure) for each in criteria
     ]
 
 
-def _decide_one(criterion: Criterion, said: Sequence[Said], asked: int, unsure: str) -> Decided:
+def _decide_one(
+    criterion: Criterion, said: Sequence[CriterionReply], asked: int, unsure: str
+) -> DecidedCriterion:
     counted = Counter(each.verdict for each in said)
     verdict, most = counted.most_common(1)[0]
     if 2 * most <= asked:
@@ -71,18 +76,20 @@ def _decide_one(criterion: Criterion, said: Sequence[Said], asked: int, unsure: 
             raise GraderError("judge-unsure", message)
         # It counts as the worst there is, and says so.
         worst = criterion.levels[0][0] if criterion.levels else NOT_MET
-        return Decided(criterion, worst, f"the judge can't tell: {reason}", counted, unsure=True)
-    return Decided(criterion, verdict, reason, counted)
+        return DecidedCriterion(
+            criterion, worst, f"the judge can't tell: {reason}", counted, unsure=True
+        )
+    return DecidedCriterion(criterion, verdict, reason, counted)
 
 
-def weigh(decided: Sequence[Decided]) -> float:
+def weigh(decided: Sequence[DecidedCriterion]) -> float:
     """The share of the weight that was granted."""
     total = sum(each.criterion.weight for each in decided)
     granted = sum(each.criterion.weight * each.score for each in decided)
     return granted / total if total else 0.0
 
 
-def explain(decided: Sequence[Decided]) -> str:
+def explain_votes(decided: Sequence[DecidedCriterion]) -> str:
     """Which criteria are not met, and why; the arithmetic where there are several."""
     missed = [each for each in decided if each.score < 1.0]
     if not missed:
@@ -91,13 +98,13 @@ def explain(decided: Sequence[Decided]) -> str:
     return reasons if len(decided) == 1 else f"{reasons}; {_arithmetic(decided)}"
 
 
-def _told(each: Decided) -> str:
+def _told(each: DecidedCriterion) -> str:
     verdict = each.verdict.replace("_", " ")
     level = f"level {verdict}" if each.criterion.levels else verdict
     return f"`{each.criterion.id}` {level}: {each.reason}"
 
 
-def _arithmetic(decided: Sequence[Decided]) -> str:
+def _arithmetic(decided: Sequence[DecidedCriterion]) -> str:
     """Where a score comes from. What it comes to is said beside every reason."""
     if any(each.criterion.levels or each.criterion.weight != 1.0 for each in decided):
         granted = " + ".join(f"{each.criterion.weight:g}·{each.score:g}" for each in decided)

@@ -29,20 +29,20 @@ ELSEWHERE = (
 """They exist, and need the extra `schema`."""
 
 
-class Fault(NamedTuple):
+class KeywordFault(NamedTuple):
     """What is wrong with the value of a keyword, and where below it."""
 
     below: tuple[str | int, ...]
     what: str
 
 
-Check = Callable[[JSON], Iterator[Fault]]
+CheckKeyword = Callable[[JSON], Iterator[KeywordFault]]
 
 
-def _wrong(is_right: Callable[[JSON], bool], words: str) -> Check:
-    def check(value: JSON) -> Iterator[Fault]:
+def _wrong(is_right: Callable[[JSON], bool], words: str) -> CheckKeyword:
+    def check(value: JSON) -> Iterator[KeywordFault]:
         if not is_right(value):
-            yield Fault((), f"is {words}, not {kind(value)}")
+            yield KeywordFault((), f"is {words}, not {kind(value)}")
 
     return check
 
@@ -60,37 +60,39 @@ def _are_texts(value: JSON) -> bool:
     return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
-def _check_type(value: JSON) -> Iterator[Fault]:
+def _check_type(value: JSON) -> Iterator[KeywordFault]:
     several = value if isinstance(value, list) and value else [value]
     for each in several:
         if each not in TYPES:
-            yield Fault((), f"is one of {', '.join(TYPES)}, or a list of them, not {each!r:.40}")
+            yield KeywordFault(
+                (), f"is one of {', '.join(TYPES)}, or a list of them, not {each!r:.40}"
+            )
 
 
-def _check_pattern(value: JSON) -> Iterator[Fault]:
+def _check_pattern(value: JSON) -> Iterator[KeywordFault]:
     why = object_to_pattern(value) if isinstance(value, str) else "it is not text"
     if why is not None:
-        yield Fault((), f"is not a pattern: {why}")
+        yield KeywordFault((), f"is not a pattern: {why}")
 
 
-def _check_format(value: JSON) -> Iterator[Fault]:
+def _check_format(value: JSON) -> Iterator[KeywordFault]:
     if not isinstance(value, str) or value not in FORMATS:
-        yield Fault((), f"is one of {', '.join(FORMATS)}, not {value!r:.40}")
+        yield KeywordFault((), f"is one of {', '.join(FORMATS)}, not {value!r:.40}")
 
 
-def _check_dependents(value: JSON) -> Iterator[Fault]:
+def _check_dependents(value: JSON) -> Iterator[KeywordFault]:
     if not isinstance(value, dict):
-        yield Fault((), "is a mapping of lists of names")
+        yield KeywordFault((), "is a mapping of lists of names")
         return
     for key, names in value.items():
         if not _are_texts(names):
-            yield Fault((key,), "is a list of names")
+            yield KeywordFault((key,), "is a list of names")
 
 
 _COUNT = _wrong(_is_count, "a whole number of 0 or more")
 _NUMBER = _wrong(_is_number, "a number")
 
-PLAIN: dict[str, Check] = {
+PLAIN: dict[str, CheckKeyword] = {
     "type": _check_type,
     "enum": _wrong(lambda value: isinstance(value, list), "a list of values"),
     "const": _wrong(lambda _: True, "any value"),

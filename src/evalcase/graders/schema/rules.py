@@ -11,7 +11,7 @@ from evalcase.graders.compare.lenience import is_number
 from evalcase.graders.schema.formats import FORMATS
 from evalcase.model.json_value import JSON, kind, same, write_alike
 
-Rule = Callable[[Any, Any], str | None]
+KeywordRule = Callable[[Any, Any], str | None]
 
 
 def _type(wanted: str | list[str], value: JSON) -> str | None:
@@ -47,7 +47,7 @@ def _dependent(needs: dict[str, list[str]], value: JSON) -> str | None:
     return None
 
 
-def _bound(words: str, is_beyond: Callable[[float, float], bool]) -> Rule:
+def _bound(words: str, is_beyond: Callable[[float, float], bool]) -> KeywordRule:
     def rule(limit: float, value: JSON) -> str | None:
         if not is_number(value) or not is_beyond(value, limit):  # type: ignore[arg-type]
             return None
@@ -66,7 +66,7 @@ def _multiple(of: float, value: JSON) -> str | None:
     return None if is_whole else f"{quote(value)} is not a multiple of {quote(of)}"
 
 
-def _size(of: type, noun: str, *, least: bool) -> Rule:
+def _size(of: type, noun: str, *, least: bool) -> KeywordRule:
     def rule(limit: float, value: Any) -> str | None:  # noqa: ANN401 - any JSON
         if not isinstance(value, of):
             return None
@@ -97,7 +97,7 @@ def _format(name: str, value: JSON) -> str | None:
     return f"{quote(value)} is not of the format {name}"
 
 
-RULES: dict[str, Rule] = {
+RULES: dict[str, KeywordRule] = {
     "type": _type, "enum": _enum, "const": _const, "required": _required,
     "dependentRequired": _dependent, "format": _format, "uniqueItems": _unique,
     "multipleOf": _multiple,

@@ -19,21 +19,21 @@ from evalcase.model.json_value import JSON, kind
 _READ = ("id", "score", "passed", "pass", "reason", "reasoning", "details", "assertions", "checks")
 
 
-class BadReplyError(ValueError):
+class BadScriptReplyError(ValueError):
     """A reply that is no score. The message goes on after `the reply `."""
 
 
-def read_reply(reply: dict[str, JSON]) -> Score:
+def read_script_reply(reply: dict[str, JSON]) -> Score:
     """The score of a reply. Raise BadReplyError."""
     if reply.get("error") not in (None, False, ""):
-        raise BadReplyError(f"says {reply['error']!r:.200} as its `error`")
+        raise BadScriptReplyError(f"says {reply['error']!r:.200} as its `error`")
     passed = _read_passed(reply)
     checks = _read_checks(reply)
     value = _read_score(reply, passed, checks)
     _refuse_contradiction(value, passed, checks)
     details = reply.get("details")
     if details is not None and not isinstance(details, dict):
-        raise BadReplyError(f"has {kind(details)} as `details`, which is a mapping")
+        raise BadScriptReplyError(f"has {kind(details)} as `details`, which is a mapping")
     others = {key: item for key, item in reply.items() if key not in _READ and item is not None}
     listed = {key: item for key, item in reply.items() if key in ("assertions", "checks")}
     return Score(
@@ -45,9 +45,9 @@ def _read_passed(reply: dict[str, JSON]) -> bool | None:
     said = [reply[name] for name in ("passed", "pass") if reply.get(name) is not None]
     for each in said:
         if not isinstance(each, bool):
-            raise BadReplyError(f"has {each!r:.40} as `passed`, which is true or false")
+            raise BadScriptReplyError(f"has {each!r:.40} as `passed`, which is true or false")
     if len(said) == 2 and said[0] is not said[1]:
-        raise BadReplyError("has `passed` and `pass`, and they differ")
+        raise BadScriptReplyError("has `passed` and `pass`, and they differ")
     return bool(said[0]) if said else None
 
 
@@ -56,10 +56,10 @@ def _refuse_contradiction(
 ) -> None:
     if passed is not None and value == 1.0 - passed:
         told = "passed" if passed else "did not pass"
-        raise BadReplyError(f"says that it {told}, with a score of {value:g}")
+        raise BadScriptReplyError(f"says that it {told}, with a score of {value:g}")
     failed = [text for text, is_met in checks if not is_met]
     if failed and value == 1.0:
-        raise BadReplyError(f"has a score of 1, and a check that failed: {failed[0]:.80}")
+        raise BadScriptReplyError(f"has a score of 1, and a check that failed: {failed[0]:.80}")
 
 
 def _read_score(
@@ -71,21 +71,21 @@ def _read_score(
     if score is None and checks:
         return sum(is_met for _, is_met in checks) / len(checks)
     if score is None:
-        raise BadReplyError("has no `score`")
+        raise BadScriptReplyError("has no `score`")
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= 1:
-        raise BadReplyError(f"has the score {score!r:.40}, which is not a number from 0 to 1")
+        raise BadScriptReplyError(f"has the score {score!r:.40}, which is not a number from 0 to 1")
     return float(score)
 
 
 def _read_checks(reply: dict[str, JSON]) -> list[tuple[str, bool]]:
     listed = reply.get("assertions") or reply.get("checks") or []
     if not isinstance(listed, list):
-        raise BadReplyError(f"has {kind(listed)} as its checks, which are a list")
+        raise BadScriptReplyError(f"has {kind(listed)} as its checks, which are a list")
     found = []
     for each in listed:
         is_met = each.get("passed", each.get("pass")) if isinstance(each, dict) else None
         if not isinstance(each, dict) or not isinstance(is_met, bool):
-            raise BadReplyError("has a check that says not whether it `passed`")
+            raise BadScriptReplyError("has a check that says not whether it `passed`")
         found.append((str(each.get("text", "")), is_met))
     return found
 
@@ -93,7 +93,7 @@ def _read_checks(reply: dict[str, JSON]) -> list[tuple[str, bool]]:
 def _read_reason(reply: dict[str, JSON], checks: list[tuple[str, bool]]) -> str:
     reason = reply.get("reason", reply.get("reasoning"))
     if reason is not None and not isinstance(reason, str):
-        raise BadReplyError(f"has {kind(reason)} as its reason, which is text")
+        raise BadScriptReplyError(f"has {kind(reason)} as its reason, which is text")
     if reason:
         return reason
     misses = reply.get("misses")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from evalcase.report.calibration.match import Pair
+from evalcase.report.calibration.match import JudgedPair
 from evalcase.report.statistics.confusion import count_pairs
 from evalcase.report.statistics.strata import Stratum
 
 
-def part_by_drawing(pairs: Sequence[Pair]) -> list[Stratum]:
+def part_by_drawing(pairs: Sequence[JudgedPair]) -> list[Stratum]:
     """Those that were drawn at one time are of two kinds, whose shares make up the whole. Several
     drawings each tell of the whole, and count by how many answers they have."""
-    drawings: dict[float | None, dict[float, list[Pair]]] = {}
+    drawings: dict[float | None, dict[float, list[JudgedPair]]] = {}
     for pair in pairs:
         share = pair.drawn_from
         # Both kinds of a drawing are known by the smaller share.
@@ -27,5 +27,5 @@ def part_by_drawing(pairs: Sequence[Pair]) -> list[Stratum]:
     ]
 
 
-def _count(kinds: Iterable[Sequence[Pair]]) -> int:
+def _count(kinds: Iterable[Sequence[JudgedPair]]) -> int:
     return sum(map(len, kinds))

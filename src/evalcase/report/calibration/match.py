@@ -16,7 +16,7 @@ Ratings = dict[AnswerName, dict[str, Label]]
 """For each answer, the label of each person."""
 
 
-class Pair(NamedTuple):
+class JudgedPair(NamedTuple):
     """An answer that both judged."""
 
     judged: Judged
@@ -31,7 +31,7 @@ class Matched:
     """The labels on whole answers, or on one criterion, beside what the judge said of the same."""
 
     criterion: str | None
-    pairs: list[Pair] = field(default_factory=list)
+    pairs: list[JudgedPair] = field(default_factory=list)
     labels: int = 0
     """How many labels those rest on."""
     refused: int = 0
@@ -109,7 +109,7 @@ def _add(matched: Matched, judged: Judged, labels: Sequence[Label]) -> None:
     else:
         shares = [label.drawn_from for label in labels if label.drawn_from is not None]
         share = shares[0] if shares else None
-        matched.pairs.append(Pair(judged, verdict, 2 * passed > len(labels), share))
+        matched.pairs.append(JudgedPair(judged, verdict, 2 * passed > len(labels), share))
         matched.labels += len(labels)
 
 

@@ -13,7 +13,7 @@ from evalcase.report.statistics.ratios import Ratios
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class SideAmount:
     """What one side comes to, over the cases of which both sides are known."""
 
     median: float
@@ -26,9 +26,9 @@ class Amount:
     name: str
     pairs: int
     """Cases of which both sides are known."""
-    base: Spread | None
+    base: SideAmount | None
     """None where there are none."""
-    head: Spread | None
+    head: SideAmount | None
     ratio: Estimate | None
     """Head by base; None where it can't be estimated."""
     zeros: int
@@ -67,8 +67,8 @@ class Amounts:
         )  # fmt: skip
 
 
-def _spread(values: array[float]) -> Spread | None:
+def _spread(values: array[float]) -> SideAmount | None:
     if not values:
         return None
     ordered = sorted(values)
-    return Spread(median(ordered) or 0.0, percentile(ordered, 95) or 0.0, fsum(ordered))
+    return SideAmount(median(ordered) or 0.0, percentile(ordered, 95) or 0.0, fsum(ordered))

@@ -10,8 +10,8 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Verdict
 from evalcase.model.table import Table, mark_of
 from evalcase.model.trial import TrialKey
-from evalcase.report.compare.side import Name
-from evalcase.report.compare.unit import AMOUNTS, Standing, Unit
+from evalcase.report.compare.side import PlacedName
+from evalcase.report.compare.unit import AMOUNTS, CaseStanding, Unit
 
 _VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 _NUMBERS: dict[Verdict | None, int] = {
@@ -41,8 +41,8 @@ class Held(NamedTuple):
     question: int
     grading: int
 
-    def standing(self) -> Standing:
-        return Standing(self.verdict, self.answers, self.passed, self.trials, str(self.score))
+    def standing(self) -> CaseStanding:
+        return CaseStanding(self.verdict, self.answers, self.passed, self.trials, str(self.score))
 
 
 class BaseUnits:
@@ -69,7 +69,7 @@ class BaseUnits:
         for grader, (passed, score) in unit.graders.items():
             self._graders.add(mark_of((mark, grader)), passed.value, score.value)
 
-    def find(self, name: Name) -> Held | None:
+    def find(self, name: PlacedName) -> Held | None:
         found = self._units.find(mark_of(name))
         if found is None:
             return None
@@ -78,21 +78,21 @@ class BaseUnits:
         first, rest = found[1:8], found[last:_MET]
         return Held._make((verdict, *first, found[8:last], *rest))
 
-    def meet(self, name: Name, track: int) -> None:
+    def meet(self, name: PlacedName, track: int) -> None:
         """Note that a case was found in head, in one of the comparisons."""
         mark = mark_of(name)
         found = self._units.find(mark)
         assert found is not None
         self._units.put(mark, _MET, found[_MET] | 1 << track)
 
-    def is_met(self, name: Name, track: int) -> bool:
+    def is_met(self, name: PlacedName, track: int) -> bool:
         found = self._units.find(mark_of(name))
         return found is not None and bool(found[_MET] >> track & 1)
 
-    def key_of(self, name: Name, repeat: int) -> TrialKey:
+    def key_of(self, name: PlacedName, repeat: int) -> TrialKey:
         """What a trial of the base is called there."""
         return TrialKey(self._suites[name.suite], name.case, name.target, repeat)
 
-    def find_grader(self, name: Name, grader: str) -> tuple[float, float]:
+    def find_grader(self, name: PlacedName, grader: str) -> tuple[float, float]:
         """How often a grader passed a case, and its score; not numbers where it wasn't asked."""
         return self._graders.find(mark_of((mark_of(name), grader))) or (nan, nan)

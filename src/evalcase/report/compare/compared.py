@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.report.compare.comparison import Comparison
 from evalcase.report.compare.gated import Gated
-from evalcase.report.compare.gates import Judged
-from evalcase.report.compare.track import Kind
+from evalcase.report.compare.gates import GateFinding
+from evalcase.report.compare.track import ChangeKind
 
 EFFECT = 0.05
 
@@ -17,10 +17,10 @@ EFFECT = 0.05
 class Compared:
     comparison: Comparison
     gated: Sequence[Gated]
-    judged: Sequence[Judged]
+    judged: Sequence[GateFinding]
     effect: float = EFFECT
     """The change that matters."""
-    shown: tuple[Kind, ...] = ("broken",)
+    shown: tuple[ChangeKind, ...] = ("broken",)
     """The kinds of cases whose answers are shown side by side."""
     limit: int = 5
     """How many of each."""

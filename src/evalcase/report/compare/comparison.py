@@ -14,8 +14,8 @@ from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.report.compare.base_units import MOST_TRACKS, BaseUnits
 from evalcase.report.compare.conditions import Conditions, say_errors, say_sides, say_suites
 from evalcase.report.compare.side import Side
-from evalcase.report.compare.track import MOST_NAMED, Kind, Pair, Track, TrackFigures
-from evalcase.report.compare.unit import Standing, Unit, fold_units
+from evalcase.report.compare.track import MOST_NAMED, ChangedPair, ChangeKind, Track, TrackFigures
+from evalcase.report.compare.unit import CaseStanding, Unit, fold_units
 from evalcase.report.figures.clustering import Clustering
 
 
@@ -144,12 +144,12 @@ class _Walk:
         name = unit.name._replace(target=self._targets[target])
         base = self._units.find(name)
         if base is None:
-            track.note("added", Pair(unit.name, None, unit.shown.key, None, unit.verdict))
+            track.note("added", ChangedPair(unit.name, None, unit.shown.key, None, unit.verdict))
             return
         self._units.meet(name, self._numbers[target])
         kind = tell_kind(base.standing(), unit.standing())
         key = self._units.key_of(name, base.shown)
-        pair = Pair(unit.name, key, unit.shown.key, base.verdict, unit.verdict)
+        pair = ChangedPair(unit.name, key, unit.shown.key, base.verdict, unit.verdict)
         track.note(kind, pair, named=base.verdict != unit.verdict or kind == "changed")
         if kind in ("skipped", "unfinished"):
             return
@@ -178,7 +178,7 @@ class _Walk:
             for head_target, count in missing.items():
                 self.tracks[head_target].counts["removed"] = count
 
-    def _removed(self, missing: Mapping[str, int]) -> Iterator[tuple[Pair, str]]:
+    def _removed(self, missing: Mapping[str, int]) -> Iterator[tuple[ChangedPair, str]]:
         left = {name: min(count, MOST_NAMED) for name, count in missing.items()}
         for unit in fold_units(self._base, self._targets.values()):
             for head_target, base_target in self._targets.items():
@@ -188,12 +188,12 @@ class _Walk:
                 if left[head_target]:
                     left[head_target] -= 1
                     name = unit.name._replace(target=head_target)
-                    yield Pair(name, unit.shown.key, None, unit.verdict, None), head_target
+                    yield ChangedPair(name, unit.shown.key, None, unit.verdict, None), head_target
             if not any(left.values()):
                 return
 
 
-def tell_kind(base: Standing, head: Standing) -> Kind:
+def tell_kind(base: CaseStanding, head: CaseStanding) -> ChangeKind:
     """What became of a case, from what it came to in base and in head."""
     if base.verdict is None or head.verdict is None:
         return "unfinished"

@@ -18,7 +18,7 @@ _WORDS = ("broken", "worse", "significantly-worse", "worse-than:", "removed")
 GATES = "broken, worse, significantly-worse, worse-than:MARGIN or removed"
 
 
-class Gate(NamedTuple):
+class ComparisonGate(NamedTuple):
     """What a comparison must not be."""
 
     name: str
@@ -29,7 +29,7 @@ class Gate(NamedTuple):
         return f"{self.name}{self.margin:g}" if self.name.endswith(":") else self.name
 
 
-class Judged(NamedTuple):
+class GateFinding(NamedTuple):
     """What is said of one gate, or of what keeps any from being met, and what it costs."""
 
     gate: str
@@ -47,15 +47,15 @@ class Judged(NamedTuple):
         return f"{self.gate}: {met}{f', {self.reason}' if self.reason else ''}"
 
 
-def read_gate(text: str) -> Gate:
+def read_gate(text: str) -> ComparisonGate:
     """Raise ValueError, in words, if there is no such gate."""
     name, colon, margin = text.partition(":")
     if colon and name == "worse-than":
-        return Gate("worse-than:", _read_margin(margin))
+        return ComparisonGate("worse-than:", _read_margin(margin))
     if colon or text not in _WORDS:
         hint = did_you_mean(text, _WORDS)
         raise ValueError(f"`{text}` is no gate: {hint or f'there are {GATES}'}")
-    return Gate(text)
+    return ComparisonGate(text)
 
 
 def _read_margin(text: str) -> float:
@@ -69,14 +69,17 @@ def _read_margin(text: str) -> float:
 
 
 def judge(
-    comparison: Comparison, gated: Sequence[Gated], gates: Sequence[Gate], max_errors: int = 0
-) -> list[Judged]:
+    comparison: Comparison,
+    gated: Sequence[Gated],
+    gates: Sequence[ComparisonGate],
+    max_errors: int = 0,
+) -> list[GateFinding]:
     """What is to be said of each gate; first of what keeps all of them from being met."""
     if not gates:
         return []
     doubts = list(_doubts(comparison, max_errors))
     if comparison.lost and all(gate.name != "removed" for gate in gates):
-        doubts.append(Judged("", 3, _say_lost(comparison)))
+        doubts.append(GateFinding("", 3, _say_lost(comparison)))
     if not comparison.pairs:
         return doubts
     judged = [_judge(gate, comparison, gated) for gate in gates]
@@ -84,30 +87,30 @@ def judge(
     return [*doubts, *(each if each.code else each._replace(reason=of) for each in judged)]
 
 
-def exit_code(judged: Sequence[Judged]) -> int:
+def gates_exit_code(judged: Sequence[GateFinding]) -> int:
     """Of several that are not 0, a usage that makes no sense comes first, then what is missing."""
     codes = {each.code for each in judged}
     return next((code for code in (2, 3, 1) if code in codes), 0)
 
 
-def _doubts(comparison: Comparison, max_errors: int) -> Iterator[Judged]:
+def _doubts(comparison: Comparison, max_errors: int) -> Iterator[GateFinding]:
     base, head = comparison.base, comparison.head
     for word, side in (("base", base), ("head", head)):
         if side.missing:
-            yield Judged("", 3, f"{word} is not complete: {side.missing}")
+            yield GateFinding("", 3, f"{word} is not complete: {side.missing}")
     unfinished = sum(track.counts["unfinished"] for track in comparison.tracks)
     if unfinished:
-        yield Judged("", 3, f"{_cases(unfinished)} not finished")
+        yield GateFinding("", 3, f"{_cases(unfinished)} not finished")
     if not comparison.pairs:
-        yield Judged("", 3, "nothing is compared: no case has a verdict in both")
+        yield GateFinding("", 3, "nothing is compared: no case has a verdict in both")
     for word, errored in (("base", comparison.base_errored), ("head", comparison.head_errored)):
         if errored > max_errors:
             trials = "1 trial" if errored == 1 else f"{errored:,} trials"
             allowed = f", more than the {max_errors:,} allowed" if max_errors else ""
-            yield Judged("", 3, f"{trials} of {word} errored{allowed}")
+            yield GateFinding("", 3, f"{trials} of {word} errored{allowed}")
 
 
-def _judge(gate: Gate, comparison: Comparison, gated: Sequence[Gated]) -> Judged:
+def _judge(gate: ComparisonGate, comparison: Comparison, gated: Sequence[Gated]) -> GateFinding:
     if gate.name == "removed":
         return _met(gate, "; ".join(_say_removed(comparison)))
     if gate.name == "broken":
@@ -117,14 +120,14 @@ def _judge(gate: Gate, comparison: Comparison, gated: Sequence[Gated]) -> Judged
     if gate.name == "significantly-worse" and len(powerless) == len(gated):
         pairs = max(each.measured.clusters or each.measured.pairs for each in gated)
         noun = "clusters" if gated[0].measured.clusters is not None else "cases"
-        return Judged(
+        return GateFinding(
             str(gate), 2, f"{pairs:,} {noun} are too few for any change to be significant"
         )
     bad = [each for each in gated if _fails(gate, each)]
     return _met(gate, "; ".join(_say(gate, each, several=len(gated) > 1) for each in bad))
 
 
-def _fails(gate: Gate, each: Gated) -> bool:
+def _fails(gate: ComparisonGate, each: Gated) -> bool:
     change = each.measured.change
     if gate.name == "worse":
         return each.value < 0 or not each.measured.pairs
@@ -133,7 +136,7 @@ def _fails(gate: Gate, each: Gated) -> bool:
     return change is None or change.low < -gate.margin
 
 
-def _say(gate: Gate, each: Gated, *, several: bool) -> str:
+def _say(gate: ComparisonGate, each: Gated, *, several: bool) -> str:
     at = f" at {each.track.head_target}" if several else ""
     change = each.measured.change
     if change is None:
@@ -169,8 +172,8 @@ def _say_lost(comparison: Comparison) -> str:
     return f"head has no results of {names}, base has {count:,}"
 
 
-def _met(gate: Gate, fault: str) -> Judged:
-    return Judged(str(gate), 1 if fault else 0, fault)
+def _met(gate: ComparisonGate, fault: str) -> GateFinding:
+    return GateFinding(str(gate), 1 if fault else 0, fault)
 
 
 def _cases(count: int) -> str:

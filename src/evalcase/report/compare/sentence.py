@@ -13,12 +13,12 @@ from evalcase.report.compare.track import TrackFigures
 NO_CHANGE = "not distinguishable from no change"
 
 
-def quote(name: str) -> str:
+def quote_name(name: str) -> str:
     return f"`{name}`"
 
 
 def say_result(
-    comparison: Comparison, gated: Sequence[Gated], quote: Callable[[str], str] = quote
+    comparison: Comparison, gated: Sequence[Gated], quote: Callable[[str], str] = quote_name
 ) -> Iterator[str]:
     """A sentence for each target, or grader, that is compared."""
     if not comparison.pairs:

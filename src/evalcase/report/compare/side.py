@@ -13,7 +13,7 @@ from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
 
 
-class Kept(Protocol):
+class KeptResults(Protocol):
     """Results that can be gone through, and looked up: a record, or a file of trials."""
 
     @property
@@ -24,7 +24,7 @@ class Kept(Protocol):
     def find_result(self, key: TrialKey, /) -> Result | None: ...
 
 
-class Name(NamedTuple):
+class PlacedName(NamedTuple):
     """A case at a target, all of its repeats together. The suite is where it lies in its project,
     so that it doesn't matter from where it was named."""
 
@@ -35,7 +35,7 @@ class Name(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    kept: Kept
+    kept: KeptResults
     label: str
     """What it is called in a report."""
     place_of: Callable[[str], str] = str

@@ -12,24 +12,26 @@ from evalcase.model.trial import TrialKey
 from evalcase.report.compare.amounts import Amount, Amounts
 from evalcase.report.compare.base_units import Held
 from evalcase.report.compare.differences import Differences, Measured
-from evalcase.report.compare.side import Name
+from evalcase.report.compare.side import PlacedName
 from evalcase.report.compare.unit import AMOUNTS, Unit
 
-Kind = Literal["broken", "fixed", "changed", "same", "added", "removed", "skipped", "unfinished"]
-KINDS: tuple[Kind, ...] = (
+ChangeKind = Literal[
+    "broken", "fixed", "changed", "same", "added", "removed", "skipped", "unfinished"
+]
+KINDS: tuple[ChangeKind, ...] = (
     "broken", "fixed", "changed", "same", "added", "removed", "skipped", "unfinished",
 )  # fmt: skip
-_NAMED: tuple[Kind, ...] = ("broken", "fixed", "changed", "added", "removed", "skipped")
+_NAMED: tuple[ChangeKind, ...] = ("broken", "fixed", "changed", "added", "removed", "skipped")
 MOST_NAMED = 10_000
 """Cases of a kind whose names are kept. All of them are counted."""
 _MOST_PARTS = 1_000
 """Tags, or graders, that are told apart."""
 
 
-class Pair(NamedTuple):
+class ChangedPair(NamedTuple):
     """A case that has changed, and where its answers are found; None where there is none."""
 
-    name: Name
+    name: PlacedName
     base: TrialKey | None
     head: TrialKey | None
     base_verdict: Verdict | None
@@ -44,7 +46,7 @@ class TrackFigures:
     head_target: str
     pairs: int
     """Cases that are compared: both sides have a verdict, and neither was skipped."""
-    counts: dict[Kind, int]
+    counts: dict[ChangeKind, int]
     base_errored: int
     """Trials of those that errored."""
     head_errored: int
@@ -60,7 +62,7 @@ class TrackFigures:
     grader_scores: tuple[Measured, ...]
     tags: tuple[Measured, ...]
     amounts: tuple[Amount, ...]
-    listed: dict[Kind, list[Pair]] = field(default_factory=dict)
+    listed: dict[ChangeKind, list[ChangedPair]] = field(default_factory=dict)
     """The first of each kind, but for those that are the same."""
 
 
@@ -70,8 +72,8 @@ class Track:
     def __init__(self, base_target: str, head_target: str, *, clustered: bool = False) -> None:
         self.base_target = base_target
         self.head_target = head_target
-        self.counts: dict[Kind, int] = dict.fromkeys(KINDS, 0)
-        self.listed: dict[Kind, list[Pair]] = {kind: [] for kind in _NAMED}
+        self.counts: dict[ChangeKind, int] = dict.fromkeys(KINDS, 0)
+        self.listed: dict[ChangeKind, list[ChangedPair]] = {kind: [] for kind in _NAMED}
         self.clustered = clustered
         self._errored = [0, 0]
         self._repeated = False
@@ -83,7 +85,7 @@ class Track:
         self._tags: dict[str, Differences] = {}
         self._amounts = [Amounts(name) for name in AMOUNTS]
 
-    def note(self, kind: Kind, pair: Pair, *, named: bool = True) -> None:
+    def note(self, kind: ChangeKind, pair: ChangedPair, *, named: bool = True) -> None:
         """Count a case of a kind, and keep its name if there is room."""
         self.counts[kind] += 1
         if named and kind in self.listed and len(self.listed[kind]) < MOST_NAMED:

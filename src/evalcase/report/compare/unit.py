@@ -11,14 +11,14 @@ from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result, Verdict
 from evalcase.model.table import mark_of
-from evalcase.report.compare.side import Name, Side
+from evalcase.report.compare.side import PlacedName, Side
 
 _MASK = 0xFFFF_FFFF_FFFF_FFFF
 AMOUNTS = ("latency", "input tokens", "output tokens", "cost")
 """What is measured of an answer beside how good it is, in the order in which it is noted."""
 
 
-class Mean:
+class RunningMean:
     """The mean of what there is."""
 
     __slots__ = ("count", "total")
@@ -38,11 +38,11 @@ class Mean:
         return self.total / self.count if self.count else nan
 
 
-def _amounts() -> tuple[Mean, ...]:
-    return tuple(Mean() for _ in AMOUNTS)
+def _amounts() -> tuple[RunningMean, ...]:
+    return tuple(RunningMean() for _ in AMOUNTS)
 
 
-class Standing(NamedTuple):
+class CaseStanding(NamedTuple):
     """What a case came to: two that are equal say that nothing changed."""
 
     verdict: Verdict | None
@@ -57,7 +57,7 @@ class Standing(NamedTuple):
 class Unit:
     """A case at a target."""
 
-    name: Name
+    name: PlacedName
     shown: Result
     """The first trial that shows why its verdict is what it is."""
     verdict: Verdict | None = None
@@ -66,9 +66,9 @@ class Unit:
     passed: int = 0
     errored: int = 0
     repeats: int = 1
-    score: Mean = field(default_factory=Mean)
-    amounts: tuple[Mean, ...] = field(default_factory=_amounts)
-    graders: dict[str, tuple[Mean, Mean]] = field(default_factory=dict)
+    score: RunningMean = field(default_factory=RunningMean)
+    amounts: tuple[RunningMean, ...] = field(default_factory=_amounts)
+    graders: dict[str, tuple[RunningMean, RunningMean]] = field(default_factory=dict)
     """By name: how often it passed, and its score."""
     answers: int = 0
     """A mark of all that was said, in whatever order."""
@@ -82,8 +82,10 @@ class Unit:
         """Of its trials, those that passed."""
         return self.passed / self.trials if self.trials else nan
 
-    def standing(self) -> Standing:
-        return Standing(self.verdict, self.answers, self.passed, self.trials, str(self.score.value))
+    def standing(self) -> CaseStanding:
+        return CaseStanding(
+            self.verdict, self.answers, self.passed, self.trials, str(self.score.value)
+        )
 
     def add(self, result: Result) -> None:
         verdict = result.verdict
@@ -100,7 +102,7 @@ class Unit:
         for grade in result.grades:
             held = self.graders.get(grade.grader)
             if held is None:
-                held = self.graders[grade.grader] = Mean(), Mean()
+                held = self.graders[grade.grader] = RunningMean(), RunningMean()
             held[0].add(float(grade.passed))
             held[1].add(grade.score)
 
@@ -137,7 +139,7 @@ def fold_units(side: Side, targets: Collection[str]) -> Iterator[Unit]:
         outcome, group = kept.outcome(result), key[:3]
         unit = held.get(group)
         if unit is None:
-            name = Name(place_of(key.suite), key.case, key.target)
+            name = PlacedName(place_of(key.suite), key.case, key.target)
             unit = held[group] = Unit(name, result, outcome.verdict, repeats=outcome.repeats)
         unit.add(result)
         if unit.trials >= outcome.trials:

@@ -5,20 +5,21 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping
 
+from evalcase.model.grade import Grade
 from evalcase.model.result import Result, Verdict
 
 BINS = 10
 """How many equal parts scores are sorted into; the last has 1 in it."""
 
-Trials = tuple[int, int, int]
+TrialCounts = tuple[int, int, int]
 """Of a case, or of a grader in a case: how often tried, passed, errored."""
 
 
-Cluster = str | None
+ClusterName = str | None
 """Which cases tend to come out alike; None where nobody said."""
 
 
-class Cell:
+class FigureCell:
     """Cases at a target that have something in common; or what one grader said of them."""
 
     __slots__ = (
@@ -26,13 +27,13 @@ class Cell:
         "verdicts", "within",
     )  # fmt: skip
 
-    def __init__(self, cluster: Cluster = None) -> None:
+    def __init__(self, cluster: ClusterName = None) -> None:
         self.cluster = cluster
         self.once: dict[Verdict, int] = {}
         """How many cases there are of each verdict that were tried once."""
         self.verdicts: dict[Verdict, int] = {}
         """The same of others; of a grader, how many grades."""
-        self.trials: dict[Trials, int] = {}
+        self.trials: dict[TrialCounts, int] = {}
         """How many of those others have such trials. What was skipped is not among them."""
         self.scored = 0
         self.scores = 0.0
@@ -59,7 +60,7 @@ class Cell:
                 self.partial = True
 
     def add_case(
-        self, verdicts: Mapping[Verdict, int], trials: Trials, scores: list[float]
+        self, verdicts: Mapping[Verdict, int], trials: TrialCounts, scores: list[float]
     ) -> None:
         """Take a case that was tried several times."""
         for verdict, times in verdicts.items():
@@ -142,6 +143,31 @@ class Spent:
     def sort(self, score: float) -> None:
         """Take the score of a case."""
         self.bins[int(score * BINS) if score < 1 else BINS - 1] += 1
+
+
+class JudgingSums:
+    """What graders asked of targets, as judges do, and what that took."""
+
+    __slots__ = ("asked", "cached", "cost_usd", "input_tokens", "output_tokens", "seconds")
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.cached = 0
+        self.seconds = 0.0
+        self.cost_usd: float | None = None
+        """None where no grade came with its cost."""
+        self.input_tokens = 0
+        self.output_tokens = 0
+
+    def add(self, grade: Grade) -> None:
+        self.asked += grade.asked
+        self.cached += grade.cached
+        self.seconds += grade.asking_s or 0.0
+        if grade.cost_usd is not None:
+            self.cost_usd = (self.cost_usd or 0.0) + grade.cost_usd
+        if grade.usage is not None:
+            self.input_tokens += grade.usage.input_tokens or 0
+            self.output_tokens += grade.usage.output_tokens or 0
 
 
 def bound(score: float) -> float:

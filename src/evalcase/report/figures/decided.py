@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from evalcase.model.decision import Decision
 from evalcase.model.quick_dataclass import replace
-from evalcase.report.figures.figures import Figures, Mean, Part, PassAt, Repeats
+from evalcase.report.figures.figures import Figures, Mean, PassAt, Repeats, Slice
 
 
-def settle(
+def settle_figures(
     figures: Figures, decision: Decision | None, *, whole: bool = True, is_biased: bool = False
 ) -> Figures:
     """All of a run with the interval of its decision, if there is one, and no other. Where they
@@ -25,7 +25,7 @@ def settle(
     )  # fmt: skip
 
 
-def settle_part(part: Part, decision: Decision | None = None) -> Part:
+def settle_part(part: Slice, decision: Decision | None = None) -> Slice:
     """The same for a part of it."""
     rate = _bare(part.rate)
     if decision is not None:
@@ -37,7 +37,7 @@ def settle_part(part: Part, decision: Decision | None = None) -> Part:
     )  # fmt: skip
 
 
-def _parts(parts: dict[str, Part]) -> dict[str, Part]:
+def _parts(parts: dict[str, Slice]) -> dict[str, Slice]:
     return {name: settle_part(part) for name, part in parts.items()}
 
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.result import Verdict
 from evalcase.model.totals import Counts, Totals
-from evalcase.report.figures.cell import Cell, Cluster, Trials
-from evalcase.report.figures.figures import Interval, Mean, Part, PassAt, Repeats, Spread
+from evalcase.report.figures.cell import ClusterName, FigureCell, TrialCounts
+from evalcase.report.figures.figures import Interval, Mean, PassAt, Repeats, Slice, Spread
 from evalcase.report.statistics.estimate import Estimate, clip
 from evalcase.report.statistics.wilson import bound_unseen, estimate_around
 
@@ -17,9 +17,9 @@ Value = Callable[[int, int, int], float | None]
 """What trials of a case count for, from how often it was tried, passed and errored."""
 
 
-def rate_totals(totals: Totals) -> Part:
+def rate_totals(totals: Totals) -> Slice:
     """What can be said of a run of which only the totals are known: its rates."""
-    cell, cases = Cell(), totals.cases
+    cell, cases = FigureCell(), totals.cases
     cell.verdicts = {
         "passed": cases.passed, "failed": cases.failed, "errored": cases.errored,
         "ungraded": cases.ungraded, "skipped": cases.skipped,
@@ -58,26 +58,26 @@ class Estimator:
     ks: tuple[int, ...] = ()
     """The k of pass@k; without any, as many as each case was tried."""
 
-    def of_cases(self, cells: Sequence[Cell], unfinished: int = 0) -> Part:
+    def of_cases(self, cells: Sequence[FigureCell], unfinished: int = 0) -> Slice:
         rate = self._mean(cells, _rated)
-        return Part(
+        return Slice(
             _count(cells), unfinished, rate,
             self._mean(cells, _rated_without_errors), self._score(cells),
             self._repeats(cells), _is_partial(cells), _failures_up_to(rate),
         )  # fmt: skip
 
-    def of_grader(self, cells: Sequence[Cell]) -> Part:
+    def of_grader(self, cells: Sequence[FigureCell]) -> Slice:
         """Of each case counts the share of its grades that passed."""
         rate = self._mean_of(cells, _share)
         without_errors = self._mean_of(cells, _share_without_errors)
-        return Part(
+        return Slice(
             _count(cells), 0, rate, without_errors, self._score(cells),
             None, _is_partial(cells), _failures_up_to(rate),
         )  # fmt: skip
 
-    def _mean(self, cells: Iterable[Cell], sum_up: Callable[[Cell], Sums]) -> Mean:
+    def _mean(self, cells: Iterable[FigureCell], sum_up: Callable[[FigureCell], Sums]) -> Mean:
         """Of values, added up by cluster."""
-        by_cluster: dict[Cluster, Sums] = {}
+        by_cluster: dict[ClusterName, Sums] = {}
         for cell in cells:
             by_cluster.setdefault(cell.cluster, Sums()).take(sum_up(cell))
         held = [sums for sums in by_cluster.values() if sums.count]
@@ -112,14 +112,14 @@ class Estimator:
 
         return estimate_exact_around
 
-    def _score(self, cells: Sequence[Cell]) -> Mean:
+    def _score(self, cells: Sequence[FigureCell]) -> Mean:
         return self._mean(cells, lambda cell: Sums(cell.scored, cell.scores, cell.squares))
 
-    def _mean_of(self, cells: Sequence[Cell], value: Value, fewest: int = 1) -> Mean:
+    def _mean_of(self, cells: Sequence[FigureCell], value: Value, fewest: int = 1) -> Mean:
         """Of what the trials of each case count for; of cases that have at least so many."""
         return self._mean(cells, lambda cell: _sum_up(cell, value, fewest))
 
-    def _repeats(self, cells: Sequence[Cell]) -> Repeats | None:
+    def _repeats(self, cells: Sequence[FigureCell]) -> Repeats | None:
         several = [each for cell in cells for each in cell.trials.items()]
         if not several:
             return None
@@ -133,7 +133,7 @@ class Estimator:
             tuple(self._pass_at(cells, k) for k in self.ks or (fewest,) if k <= fewest),
         )  # fmt: skip
 
-    def _pass_at(self, cells: Sequence[Cell], k: int) -> PassAt:
+    def _pass_at(self, cells: Sequence[FigureCell], k: int) -> PassAt:
         from evalcase.report.statistics.repeats import all_pass, any_passes
 
         return PassAt(
@@ -152,7 +152,7 @@ def _share_without_errors(tried: int, passed: int, errored: int) -> float | None
     return passed / (tried - errored) if tried > errored else None
 
 
-def _sum_up(cell: Cell, value: Value, fewest: int) -> Sums:
+def _sum_up(cell: FigureCell, value: Value, fewest: int) -> Sums:
     sums = Sums()
     for trials, times in _trials(cell):
         if trials[0] >= fewest and (counted := value(*trials)) is not None:
@@ -160,19 +160,19 @@ def _sum_up(cell: Cell, value: Value, fewest: int) -> Sums:
     return sums
 
 
-def _rated(cell: Cell) -> Sums:
+def _rated(cell: FigureCell) -> Sums:
     """Cases by their verdicts: those that were tried, and passed."""
     verdicts = _count([cell])
     return Sums(verdicts.total - verdicts.skipped, verdicts.passed, verdicts.passed)
 
 
-def _rated_without_errors(cell: Cell) -> Sums:
+def _rated_without_errors(cell: FigureCell) -> Sums:
     verdicts = _count([cell])
     tried = verdicts.total - verdicts.skipped - verdicts.errored
     return Sums(tried, verdicts.passed, verdicts.passed)
 
 
-def _count(cells: Sequence[Cell]) -> Counts:
+def _count(cells: Sequence[FigureCell]) -> Counts:
     verdicts: Counter[Verdict] = Counter()
     for cell in cells:
         verdicts.update(cell.once)
@@ -180,7 +180,7 @@ def _count(cells: Sequence[Cell]) -> Counts:
     return Counts.of(verdicts)
 
 
-def _is_partial(cells: Iterable[Cell]) -> bool:
+def _is_partial(cells: Iterable[FigureCell]) -> bool:
     return any(cell.partial for cell in cells)
 
 
@@ -189,7 +189,7 @@ def _failures_up_to(rate: Mean) -> float | None:
     return bound_unseen(units) if rate.value == 1 else None
 
 
-def _trials(cell: Cell) -> Iterator[tuple[Trials, int]]:
+def _trials(cell: FigureCell) -> Iterator[tuple[TrialCounts, int]]:
     """How many cases have such trials."""
     for verdict, times in cell.once.items():
         if verdict != "skipped":
@@ -197,7 +197,7 @@ def _trials(cell: Cell) -> Iterator[tuple[Trials, int]]:
     yield from cell.trials.items()
 
 
-def _spread_of_passes(several: Sequence[tuple[Trials, int]]) -> Spread:
+def _spread_of_passes(several: Sequence[tuple[TrialCounts, int]]) -> Spread:
     sums, within = Sums(), 0.0
     for (tried, passed, _), times in several:
         share = passed / tried
@@ -206,7 +206,7 @@ def _spread_of_passes(several: Sequence[tuple[Trials, int]]) -> Spread:
     return _spread(sums, within)
 
 
-def _spread_of_scores(cells: Sequence[Cell]) -> Spread:
+def _spread_of_scores(cells: Sequence[FigureCell]) -> Spread:
     sums = Sums(
         sum(cell.repeated for cell in cells),
         sum(cell.spread[0] for cell in cells),

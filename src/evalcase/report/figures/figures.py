@@ -73,7 +73,7 @@ class Repeats:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Slice:
     """Some cases of a run, or all of them."""
 
     cases: Counts
@@ -117,17 +117,32 @@ class Effort:
 
 
 @dataclass(frozen=True, slots=True)
+class Judging:
+    """What graders asked of targets, as judges do, and what that took."""
+
+    asked: int
+    cached: int
+    """How many of the answers came from the cache."""
+    input_tokens: int
+    output_tokens: int
+    seconds: float
+    """All of them together, waiting for their turn included."""
+    cost_usd: float | None
+    """None where none came with its cost."""
+
+
+@dataclass(frozen=True, slots=True)
 class Figures:
     """All of a run. Parts are in the order in which they first came."""
 
-    all: Part
+    all: Slice
     effort: Effort
-    by_target: dict[str, Part] = field(default_factory=dict)
+    by_target: dict[str, Slice] = field(default_factory=dict)
     efforts: dict[str, Effort] = field(default_factory=dict)
     """By target."""
-    by_suite: dict[str, Part] = field(default_factory=dict)
-    by_tag: dict[str, Part] = field(default_factory=dict)
-    by_grader: dict[str, Part] = field(default_factory=dict)
+    by_suite: dict[str, Slice] = field(default_factory=dict)
+    by_tag: dict[str, Slice] = field(default_factory=dict)
+    by_grader: dict[str, Slice] = field(default_factory=dict)
     not_run: int = 0
     """How many cases were not begun."""
     interval: Interval = "wilson"
@@ -137,3 +152,5 @@ class Figures:
     """How many cases have nothing there: each counts as a cluster of its own."""
     without: str = ""
     """Why there is no interval of all, where there are cases enough."""
+    judging: Judging | None = None
+    """None where no grader asked anything."""

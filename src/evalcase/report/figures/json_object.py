@@ -9,7 +9,7 @@ from evalcase.model.quick_dataclass import asdict
 from evalcase.model.totals import Totals
 from evalcase.report.figures.decided import settle_part
 from evalcase.report.figures.estimates import rate_totals
-from evalcase.report.figures.figures import Effort, Figures, Mean, Part, Repeats
+from evalcase.report.figures.figures import Effort, Figures, Judging, Mean, Repeats, Slice
 from evalcase.report.statistics.estimate import LEVEL
 
 
@@ -20,6 +20,8 @@ def figures_object(figures: Figures) -> dict[str, Any]:
         "interval": figures.interval,
         "cluster": figures.cluster,
         "unclustered": figures.unclustered,
+        "without_interval": figures.without or None,
+        "judging": _judging(figures.judging),
         "all": {
             **part_object(figures.all),
             "not_run": figures.not_run,
@@ -35,7 +37,16 @@ def figures_object(figures: Figures) -> dict[str, Any]:
     }
 
 
-def _parts(parts: dict[str, Part]) -> dict[str, Any]:
+def _judging(judging: Judging | None) -> dict[str, Any] | None:
+    """What graders asked of targets, apart from what the answers took."""
+    return None if judging is None else {
+        "asked": judging.asked, "cached": judging.cached,
+        "tokens": {"input": judging.input_tokens, "output": judging.output_tokens},
+        "seconds": judging.seconds, "usd": judging.cost_usd,
+    }  # fmt: skip
+
+
+def _parts(parts: dict[str, Slice]) -> dict[str, Any]:
     return {name: part_object(part) for name, part in parts.items()}
 
 
@@ -53,7 +64,7 @@ def totals_object(
     return {"level": LEVEL, "interval": interval, "cluster": None, "all": whole}
 
 
-def rate_object(part: Part) -> dict[str, Any]:
+def rate_object(part: Slice) -> dict[str, Any]:
     """A rate with what it is of and what is beside it."""
     return {
         **mean_object(part.rate, "rate"),
@@ -64,7 +75,7 @@ def rate_object(part: Part) -> dict[str, Any]:
     }
 
 
-def part_object(part: Part) -> dict[str, Any]:
+def part_object(part: Slice) -> dict[str, Any]:
     """A rate, and what else there is to know."""
     return {
         **rate_object(part),

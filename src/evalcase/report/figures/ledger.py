@@ -15,25 +15,25 @@ from evalcase.model.case import Case
 from evalcase.model.grade import Grade
 from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import decide_case_verdict
-from evalcase.report.figures.cell import Cell, Cluster, Spent, bound
+from evalcase.report.figures.cell import ClusterName, FigureCell, JudgingSums, Spent, bound
 
 if TYPE_CHECKING:
     from evalcase.report.figures.clustering import Clustering
 
-Said = tuple[str, Verdict, float | None]
+CountedGrade = tuple[str, Verdict, float | None]
 """What is counted of a grade: its grader, a verdict, and a score."""
 
 
-class _Open:
+class _CountedCase:
     """A case that has some of its trials."""
 
     __slots__ = ("cells", "grades", "scores", "verdicts")
 
-    def __init__(self, cells: list[Cell]) -> None:
+    def __init__(self, cells: list[FigureCell]) -> None:
         self.cells = cells
         self.verdicts: list[Verdict] = []
         self.scores: list[float] = []
-        self.grades: list[Said] = []
+        self.grades: list[CountedGrade] = []
 
 
 class Ledger:
@@ -41,13 +41,14 @@ class Ledger:
 
     def __init__(self, clustering: Clustering | None = None) -> None:
         self.clustering = clustering
-        self.places: dict[tuple[str, str, Cluster], Cell] = {}
+        self.places: dict[tuple[str, str, ClusterName], FigureCell] = {}
         """Cases by suite and target."""
-        self.tags: dict[tuple[str, Cluster], Cell] = {}
-        self.graders: dict[tuple[str, Cluster], Cell] = {}
+        self.tags: dict[tuple[str, ClusterName], FigureCell] = {}
+        self.graders: dict[tuple[str, ClusterName], FigureCell] = {}
         self.spent: dict[str, Spent] = {}
         """By target."""
-        self._open: dict[tuple[str, str, str], _Open] = {}
+        self.asked = JudgingSums()
+        self._open: dict[tuple[str, str, str], _CountedCase] = {}
 
     def add(self, result: Result, case: Case | None = None) -> None:
         """Take a result. Of its case the tags are read, and what says which cluster it is in."""
@@ -56,6 +57,9 @@ class Ledger:
         if spent is None:
             spent = self.spent[target] = Spent()
         spent.add(result)
+        for grade in result.grades:
+            if grade.asked:
+                self.asked.add(grade)
         cluster = self.clustering.find(result, case) if self.clustering is not None else None
         if result.repeats > 1:
             self._fold(result, case, spent, cluster)
@@ -66,7 +70,7 @@ class Ledger:
             spent.sort(score)
         cell = self.places.get((suite, target, cluster))
         if cell is None:
-            cell = self.places[suite, target, cluster] = Cell(cluster)
+            cell = self.places[suite, target, cluster] = FigureCell(cluster)
         cell.add_once(verdict, score)
         if case is not None and "tags" in case.data:
             for cell in self._tagged(case, cluster):
@@ -74,18 +78,18 @@ class Ledger:
         if result.grades:
             self._add_grades([_said(grade) for grade in result.grades], cluster)
 
-    def count_unfinished(self) -> Counter[Cell]:
+    def count_unfinished(self) -> Counter[FigureCell]:
         """How many cases lack some of their trials, by where they would be counted."""
         return Counter(cell for held in self._open.values() for cell in held.cells)
 
-    def _fold(self, result: Result, case: Case | None, spent: Spent, cluster: Cluster) -> None:
+    def _fold(self, result: Result, case: Case | None, spent: Spent, cluster: ClusterName) -> None:
         """Take a trial of a repeated case; and the case, if that is the last."""
         name = result.key[:3]
         held = self._open.get(name)
         if held is None:
             place = (result.key.suite, result.key.target, cluster)
-            cells = [self.places.setdefault(place, Cell(cluster))]
-            held = self._open[name] = _Open(cells + self._tagged(case, cluster))
+            cells = [self.places.setdefault(place, FigureCell(cluster))]
+            held = self._open[name] = _CountedCase(cells + self._tagged(case, cluster))
         held.verdicts.append(result.verdict)
         held.grades += map(_said, result.grades)
         if (score := result.score) is not None:
@@ -94,7 +98,9 @@ class Ledger:
             del self._open[name]
             self._close(held, result.pass_rate, spent, cluster)
 
-    def _close(self, held: _Open, pass_rate: float, spent: Spent, cluster: Cluster) -> None:
+    def _close(
+        self, held: _CountedCase, pass_rate: float, spent: Spent, cluster: ClusterName
+    ) -> None:
         verdicts = held.verdicts
         verdict = decide_case_verdict(verdicts, pass_rate)
         trials = (len(verdicts), verdicts.count("passed"), verdicts.count("errored"))
@@ -105,18 +111,18 @@ class Ledger:
         if held.grades:
             self._add_grades(held.grades, cluster)
 
-    def _tagged(self, case: Case | None, cluster: Cluster) -> list[Cell]:
+    def _tagged(self, case: Case | None, cluster: ClusterName) -> list[FigureCell]:
         """Where a case is counted by its tags."""
         tags = case.data.get("tags", ()) if case is not None else ()
         return [_find(self.tags, (tag, cluster)) for tag in dict.fromkeys(tags)]
 
-    def _add_grades(self, grades: Sequence[Said], cluster: Cluster) -> None:
+    def _add_grades(self, grades: Sequence[CountedGrade], cluster: ClusterName) -> None:
         """Count what graders said of a case, each grader once."""
         if len(grades) == 1:
             name, verdict, score = grades[0]
             _find(self.graders, (name, cluster)).add_once(verdict, score)
             return
-        named: dict[str, list[Said]] = {}
+        named: dict[str, list[CountedGrade]] = {}
         for said in grades:
             named.setdefault(said[0], []).append(said)
         for name, several in named.items():
@@ -131,14 +137,16 @@ class Ledger:
                 )
 
 
-def _find(cells: dict[tuple[str, Cluster], Cell], name: tuple[str, Cluster]) -> Cell:
+def _find(
+    cells: dict[tuple[str, ClusterName], FigureCell], name: tuple[str, ClusterName]
+) -> FigureCell:
     cell = cells.get(name)
     if cell is None:
-        cell = cells[name] = Cell(name[1])
+        cell = cells[name] = FigureCell(name[1])
     return cell
 
 
-def _said(grade: Grade) -> Said:
+def _said(grade: Grade) -> CountedGrade:
     if grade.failure is not None:
         return grade.grader, "errored", None
     score = None if grade.score is None else bound(grade.score)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from math import fsum
 
 from evalcase.model.quick_dataclass import replace
-from evalcase.report.figures.cell import Cell, Spent
+from evalcase.report.figures.cell import FigureCell, JudgingSums, Spent
 from evalcase.report.figures.estimates import Estimator
-from evalcase.report.figures.figures import Effort, Figures, Interval, Part
+from evalcase.report.figures.figures import Effort, Figures, Interval, Judging, Slice
 from evalcase.report.figures.ledger import Ledger
 from evalcase.report.statistics.quantiles import median, percentile
 
@@ -22,7 +22,7 @@ def sum_up(
     estimator = Estimator(interval, clustering is not None, tuple(ks))
     unfinished = ledger.count_unfinished()
 
-    def figure(cells: Sequence[Cell]) -> Part:
+    def figure(cells: Sequence[FigureCell]) -> Slice:
         return estimator.of_cases(cells, sum(unfinished[cell] for cell in cells))
 
     places = ledger.places.items()
@@ -34,7 +34,7 @@ def sum_up(
         _each(figure, ((tag, cell) for (tag, _), cell in ledger.tags.items())),
         _each(estimator.of_grader, ((name, cell) for (name, _), cell in ledger.graders.items())),
         not_run, interval, clustering.path if clustering is not None else None,
-        len(clustering.alone) if clustering is not None else 0,
+        len(clustering.alone) if clustering is not None else 0, "", _sum_up_asked(ledger.asked),
     )  # fmt: skip
     shared = _find_shared(ledger) if clustering is None else frozenset()
     return _without_shared(figures, shared) if shared else figures
@@ -55,7 +55,7 @@ def _without_shared(figures: Figures, shared: frozenset[str]) -> Figures:
     they go together would take a place for each case."""
     from evalcase.report.figures.decided import settle_part
 
-    def bare(parts: dict[str, Part]) -> dict[str, Part]:
+    def bare(parts: dict[str, Slice]) -> dict[str, Slice]:
         return {name: settle_part(part) for name, part in parts.items()}
 
     suites = {name: part for name, part in figures.by_suite.items() if name in shared}
@@ -68,13 +68,22 @@ def _without_shared(figures: Figures, shared: frozenset[str]) -> Figures:
 
 
 def _each(
-    figure: Callable[[Sequence[Cell]], Part], named: Iterable[tuple[str, Cell]]
-) -> dict[str, Part]:
+    figure: Callable[[Sequence[FigureCell]], Slice], named: Iterable[tuple[str, FigureCell]]
+) -> dict[str, Slice]:
     """The figures of all cells of a name."""
-    grouped: dict[str, list[Cell]] = {}
+    grouped: dict[str, list[FigureCell]] = {}
     for name, cell in named:
         grouped.setdefault(name, []).append(cell)
     return {name: figure(cells) for name, cells in grouped.items()}
+
+
+def _sum_up_asked(asked: JudgingSums) -> Judging | None:
+    if not asked.asked:
+        return None
+    return Judging(
+        asked.asked, asked.cached, asked.input_tokens, asked.output_tokens, asked.seconds,
+        asked.cost_usd,
+    )  # fmt: skip
 
 
 def sum_up_spent(several: Iterable[Spent]) -> Effort:

@@ -24,7 +24,7 @@ FindLine = Callable[[str, str], "int | None"]
 
 
 @dataclass(slots=True)
-class _Kind:
+class _Level:
     """Those of one level, as far as they are shown."""
 
     shown: list[CaseTrials] = field(default_factory=list)
@@ -42,10 +42,11 @@ def annotation_lines(
     see: See,
     incomplete: str = "",
     mixed: str = "",
+    grading: str = "",
 ) -> Iterator[str]:
     """A command in each line: of what errored or failed, of what has no verdict, and of what
     passed only in some of its trials; first what holds for the whole run."""
-    kinds = {"error": _Kind(), "warning": _Kind(), "notice": _Kind()}
+    kinds = {"error": _Level(), "warning": _Level(), "notice": _Level()}
     for each in cases:
         level = _LEVELS.get(each.verdict, "") or _level_of_trials(each)
         if level:
@@ -53,16 +54,18 @@ def annotation_lines(
     if incomplete:
         kinds["error"].total += 1
         yield github_command("error", {"title": "evalcase: the run is not complete"}, incomplete)
-    if mixed:
-        kinds["notice"].total += 1
-        yield github_command("notice", {"title": "evalcase: the run is mixed"}, mixed)
-    whole = {"error": bool(incomplete), "notice": bool(mixed)}
+    notices = {"the run is mixed": mixed, "one of several gradings": grading}
+    told = {title: text for title, text in notices.items() if text}
+    kinds["notice"].total += len(told)
+    for title, text in told.items():
+        yield github_command("notice", {"title": f"evalcase: {title}"}, text)
+    whole = {"error": int(bool(incomplete)), "notice": len(told)}
     for level, kind in kinds.items():
-        said = int(whole.get(level, False))
+        said = whole.get(level, 0)
         yield from _of_level(level, kind, find_line, see, said)
 
 
-def _of_level(level: str, kind: _Kind, find_line: FindLine, see: See, said: int) -> Iterator[str]:
+def _of_level(level: str, kind: _Level, find_line: FindLine, see: See, said: int) -> Iterator[str]:
     room = _MOST - said
     fits = kind.total <= _MOST
     for each in kind.shown[: room if fits else room - 1]:

@@ -9,7 +9,7 @@ from evalcase.report.compare.compared import Compared
 from evalcase.report.compare.power import find_power
 from evalcase.report.compare.sentence import say_counts, say_power, say_result, say_test
 from evalcase.report.compare.side import Side
-from evalcase.report.compare.track import Kind, Pair, TrackFigures
+from evalcase.report.compare.track import ChangedPair, ChangeKind, TrackFigures
 from evalcase.report.terminal.changed_cases import said_by, say_verdicts
 from evalcase.report.terminal.comparison_tables import amount_rows, measure_rows, part_rows
 from evalcase.report.terminal.pairs import pair_texts
@@ -18,7 +18,7 @@ from evalcase.text.markdown import code_block, code_span, table
 _LONGEST = 50_000
 """Characters of cases that are shown: a comment on GitHub holds 65,536."""
 _MOST_NAMES = 20
-_KINDS: tuple[Kind, ...] = ("broken", "fixed", "changed", "added", "removed", "skipped")
+_KINDS: tuple[ChangeKind, ...] = ("broken", "fixed", "changed", "added", "removed", "skipped")
 
 
 def markdown_lines(compared: Compared) -> Iterator[str]:
@@ -100,7 +100,7 @@ def _cases(track: TrackFigures, compared: Compared) -> Iterator[str]:
         yield ""
 
 
-def _case(pair: Pair, sides: tuple[Side, Side]) -> Iterator[str]:
+def _case(pair: ChangedPair, sides: tuple[Side, Side]) -> Iterator[str]:
     yield f"{code_span(f'{pair.name.suite}: {pair.name.case}')} {say_verdicts(pair)}"
     yield ""
     keys = pair.base, pair.head
@@ -127,7 +127,7 @@ def _diff(base: str, head: str) -> Iterator[str]:
             yield f"+ {right.text}"
 
 
-def _names(pairs: Sequence[Pair], count: int) -> Iterator[str]:
+def _names(pairs: Sequence[ChangedPair], count: int) -> Iterator[str]:
     if not count:
         return
     names = [code_span(pair.name.case[:100]) for pair in pairs[:_MOST_NAMES]]

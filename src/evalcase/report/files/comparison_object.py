@@ -7,11 +7,11 @@ from typing import Any
 from evalcase.model.quick_dataclass import asdict
 from evalcase.report.compare.compared import Compared
 from evalcase.report.compare.differences import Measured
-from evalcase.report.compare.gates import exit_code
+from evalcase.report.compare.gates import gates_exit_code
 from evalcase.report.compare.power import find_power
 from evalcase.report.compare.sentence import say_result
 from evalcase.report.compare.side import Side
-from evalcase.report.compare.track import Kind, Pair, TrackFigures
+from evalcase.report.compare.track import ChangedPair, ChangeKind, TrackFigures
 
 
 def comparison_object(compared: Compared) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def comparison_object(compared: Compared) -> dict[str, Any]:
         ],
         "targets": [_track(track) for track in comparison.tracks],
         "gates": [each._asdict() for each in compared.judged],
-        "exit_code": exit_code(compared.judged),
+        "exit_code": gates_exit_code(compared.judged),
     }  # fmt: skip
 
 
@@ -71,13 +71,13 @@ def _track(track: TrackFigures) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _listed(track: TrackFigures, kind: Kind) -> dict[str, Any]:
+def _listed(track: TrackFigures, kind: ChangeKind) -> dict[str, Any]:
     """The first of a kind by name, and how many there are beside those that are named."""
     named = [_pair(pair) for pair in track.listed[kind]]
     return {"named": named, "more": track.counts[kind] - len(named)}
 
 
-def _pair(pair: Pair) -> dict[str, Any]:
+def _pair(pair: ChangedPair) -> dict[str, Any]:
     return {
         **pair.name._asdict(), "base_verdict": pair.base_verdict,
         "head_verdict": pair.head_verdict,

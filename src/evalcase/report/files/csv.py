@@ -10,7 +10,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from evalcase.report.files.rows import Cell
+from evalcase.report.files.rows import RowCell
 from evalcase.text.late_pattern import late_pattern
 from evalcase.text.visible import UNSEEN
 
@@ -23,7 +23,7 @@ _HIDDEN = late_pattern(
 _ROWS = 1000
 
 
-def csv_pieces(columns: Sequence[str], rows: Iterable[Mapping[str, Cell]]) -> Iterator[str]:
+def csv_pieces(columns: Sequence[str], rows: Iterable[Mapping[str, RowCell]]) -> Iterator[str]:
     """The header and every row; some rows in each piece."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
@@ -37,7 +37,7 @@ def csv_pieces(columns: Sequence[str], rows: Iterable[Mapping[str, Cell]]) -> It
     yield buffer.getvalue()
 
 
-def _cell(value: Cell) -> Cell:
+def _cell(value: RowCell) -> RowCell:
     if isinstance(value, float):
         return f"{value:.12g}"
     if not isinstance(value, str):

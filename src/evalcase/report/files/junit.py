@@ -33,7 +33,7 @@ Locate = Callable[[str, str], str]
 """Where a case of a suite stands: `file:line`, or the file alone."""
 
 
-class About(NamedTuple):
+class JUnitHead(NamedTuple):
     """What is said of the whole run."""
 
     run: str
@@ -47,10 +47,14 @@ class About(NamedTuple):
     """Whether test cases have properties, which not every reader takes."""
     mixed: str = ""
     """What is mixed in it, that should not be: versions of a target."""
+    grading: str = ""
+    """Which of several gradings it is, and where that comes from."""
+    max_errors: int = 0
+    """How many trials may error before the run counts as broken."""
 
 
 @dataclass(slots=True)
-class _Group:
+class _TestGroup:
     """The test cases of a suite at a target, as far as they have come."""
 
     counts: dict[str, int] = field(default_factory=dict)
@@ -70,11 +74,36 @@ class _Group:
             self.places.extend((at, size))
 
 
+@dataclass(slots=True)
+class _Errors:
+    """Trials that errored, as far as no test case is in error for them."""
+
+    total: int = 0
+    hidden: int = 0
+    cases: int = 0
+
+    def add(self, each: CaseTrials) -> None:
+        errored = sum(trial.verdict == "errored" for trial in each.trials)
+        self.total += errored
+        if errored and each.verdict != "errored":
+            self.hidden += errored
+            self.cases += 1
+
+    def describe(self, allowed: int) -> str:
+        """What no test case says, where it breaks the run; else empty."""
+        if not self.hidden or self.total <= allowed:
+            return ""
+        trials = "1 trial" if self.hidden == 1 else f"{self.hidden:,} trials"
+        cases = "1 case" if self.cases == 1 else f"{self.cases:,} cases"
+        return f"{trials} errored in {cases} that came to another verdict all the same"
+
+
 def junit_pieces(
-    cases: Iterable[CaseTrials], find_case: FindCase, locate: Locate, see: See, about: About
+    cases: Iterable[CaseTrials], find_case: FindCase, locate: Locate, see: See, about: JUnitHead
 ) -> Iterator[str]:
     """The whole document."""
-    groups: dict[tuple[str, str], _Group] = {}
+    groups: dict[tuple[str, str], _TestGroup] = {}
+    errors = _Errors()
     with tempfile.TemporaryFile() as spool:
         for each in cases:
             element = _ELEMENTS[each.verdict]
@@ -82,9 +111,10 @@ def junit_pieces(
             text = _test_case(each, case, see(each.suite), locate, about)
             data, at = text.encode(), spool.tell()
             spool.write(data)
-            group = groups.setdefault((see(each.suite), each.target), _Group())
+            group = groups.setdefault((see(each.suite), each.target), _TestGroup())
             group.add(element, each.duration_s, at, len(data))
-        yield from _document(groups, spool, about)
+            errors.add(each)
+        yield from _document(groups, spool, about, errors.describe(about.max_errors))
 
 
 _ELEMENTS = {
@@ -94,10 +124,11 @@ _ELEMENTS = {
 
 
 def _document(
-    groups: dict[tuple[str, str], _Group], spool: IO[bytes], about: About
+    groups: dict[tuple[str, str], _TestGroup], spool: IO[bytes], about: JUnitHead, hidden: str
 ) -> Iterator[str]:
-    broken = 1 if about.incomplete else 0
-    total = sum(group.total for group in groups.values()) + (broken or bool(about.settled))
+    broken = bool(about.incomplete) + bool(hidden)
+    settled = "" if about.incomplete else about.settled
+    total = sum(group.total for group in groups.values()) + broken + bool(settled)
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield xml_tag("testsuites", {
         "name": "evalcase", "tests": str(total), "failures": str(_count(groups, "failure")),
@@ -111,16 +142,18 @@ def _document(
         yield "</testsuite>\n"
     if about.incomplete:
         yield from _whole("the run is complete", "error", about.incomplete)
-    elif about.settled:
-        yield from _whole("the rest was run", "skipped", about.settled)
+    if settled:
+        yield from _whole("the rest was run", "skipped", settled)
+    if hidden:
+        yield from _whole("no trial errored", "error", hidden, kind="errored")
     yield "</testsuites>\n"
 
 
-def _count(groups: dict[tuple[str, str], _Group], element: str) -> int:
+def _count(groups: dict[tuple[str, str], _TestGroup], element: str) -> int:
     return sum(group.counts.get(element, 0) for group in groups.values())
 
 
-def _suite_tag(suite: str, target: str, group: _Group, about: About) -> str:
+def _suite_tag(suite: str, target: str, group: _TestGroup, about: JUnitHead) -> str:
     start = xml_tag("testsuite", {
         "name": f"{suite} [{target}]", "tests": str(group.total),
         "failures": str(group.counts.get("failure", 0)),
@@ -130,7 +163,12 @@ def _suite_tag(suite: str, target: str, group: _Group, about: About) -> str:
     })  # fmt: skip
     properties = "".join(
         xml_tag("property", {"name": name, "value": value}, "/>")
-        for name, value in (("run", about.run), ("target", target), ("mixed", about.mixed))
+        for name, value in (
+            ("run", about.run),
+            ("target", target),
+            ("mixed", about.mixed),
+            ("grading", about.grading),
+        )
         if value
     )
     return f"{start}\n<properties>{properties}</properties>\n"
@@ -148,7 +186,7 @@ def _read(spool: IO[bytes], at: int, size: int) -> Iterator[str]:
     yield rest.decode()
 
 
-def _whole(name: str, element: str, message: str) -> Iterator[str]:
+def _whole(name: str, element: str, message: str, kind: str = "incomplete") -> Iterator[str]:
     """A test of its own for what is missing: else what was never run would look like a pass."""
     errors, skipped = int(element == "error"), int(element == "skipped")
     yield xml_tag("testsuite", {
@@ -156,12 +194,12 @@ def _whole(name: str, element: str, message: str) -> Iterator[str]:
         "skipped": str(skipped), "time": "0.000",
     }) + "\n"  # fmt: skip
     yield xml_tag("testcase", {"classname": "evalcase", "name": name, "time": "0.000"})
-    said = {"message": message} if skipped else {"message": message, "type": "incomplete"}
+    said = {"message": message} if skipped else {"message": message, "type": kind}
     yield f"{xml_tag(element, said, '/>')}</testcase>\n</testsuite>\n"
 
 
 def _test_case(
-    each: CaseTrials, case: Case | None, suite: str, locate: Locate, about: About
+    each: CaseTrials, case: Case | None, suite: str, locate: Locate, about: JUnitHead
 ) -> str:
     start = {"classname": suite, "name": f"{each.case} [{each.target}]",
              "time": _seconds(each.duration_s)}  # fmt: skip
@@ -171,7 +209,7 @@ def _test_case(
     return f"{xml_tag('testcase', start)}{inside}</testcase>\n"
 
 
-def _inside(each: CaseTrials, case: Case | None, locate: Locate, about: About) -> Iterator[str]:
+def _inside(each: CaseTrials, case: Case | None, locate: Locate, about: JUnitHead) -> Iterator[str]:
     if about.properties:
         yield _properties(each)
     if each.verdict == "passed":

@@ -13,11 +13,12 @@ from evalcase.model.case import Case
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.totals import Totals
-from evalcase.report.figures.figures import Figures, Mean, Part
+from evalcase.report.figures.figures import Figures, Mean, Slice
 from evalcase.report.files.folded import CaseTrials
 from evalcase.report.terminal.failures import UNFINISHED, detail_lines, passed_of, reason_of
 from evalcase.report.terminal.figure_facts import (
     cost_facts,
+    judging_facts,
     rate_facts,
     repeat_facts,
     trial_facts,
@@ -44,7 +45,7 @@ _SIGNS = {"passed": "✅", "failed": "❌", "errored": "💥", "ungraded": "⚠�
 _SPECIAL = late_pattern(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&=])")
 
 
-class About(NamedTuple):
+class MarkdownHead(NamedTuple):
     """What is said of the whole run."""
 
     run: str
@@ -61,7 +62,7 @@ class About(NamedTuple):
 
 
 def markdown_pieces(
-    figures: Figures, cases: Iterable[CaseTrials], find_case: FindCase, about: About,
+    figures: Figures, cases: Iterable[CaseTrials], find_case: FindCase, about: MarkdownHead,
     budget: int = BUDGET,
 ) -> Iterator[str]:  # fmt: skip
     """Everything; `cases` are those that are to be shown."""
@@ -83,7 +84,7 @@ def markdown_pieces(
     yield f"\n<sub>run {_code(about.run)}</sub>\n"
 
 
-def _head(figures: Figures, about: About) -> Iterator[str]:
+def _head(figures: Figures, about: MarkdownHead) -> Iterator[str]:
     yield f"{MARKER}\n### {_headline(figures, about)}\n\n"
     for note in about.notes:
         yield f"> {_inline(note)}\n\n"
@@ -110,7 +111,7 @@ def _beside(figures: Figures, totals: Totals) -> Iterator[str]:
     if figures.cluster is not None:
         figures = replace(figures, cluster=_inline(figures.cluster))
     facts = [*rate_facts(figures), *trial_facts(totals), *repeat_facts(figures.all.repeats),
-             *cost_facts(totals)]  # fmt: skip
+             *judging_facts(figures.judging), *cost_facts(totals)]  # fmt: skip
     label = ""
     for fact in facts:
         label = fact.label or label
@@ -119,7 +120,7 @@ def _beside(figures: Figures, totals: Totals) -> Iterator[str]:
         yield "\n"
 
 
-def _headline(figures: Figures, about: About) -> str:
+def _headline(figures: Figures, about: MarkdownHead) -> str:
     part = figures.all
     counts = part.cases
     good = not (counts.failed + counts.errored + counts.ungraded + part.unfinished)
@@ -137,7 +138,7 @@ def _headline(figures: Figures, about: About) -> str:
     return f"a part of the run, {_inline(about.part)}: {said}" if about.part else f"{sign} {said}"
 
 
-def _table(title: str, parts: Mapping[str, Part]) -> Iterator[str]:
+def _table(title: str, parts: Mapping[str, Slice]) -> Iterator[str]:
     """A row for each part, with a column for every verdict that there is."""
     shown = dict(list(parts.items())[:_MOST_PARTS])
     verdicts = [v for v in VERDICTS if any(getattr(part.cases, v) for part in shown.values())]
@@ -162,7 +163,7 @@ def _rate(mean: Mean) -> tuple[str, str]:
     return value, f"{percent(mean.low)} to {percent(mean.high)}"
 
 
-def _facts(figures: Figures, about: About) -> Iterator[str]:
+def _facts(figures: Figures, about: MarkdownHead) -> Iterator[str]:
     effort = figures.effort
     if about.duration_s is not None:
         yield f"{about.duration_s:.1f} s in all"

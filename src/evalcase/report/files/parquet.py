@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from evalcase.report.files.rows import TYPES, Cell
+from evalcase.report.files.rows import TYPES, RowCell
 
 _ROWS = 10_000
 
@@ -39,7 +39,9 @@ class _Sink:
         return b"".join(pieces)
 
 
-def parquet_pieces(columns: Sequence[str], rows: Iterable[Mapping[str, Cell]]) -> Iterator[bytes]:
+def parquet_pieces(
+    columns: Sequence[str], rows: Iterable[Mapping[str, RowCell]]
+) -> Iterator[bytes]:
     """The whole file. Columns that are not those of every table hold scores."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -55,6 +57,6 @@ def parquet_pieces(columns: Sequence[str], rows: Iterable[Mapping[str, Cell]]) -
     yield sink.take()
 
 
-def _cell(value: Cell) -> Cell:
+def _cell(value: RowCell) -> RowCell:
     """Text as UTF-8 can hold it."""
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

@@ -12,7 +12,7 @@ from evalcase.model.result import Result
 from evalcase.report.terminal.failures import UNFINISHED, reason_of
 from evalcase.text.readable import as_json, call_lines, content_text
 
-Cell = str | int | float | None
+RowCell = str | int | float | None
 TYPES: Mapping[str, type] = {
     "suite": str, "case": str, "target": str, "repeat": int, "verdict": str, "score": float,
     "case_verdict": str, "reason": str, "input": str, "expected_output": str, "answer": str,
@@ -29,13 +29,13 @@ def grader_column(name: str) -> str:
 
 def trial_row(
     run: str, result: Result, case: Case | None, outcome: Outcome, mixed: Container[str] = ()
-) -> dict[str, Cell]:
+) -> dict[str, RowCell]:
     """The cells of a trial; None for what there is not. `mixed` are the targets that were changed
     while the run went on."""
     answer, usage = result.answer, result.answer.usage if result.answer is not None else None
     data = case.data if case is not None else {}
     tags, metadata = data.get("tags"), data.get("metadata")
-    row: dict[str, Cell] = {
+    row: dict[str, RowCell] = {
         "suite": result.key.suite, "case": result.key.case, "target": result.key.target,
         "repeat": result.key.repeat, "verdict": result.verdict, "score": result.score,
         "case_verdict": outcome.verdict or UNFINISHED, "reason": reason_of(result) or None,

@@ -12,6 +12,7 @@ from functools import cache
 from hashlib import sha256
 
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.report.page.squeeze import squeeze_script, squeeze_style
 from evalcase.system.files import read_file
 
 SCRIPTS = (
@@ -47,9 +48,7 @@ class Shell(NamedTuple):
 def build_shell(scripts: tuple[str, ...] = SCRIPTS) -> Shell:
     """The page without its data."""
     served = scripts != SCRIPTS
-    script, style = read_script(scripts), _read("page.css")
-    if scripts == RUNS_SCRIPTS:
-        style += _read("runs.css")
+    script, style = read_script(scripts), read_style(scripts)
     policy = _POLICY.format(script=_hash(script), style=_hash(style)) + _SERVED * served
     text = _read("page.html").replace("{policy}", policy).replace("{style}", style)
     head, tail = text.split("{data}")
@@ -57,11 +56,15 @@ def build_shell(scripts: tuple[str, ...] = SCRIPTS) -> Shell:
 
 
 def read_script(scripts: tuple[str, ...] = SCRIPTS) -> str:
-    """All files of script, as one function: none of its names can be reached from outside. Comments
-    and indents are for who reads the files, and would be a tenth of a small report."""
-    lines = [line.strip() for name in scripts for line in _read(f"{name}.js").splitlines()]
-    code = [line for line in lines if line and not line.startswith("//")]
-    return "\n".join(["(() => {", "'use strict';", *code, "})();", ""])
+    """All files of script, as one function: none of its names can be reached from outside."""
+    files = [_read(f"{name}.js") for name in scripts]
+    return squeeze_script("\n".join(["(() => {", "'use strict';", *files, "})();"]))
+
+
+def read_style(scripts: tuple[str, ...] = SCRIPTS) -> str:
+    """All style of the page that has these scripts."""
+    names = ["page.css", *(["runs.css"] if scripts == RUNS_SCRIPTS else [])]
+    return squeeze_style("".join(map(_read, names)))
 
 
 def _hash(text: str) -> str:

@@ -3,7 +3,7 @@
 const panel = { element: null, row: -1, drawn: '' };
 
 function drawPanel() {
-  panel.element = h('section', { class: 'panel', tabindex: '-1', hidden: true, 'aria-label': 'Case' });
+  panel.element = h('section.panel', { tabindex: '-1', hidden: true, 'aria-label': 'Case' });
   return panel.element;
 }
 
@@ -36,30 +36,30 @@ async function updatePanel() {
 const closePanel = () => change({ case: '', trial: '', side: '' });
 
 function drawTitle(row) {
-  const { columns, about } = data;
+  const { about } = data;
   const step = (by, label, sign) => button(label, { class: 'plain', 'aria-label': label, title: label, disabled: !shown.rows[list.cursor + by], onclick: () => moveCursor(list.cursor + by) }, sign);
-  return h('header', { class: 'title' },
-    h('div', { class: 'line' }, drawMark(verdictOf(row)), h('h2', {}, drawWord(columns.case[row])),
+  return h('header.title',
+    h('div.line', drawMark(verdictOf(row)), h('h2', drawWord(cells.case[row])),
       h('nav', { 'aria-label': 'Cases' }, step(-1, 'Previous case', '↑'), step(1, 'Next case', '↓'), button('Close', { class: 'plain', 'aria-label': 'Close the case', title: 'Close (Esc)', onclick: closePanel }, '✕'))),
-    h('p', { class: 'fine' }, drawWord(about.suites[columns.suite[row]]), ' at ', drawWord(about.targets[columns.target[row]]),
-      columns.tags[row].map((tag) => button('', { class: 'tag', onclick: () => change({ tag: about.tags[tag] }) }, drawWord(about.tags[tag])))));
+    h('p.fine', drawWord(about.suites[cells.suite[row]]), ' at ', drawWord(about.targets[cells.target[row]]),
+      cells.tags[row].map((tag) => button('', { class: 'tag', onclick: () => change({ tag: about.tags[tag] }) }, drawWord(about.tags[tag])))));
 }
 
 function drawLeftOut(row) {
-  return h('p', { class: 'notice' }, `The detail of this case is not in this file: it passed, and the file was to stay below ${groupDigits(data.about.left_out.cap)} bytes. `,
-    h('code', {}, data.about.left_out.command), ' shows it.', data.columns.asked[row] && drawText(data.columns.asked[row]));
+  return h('p.notice', `The detail of this case is not in this file: it passed, and the file was to stay below ${groupDigits(data.about.left_out.cap)} bytes. `,
+    h('code', data.about.left_out.command), ' shows it.', cells.asked[row] && drawText(cells.asked[row]));
 }
 
 function drawCase(detail, row) {
   const trials = detail.trials.length ? detail.trials : detail.base || [];
   const trial = trials.find((each) => String(each.repeat) === state.trial) || trials.find((each) => labels.blind || each.verdict === verdictOf(row)) || trials[0];
-  return h('div', { class: 'body' },
-    detail.input === undefined && h('p', { class: 'notice' }, 'The record does not have the case itself.'),
-    detail.input && [h('h3', {}, 'Input'), drawMessages(detail.input, 'Input')],
+  return h('div.body',
+    detail.input === undefined && h('p.notice', 'The record does not have the case itself.'),
+    detail.input && [h('h3', 'Input'), drawMessages(detail.input, 'Input')],
     trials.length > 1 && drawTrials(detail, trials, trial),
     trial && drawTrial(detail, trial),
-    detail.expected && (detail.reference === undefined || detail.expected.length > 1) && [h('h3', {}, 'Expected output'), drawMessages(detail.expected, 'Expected output')],
-    detail.facts && detail.facts.length > 0 && drawFold('The case: ' + detail.facts.map(([name]) => name).join(', '), h('dl', { class: 'facts' }, detail.facts.map(([name, text]) => [h('dt', {}, name), h('dd', {}, drawText(text, name === 'about' || name === 'criteria' ? '' : 'json'))]))));
+    detail.expected && (detail.reference === undefined || detail.expected.length > 1) && [h('h3', 'Expected output'), drawMessages(detail.expected, 'Expected output')],
+    detail.facts && detail.facts.length > 0 && drawFold('The case: ' + detail.facts.map(([name]) => name).join(', '), h('dl.facts', detail.facts.map(([name, text]) => [h('dt', name), h('dd', drawText(text, name === 'about' || name === 'criteria' ? '' : 'json'))]))));
 }
 
 // Repeats folded: each different answer once, with the trials that gave it.
@@ -72,31 +72,31 @@ function drawTrials(detail, trials, active) {
   const passed = trials.filter((trial) => trial.verdict === 'passed').length;
   const needed = detail.needed === undefined || detail.needed >= 1 ? 'all' : `${+(detail.needed * 100).toFixed(1)}%`;
   const missing = detail.repeats > trials.length ? `, ${sayCount(detail.repeats - trials.length, 'more')} without a result`.replace('mores', 'more') : '';
-  return h('section', { class: 'repeats', 'aria-label': 'Trials' },
-    h('p', { class: 'fine' }, `${passed} of ${trials.length} trials passed, ${needed} must${missing}; ${sayCount(new Set(trials.map((trial) => trial.hash).filter(Boolean)).size, 'different answer')}`),
-    [...groups.values()].map((group) => h('div', { class: 'answer-group' }, h('span', { class: 'fine' }, group[0].hash ? `${group.length} ×` : 'no answer'),
-      group.map((trial) => button('', { class: 'chip', 'aria-pressed': trial === active ? 'true' : 'false', onclick: () => change({ trial: String(trial.repeat) }, true) }, drawMark(trial.verdict), `trial ${trial.repeat}`)))));
+  return h('section.repeats', { 'aria-label': 'Trials' },
+    h('p.fine', `${passed} of ${trials.length} trials passed, ${needed} must${missing}; ${sayCount(new Set(trials.map((trial) => trial.hash).filter(Boolean)).size, 'different answer')}`),
+    [...groups.values()].map((group) => h('div.answer-group', h('span.fine', group[0].hash ? `${group.length} ×` : 'no answer'),
+      group.map((trial) => button('', { class: 'chip', 'aria-pressed': String(trial === active), onclick: () => change({ trial: String(trial.repeat) }, true) }, drawMark(trial.verdict), `trial ${trial.repeat}`)))));
 }
 
 function drawTrial(detail, trial) {
-  return h('section', { class: 'trial', 'aria-label': `Trial ${trial.repeat}` },
-    h('p', { class: 'measures' }, listMeasures(trial).map((told) => h('span', {}, told))),
+  return h('section.trial', { 'aria-label': `Trial ${trial.repeat}` },
+    h('p.measures', listMeasures(trial).map((told) => h('span', told))),
     (trial.retried || []).map((failure, at) => drawFailure(failure, `Attempt ${at + 1}`)),
     trial.failure && drawFailure(trial.failure, { skipped: 'Skipped', errored: 'Error' }[trial.verdict] || 'Failure'),
     drawSides(detail, trial),
-    trial.truncated && h('p', { class: 'notice' }, 'The answer was cut, as it was larger than evalcase keeps.'),
-    trial.scrubbed && h('p', { class: 'notice' }, 'A secret was taken out of the answer; it was graded with it.'),
+    trial.truncated && h('p.notice', 'The answer was cut, as it was larger than evalcase keeps.'),
+    trial.scrubbed && h('p.notice', 'A secret was taken out of the answer; it was graded with it.'),
     drawLabelling(detail, trial),
-    h('div', { class: 'graded' }, drawGradings(trial, [detail.reference, textOf(trial)])),
-    trial.answer && listSides(detail, trial).length > 0 && !isPlain(trial) && [h('h3', {}, 'Conversation'), drawMessages(trial.answer, 'Answer')]);
+    h('div.graded', drawGradings(trial, [detail.reference, textOf(trial)])),
+    trial.answer && listSides(detail, trial).length > 0 && !isPlain(trial) && [h('h3', 'Conversation'), drawMessages(trial.answer, 'Answer')]);
 }
 
 function listMeasures(trial) {
   const told = [];
-  if (trial.score !== null && trial.score !== undefined) told.push(h('span', { class: 'score' }, `score ${sayScore(trial.score)}`));
+  if (!isNone(trial.score)) told.push(h('span.score', `score ${sayScore(trial.score)}`));
   if (trial.verdict !== 'skipped') told.push(saySeconds(trial.seconds));
   if (trial.attempts > 1) told.push(`${trial.attempts} attempts`);
-  if (trial.cost !== null && trial.cost !== undefined) told.push(sayMoney(trial.cost));
+  if (!isNone(trial.cost)) told.push(sayMoney(trial.cost));
   if (trial.tokens) {
     const [given, said, cached] = trial.tokens;
     if (given !== null) told.push(`${groupDigits(given)} tokens in${cached ? `, ${groupDigits(cached)} cached` : ''}`);
@@ -124,19 +124,19 @@ function listSides(detail, trial) {
 function drawSides(detail, trial) {
   const sides = listSides(detail, trial);
   const text = textOf(trial);
-  if (text === undefined) return sides.length ? h('div', {}, h('h3', {}, sides[sides.length - 1][1]), drawText(sides[sides.length - 1][2])) : null;
-  if (!sides.length) return [h('h3', {}, 'Answer'), isPlain(trial) ? drawText(text) : drawMessages(trial.answer, 'Answer')];
+  if (text === undefined) return sides.length ? h('div', h('h3', sides[sides.length - 1][1]), drawText(sides[sides.length - 1][2])) : null;
+  if (!sides.length) return [h('h3', 'Answer'), isPlain(trial) ? drawText(text) : drawMessages(trial.answer, 'Answer')];
   const chosen = sides.find(([name]) => name === state.side) || sides[0];
   const actual = isCompared() ? (detail.trials.length ? 'Head' : 'Base') : 'Actual';
   return h('div', {},
-    sides.length > 1 && h('div', { class: 'chips', role: 'group', 'aria-label': 'Compare with' }, sides.map(([name, label]) => button(label, { class: 'chip', 'aria-pressed': name === chosen[0] ? 'true' : 'false', onclick: () => change({ side: name }, true) }))),
+    sides.length > 1 && h('div.chips', { role: 'group', 'aria-label': 'Compare with' }, sides.map(([name, label]) => button(label, { class: 'chip', 'aria-pressed': String(name === chosen[0]), onclick: () => change({ side: name }, true) }))),
     drawDiff(chosen[2], text, [chosen[1], actual]));
 }
 
 function drawGradings(trial, seen) {
-  if (!trial.gradings || trial.gradings.length < 2) return trial.grades.length > 0 && [h('h3', {}, 'Grades'), drawGrades(trial.grades, seen)];
+  if (!trial.gradings || trial.gradings.length < 2) return trial.grades.length > 0 && [h('h3', 'Grades'), drawGrades(trial.grades, seen)];
   const last = trial.gradings[trial.gradings.length - 1];
-  return [h('h3', {}, `Grades, ${sayCount(trial.gradings.length, 'grading')}`),
-    [...trial.gradings].reverse().map((grading) => h('details', { class: 'grading', open: grading === last },
-      h('summary', {}, drawMark(grading.verdict), `grading ${grading.number}, score ${sayScore(grading.score)}`), drawGrades(grading.grades, seen)))];
+  return [h('h3', `Grades, ${sayCount(trial.gradings.length, 'grading')}`),
+    [...trial.gradings].reverse().map((grading) => h('details.grading', { open: grading === last },
+      h('summary', drawMark(grading.verdict), `grading ${grading.number}, score ${sayScore(grading.score)}`), drawGrades(grading.grades, seen)))];
 }

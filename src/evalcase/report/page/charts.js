@@ -3,12 +3,12 @@
 const MOST_GROUPS = 6;
 
 function figure(title, note, picture) {
-  return h('figure', {}, h('figcaption', {}, h('strong', {}, title), note && h('span', { class: 'fine' }, note)), picture);
+  return h('figure', h('figcaption', h('strong', title), note && h('span.fine', note)), picture);
 }
 
 // Bars over ranges of a number, stacked by whether cases passed.
 function drawHistogram(title, values, say, options) {
-  const known = values.filter(([value]) => value !== null && value !== undefined);
+  const known = values.filter(([value]) => !isNone(value));
   if (known.length < 2) return null;
   const numbers = known.map(([value]) => value).sort((a, b) => a - b);
   const [low, high] = options.range || [numbers[0], Math.max(quantile(numbers, 0.99), numbers[0] + 1e-9)];
@@ -22,51 +22,66 @@ function drawHistogram(title, values, say, options) {
   const bars = bins.map(([good, bad], at) => {
     const x = (at * width) / 20 + 0.75;
     const scale = (count) => (count ? Math.max(1, (count / most) * height) : 0);
-    return [svg('rect', { class: 'good', x, y: height - scale(good), width: width / 20 - 1.5, height: scale(good) }),
-      svg('rect', { class: 'bad', x, y: height - scale(good) - scale(bad), width: width / 20 - 1.5, height: scale(bad) }),
-      svg('title', {}, '')];
+    return [svg('rect.good', { x, y: height - scale(good), width: width / 20 - 1.5, height: scale(good) }),
+      svg('rect.bad', { x, y: height - scale(good) - scale(bad), width: width / 20 - 1.5, height: scale(bad) })];
   });
   const words = options.words(numbers);
   const picture = svg('svg', { viewBox: `0 0 ${width} ${height + 16}`, role: 'img', 'aria-label': `${title}: ${words}`, class: 'histogram' },
-    svg('line', { class: 'axis', x1: 0, x2: width, y1: height, y2: height }), bars.map((bar) => bar.slice(0, 2)),
-    svg('text', { x: 0, y: height + 13 }, say(low)), svg('text', { x: width, y: height + 13, class: 'right' }, say(high) + (options.range || numbers[numbers.length - 1] <= high ? '' : ' +')));
+    svg('line.axis', { x1: 0, x2: width, y1: height, y2: height }), bars,
+    svg('text', { x: 0, y: height + 13 }, say(low)), svg('text.right', { x: width, y: height + 13 }, say(high) + (options.range || numbers[numbers.length - 1] <= high ? '' : ' +')));
   return figure(title, words, picture);
 }
 
+// A rate with its interval, as the report has it of the same cases. Of others it is that of Wilson;
+// null where that does not hold: for one case, for cases that come once for each target or in
+// clusters, and for a run that was ended by what it saw.
+function rateGroup({ passed, count, shared }, known) {
+  if (known && known.n === count && known.passed === passed) return [known.rate, known.low, known.high];
+  const { interval, cluster } = data.about.run.figures;
+  const [share, low, high] = estimateRate(passed, count);
+  return count < 2 || shared || cluster || interval !== 'wilson' ? [share, null, null] : [share, low, high];
+}
+
 // A rate for each of some groups, with its interval: which differ, and which only seem to.
-function drawRates(title, groups, pick) {
+function drawRates(title, groups, known, pick) {
   if (groups.length < 2) return null;
-  const rows = groups.slice(0, MOST_GROUPS).map(([name, passed, count]) => {
-    const [share, low, high] = estimateRate(passed, count);
+  let intervals = 0;
+  const rows = groups.slice(0, MOST_GROUPS).map((group) => {
+    const { name, count } = group;
+    const [share, low, high] = rateGroup(group, known[name]);
     const told = `${sayPercent(share)} of ${groupDigits(count)}`;
+    intervals += low === null ? 0 : 1;
     const picture = svg('svg', { viewBox: '0 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
-      svg('line', { class: 'axis', x1: 0, x2: 100, y1: 6, y2: 6 }), svg('rect', { class: 'interval', x: low * 100, y: 3.5, width: Math.max(0.8, (high - low) * 100), height: 5, rx: 1 }),
-      svg('rect', { class: 'point', x: Math.max(0, Math.min(98.8, share * 100 - 0.6)), y: 0.5, width: 1.2, height: 11 }));
-    return h('li', {}, button('', { class: 'rate', title: `${told}; 95 % interval ${sayPercent(low)} to ${sayPercent(high)}`, onclick: () => pick(name) }, drawWord(name, { class: 'name' }), h('span', { class: 'told' }, told), picture));
+      svg('line.axis', { x1: 0, x2: 100, y1: 6, y2: 6 }), low !== null && svg('rect.interval', { x: low * 100, y: 3.5, width: Math.max(0.8, (high - low) * 100), height: 5, rx: 1 }),
+      svg('rect.point', { x: Math.max(0, Math.min(98.8, share * 100 - 0.6)), y: 0.5, width: 1.2, height: 11 }));
+    return h('li', button('', { class: 'rate', title: told + (low === null ? ', without an interval' : `; 95 % interval ${sayPercent(low)} to ${sayPercent(high)}`), onclick: () => pick(name) }, drawWord(name, { class: 'name' }), h('span.told', told), picture));
   });
-  const more = groups.length > MOST_GROUPS ? `the ${MOST_GROUPS} lowest of ${groups.length}` : (data.about.run.figures.cluster ? '95 % intervals, each case for itself' : 'with 95 % intervals');
-  return figure(title, more, h('ul', { class: 'rates' }, rows));
+  const cut = groups.length > MOST_GROUPS ? `the ${MOST_GROUPS} lowest of ${groups.length}` : '';
+  return figure(title, cut || (intervals ? 'with 95 % intervals' : ''), h('ul.rates', rows));
 }
 
 function countGroups(rows, namesOf) {
   const groups = new Map();
   for (const row of rows) {
-    if (!wasTried(row)) continue;
-    for (const name of namesOf(row)) {
-      const group = groups.get(name) || [name, 0, 0];
-      group[1] += verdictOf(row) === 'passed' ? 1 : 0;
-      group[2] += 1;
+    for (const name of wasTried(row) ? namesOf(row) : []) {
+      const group = groups.get(name) || { name, passed: 0, count: 0, shared: false, targets: {} };
+      const [suite, target] = [cells.suite[row], cells.target[row]];
+      group.targets[suite] ??= target;
+      group.shared ||= group.targets[suite] !== target;
+      group.passed += verdictOf(row) === 'passed' ? 1 : 0;
+      group.count += 1;
       groups.set(name, group);
     }
   }
-  return [...groups.values()].sort((a, b) => a[1] / a[2] - b[1] / b[2] || b[2] - a[2]);
+  return [...groups.values()].sort((a, b) => a.passed / a.count - b.passed / b.count || b.count - a.count);
 }
 
 function drawCounts(title, counts, pick) {
   const most = Math.max(...counts.map(([, count]) => count));
   if (!counts.length) return null;
-  return figure(title, 'cases each', h('ul', { class: 'rates' }, counts.slice(0, MOST_GROUPS).map(([name, count]) => h('li', {}, button('', { class: 'rate', onclick: () => pick(name) }, drawWord(name, { class: 'name' }), h('span', { class: 'told' }, groupDigits(count)),
-    svg('svg', { viewBox: '0 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, svg('rect', { class: 'bad', x: 0, y: 3, width: (100 * count) / most, height: 6 })))))));
+  const cut = counts.length > MOST_GROUPS ? `, the ${MOST_GROUPS} most frequent of ${counts.length}` : '';
+  return figure(title, `cases each${cut}`, h('ul.rates', counts.slice(0, MOST_GROUPS).map(([name, count]) => h('li', button('', { class: 'rate', onclick: () => pick(name) }, drawWord(name, { class: 'name' }), h('span.told', groupDigits(count)),
+    svg('svg', { viewBox: '0 0 100 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, svg('rect.bad', { x: 0, y: 3, width: (100 * count) / most, height: 6 })))))));
 }
 
 const sayMiddle = (say) => (sorted) => `median ${say(quantile(sorted, 0.5))}, 95 % below ${say(quantile(sorted, 0.95))}`;
@@ -78,17 +93,18 @@ function drawLatency(values) {
 }
 
 function drawCharts() {
-  const { columns: all, about } = data;
+  const { about } = data;
   const { rows } = shown;
+  const { by_tag: tags, by_target: targets, by_suite: suites } = about.run.figures;
   const passed = (row) => verdictOf(row) === 'passed';
-  const pairs = (name) => rows.map((row) => [all[name][row], passed(row)]);
+  const pairs = (name) => rows.map((row) => [cells[name][row], passed(row)]);
   const failing = new Map();
-  for (const row of rows) for (const grader of all.failing[row]) failing.set(about.graders[grader], (failing.get(about.graders[grader]) || 0) + 1);
+  for (const row of rows) for (const grader of cells.failing[row]) failing.set(about.graders[grader], (failing.get(about.graders[grader]) || 0) + 1);
   return [
     isCompared() && drawScatter(rows),
-    drawRates('Pass rate by tag', countGroups(rows, (row) => all.tags[row].map((tag) => about.tags[tag])), (tag) => change({ tag })),
-    drawRates('Pass rate by target', countGroups(rows, (row) => [about.targets[all.target[row]]]), (target) => change({ target })),
-    drawRates('Pass rate by suite', countGroups(rows, (row) => [about.suites[all.suite[row]]]), (suite) => change({ suite })),
+    drawRates('Pass rate by tag', countGroups(rows, (row) => cells.tags[row].map((tag) => about.tags[tag])), tags, (tag) => change({ tag })),
+    drawRates('Pass rate by target', countGroups(rows, (row) => [about.targets[cells.target[row]]]), targets, (target) => change({ target })),
+    drawRates('Pass rate by suite', countGroups(rows, (row) => [about.suites[cells.suite[row]]]), suites, (suite) => change({ suite })),
     drawCounts('Failed by grader', [...failing].sort((a, b) => b[1] - a[1]), (grader) => change({ grader })),
     drawHistogram(isCompared() ? 'Scores of head' : 'Scores', pairs('score'), sayScore, { range: [0, 1], words: (sorted) => `mean ${sayScore(sorted.reduce((a, b) => a + b, 0) / sorted.length)} of ${sayCount(sorted.length, 'case')}` }),
     drawLatency(pairs('seconds')),

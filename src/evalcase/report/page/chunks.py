@@ -56,7 +56,7 @@ class Spooled(NamedTuple):
     size: int
 
 
-class Kept(NamedTuple):
+class KeptChunks(NamedTuple):
     """Which chunks are in the file in the end, and what is not."""
 
     chunks: list[Spooled]
@@ -110,7 +110,7 @@ class Chunks:
         ready, self._ready = self._ready, []
         return ready
 
-    def choose(self, room: int) -> Kept:
+    def choose(self, room: int) -> KeptChunks:
         """Leave out as many chunks as it takes, at random but the same each time."""
         order = self._spooled[:]
         Random(0).shuffle(order)  # noqa: S311 - it is no secret
@@ -119,12 +119,12 @@ class Chunks:
         while order and total > room:
             dropped.append(order.pop())
             total -= dropped[-1].size
-        return Kept(
+        return KeptChunks(
             sorted(order), sorted(chunk.number for chunk in dropped),
             sum(chunk.cases for chunk in dropped),
         )  # fmt: skip
 
-    def read(self, kept: Kept) -> Iterator[bytes]:
+    def read(self, kept: KeptChunks) -> Iterator[bytes]:
         """The chunks that are kept, as they are in the file."""
         for chunk in kept.chunks:
             self._scratch.seek(chunk.start)

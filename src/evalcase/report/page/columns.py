@@ -25,7 +25,7 @@ _EXCERPT = 120
 
 
 @dataclass(slots=True)
-class Known:
+class NumberedNames:
     """Names that are written once, and then by their number."""
 
     names: dict[str, int] = field(default_factory=dict)
@@ -64,12 +64,12 @@ class Column:
         return bytes(self._done + self._zip.compress(b"]") + self._zip.flush())
 
 
-class Table:
+class ColumnTable:
     """Takes rows, and gives columns."""
 
     def __init__(self, *, compared: bool) -> None:
-        self.suites, self.targets = Known(), Known()
-        self.tags, self.graders = Known(), Known()
+        self.suites, self.targets = NumberedNames(), NumberedNames()
+        self.tags, self.graders = NumberedNames(), NumberedNames()
         self.count = 0
         self.columns = {name: Column() for name in (*NAMES, *(BASE_NAMES if compared else ()))}
         self._compared = compared

@@ -10,8 +10,8 @@ function drawChange(name) {
 
 // How a number differs from that of the other run, where it does.
 function drawDelta(row, name, say) {
-  const base = data.columns[`base_${name}`];
-  const now = data.columns[name][row];
+  const base = cells[`base_${name}`];
+  const now = cells[name][row];
   if (!base || base[row] === null || now === null || say(base[row]) === say(now)) return null;
   const delta = now - base[row];
   return h('span', { class: `delta ${delta > 0 ? 'up' : 'down'}` }, `${delta > 0 ? '+' : '−'}${say(Math.abs(delta))}`);
@@ -19,7 +19,7 @@ function drawDelta(row, name, say) {
 
 // Each case by its score in both runs: below the line it got worse.
 function drawScatter(rows) {
-  const { score, base_score: before } = data.columns;
+  const { score, base_score: before } = cells;
   const points = new Map();
   for (const row of rows) {
     if (score[row] === null || before[row] === null) continue;
@@ -36,19 +36,19 @@ function drawScatter(rows) {
   const better = rows.filter((row) => score[row] !== null && before[row] !== null && score[row] > before[row]).length;
   const words = `${groupDigits(better)} higher, ${groupDigits(worse)} lower`;
   return figure('Score, base against head', words, svg('svg', { viewBox: '0 -12 140 164', role: 'img', 'aria-label': `Score, base against head: ${words}`, class: 'scatter' },
-    svg('rect', { class: 'frame', x: 4, y: 4, width: 132, height: 132 }), svg('line', { class: 'axis', x1: 8, y1: 132, x2: 132, y2: 8 }), dots,
-    svg('text', { x: 134, y: 148, class: 'right' }, 'base'), svg('text', { x: 4, y: -1 }, 'head')));
+    svg('rect.frame', { x: 4, y: 4, width: 132, height: 132 }), svg('line.axis', { x1: 8, y1: 132, x2: 132, y2: 8 }), dots,
+    svg('text.right', { x: 134, y: 148 }, 'base'), svg('text', { x: 4, y: -1 }, 'head')));
 }
 
 function drawComparison() {
   const { comparison } = data.about;
-  return h('section', { class: 'comparison', 'aria-label': 'Comparison' },
-    comparison.sentences.map((text) => h('p', { class: 'sentence' }, drawWord(text))),
-    comparison.warnings.map((text) => h('p', { class: 'notice' }, drawWord(text))),
-    h('div', { class: 'tracks' }, comparison.tracks.map((track) => h('div', {},
-      track.title && h('h3', {}, drawWord(track.title)), h('p', {}, track.counts),
-      track.rows.length > 0 && h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Figures' }, h('table', { class: 'figures' },
-        h('thead', {}, h('tr', {}, ['', 'base', 'head', 'change, with its 95 % interval', ''].map((name) => (name ? h('th', { scope: 'col' }, name) : h('td', {}))))),
-        h('tbody', {}, track.rows.map(([name, ...cells]) => h('tr', {}, h('th', { scope: 'row' }, drawWord(name)), cells.map((cell) => h('td', {}, cell))))))),
-      track.notes.map((text) => h('p', { class: 'fine' }, text))))));
+  return h('section.comparison', { 'aria-label': 'Comparison' },
+    comparison.sentences.map((text) => h('p.sentence', drawWord(text))),
+    comparison.warnings.map((text) => h('p.notice', drawWord(text))),
+    h('div.tracks', comparison.tracks.map((track) => h('div', {},
+      track.title && h('h3', drawWord(track.title)), h('p', track.counts),
+      track.rows.length > 0 && drawScrolled('Figures', h('table.figures',
+        h('thead', h('tr', ['', 'base', 'head', 'change, with its 95 % interval', ''].map((name) => (name ? h('th', { scope: 'col' }, name) : h('td'))))),
+        h('tbody', track.rows.map(([name, ...values]) => h('tr', h('th', { scope: 'row' }, drawWord(name)), values.map((value) => h('td', value))))))),
+      track.notes.map((text) => h('p.fine', text))))));
 }

@@ -20,11 +20,12 @@ async function unpack(id) {
 
 // `about` is what is said of the run, `columns` has a list for each name, a value for each row.
 const data = { about: null, columns: {}, count: 0, chunks: new Map(), live: new Map(), dropped: new Set() };
+const cells = data.columns;
 
 async function loadData() {
   data.about = await unpack('run');
   const lists = await Promise.all(data.about.columns.map((name) => unpack(`i-${name}`)));
-  data.about.columns.forEach((name, at) => { data.columns[name] = lists[at]; });
+  data.about.columns.forEach((name, at) => { cells[name] = lists[at]; });
   data.count = data.about.count;
   data.dropped = new Set(data.about.left_out ? data.about.left_out.chunks : []);
 }
@@ -42,13 +43,13 @@ function loadChunk(number) {
 
 // What is shown of a row when it is opened; null where it was left out of the file.
 async function loadDetail(row) {
-  const number = data.columns.chunk[row];
+  const number = cells.chunk[row];
   if (data.dropped.has(number)) return null;
   const chunk = await loadChunk(number);
-  return chunk ? chunk[data.columns.place[row]] : null;
+  return chunk ? chunk[cells.place[row]] : null;
 }
 
-const verdictOf = (row) => data.about.verdicts[data.columns.verdict[row]];
+const verdictOf = (row) => data.about.verdicts[cells.verdict[row]];
 const wasTried = (row) => !['skipped', 'absent', 'unfinished'].includes(verdictOf(row));
 const isCompared = () => Boolean(data.about.base);
 
@@ -64,8 +65,8 @@ function holdsWord(value, word) {
 
 // The index alone: names and excerpts. It answers at once.
 function rowHolds(row, word) {
-  const { columns, about } = data;
-  return [columns.case[row], columns.asked[row], columns.reason[row], about.suites[columns.suite[row]], about.targets[columns.target[row]]]
+  const { about } = data;
+  return [cells.case[row], cells.asked[row], cells.reason[row], about.suites[cells.suite[row]], about.targets[cells.target[row]]]
     .some((text) => text.toLowerCase().includes(word));
 }
 
@@ -73,7 +74,7 @@ function rowHolds(row, word) {
 // asked between chunks whether anybody still waits.
 async function searchText(words, found, isOver) {
   const rows = new Map();
-  data.columns.chunk.forEach((number, row) => {
+  cells.chunk.forEach((number, row) => {
     if (data.dropped.has(number)) return;
     if (!rows.has(number)) rows.set(number, []);
     rows.get(number).push(row);
@@ -81,7 +82,7 @@ async function searchText(words, found, isOver) {
   for (const [number, inside] of rows) {
     const chunk = await (data.live.get(number) || data.chunks.get(number) || unpack(`c${number}`));
     if (isOver() || !chunk) return;
-    const hits = inside.filter((row) => words.every((word) => rowHolds(row, word) || holdsWord(chunk[data.columns.place[row]], word)));
+    const hits = inside.filter((row) => words.every((word) => rowHolds(row, word) || holdsWord(chunk[cells.place[row]], word)));
     found(hits);
   }
 }

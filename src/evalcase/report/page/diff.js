@@ -105,11 +105,11 @@ function drawDiff(left, right, labels) {
   const alike = runs.filter(([same]) => same).reduce((sum, [, one]) => sum + one.length, 0);
   // Marks everywhere would say no more than none.
   const isAlike = alike * 4 > Math.min(left.length, right.length);
-  const side = (at, tag) => h('div', { class: 'text', dir: 'auto' }, runs.map(([same, ...texts]) => {
+  const side = (at, tag) => h('div.text', { dir: 'auto' }, runs.map(([same, ...texts]) => {
     if (!texts[at]) return null;
-    return same || !isAlike ? spellText(texts[at]) : h(tag, {}, spellText(texts[at]));
+    return same || !isAlike ? spellText(texts[at]) : h(tag, spellText(texts[at]));
   }));
-  const column = (at, tag, text) => h('div', { class: `side ${tag}-side` }, h('h4', {}, labels[at]), text === '' ? h('p', { class: 'nothing' }, '(empty)') : side(at, tag));
+  const column = (at, tag, text) => h('div', { class: `side ${tag}-side` }, h('h4', labels[at]), text === '' ? h('p.nothing', '(empty)') : side(at, tag));
   const told = left === right ? 'They are the same.' : (!isAlike && left && right ? 'They have little in common, so nothing is marked.' : '');
-  return h('div', { class: 'diff' }, column(0, 'del', left), column(1, 'ins', right), (remark || told) && h('p', { class: 'remark' }, remark || told));
+  return h('div.diff', column(0, 'del', left), column(1, 'ins', right), (remark || told) && h('p.remark', remark || told));
 }

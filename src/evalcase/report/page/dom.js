@@ -3,17 +3,23 @@
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-function h(tag, props, ...kids) {
-  return fill(document.createElement(tag), props, kids);
+// `name` is that of the element with its classes, `p.fine`; its attributes come first among the
+// kids, where it has any.
+function h(name, ...kids) {
+  const [tag, ...classes] = name.split('.');
+  return fill(document.createElement(tag), classes, kids);
 }
 
-function svg(tag, props, ...kids) {
-  return fill(document.createElementNS(SVG, tag), props, kids);
+function svg(name, ...kids) {
+  const [tag, ...classes] = name.split('.');
+  return fill(document.createElementNS(SVG, tag), classes, kids);
 }
 
-function fill(element, props, kids) {
-  for (const [name, value] of Object.entries(props || {})) {
-    if (value === undefined || value === null || value === false) continue;
+function fill(element, classes, kids) {
+  const props = kids[0]?.constructor === Object ? kids.shift() : {};
+  if (classes.length) element.setAttribute('class', classes.join(' '));
+  for (const [name, value] of Object.entries(props)) {
+    if (isNone(value) || value === false) continue;
     if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value === true ? '' : value);
   }
@@ -21,7 +27,7 @@ function fill(element, props, kids) {
   return element;
 }
 
-const flatten = (kids) => kids.flat(Infinity).filter((kid) => kid !== null && kid !== undefined && kid !== false && kid !== '');
+const flatten = (kids) => kids.flat(Infinity).filter((kid) => !isNone(kid) && kid !== false && kid !== '');
 
 function button(label, props, ...kids) {
   return h('button', { type: 'button', ...props }, kids.length ? kids : label);
@@ -42,11 +48,17 @@ function drawMark(verdict, label) {
   const [outline, sign] = SHAPES[verdict] || SHAPES.unfinished;
   const told = label === undefined ? verdict : label;
   return svg('svg', { class: `mark ${verdict}`, viewBox: '0 0 16 16', ...(told ? { role: 'img', 'aria-label': told } : { 'aria-hidden': 'true' }) },
-    svg('path', { class: 'outline', d: outline }), svg('path', { class: 'sign', d: sign }));
+    svg('path.outline', { d: outline }), svg('path.sign', { d: sign }));
 }
 
 // In `evalcase view` the name leads to the list of all runs.
-const drawBrand = (home) => (home ? h('a', { class: 'brand', href: home }, 'evalcase') : h('span', { class: 'brand' }, 'evalcase'));
+const drawBrand = (home) => (home ? h('a.brand', { href: home }, 'evalcase') : h('span.brand', 'evalcase'));
+
+// What is wider than its place can be scrolled, also by keyboard.
+const drawScrolled = (label, table) => h('div.scroll', { tabindex: '0', role: 'region', 'aria-label': label }, table);
+
+// Where changes are told to who does not see them.
+const drawLive = () => h('p.hidden', { id: 'live', 'aria-live': 'polite' });
 
 function announce(text) {
   const place = document.getElementById('live');

@@ -10,13 +10,13 @@ const TESTS = {
   verdict: (row) => !state.verdict.length || state.verdict.includes(verdictOf(row)),
   change: (row) => {
     if (!state.change.length) return true;
-    const kind = data.columns.change[row];
+    const kind = cells.change[row];
     return state.change.includes(kind) || (state.change.includes('changes') && isChange(kind));
   },
-  tag: (row) => !state.tag || data.columns.tags[row].includes(data.about.tags.indexOf(state.tag)),
-  target: (row) => !state.target || data.about.targets[data.columns.target[row]] === state.target,
-  suite: (row) => !state.suite || data.about.suites[data.columns.suite[row]] === state.suite,
-  grader: (row) => !state.grader || data.columns.failing[row].includes(data.about.graders.indexOf(state.grader)),
+  tag: (row) => !state.tag || cells.tags[row].includes(data.about.tags.indexOf(state.tag)),
+  target: (row) => !state.target || data.about.targets[cells.target[row]] === state.target,
+  suite: (row) => !state.suite || data.about.suites[cells.suite[row]] === state.suite,
+  grader: (row) => !state.grader || cells.failing[row].includes(data.about.graders.indexOf(state.grader)),
   q: (row) => !bar.hits || bar.hits.has(row),
 };
 
@@ -33,13 +33,13 @@ const URGENCY = { errored: 0, failed: 1, ungraded: 2, unfinished: 3, passed: 4, 
 
 const SORTS = {
   verdict: (row) => URGENCY[verdictOf(row)],
-  change: (row) => CHANGES.indexOf(data.columns.change[row]),
-  case: (row) => data.columns.case[row],
-  target: (row) => data.about.targets[data.columns.target[row]],
-  score: (row) => data.columns.score[row],
-  seconds: (row) => data.columns.seconds[row],
-  cost: (row) => data.columns.cost[row],
-  trials: (row) => (data.columns.trials[row] ? data.columns.passed[row] / data.columns.trials[row] : null),
+  change: (row) => CHANGES.indexOf(cells.change[row]),
+  case: (row) => cells.case[row],
+  target: (row) => data.about.targets[cells.target[row]],
+  score: (row) => cells.score[row],
+  seconds: (row) => cells.seconds[row],
+  cost: (row) => cells.cost[row],
+  trials: (row) => (cells.trials[row] ? cells.passed[row] / cells.trials[row] : null),
 };
 
 const sortName = () => state.sort.replace(/^-/, '') || (labels.blind ? 'case' : (isCompared() ? 'change' : 'verdict'));
@@ -92,10 +92,10 @@ function drawFound() {
 const toggled = (list, name) => (list.includes(name) ? list.filter((each) => each !== name) : [...list, name]);
 
 function drawChips(kind, names, draw) {
-  const row = h('div', { class: 'chips', role: 'group', 'aria-label': kind === 'verdict' ? 'Filter by verdict' : 'Filter by change' });
+  const row = h('div.chips', { role: 'group', 'aria-label': kind === 'verdict' ? 'Filter by verdict' : 'Filter by change' });
   for (const name of names) {
-    const count = h('span', { class: 'count' });
-    const chip = button(name, { class: `chip ${name}`, 'aria-pressed': 'false', onclick: () => change({ [kind]: toggled(kind === 'change' && state.change.includes('changes') ? [] : state[kind], name) }) }, draw(name), h('span', {}, name), count);
+    const count = h('span.count');
+    const chip = button(name, { class: `chip ${name}`, 'aria-pressed': 'false', onclick: () => change({ [kind]: toggled(kind === 'change' && state.change.includes('changes') ? [] : state[kind], name) }) }, draw(name), h('span', name), count);
     bar.chips.set(`${kind}:${name}`, { chip, count });
     row.append(chip);
   }
@@ -115,12 +115,12 @@ function drawFilters() {
   let timer = 0;
   bar.search = h('input', { type: 'search', placeholder: 'Search all text', 'aria-label': 'Search all text', 'aria-keyshortcuts': '/',
     oninput: () => { clearTimeout(timer); timer = setTimeout(() => change({ q: bar.search.value.trim() }, true), 150); } });
-  const present = data.about.verdicts.filter((_, number) => data.columns.verdict.includes(number));
+  const present = data.about.verdicts.filter((_, number) => cells.verdict.includes(number));
   bar.clear = button('Clear', { class: 'plain', onclick: () => { bar.search.value = ''; change({ q: '', verdict: [], change: [], tag: '', target: '', suite: '', grader: '' }); } });
-  bar.told = h('p', { class: 'told', role: 'status' });
-  return h('div', { class: 'filters', role: 'search', 'aria-label': 'Filter cases' },
-    h('div', { class: 'find' }, bar.search, h('kbd', { 'aria-hidden': 'true' }, '/')),
-    isCompared() && drawChips('change', CHANGES.filter((name) => data.columns.change.includes(name)), drawChange),
+  bar.told = h('p.told', { role: 'status' });
+  return h('div.filters', { role: 'search', 'aria-label': 'Filter cases' },
+    h('div.find', bar.search, h('kbd', { 'aria-hidden': 'true' }, '/')),
+    isCompared() && drawChips('change', CHANGES.filter((name) => cells.change.includes(name)), drawChange),
     drawChips('verdict', present, (name) => drawMark(name, '')),
     drawSelect('tag', 'Any tag', data.about.tags), drawSelect('target', 'Any target', data.about.targets),
     drawSelect('suite', 'Any suite', data.about.suites), drawSelect('grader', 'Failed by any grader', data.about.graders),
@@ -135,12 +135,12 @@ function countBy(rows, nameOf) {
 
 function updateFilters() {
   const counts = { verdict: countBy(selectRows('verdict'), verdictOf) };
-  if (isCompared()) counts.change = countBy(selectRows('change'), (row) => data.columns.change[row]);
+  if (isCompared()) counts.change = countBy(selectRows('change'), (row) => cells.change[row]);
   for (const [name, { chip, count }] of bar.chips) {
     const [kind, value] = name.split(':');
     count.textContent = groupDigits(counts[kind][value] || 0);
     const isOn = state[kind].includes(value) || (kind === 'change' && isChange(value) && state.change.includes('changes'));
-    chip.setAttribute('aria-pressed', isOn ? 'true' : 'false');
+    chip.setAttribute('aria-pressed', isOn);
   }
   for (const [kind, select] of Object.entries(bar.selects)) select.value = state[kind];
   if (document.activeElement !== bar.search) bar.search.value = state.q;
@@ -152,9 +152,7 @@ function updateFilters() {
 function sayShown(isFiltered) {
   const searching = shown.searching ? ', searching' : '';
   if (!isFiltered) return `${sayCount(data.count, 'case')}${searching}`;
-  const tried = shown.rows.filter(wasTried);
-  const passed = tried.filter((row) => verdictOf(row) === 'passed').length;
-  const rate = estimateRate(passed, tried.length);
-  const told = rate && !state.verdict.length && !labels.blind ? `, ${sayPercent(rate[0])} of them passed (${sayPercent(rate[1])} to ${sayPercent(rate[2])})` : '';
+  const [tried] = countGroups(shown.rows, () => ['']);
+  const told = tried && !state.verdict.length && !labels.blind ? `, ${sayRate(rateGroup(tried), ' of them passed')}` : '';
   return `${groupDigits(shown.rows.length)} of ${sayCount(data.count, 'case')}${searching || told}`;
 }

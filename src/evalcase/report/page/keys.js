@@ -35,8 +35,8 @@ function pressLabel(name) {
 }
 
 function drawHelp() {
-  help = h('dialog', { class: 'help', 'aria-label': 'Keyboard' }, h('h2', {}, 'Keyboard'),
-    h('dl', {}, KEYS.map(([key, what]) => [h('dt', {}, h('kbd', {}, key === 'Escape' ? 'Esc' : key)), h('dd', {}, what)])),
+  help = h('dialog.help', { 'aria-label': 'Keyboard' }, h('h2', 'Keyboard'),
+    h('dl', KEYS.map(([key, what]) => [h('dt', h('kbd', key === 'Escape' ? 'Esc' : key)), h('dd', what)])),
     button('Close', { onclick: () => help.close() }));
   return help;
 }

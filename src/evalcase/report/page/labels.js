@@ -78,7 +78,7 @@ function exportLabels() {
 }
 
 function drawExport() {
-  labels.count = h('span', { class: 'count' });
+  labels.count = h('span.count');
   labels.button = button('', { class: 'plain', onclick: exportLabels, title: 'A file for `evalcase calibrate --labels`' }, 'Export labels ', labels.count);
   updateLabels();
   return labels.button;
@@ -90,10 +90,10 @@ function drawLabelling(detail, trial) {
   const known = () => labels.known.get(nameLabel({ ...detail, answer_hash: trial.hash }));
   const choices = new Map();
   const update = () => {
-    choices.forEach((element, passed) => element.setAttribute('aria-pressed', known() && known().passed === passed ? 'true' : 'false'));
+    choices.forEach((element, passed) => element.setAttribute('aria-pressed', known()?.passed === passed));
     panel.element.classList.toggle('labelled', Boolean(known()));
   };
-  const note = h('input', { type: 'text', placeholder: 'Note', 'aria-label': 'Note on this answer', value: known() && known().note,
+  const note = h('input', { type: 'text', placeholder: 'Note', 'aria-label': 'Note on this answer', value: known()?.note,
     onchange: () => { if (known()) { setLabel(detail, trial, known().passed, note.value.trim()); update(); } } });
   const by = h('input', { type: 'text', placeholder: 'Your name', 'aria-label': 'Your name', value: labels.by,
     onchange: () => setName(by.value) });
@@ -102,7 +102,7 @@ function drawLabelling(detail, trial) {
       onclick: () => { setLabel(detail, trial, passed, note.value.trim()); update(); } }, drawMark(passed ? 'passed' : 'failed', ''), passed ? 'pass' : 'fail'));
   }
   update();
-  return h('div', { class: 'labelling', role: 'group', 'aria-label': 'Your label for this answer' }, h('span', {}, 'Your label'), [...choices.values()], note, by,
-    !isCompared() && button('Label blind', { class: 'chip', 'aria-pressed': labels.blind ? 'true' : 'false', onclick: () => chooseBlind(!labels.blind) }),
-    h('span', { class: 'fine' }, labels.blind ? 'Verdicts and reasons are hidden until you have labelled the answer.' : 'You see what the graders said: such labels flatter a judge.'));
+  return h('div.labelling', { role: 'group', 'aria-label': 'Your label for this answer' }, h('span', 'Your label'), [...choices.values()], note, by,
+    !isCompared() && button('Label blind', { class: 'chip', 'aria-pressed': String(labels.blind), onclick: () => chooseBlind(!labels.blind) }),
+    h('span.fine', labels.blind ? 'Verdicts and reasons are hidden until you have labelled the answer.' : 'You see what the graders said: such labels flatter a judge.'));
 }

@@ -10,18 +10,18 @@ const COLUMNS = [
   { name: 'verdict', label: 'Verdict', width: '92px' },
   { name: 'case', label: 'Case', width: 'minmax(0, 1fr)' },
   { name: 'target', label: 'Target', width: 'minmax(70px, 140px)', needed: () => data.about.targets.length > 1 },
-  { name: 'trials', label: 'Trials', width: '76px', needed: () => data.columns.trials.some((count) => count > 1) },
+  { name: 'trials', label: 'Trials', width: '76px', needed: () => cells.trials.some((count) => count > 1) },
   { name: 'score', label: 'Score', width: '96px' },
   { name: 'seconds', label: 'Latency', width: '84px' },
-  { name: 'cost', label: 'Cost', width: '72px', needed: () => data.columns.cost.some((cost) => cost !== null) },
+  { name: 'cost', label: 'Cost', width: '72px', needed: () => cells.cost.some((cost) => cost !== null) },
 ];
 let columns = [];
 
 function drawTable() {
   columns = COLUMNS.filter((column) => !column.needed || column.needed());
-  list.head = h('div', { role: 'row', class: 'row head' });
-  list.rows = h('div', { class: 'rows', role: 'rowgroup' });
-  const table = h('div', { class: 'table', role: 'grid', 'aria-label': 'Cases' }, h('div', { role: 'rowgroup', class: 'headgroup' }, list.head), list.rows);
+  list.head = h('div.row.head', { role: 'row' });
+  list.rows = h('div.rows', { role: 'rowgroup' });
+  const table = h('div.table', { role: 'grid', 'aria-label': 'Cases' }, h('div.headgroup', { role: 'rowgroup' }, list.head), list.rows);
   table.style.setProperty('--columns', columns.map((column) => (column.name === 'verdict' && isCompared() ? '128px' : column.width)).join(' '));
   table.classList.toggle('has-change', isCompared());
   window.addEventListener('scroll', () => requestAnimationFrame(() => drawRows()), { passive: true });
@@ -39,7 +39,7 @@ function drawHead() {
   const active = sortName();
   const order = state.sort.startsWith('-') ? 'descending' : 'ascending';
   list.head.replaceChildren(...columns.map((column) => h('div', { role: 'columnheader', class: `cell ${column.name}`, 'aria-sort': column.name === active ? order : 'none' },
-    button(column.label, { onclick: () => sortBy(column.name) }, column.label, h('span', { class: 'order', 'aria-hidden': 'true' }, column.name === active ? (order === 'ascending' ? '↑' : '↓') : '')))));
+    button(column.label, { onclick: () => sortBy(column.name) }, column.label, h('span.order', { 'aria-hidden': 'true' }, column.name === active ? (order === 'ascending' ? '↑' : '↓') : '')))));
 }
 
 function drawList() {
@@ -67,9 +67,9 @@ function drawRows() {
   list.range = range;
   const hadFocus = list.rows.contains(document.activeElement);
   const rows = shown.rows.slice(first, last).map((row, at) => drawRow(row, first + at));
-  if (!count) rows.push(h('p', { class: 'none' }, shown.searching ? 'Searching…' : (data.count ? 'No case fits these filters.' : 'No case has a result.')));
-  if (list.printing && count > last) rows.push(h('p', { class: 'none' }, `and ${sayCount(count - last, 'more case')}`));
-  list.rows.replaceChildren(h('div', { class: 'slice', role: 'presentation' }, rows));
+  if (!count) rows.push(h('p.none', shown.searching ? 'Searching…' : (data.count ? 'No case fits these filters.' : 'No case has a result.')));
+  if (list.printing && count > last) rows.push(h('p.none', `and ${sayCount(count - last, 'more case')}`));
+  list.rows.replaceChildren(h('div.slice', { role: 'presentation' }, rows));
   list.rows.firstChild.style.transform = list.printing ? '' : `translateY(${first * list.height}px)`;
   if (hadFocus) focusCursor();
 }
@@ -80,23 +80,23 @@ function focusCursor() {
 }
 
 const CELLS = {
-  change: (row) => [drawChange(data.columns.change[row]), h('span', {}, data.columns.change[row])],
-  verdict: (row) => [data.columns.base_verdict && data.columns.change[row] !== 'same' && data.columns.base_verdict[row] !== null
-    ? [drawMark(data.about.verdicts[data.columns.base_verdict[row]]), h('span', { class: 'arrow', 'aria-label': 'then' }, '→')] : null,
-    drawMark(verdictOf(row)), h('span', { class: 'word', 'aria-hidden': 'true' }, verdictOf(row))],
-  case: (row) => [h('a', { href: writeHash({ case: nameRow(row), trial: '', side: '' }), tabindex: '-1', class: 'name' }, drawWord(data.columns.case[row])),
-    drawWord(verdictOf(row) === 'passed' ? data.columns.asked[row] : data.columns.reason[row] || data.columns.asked[row], { class: 'why' })],
-  target: (row) => drawWord(data.about.targets[data.columns.target[row]]),
-  trials: (row) => (data.columns.trials[row] > 1 ? [`${data.columns.passed[row]}/${data.columns.trials[row]}`,
-    data.columns.answers[row] > 0 && h('span', { class: 'answers', title: `${sayCount(data.columns.answers[row], 'different answer')}` }, data.columns.answers[row] === 1 ? '=' : `≠${data.columns.answers[row]}`)] : ''),
-  score: (row) => [sayScore(data.columns.score[row]), drawDelta(row, 'score', (value) => value.toFixed(2), 1)],
-  seconds: (row) => [saySeconds(data.columns.seconds[row]), data.columns.retries[row] ? h('span', { class: 'retries', title: sayCount(data.columns.retries[row], 'retry').replace('retrys', 'retries') }, `↻${data.columns.retries[row]}`) : null],
-  cost: (row) => sayMoney(data.columns.cost[row]),
+  change: (row) => [drawChange(cells.change[row]), h('span', cells.change[row])],
+  verdict: (row) => [cells.base_verdict && cells.change[row] !== 'same' && cells.base_verdict[row] !== null
+    ? [drawMark(data.about.verdicts[cells.base_verdict[row]]), h('span.arrow', { 'aria-label': 'then' }, '→')] : null,
+    drawMark(verdictOf(row)), h('span.word', { 'aria-hidden': 'true' }, verdictOf(row))],
+  case: (row) => [h('a', { href: writeHash({ case: nameRow(row), trial: '', side: '' }), tabindex: '-1', class: 'name' }, drawWord(cells.case[row])),
+    drawWord(verdictOf(row) === 'passed' ? cells.asked[row] : cells.reason[row] || cells.asked[row], { class: 'why' })],
+  target: (row) => drawWord(data.about.targets[cells.target[row]]),
+  trials: (row) => (cells.trials[row] > 1 ? [`${cells.passed[row]}/${cells.trials[row]}`,
+    cells.answers[row] > 0 && h('span.answers', { title: `${sayCount(cells.answers[row], 'different answer')}` }, cells.answers[row] === 1 ? '=' : `≠${cells.answers[row]}`)] : ''),
+  score: (row) => [sayScore(cells.score[row]), drawDelta(row, 'score', (value) => value.toFixed(2), 1)],
+  seconds: (row) => [saySeconds(cells.seconds[row]), cells.retries[row] ? h('span.retries', { title: sayCount(cells.retries[row], 'retry').replace('retrys', 'retries') }, `↻${cells.retries[row]}`) : null],
+  cost: (row) => sayMoney(cells.cost[row]),
 };
 
 function drawRow(row, at) {
   const isOpen = nameRow(row) === state.case;
-  const element = h('div', { role: 'row', class: `row ${verdictOf(row)}${isOpen ? ' open' : ''}`, 'aria-rowindex': at + 2, 'aria-selected': at === list.cursor ? 'true' : 'false',
+  const element = h('div', { role: 'row', class: `row ${verdictOf(row)}${isOpen ? ' open' : ''}`, 'aria-rowindex': at + 2, 'aria-selected': String(at === list.cursor),
     tabindex: at === list.cursor ? '0' : '-1', onclick: (event) => pickRow(event, row, at) },
     columns.map((column) => h('div', { role: 'gridcell', class: `cell ${column.name}` }, CELLS[column.name](row))));
   return element;

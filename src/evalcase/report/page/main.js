@@ -9,14 +9,14 @@ function drawOverview() {
   const facts = [run.created_at && sayTime(run.created_at), run.duration_s !== null && `took ${saySeconds(run.duration_s)}`,
     run.trials !== null && run.trials !== all.total && sayCount(run.trials, 'trial'), ...sayRepeats(all.repeats),
     all.cost.usd !== null && `${sayMoney(all.cost.usd)}${all.cost.unpriced ? `, ${sayCount(all.cost.unpriced, 'answer')} without a price` : ''}`,
-    run.grading_usd !== null && `${sayMoney(run.grading_usd)} for grading`, run.grading && `grading ${run.grading}`];
-  return h('section', { class: 'overview', 'aria-label': 'Overview' },
-    run.notice && !data.about.watch && h('p', { class: 'notice' }, drawWord(run.notice)),
-    run.remarks.map((text) => h('p', { class: 'notice' }, drawWord(text))),
-    leftOut && h('p', { class: 'notice' }, `The details of ${sayCount(leftOut.cases, 'case')} that passed were left out, so that this file stays below ${groupDigits(leftOut.cap)} bytes: ${groupDigits(data.count - leftOut.cases)} of ${groupDigits(data.count)} are here, with every case that did not pass. The command `, h('code', {}, leftOut.command), ' shows all.'),
+    run.grading_usd !== null && `${sayMoney(run.grading_usd)} for grading`, run.grading && drawWord(`grading ${run.grading}`)];
+  return h('section.overview', { 'aria-label': 'Overview' },
+    run.notice && !data.about.watch && h('p.notice', drawWord(run.notice)),
+    run.remarks.map((text) => h('p.notice', drawWord(text))),
+    leftOut && h('p.notice', `The details of ${sayCount(leftOut.cases, 'case')} that passed were left out, so that this file stays below ${groupDigits(leftOut.cap)} bytes: ${groupDigits(data.count - leftOut.cases)} of ${groupDigits(data.count)} are here, with every case that did not pass. The command `, h('code', leftOut.command), ' shows all.'),
     isCompared() && drawComparison(),
-    h('div', { class: 'headline' }, drawRate(run), drawVerdicts(all)),
-    !data.about.watch && h('p', { class: 'facts' }, facts.filter(Boolean).map((fact) => h('span', {}, fact))));
+    h('div.headline', drawRate(run), drawVerdicts(all)),
+    !data.about.watch && h('p.facts', facts.filter(Boolean).map((fact) => h('span', fact))));
 }
 
 function sayRepeats(repeats) {
@@ -27,27 +27,27 @@ function sayRepeats(repeats) {
 
 function drawRate(run) {
   const { rate: share, low, high, n, errored, without_errors: without, failures_up_to: upTo, why } = run.figures.all;
-  if (share === null) return h('p', { class: 'rate-large' }, 'No case was tried.');
-  const line = svg('svg', { class: 'rate-line', viewBox: '0 0 100 10', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
-    svg('line', { class: 'axis', x1: 0, x2: 100, y1: 5, y2: 5 }), low !== null && svg('rect', { class: 'interval', x: low * 100, y: 2, width: Math.max(0.6, (high - low) * 100), height: 6, rx: 1 }), svg('rect', { class: 'point', x: Math.max(0, Math.min(99.2, share * 100 - 0.4)), y: 0, width: 0.8, height: 10 }));
-  const told = [low === null ? why || (n === 1 ? 'One case gives no interval' : 'The interval can\'t be estimated') : `95 % interval ${sayPercent(low)} to ${sayPercent(high)}`];
+  if (share === null) return h('p.rate-large', 'No case was tried.');
+  const line = svg('svg.rate-line', { viewBox: '0 0 100 10', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
+    svg('line.axis', { x1: 0, x2: 100, y1: 5, y2: 5 }), low !== null && svg('rect.interval', { x: low * 100, y: 2, width: Math.max(0.6, (high - low) * 100), height: 6, rx: 1 }), svg('rect.point', { x: Math.max(0, Math.min(99.2, share * 100 - 0.4)), y: 0, width: 0.8, height: 10 }));
+  const told = [low === null ? why || (n === 1 ? 'One case gives no interval' : `No interval: ${run.figures.without_interval || 'it can\'t be estimated'}`) : `95 % interval ${sayPercent(low)} to ${sayPercent(high)}`];
   if (errored && without.rate !== null) told.push(`${sayPercent(without.rate)} of the ${groupDigits(without.n)} that did not error`);
   if (upTo !== null) told.push(`none failed, and the true rate of failures may still be up to ${sayPercent(upTo)}`);
-  return h('div', { class: 'rate-block' }, h('p', { class: 'rate-large' }, h('strong', {}, sayPercent(share)), ' of ', sayCount(n, 'case'), ' passed'),
-    line, h('p', { class: 'fine' }, told.join('; ')));
+  return h('div.rate-block', h('p.rate-large', h('strong', sayPercent(share)), ' of ', sayCount(n, 'case'), ' passed'),
+    line, h('p.fine', told.join('; ')));
 }
 
 function drawVerdicts(figures) {
   const all = [...data.about.verdicts.map((name) => [name, figures[name]]), ['not run', figures.not_run]].filter(([, count]) => count);
   const total = all.reduce((sum, [, count]) => sum + count, 0) || 1;
-  const strip = h('div', { class: 'strip', 'aria-hidden': 'true' }, all.map(([name, count]) => {
+  const strip = h('div.strip', { 'aria-hidden': 'true' }, all.map(([name, count]) => {
     const part = h('span', { class: `part ${name.replace(' ', '-')}` });
     part.style.flexGrow = count / total;
     return part;
   }));
-  return h('div', { class: 'verdicts' }, strip, h('ul', {}, all.map(([name, count]) => h('li', {},
-    name === 'not run' ? h('span', { class: 'verdict-count' }, groupDigits(count), ' not run')
-      : button('', { class: 'verdict-count', title: `Show only ${name}`, onclick: () => change({ verdict: [name], change: [] }) }, drawMark(name, ''), h('strong', {}, groupDigits(count)), ` ${name}`)))));
+  return h('div.verdicts', strip, h('ul', all.map(([name, count]) => h('li', {},
+    name === 'not run' ? h('span.verdict-count', groupDigits(count), ' not run')
+      : button('', { class: 'verdict-count', title: `Show only ${name}`, onclick: () => change({ verdict: [name], change: [] }) }, drawMark(name, ''), h('strong', groupDigits(count)), ` ${name}`)))));
 }
 
 function drawPageTitle() {
@@ -77,7 +77,7 @@ function updateCharts() {
 }
 
 function drawChartsPlace() {
-  charts.place = h('details', { class: 'charts-place', open: !isNarrow(), ontoggle: updateCharts }, h('summary', {}, 'Charts of what is shown'), h('div', { class: 'charts' }));
+  charts.place = h('details.charts-place', { open: !isNarrow(), ontoggle: updateCharts }, h('summary', 'Charts of what is shown'), h('div.charts'));
   return charts.place;
 }
 
@@ -105,11 +105,11 @@ async function start() {
   if (data.about.watch) countLive();
   drawPageTitle();
   document.getElementById('app').replaceWith(
-    h('header', { class: 'top' }, button('Skip to the cases', { class: 'skip', onclick: focusCursor }), h('h1', {}, drawBrand(data.about.home), ' ', isCompared() && [drawWord(data.about.base.name), ' → '], drawWord(run.name)), h('div', { class: 'tools' }, drawExport(), drawTheme(), button('?', { class: 'plain', 'aria-label': 'Keyboard', onclick: () => help.showModal() }))),
-    h('main', {}, drawOverview(), drawChartsPlace(),
-      h('div', { class: 'sticky' }, drawFilters()),
-      h('div', { class: 'cases' }, drawTable(), drawPanel())),
-    h('p', { id: 'live', class: 'hidden', 'aria-live': 'polite' }), drawHelp());
+    h('header.top', button('Skip to the cases', { class: 'skip', onclick: focusCursor }), h('h1', drawBrand(data.about.home), ' ', isCompared() && [drawWord(data.about.base.name), ' → '], drawWord(run.name)), h('div.tools', drawExport(), drawTheme(), button('?', { class: 'plain', 'aria-label': 'Keyboard', onclick: () => help.showModal() }))),
+    h('main', drawOverview(), drawChartsPlace(),
+      h('div.sticky', drawFilters()),
+      h('div.cases', drawTable(), drawPanel())),
+    drawLive(), drawHelp());
   listeners.push(update);
   document.addEventListener('keydown', handleKey);
   window.addEventListener('beforeprint', () => setPrinting(true));
@@ -124,6 +124,6 @@ async function start() {
 }
 
 start().catch((error) => {
-  document.body.prepend(h('p', { class: 'notice' }, `This report can't be shown: ${error.message}. It needs a browser of 2023 or later.`));
+  document.body.prepend(h('p.notice', `This report can't be shown: ${error.message}. It needs a browser of 2023 or later.`));
   throw error;
 });

@@ -1,6 +1,7 @@
 // Numbers as people read them, and the few figures that follow what is filtered.
 
 const Z = 1.959963984540054;
+const isNone = (value) => value === null || value === undefined;
 
 // The interval of Wilson for k of n; null of nothing.
 function estimateRate(k, n) {
@@ -20,11 +21,13 @@ function sayPercent(share) {
   if (rounded === '0.0') return share === 0 ? '0%' : '0.1%';
   return `${rounded}%`;
 }
+// A share and its bounds, where it has any.
+const sayRate = ([share, low, high], what = '') => sayPercent(share) + what + (low === null ? '' : ` (${sayPercent(low)} to ${sayPercent(high)})`);
 const sayCount = (count, noun) => `${groupDigits(count)} ${noun}${count === 1 ? '' : 's'}`;
-const sayScore = (score) => (score === null || score === undefined ? '–' : score.toFixed(2));
+const sayScore = (score) => (isNone(score) ? '–' : score.toFixed(2));
 
 function saySeconds(seconds) {
-  if (seconds === null || seconds === undefined) return '–';
+  if (isNone(seconds)) return '–';
   if (seconds < 0.001) return '<1 ms';
   if (seconds < 1) return `${(seconds * 1000).toFixed(0)} ms`;
   if (seconds < 120) return `${seconds.toFixed(seconds < 10 ? 2 : 1)} s`;
@@ -33,7 +36,7 @@ function saySeconds(seconds) {
 }
 
 function sayMoney(usd) {
-  if (usd === null || usd === undefined) return '–';
+  if (isNone(usd)) return '–';
   if (usd === 0) return '$0';
   return `$${usd >= 1 ? usd.toFixed(2) : Number(usd.toPrecision(2)).toString()}`;
 }
@@ -52,4 +55,4 @@ function quantile(sorted, share) {
   return sorted[low] + (sorted[high] - sorted[low]) * (at - low);
 }
 
-const knownIn = (rows, column) => rows.map((row) => column[row]).filter((value) => value !== null && value !== undefined);
+const knownIn = (rows, column) => rows.map((row) => column[row]).filter((value) => !isNone(value));

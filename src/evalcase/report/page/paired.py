@@ -10,14 +10,14 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
 from evalcase.report.compare.comparison import Comparison, tell_kind
-from evalcase.report.compare.side import Name, Side
-from evalcase.report.compare.unit import Standing, Unit
+from evalcase.report.compare.side import PlacedName, Side
+from evalcase.report.compare.unit import CaseStanding, Unit
 from evalcase.report.figures.ledger import Ledger
 from evalcase.report.files.folded import CaseTrials, fold_trials
 from evalcase.report.page.subject import BaseRow, CaseRow
 
 
-class _Place(NamedTuple):
+class _BasePlace(NamedTuple):
     """Where the trials of a case of base are found."""
 
     suite: str
@@ -39,9 +39,11 @@ class PairedRows:
         sides = self.comparison
         targets = {track.head_target: track.base_target for track in sides.tracks}
         places = dict(self._read_base(targets))
-        met: set[tuple[Name, str]] = set()
+        met: set[tuple[PlacedName, str]] = set()
         for folded in _fold(sides.head, targets):
-            name = Name(sides.head.place_of(folded.suite), folded.case, targets[folded.target])
+            name = PlacedName(
+                sides.head.place_of(folded.suite), folded.case, targets[folded.target]
+            )
             met.add((name, folded.target))
             yield self._pair(folded, name, places.get(name))
         for head_target, base_target in targets.items():
@@ -49,17 +51,17 @@ class PairedRows:
                 if name.target == base_target and (name, head_target) not in met:
                     yield self._removed(name, place, head_target)
 
-    def _read_base(self, targets: Mapping[str, str]) -> Iterator[tuple[Name, _Place]]:
+    def _read_base(self, targets: Mapping[str, str]) -> Iterator[tuple[PlacedName, _BasePlace]]:
         side = self.comparison.base
         for folded in _fold(side, frozenset(targets.values())):
             case = side.kept.find_case(folded.suite, folded.case)
             for result in folded.trials:
                 self.base.add(result, case)
             repeats = tuple(result.key.repeat for result in folded.trials)
-            name = Name(side.place_of(folded.suite), folded.case, folded.target)
-            yield name, _Place(folded.suite, repeats)
+            name = PlacedName(side.place_of(folded.suite), folded.case, folded.target)
+            yield name, _BasePlace(folded.suite, repeats)
 
-    def _pair(self, folded: CaseTrials, name: Name, place: _Place | None) -> CaseRow:
+    def _pair(self, folded: CaseTrials, name: PlacedName, place: _BasePlace | None) -> CaseRow:
         case = self.comparison.head.kept.find_case(folded.suite, folded.case)
         self.trials += len(folded.trials)
         for result in folded.trials:
@@ -75,13 +77,13 @@ class PairedRows:
             base=base,
         )  # fmt: skip
 
-    def _removed(self, name: Name, place: _Place, head_target: str) -> CaseRow:
+    def _removed(self, name: PlacedName, place: _BasePlace, head_target: str) -> CaseRow:
         kept, results = self.comparison.base.kept, self._find_base(name, place)
         base = BaseRow(name.target, kept.outcome(results[0]), results, "removed")
         case = kept.find_case(place.suite, name.case)
         return CaseRow(place.suite, name.case, head_target, case, None, base=base)
 
-    def _find_base(self, name: Name, place: _Place) -> tuple[Result, ...]:
+    def _find_base(self, name: PlacedName, place: _BasePlace) -> tuple[Result, ...]:
         kept = self.comparison.base.kept
         keys = (TrialKey(place.suite, name.case, name.target, each) for each in place.repeats)
         return tuple(found for key in keys if (found := kept.find_result(key)) is not None)
@@ -92,7 +94,7 @@ def _fold(side: Side, targets: Mapping[str, str] | frozenset[str]) -> Iterator[C
     return fold_trials(wanted, side.kept.outcome)
 
 
-def _stand(name: Name, results: tuple[Result, ...], side: Side) -> Standing:
+def _stand(name: PlacedName, results: tuple[Result, ...], side: Side) -> CaseStanding:
     outcome = side.kept.outcome(results[0])
     unit = Unit(name, results[0], outcome.verdict, repeats=outcome.repeats)
     for result in results:

@@ -40,12 +40,12 @@ function follow() {
   for (const listener of listeners) listener();
 }
 
-const nameRow = (row) => [data.about.suites[data.columns.suite[row]], data.columns.case[row], data.about.targets[data.columns.target[row]]].join('\n');
+const nameRow = (row) => [data.about.suites[cells.suite[row]], cells.case[row], data.about.targets[cells.target[row]]].join('\n');
 
 let rowsByName = null;
 function openRow() {
   if (!state.case) return -1;
-  if (!rowsByName) rowsByName = new Map(data.columns.case.map((_, row) => [nameRow(row), row]));
+  if (!rowsByName) rowsByName = new Map(cells.case.map((_, row) => [nameRow(row), row]));
   const row = rowsByName.get(state.case);
   return row === undefined ? -1 : row;
 }

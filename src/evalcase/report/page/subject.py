@@ -68,6 +68,6 @@ class RunFacts:
     grading_usd: float | None = None
     duration_s: float | None = None
     grading: str = ""
-    """`2 of 3`, where there are several."""
+    """`2 of 3`, and where that comes from, where there are several."""
     remarks: tuple[str, ...] = ()
     """What else has to be said: that it is of cases which failed, that targets were changed."""

@@ -9,7 +9,7 @@ function spellText(text) {
   for (const found of text.matchAll(STEERING)) {
     if (found.index > at) pieces.push(text.slice(at, found.index));
     const code = found[0].codePointAt(0).toString(16).toUpperCase().padStart(4, '0');
-    pieces.push(h('span', { class: 'spelt', title: 'a character that would not be seen' }, `U+${code}`));
+    pieces.push(h('span.spelt', { title: 'a character that would not be seen' }, `U+${code}`));
     at = found.index + found[0].length;
   }
   if (at < text.length) pieces.push(text.slice(at));
@@ -23,6 +23,6 @@ function drawWord(text, props) {
 
 // A text of its own, with its line ends as they are.
 function drawText(text, kind) {
-  return text === '' ? h('p', { class: 'nothing' }, '(empty)')
-    : h('div', { class: kind === 'json' ? 'text data' : 'text', dir: 'auto', tabindex: kind === 'json' ? '0' : null }, spellText(text));
+  return text === '' ? h('p.nothing', '(empty)')
+    : h(kind === 'json' ? 'div.text.data' : 'div.text', { dir: 'auto', tabindex: kind === 'json' ? '0' : null }, spellText(text));
 }

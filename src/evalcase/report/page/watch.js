@@ -5,7 +5,7 @@
 const WAIT_MS = 1000;
 
 function startWatching(watch) {
-  const told = h('p', { class: 'notice', role: 'status' });
+  const told = h('p.notice', { role: 'status' });
   document.querySelector('.overview').prepend(told);
   let { offset } = watch;
   const look = async () => {
@@ -31,7 +31,7 @@ function countLive() {
   const { about } = data;
   const { all } = about.run.figures;
   live.planned = Math.max(live.planned || data.count + all.not_run, data.count);
-  const rows = [...data.columns.case.keys()];
+  const rows = [...cells.case.keys()];
   const tried = rows.filter(wasTried).length;
   const counts = countBy(rows, verdictOf);
   for (const name of about.verdicts) all[name] = counts[name] || 0;
@@ -50,7 +50,7 @@ function drawGrown() {
   drawPageTitle();
   document.querySelector('.headline').replaceChildren(drawRate(run), drawVerdicts(run.figures.all));
   // There may be more to filter by; who is about to is not disturbed.
-  const kinds = [suites, targets, tags, graders, [...new Set(data.columns.verdict)]].map((names) => names.length).join();
+  const kinds = [suites, targets, tags, graders, [...new Set(cells.verdict)]].map((names) => names.length).join();
   const place = document.querySelector('.sticky');
   if (kinds !== live.kinds && !place.contains(document.activeElement)) {
     live.kinds = kinds;
@@ -64,13 +64,13 @@ const numberOf = (names, name) => { if (!names.includes(name)) names.push(name);
 
 // Put a row in place of that of the same name, or at the end. Its detail is a chunk of its own.
 function takeRow(told) {
-  const { about, columns: all } = data;
+  const { about } = data;
   const values = { ...told, suite: numberOf(about.suites, told.suite), target: numberOf(about.targets, told.target), verdict: about.verdicts.indexOf(told.verdict),
     tags: told.tags.map((tag) => numberOf(about.tags, tag)), failing: told.failing.map((name) => numberOf(about.graders, name)), place: 0 };
-  const known = all.case.findIndex((name, row) => name === told.case && all.suite[row] === values.suite && all.target[row] === values.target);
+  const known = cells.case.findIndex((name, row) => name === told.case && cells.suite[row] === values.suite && cells.target[row] === values.target);
   const row = known < 0 ? data.count : known;
   values.chunk = `live ${row}`;
   data.live.set(values.chunk, [told.detail]);
-  for (const name of about.columns) all[name][row] = values[name];
+  for (const name of about.columns) cells[name][row] = values[name];
   data.count = Math.max(data.count, row + 1);
 }

@@ -8,8 +8,8 @@ from typing import Any, BinaryIO
 from evalcase.model.quick_dataclass import asdict, dataclass
 from evalcase.report.figures.json_object import figures_object
 from evalcase.report.page.assets import SCRIPTS, SERVED_SCRIPTS, build_shell
-from evalcase.report.page.chunks import Chunks, Kept, pack, squeeze
-from evalcase.report.page.columns import VERDICTS, Table
+from evalcase.report.page.chunks import Chunks, KeptChunks, pack, squeeze
+from evalcase.report.page.columns import VERDICTS, ColumnTable
 from evalcase.report.page.detail import tell_case
 from evalcase.report.page.messages import Told
 from evalcase.report.page.subject import CaseRow, RunFacts
@@ -41,7 +41,7 @@ def write_page(
     shell = build_shell(SERVED_SCRIPTS if served else SCRIPTS)
     yield shell.head
     size = len(shell.head) + len(shell.tail)
-    chunks, table = Chunks(scratch), Table(compared=compared)
+    chunks, table = Chunks(scratch), ColumnTable(compared=compared)
     for row in rows:
         table.add(row, *chunks.add(tell_case(row), may_drop=_may_drop(row)))
         for piece in chunks.take():
@@ -61,7 +61,7 @@ def write_page(
     yield shell.tail
 
 
-def _pack_run(page: Page, table: Table, kept: Kept, max_size: int) -> bytes:
+def _pack_run(page: Page, table: ColumnTable, kept: KeptChunks, max_size: int) -> bytes:
     return pack("run", squeeze(_tell_run(page, table, kept, max_size)))
 
 
@@ -70,7 +70,7 @@ def _may_drop(row: CaseRow) -> bool:
     return row.verdict == "passed" and (row.base is None or row.base.change == "same")
 
 
-def _tell_run(page: Page, table: Table, kept: Kept, max_size: int) -> Told:
+def _tell_run(page: Page, table: ColumnTable, kept: KeptChunks, max_size: int) -> Told:
     told: Told = {
         "run": _tell_facts(page.run),
         "verdicts": VERDICTS,

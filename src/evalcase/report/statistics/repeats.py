@@ -30,7 +30,7 @@ def _require(k: int, trials: int) -> None:
         raise ValueError(f"{k} of {trials} trials can't be chosen")
 
 
-class Spread(NamedTuple):
+class StandardErrors(NamedTuple):
     """Where the doubt about a mean of repeated cases comes from."""
 
     more_repeats: float
@@ -40,7 +40,9 @@ class Spread(NamedTuple):
     """The standard error if these very cases were run again, as often."""
 
 
-def measure_spread(cases: int, total: float, squares: float, within: float) -> Spread | None:
+def measure_spread(
+    cases: int, total: float, squares: float, within: float
+) -> StandardErrors | None:
     """From the number of cases, each with two or more trials, the sum and the sum of squares of
     their means, and the sum of what those means vary by themselves (s²/m). None of fewer than two.
     """
@@ -48,4 +50,4 @@ def measure_spread(cases: int, total: float, squares: float, within: float) -> S
         return None
     variance = max(0.0, (squares - total * total / cases) / (cases - 1))
     between = max(0.0, variance - within / cases)
-    return Spread(sqrt(between / cases), sqrt(max(0.0, within)) / cases)
+    return StandardErrors(sqrt(between / cases), sqrt(max(0.0, within)) / cases)

@@ -17,14 +17,14 @@ from evalcase.report.case_facts import case_facts
 from evalcase.report.terminal.cells import measure, wrap
 from evalcase.report.terminal.failures import (
     UNFINISHED,
-    comparison_lines,
+    compared_lines,
     passed_of,
 )
 from evalcase.report.terminal.judged import DRAWN, is_judged, judged_lines
 from evalcase.report.terminal.progress import money
 from evalcase.report.terminal.said import labelled
 from evalcase.report.terminal.style import Style, colour_of, paint
-from evalcase.text.readable import as_json, call_lines, content_text
+from evalcase.text.readable import as_json, content_text, outcome_lines
 from evalcase.text.visible import visible
 
 _INDENT = 2
@@ -129,7 +129,7 @@ def message_lines(
     yield paint(label, style.place)
     for message in messages:
         said = content_text(message.get("content"))
-        calls = list(call_lines(message))
+        calls = list(outcome_lines(message))
         others = {key: value for key, value in message.items()
                   if key not in ("role", "content", "tool_calls")}  # fmt: skip
         rows = ([said] if said or not calls else []) + calls
@@ -151,7 +151,7 @@ def _grade_lines(grade: Grade, result: Result, width: int, style: Style) -> Iter
         yield from _indented(wrap(grade.reason, width - _INDENT))
     called = result.answer is not None and any("tool_calls" in m for m in result.answer.messages)
     nothing = "(no text)" if called else "(empty)"
-    yield from _indented(comparison_lines(grade, nothing, style, width - _INDENT, _MOST_ROWS))
+    yield from _indented(compared_lines(grade, nothing, style, width - _INDENT, _MOST_ROWS))
     inner = _inner_grades(grade)
     for each in inner:
         yield from _indented(_grade_lines(each, result, width - _INDENT, style))

@@ -8,7 +8,7 @@ from evalcase.model.answer import Answer
 from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
 from evalcase.report.compare.side import Side
-from evalcase.report.compare.track import Kind, Pair
+from evalcase.report.compare.track import ChangedPair, ChangeKind
 from evalcase.report.terminal.cells import cut, measure
 from evalcase.report.terminal.failures import INDENT, UNFINISHED, reason_lines, reason_of
 from evalcase.report.terminal.pairs import pair_texts
@@ -23,7 +23,7 @@ _NOTHING = "(no answer)"
 
 
 def changed_lines(
-    kind: Kind, pair: Pair, sides: tuple[Side, Side], width: int, style: Style
+    kind: ChangeKind, pair: ChangedPair, sides: tuple[Side, Side], width: int, style: Style
 ) -> Iterator[str]:
     """All of one case."""
     base = _find(sides[0], pair.base)
@@ -38,13 +38,13 @@ def _find(side: Side, key: TrialKey | None) -> Result | None:
     return side.kept.find_result(key) if key is not None else None
 
 
-def say_verdicts(pair: Pair) -> str:
+def say_verdicts(pair: ChangedPair) -> str:
     """What a case was, and what it is."""
     both = (pair.base, pair.base_verdict), (pair.head, pair.head_verdict)
     return " → ".join(verdict or UNFINISHED for key, verdict in both if key is not None)
 
 
-def _name_lines(kind: Kind, pair: Pair, width: int, style: Style) -> Iterator[str]:
+def _name_lines(kind: ChangeKind, pair: ChangedPair, width: int, style: Style) -> Iterator[str]:
     word = paint(kind, {"broken": style.error, "fixed": style.good}.get(kind, style.warning))
     suite, case = visible(pair.name.suite), visible(pair.name.case)
     verdicts = say_verdicts(pair)
@@ -58,8 +58,8 @@ def _name_lines(kind: Kind, pair: Pair, width: int, style: Style) -> Iterator[st
 
 
 def _detail_lines(
-    pair: Pair, sides: tuple[Side, Side], base: Result | None, head: Result | None, width: int,
-    style: Style,
+    pair: ChangedPair, sides: tuple[Side, Side], base: Result | None, head: Result | None,
+    width: int, style: Style,
 ) -> Iterator[str]:  # fmt: skip
     side, key = (sides[1], pair.head) if pair.head is not None else (sides[0], pair.base)
     case = side.kept.find_case(key.suite, key.case) if key is not None else None

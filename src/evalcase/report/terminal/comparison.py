@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from evalcase.report.compare.compared import Compared
 from evalcase.report.compare.gated import Gated
-from evalcase.report.compare.gates import Judged
+from evalcase.report.compare.gates import GateFinding
 from evalcase.report.compare.power import find_power
 from evalcase.report.compare.sentence import say_counts, say_power, say_result, say_test
-from evalcase.report.compare.track import Kind, TrackFigures
+from evalcase.report.compare.track import ChangeKind, TrackFigures
 from evalcase.report.terminal.cells import cut, wrap
 from evalcase.report.terminal.changed_cases import changed_lines
 from evalcase.report.terminal.columns import align
@@ -19,7 +19,7 @@ from evalcase.report.terminal.style import Style, paint
 from evalcase.text.visible import visible
 
 _LABEL = 9
-_NAMES: tuple[Kind, ...] = ("broken", "fixed", "changed", "added", "removed", "skipped")
+_NAMES: tuple[ChangeKind, ...] = ("broken", "fixed", "changed", "added", "removed", "skipped")
 
 
 def comparison_lines(compared: Compared, width: int, style: Style) -> Iterator[str]:
@@ -87,7 +87,7 @@ def _powers(compared: Compared, track: TrackFigures) -> str:
 
 def _case_lines(track: TrackFigures, compared: Compared, width: int, style: Style) -> Iterator[str]:
     sides = compared.comparison.base, compared.comparison.head
-    rest: list[tuple[Kind, list[str], int]] = []
+    rest: list[tuple[ChangeKind, list[str], int]] = []
     for kind in _NAMES:
         pairs, count = track.listed[kind], track.counts[kind]
         full = pairs[: compared.limit] if kind in compared.shown else []
@@ -115,7 +115,7 @@ def _some(names: Sequence[str], count: int, width: int) -> str:
     return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _gate_lines(judged: Sequence[Judged], width: int, style: Style) -> Iterator[str]:
+def _gate_lines(judged: Sequence[GateFinding], width: int, style: Style) -> Iterator[str]:
     if judged:
         yield ""
     doubted = any(not each.gate for each in judged)

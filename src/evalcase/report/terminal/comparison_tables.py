@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from evalcase.report.compare.amount_words import say_ratio, say_seconds
-from evalcase.report.compare.amounts import Amount, Spread
+from evalcase.report.compare.amounts import Amount, SideAmount
 from evalcase.report.compare.differences import Measured
 from evalcase.report.compare.track import TrackFigures
 from evalcase.report.terminal.progress import money, percent
@@ -91,7 +91,7 @@ def amount_rows(amounts: Sequence[Amount]) -> Rows:
     return rows if len(rows) > 1 else []
 
 
-def _told(spread: Spread, tell: Callable[[float], str]) -> list[str]:
+def _told(spread: SideAmount, tell: Callable[[float], str]) -> list[str]:
     return [tell(spread.median), tell(spread.p95), tell(spread.total)]
 
 

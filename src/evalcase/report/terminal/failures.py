@@ -12,7 +12,7 @@ from evalcase.model.outcome import Outcome
 from evalcase.model.result import Result
 from evalcase.report.terminal.cells import cut, measure, wrap
 from evalcase.report.terminal.evidence import evidence_lines
-from evalcase.report.terminal.pairs import Pair, pair_calls, pair_fields, pair_texts
+from evalcase.report.terminal.pairs import LinePair, pair_calls, pair_fields, pair_texts
 from evalcase.report.terminal.said import LONGEST, Said, asked_in, call_rows, labelled, said_in
 from evalcase.report.terminal.side_by_side import MOST_ROWS, compare_lines
 from evalcase.report.terminal.style import Style, colour_of, paint
@@ -122,17 +122,17 @@ def _unsaid(
 def grade_lines(grade: Grade, said: Said | None, style: Style, width: int) -> Iterator[str]:
     """Both sides where a grader has compared; else its reason."""
     nothing = "(no text)" if said is not None and said.calls else "(empty)"
-    compared = list(comparison_lines(grade, nothing, style, width))
+    compared = list(compared_lines(grade, nothing, style, width))
     yield from reason_lines(_beside_both_sides(grade) if compared else grade_words(grade), width)
     yield from compared
 
 
-def comparison_lines(
+def compared_lines(
     grade: Grade, nothing: str, style: Style, width: int, most: int = MOST_ROWS
 ) -> Iterator[str]:
     """What a grader has compared, side by side; `nothing` stands for an answer without text."""
     sides = _sides(grade)
-    pairs: list[Pair] = [*pair_calls(_calls(grade)), *pair_fields(_fields(grade))]
+    pairs: list[LinePair] = [*pair_calls(_calls(grade)), *pair_fields(_fields(grade))]
     if sides is not None:
         pairs += pair_texts(*sides, nothing)
     if pairs:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.totals import Totals
-from evalcase.report.figures.figures import Effort, Figures, Mean, Part, Repeats
+from evalcase.report.figures.figures import Effort, Figures, Judging, Mean, Repeats, Slice
 from evalcase.report.terminal.part_table import interval_of
 from evalcase.report.terminal.progress import VERDICTS, money, percent
 
@@ -39,7 +39,7 @@ def rate_facts(figures: Figures) -> Iterator[Fact]:
         label = ""
 
 
-def _rate_notes(part: Part, figures: Figures) -> Iterator[str]:
+def _rate_notes(part: Slice, figures: Figures) -> Iterator[str]:
     rate = part.rate
     if part.cases.errored and part.without_errors.n:
         of = _number(part.without_errors.n, "case")
@@ -99,7 +99,7 @@ def repeat_facts(repeats: Repeats | None) -> Iterator[Fact]:
         yield Fact("flaky", [f"{flaky} passed in some trials and not in others"])
 
 
-def score_facts(part: Part, effort: Effort) -> Iterator[Fact]:
+def score_facts(part: Slice, effort: Effort) -> Iterator[Fact]:
     """The mean of scores and how they lie, where they are not only 0 and 1."""
     score = part.score
     if score.value is None or not part.partial:
@@ -128,6 +128,20 @@ def token_facts(effort: Effort) -> Iterator[Fact]:
     if effort.input_tokens or effort.output_tokens:
         parts = [f"{effort.input_tokens:,} in", f"{effort.output_tokens:,} out"]
         yield Fact("tokens", parts)
+
+
+def judging_facts(judging: Judging | None) -> Iterator[Fact]:
+    """What graders asked of targets; its cost stands with the other one."""
+    if judging is None:
+        return
+    said = [f"{_number(judging.asked, 'question')} asked"]
+    if judging.cached:
+        said.append(f"{_number(judging.cached, 'answer')} from the cache")
+    if judging.input_tokens or judging.output_tokens:
+        said += [f"{judging.input_tokens:,} tokens in", f"{judging.output_tokens:,} out"]
+    if judging.seconds >= _SLOW_S:
+        said.append(f"{judging.seconds:.1f} s together")
+    yield Fact("judging", said)
 
 
 def cost_facts(totals: Totals) -> Iterator[Fact]:

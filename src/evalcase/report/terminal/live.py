@@ -17,7 +17,7 @@ from evalcase.report.terminal.cells import measure
 from evalcase.report.terminal.failures import headline
 from evalcase.report.terminal.hanging import hang
 from evalcase.report.terminal.progress import Speed, status_line
-from evalcase.report.terminal.statistics import Decided
+from evalcase.report.terminal.statistics import DecidedCase
 from evalcase.report.terminal.style import PLAIN, Style
 from evalcase.report.terminal.view import RunView, Ticker
 from evalcase.text.visible import visible
@@ -63,7 +63,7 @@ class LiveView(RunView):
         self.active = True
         self._ticker.start()
 
-    def name(self, decided: Decided) -> None:
+    def name(self, decided: DecidedCase) -> None:
         outcome, result = decided
         width = self.columns() - 1
         line = headline(result, outcome, self.style, width, name_target=self.name_target)

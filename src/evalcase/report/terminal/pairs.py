@@ -23,7 +23,7 @@ _BEFORE, _AFTER = 40, 60
 _WORTH_CUTTING = 40
 
 
-class Line(NamedTuple):
+class SideLine(NamedTuple):
     """A line of one side, and which part of it differs from the other side."""
 
     text: str
@@ -33,10 +33,10 @@ class Line(NamedTuple):
     """Whether it is a remark on what was left out."""
 
 
-Pair = tuple[Line | None, Line | None]
+LinePair = tuple[SideLine | None, SideLine | None]
 
 
-def pair_texts(expected: str, got: str, nothing: str = "(empty)") -> Iterator[Pair]:
+def pair_texts(expected: str, got: str, nothing: str = "(empty)") -> Iterator[LinePair]:
     """The lines of two texts. `nothing` stands for a `got` that is empty."""
     left, right = expected.split("\n"), got.split("\n")
     if not expected or not got:
@@ -100,36 +100,36 @@ def _is_easy(left: list[str], right: list[str]) -> bool:
     return sum(theirs[line] for line in left) <= _MOST_TWINS
 
 
-def pair_calls(rows: Sequence[Mapping[str, JSON]]) -> Iterator[Pair]:
+def pair_calls(rows: Sequence[Mapping[str, JSON]]) -> Iterator[LinePair]:
     """Tool calls that a grader has put side by side. What it accepts is not marked."""
     for row in rows:
         expected, got = _text_in(row, "expected"), _text_in(row, "got")
-        note = Line(f"({_text_in(row, 'note') or 'not made'})", note=True)
+        note = SideLine(f"({_text_in(row, 'note') or 'not made'})", note=True)
         if expected is not None and got is not None:
             yield _pair_call(expected, got, row)
         elif expected is not None:
-            yield Line(expected, 0, len(expected)), note
+            yield SideLine(expected, 0, len(expected)), note
         elif got is None:
             yield None, note
         elif row.get("made") is False:
-            yield Line("(not expected)", note=True), Line(got, 0, len(got))
+            yield SideLine("(not expected)", note=True), SideLine(got, 0, len(got))
         else:
-            yield None, Line(got)
+            yield None, SideLine(got)
 
 
-def pair_fields(rows: Sequence[Mapping[str, JSON]]) -> Iterator[Pair]:
+def pair_fields(rows: Sequence[Mapping[str, JSON]]) -> Iterator[LinePair]:
     """Fields that a grader has looked at, each with what is wanted and what is there."""
     for row in rows:
         name = _text_in(row, "field") or ""
         sides = [f"{name}: {_text_in(row, side) or ''}" for side in ("expected", "got")]
         start = 0 if row.get("matches") is True else len(name) + 2
         ends = [len(side) if start else 0 for side in sides]
-        yield Line(sides[0], start, ends[0]), Line(sides[1], start, ends[1])
+        yield SideLine(sides[0], start, ends[0]), SideLine(sides[1], start, ends[1])
 
 
-def _pair_call(expected: str, got: str, row: Mapping[str, JSON]) -> Pair:
+def _pair_call(expected: str, got: str, row: Mapping[str, JSON]) -> LinePair:
     if row.get("made") is True:
-        return Line(expected), Line(got)
+        return SideLine(expected), SideLine(got)
     beyond = row.get("beyond")
     compared = got[:beyond] if type(beyond) is int and 0 < beyond < len(got) else got
     whole = expected if compared is got else expected.removesuffix(")")
@@ -143,28 +143,30 @@ def _text_in(row: Mapping[str, JSON], name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _all(lines: list[str], nothing: str) -> list[Line]:
-    return [Line(nothing, note=True)] if lines == [""] else [Line(x, 0, len(x)) for x in lines]
+def _all(lines: list[str], nothing: str) -> list[SideLine]:
+    return (
+        [SideLine(nothing, note=True)] if lines == [""] else [SideLine(x, 0, len(x)) for x in lines]
+    )
 
 
-def _alone(text: str | None) -> Line | None:
-    return None if text is None else Line(text, 0, len(text))
+def _alone(text: str | None) -> SideLine | None:
+    return None if text is None else SideLine(text, 0, len(text))
 
 
-def _equal(lines: list[str], first: bool, last: bool) -> Iterator[Line]:
+def _equal(lines: list[str], first: bool, last: bool) -> Iterator[SideLine]:
     """Equal lines: those next to a difference, and how many others there are."""
     head = 0 if first else _CONTEXT
     tail = 0 if last else _CONTEXT
     left_out = len(lines) - head - tail
     if left_out <= 1:
-        yield from map(Line, lines)
+        yield from map(SideLine, lines)
         return
-    yield from map(Line, lines[:head])
-    yield Line(f"… {left_out:,} equal lines", note=True)
-    yield from map(Line, lines[len(lines) - tail :])
+    yield from map(SideLine, lines[:head])
+    yield SideLine(f"… {left_out:,} equal lines", note=True)
+    yield from map(SideLine, lines[len(lines) - tail :])
 
 
-def _differing(left: str, right: str, end: str = "") -> tuple[Line, Line]:
+def _differing(left: str, right: str, end: str = "") -> tuple[SideLine, SideLine]:
     """Two lines with the part that differs, and not too much of what is equal around it. What they
     may end with says nothing."""
     start, left_end, right_end = _find_span(left.removesuffix(end), right.removesuffix(end))
@@ -197,7 +199,7 @@ def _in_word(char: str) -> bool:
     return char in "_.-" or (char.isalnum() and char < "\u2e80")
 
 
-def _excerpt(text: str, start: int, end: int, kept: int = 0) -> Line:
+def _excerpt(text: str, start: int, end: int, kept: int = 0) -> SideLine:
     """A line cut to what is around its difference; the first `kept` characters always stay. What
     is left out is longer than what says so."""
     skipped = start - _BEFORE
@@ -208,4 +210,4 @@ def _excerpt(text: str, start: int, end: int, kept: int = 0) -> Line:
     left_out = len(text) - end - _AFTER
     if left_out > _WORTH_CUTTING:
         text = f"{text[: end + _AFTER]}… ({left_out:,} characters)"
-    return Line(text, start, end)
+    return SideLine(text, start, end)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Literal
 
-from evalcase.report.figures.figures import Effort, Figures, Mean, Part
+from evalcase.report.figures.figures import Effort, Figures, Mean, Slice
 from evalcase.report.terminal.cells import cut, measure, pad
 from evalcase.report.terminal.progress import VERDICTS, money, percent
 from evalcase.report.terminal.style import Style, paint
@@ -17,17 +17,17 @@ _MOST = 10
 """Parts that are shown; of more, those that pass least."""
 
 
-Kind = Literal["target", "tag", "suite", "grader"]
-KINDS: tuple[Kind, ...] = ("target", "tag")
+PartKind = Literal["target", "tag", "suite", "grader"]
+KINDS: tuple[PartKind, ...] = ("target", "tag")
 """Of which kind parts are shown, unless others are asked for."""
 
 
 def part_tables(
-    figures: Figures, by: Collection[Kind], width: int, style: Style,
+    figures: Figures, by: Collection[PartKind], width: int, style: Style,
     see_suite: Callable[[str], str] = str,
 ) -> Iterator[str]:  # fmt: skip
     """A table for each kind of which there are several parts, and a line below each."""
-    kinds: dict[Kind, Mapping[str, Part]] = {
+    kinds: dict[PartKind, Mapping[str, Slice]] = {
         "target": figures.by_target, "tag": figures.by_tag,
         "suite": {see_suite(path): part for path, part in figures.by_suite.items()},
         "grader": figures.by_grader,
@@ -40,7 +40,7 @@ def part_tables(
 
 
 def part_table(
-    noun: str, parts: Mapping[str, Part], width: int, style: Style,
+    noun: str, parts: Mapping[str, Slice], width: int, style: Style,
     efforts: Mapping[str, Effort] | None = None,
 ) -> Iterator[str]:  # fmt: skip
     """A line for each part, below a head."""
@@ -69,7 +69,7 @@ def interval_of(mean: Mean) -> str:
     return f"{percent(mean.low)[:-1]}–{percent(mean.high)}"
 
 
-def _choose(parts: Mapping[str, Part]) -> dict[str, Part]:
+def _choose(parts: Mapping[str, Slice]) -> dict[str, Slice]:
     """Those that are shown, in their order."""
     if len(parts) <= _MOST:
         return dict(parts)
@@ -77,31 +77,31 @@ def _choose(parts: Mapping[str, Part]) -> dict[str, Part]:
     return {name: parts[name] for name in parts if name in worst}
 
 
-def _rate_of(part: Part) -> float:
+def _rate_of(part: Slice) -> float:
     return 2.0 if part.rate.value is None else part.rate.value
 
 
-def _names(noun: str, parts: Mapping[str, Part]) -> list[str]:
+def _names(noun: str, parts: Mapping[str, Slice]) -> list[str]:
     return [noun, *(visible(name) for name in parts)]
 
 
-def _verdicts(parts: Mapping[str, Part]) -> Iterator[list[str]]:
+def _verdicts(parts: Mapping[str, Slice]) -> Iterator[list[str]]:
     for word in VERDICTS:
         counts: list[int] = [getattr(part.cases, word) for part in parts.values()]
         if any(counts):
             yield [word, *(f"{count:,}" for count in counts)]
 
 
-def _rates(parts: Mapping[str, Part]) -> list[str]:
+def _rates(parts: Mapping[str, Slice]) -> list[str]:
     rates = (part.rate.value for part in parts.values())
     return ["pass rate", *("–" if rate is None else percent(rate) for rate in rates)]
 
 
-def _intervals(parts: Mapping[str, Part]) -> list[str]:
+def _intervals(parts: Mapping[str, Slice]) -> list[str]:
     return ["interval", *(interval_of(part.rate) for part in parts.values())]
 
 
-def _scores(parts: Mapping[str, Part]) -> Iterator[list[str]]:
+def _scores(parts: Mapping[str, Slice]) -> Iterator[list[str]]:
     """Where they say something else than the rate."""
     if any(part.partial for part in parts.values()):
         means = (part.score.value for part in parts.values())

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, zip_longest
 
 from evalcase.report.terminal.cells import Cell, break_line, cells_of, cut, measure, pad, width_of
-from evalcase.report.terminal.pairs import Line, Pair
+from evalcase.report.terminal.pairs import LinePair, SideLine
 from evalcase.report.terminal.style import Style, paint
 
 NARROWEST = 28
@@ -19,7 +19,7 @@ LABEL = 10
 
 
 def compare_lines(
-    pairs: Sequence[Pair], width: int, style: Style, most: int = MOST_ROWS,
+    pairs: Sequence[LinePair], width: int, style: Style, most: int = MOST_ROWS,
     labels: tuple[str, str] = ("expected", "got"),
 ) -> Iterator[str]:  # fmt: skip
     """What was expected, and what came; or whatever else the two sides are called."""
@@ -32,7 +32,7 @@ def compare_lines(
 
 
 def _in_columns(
-    pairs: Sequence[Pair], width: int, style: Style, most: int, labels: tuple[str, str]
+    pairs: Sequence[LinePair], width: int, style: Style, most: int, labels: tuple[str, str]
 ) -> Iterator[str]:
     # No wider than it has to be: short texts stand close together.
     longest = max((measure(a.text) for a, _ in pairs if a), default=0)
@@ -53,7 +53,7 @@ def _in_columns(
 
 
 def _below(
-    label: str, lines: Sequence[Line], width: int, style: Style, colour: str, most: int
+    label: str, lines: Sequence[SideLine], width: int, style: Style, colour: str, most: int
 ) -> Iterator[str]:
     room = max(10, width - LABEL)
     rows = (row.rstrip() for line in lines for row in _rows(line, room, style, colour))
@@ -74,7 +74,7 @@ def _first(rows: Iterator[str], most: int, style: Style, width: int) -> Iterator
     yield paint(cut(f"… {rest + 1:,} more lines", width), style.gutter)
 
 
-def _rows(line: Line | None, width: int, style: Style, colour: str) -> Iterator[str]:
+def _rows(line: SideLine | None, width: int, style: Style, colour: str) -> Iterator[str]:
     """The rows of a line, each exactly as wide as its column."""
     if line is None:
         return

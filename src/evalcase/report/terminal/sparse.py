@@ -10,7 +10,7 @@ from typing import TextIO
 from evalcase.model.result import Result
 from evalcase.report.terminal.failures import headline
 from evalcase.report.terminal.progress import Speed, plain_line
-from evalcase.report.terminal.statistics import Decided
+from evalcase.report.terminal.statistics import DecidedCase
 from evalcase.report.terminal.style import Style
 from evalcase.report.terminal.view import RunView, Ticker
 from evalcase.text.visible import visible
@@ -62,7 +62,7 @@ class SparseView(RunView):
         if now - self._said_at >= _LONGEST_S:
             self._report()
 
-    def name(self, decided: Decided) -> None:
+    def name(self, decided: DecidedCase) -> None:
         if self.same:
             return
         outcome, result = decided

@@ -33,7 +33,7 @@ _NAMED = 3
 TROUBLED: tuple[Verdict | None, ...] = ("failed", "errored", "ungraded", None)
 
 
-class Name(NamedTuple):
+class CaseName(NamedTuple):
     """A case at a target, all of its repeats together."""
 
     suite: str
@@ -43,10 +43,10 @@ class Name(NamedTuple):
 
 class Slow(NamedTuple):
     duration_s: float
-    name: Name
+    name: CaseName
 
 
-class Decided(NamedTuple):
+class DecidedCase(NamedTuple):
     """A case whose trials are all there, and the first of them that shows why it is so."""
 
     outcome: Outcome
@@ -85,7 +85,7 @@ class Statistics:
         self.ledger = ledger or Ledger()
         """What figures are made of."""
         self.slowest: list[Slow] = []
-        self.shaky: list[tuple[Name, Outcome]] = []
+        self.shaky: list[tuple[CaseName, Outcome]] = []
         """Cases that passed although some of their trials did not: the first of them."""
         self.more_shaky = 0
         self.forgiven: Forgiven | None = None
@@ -97,11 +97,11 @@ class Statistics:
         self._slow_s = 0.0
         """What a trial has to take longer than to be among the slowest."""
         self._shown: dict[Verdict | None, list[Shown]] = {verdict: [] for verdict in shown}
-        self._folding: Folding[Name] = Folding()
-        self._held: dict[Name, dict[Verdict, Shown]] = {}
+        self._folding: Folding[CaseName] = Folding()
+        self._held: dict[CaseName, dict[Verdict, Shown]] = {}
         """Of undecided cases: their first trial of each verdict."""
 
-    def add(self, result: Result, case: Case | None = None) -> Decided | None:
+    def add(self, result: Result, case: Case | None = None) -> DecidedCase | None:
         """Take a result, with its case where that has tags; return its case if that is decided
         now."""
         self.ledger.add(result, case)
@@ -116,7 +116,7 @@ class Statistics:
         outcome = outcome_of_one(verdict, result.pass_rate)
         if verdict in self._verdicts:
             self._show(outcome, result)
-        return Decided(outcome, result)
+        return DecidedCase(outcome, result)
 
     def shown(self, verdict: Verdict | None) -> list[Shown]:
         """The cases of a verdict, as many as are shown, in the order of their suites."""
@@ -130,9 +130,9 @@ class Statistics:
             if None in self._verdicts and bad:
                 self._show(outcome, bad[0].result, bad[0])
 
-    def _fold(self, result: Result) -> Decided | None:
+    def _fold(self, result: Result) -> DecidedCase | None:
         """The same for a trial of a repeated case."""
-        name = Name(*result.key[:3])
+        name = CaseName(*result.key[:3])
         outcome = self._folding.add(name, result.verdict, result.repeats, result.pass_rate)
         known = self._held.get(name)
         if known is None and len(self._held) < _MOST_HELD:
@@ -147,9 +147,9 @@ class Statistics:
         trial = held.get(outcome.verdict) or next(iter(held.values()))
         if outcome.verdict in self._verdicts:
             self._show(outcome, trial.result, trial)
-        return Decided(outcome, trial.result)
+        return DecidedCase(outcome, trial.result)
 
-    def _forgive(self, name: Name, outcome: Outcome, held: dict[Verdict, Shown]) -> None:
+    def _forgive(self, name: CaseName, outcome: Outcome, held: dict[Verdict, Shown]) -> None:
         if outcome.passed == outcome.trials:
             return
         if len(self.shaky) < _MOST_SHAKY:
@@ -176,7 +176,7 @@ class Statistics:
         if any(each.duration_s >= result.duration_s for each in self.slowest if each.name == name):
             return
         others = [each for each in self.slowest if each.name != name]
-        slow = [*others, Slow(result.duration_s, Name(*name))]
+        slow = [*others, Slow(result.duration_s, CaseName(*name))]
         self.slowest = slow = sorted(slow, key=lambda each: -each.duration_s)[:_SLOWEST]
         self._slow_s = slow[-1].duration_s if len(slow) == _SLOWEST else 0.0
 

@@ -21,6 +21,7 @@ from evalcase.report.terminal.failures import (
 )
 from evalcase.report.terminal.figure_facts import (
     cost_facts,
+    judging_facts,
     latency_facts,
     rate_facts,
     rate_said,
@@ -29,9 +30,9 @@ from evalcase.report.terminal.figure_facts import (
     token_facts,
     trial_facts,
 )
-from evalcase.report.terminal.part_table import KINDS, Kind, part_tables
+from evalcase.report.terminal.part_table import KINDS, PartKind, part_tables
 from evalcase.report.terminal.progress import VERDICTS, money
-from evalcase.report.terminal.statistics import TROUBLED, Name, Shown, Statistics
+from evalcase.report.terminal.statistics import TROUBLED, CaseName, Shown, Statistics
 from evalcase.report.terminal.style import Style, colour_of, paint
 from evalcase.text.visible import visible
 
@@ -45,7 +46,7 @@ FindCase = Callable[[str, str], Case | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class RunEnding:
     """How a run ended, as far as its results don't tell."""
 
     totals: Totals
@@ -74,8 +75,8 @@ class Ending:
 
 
 def summary_lines(
-    statistics: Statistics, figures: Figures, ending: Ending, find_case: FindCase, width: int,
-    style: Style, by: Collection[Kind] = KINDS,
+    statistics: Statistics, figures: Figures, ending: RunEnding, find_case: FindCase, width: int,
+    style: Style, by: Collection[PartKind] = KINDS,
 ) -> Iterator[str]:  # fmt: skip
     """All of it. Parts that are of a kind in `by` are shown where there are several."""
     several = len(figures.by_target) > 1
@@ -110,7 +111,7 @@ def _case_lines(
     yield ""
 
 
-def verdict_lines(ending: Ending, rate: Mean, width: int, style: Style) -> Iterator[str]:
+def verdict_lines(ending: RunEnding, rate: Mean, width: int, style: Style) -> Iterator[str]:
     """How many cases passed and how many did not, the cost and the time."""
     totals = ending.totals
     parts = _counted(totals.cases, style)
@@ -142,7 +143,7 @@ def _counted(counts: Counts, style: Style) -> list[tuple[str, str]]:
     ]
 
 
-def ending_lines(ending: Ending, width: int, style: Style) -> Iterator[str]:
+def ending_lines(ending: RunEnding, width: int, style: Style) -> Iterator[str]:
     """What it is of, where the record is, whether it is complete, and what to do now."""
     if ending.origin:
         yield from _fact(
@@ -171,7 +172,7 @@ def _to_copy(label: str, text: str, colour: str, width: int, style: Style) -> It
 
 
 def _facts(
-    statistics: Statistics, figures: Figures, ending: Ending, width: int, style: Style
+    statistics: Statistics, figures: Figures, ending: RunEnding, width: int, style: Style
 ) -> Iterator[str]:
     """What else there is to know, a label and a line for each."""
     totals, effort, several = ending.totals, figures.effort, len(figures.by_target) > 1
@@ -186,7 +187,7 @@ def _facts(
     if slow and totals.cases.total > 1:
         said_slow = [f"{_called(each.name, several)} {each.duration_s:.2f} s" for each in slow]
         yield from _fact("slowest", said_slow, width, style)
-    for fact in (*token_facts(effort), *cost_facts(totals)):
+    for fact in (*token_facts(effort), *judging_facts(figures.judging), *cost_facts(totals)):
         yield from _fact(*fact, width, style)
     yield from _votes(statistics, ending, width, style)
     if ending.grading:
@@ -208,7 +209,7 @@ def _repeats(statistics: Statistics, several: bool, width: int, style: Style) ->
         yield from _fact("errored", [cut(said, 2 * width)], width, style)
 
 
-def _votes(statistics: Statistics, ending: Ending, width: int, style: Style) -> Iterator[str]:
+def _votes(statistics: Statistics, ending: RunEnding, width: int, style: Style) -> Iterator[str]:
     """How far the votes of judges agreed, beyond chance: for each suite, as they judge others."""
     label = "votes"
     for suite, votes in statistics.votes.items():
@@ -222,7 +223,7 @@ def _votes(statistics: Statistics, ending: Ending, width: int, style: Style) -> 
         label = ""
 
 
-def _called(name: Name, several: bool) -> str:
+def _called(name: CaseName, several: bool) -> str:
     return f"{name.case} ({name.target})" if several else name.case
 
 

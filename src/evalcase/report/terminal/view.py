@@ -14,7 +14,7 @@ from evalcase.report.terminal.progress import Progress
 from evalcase.text.visible import visible
 
 if TYPE_CHECKING:
-    from evalcase.report.terminal.statistics import Decided, Statistics
+    from evalcase.report.terminal.statistics import DecidedCase, Statistics
 
 MOST_LINES = 100
 """Failures that are named while it runs. Whoever has more reads the summary, or the record."""
@@ -71,7 +71,7 @@ class RunView:
         elif self._named == MOST_LINES + 1:
             self.say("what else fails is counted only; all of it is kept in the record")
 
-    def name(self, decided: Decided) -> None:
+    def name(self, decided: DecidedCase) -> None:
         """Say that a case failed or errored."""
 
     def say(self, line: str) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from evalcase.resolve.schema.words import Schema, optional, ref
+from evalcase.resolve.schema.words import SuiteSchema, optional, ref
 from evalcase.resolve.values import NOT_SKIPPED
 
 
-def case_fields() -> dict[str, Schema]:
+def case_fields() -> dict[str, SuiteSchema]:
     return {
         "id": optional(
             "string",
@@ -47,7 +47,7 @@ def case_fields() -> dict[str, Schema]:
     }
 
 
-def suite_fields() -> dict[str, Schema]:
+def suite_fields() -> dict[str, SuiteSchema]:
     """All but the list of cases."""
     return {
         "$schema": optional("string", "Where this schema is found, for editors."),
@@ -61,7 +61,7 @@ def suite_fields() -> dict[str, Schema]:
     }
 
 
-def _run_fields() -> dict[str, Schema]:
+def _run_fields() -> dict[str, SuiteSchema]:
     """The fields that a suite and a case share, where the case's own one wins."""
     return {
         "target": optional(

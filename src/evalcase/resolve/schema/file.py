@@ -13,7 +13,7 @@ from evalcase.resolve.fields import CASE_ALIASES, CASE_CONTAINERS, EXECUTION, SU
 from evalcase.resolve.schema.fields import case_fields, suite_fields
 from evalcase.resolve.schema.parts import execution_rules, parts
 from evalcase.resolve.schema.words import (
-    Schema,
+    SuiteSchema,
     absent,
     named,
     not_both,
@@ -41,7 +41,7 @@ _CASE_ALIASES = _older_names(CASE_ALIASES)
 _SUITE_ALIASES = _older_names(SUITE_ALIASES)
 
 
-def schema(graders: Sequence[DeclaredGrader]) -> Schema:
+def schema(graders: Sequence[DeclaredGrader]) -> SuiteSchema:
     """The schema as plain data, fresh on every call, with these graders and no others."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -57,7 +57,7 @@ def schema(graders: Sequence[DeclaredGrader]) -> Schema:
     }
 
 
-def sidecar_schema(graders: Sequence[DeclaredGrader]) -> Schema:
+def describe_sidecar(graders: Sequence[DeclaredGrader]) -> SuiteSchema:
     """That of the file beside a JSONL file, which holds the fields of its suite."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -68,7 +68,7 @@ def sidecar_schema(graders: Sequence[DeclaredGrader]) -> Schema:
     }
 
 
-def _mapping_file() -> Schema:
+def _mapping_file() -> SuiteSchema:
     return {
         "if": _has_any(CASE_CONTAINERS),
         "then": ref("suite"),
@@ -81,11 +81,11 @@ def _mapping_file() -> Schema:
     }
 
 
-def _has_any(names: Sequence[str]) -> Schema:
+def _has_any(names: Sequence[str]) -> SuiteSchema:
     return {"type": "object", "anyOf": [{"required": [name]} for name in names]}
 
 
-def _definitions(graders: Sequence[DeclaredGrader]) -> dict[str, Schema]:
+def _definitions(graders: Sequence[DeclaredGrader]) -> dict[str, SuiteSchema]:
     of_case, of_suite = case_fields(), suite_fields()
     older_of_suite, older_of_case = _names_in(_SUITE_ALIASES), _names_in(_CASE_ALIASES)
     suite_rules = _rules(_SUITE_ALIASES, of_suite)
@@ -128,20 +128,20 @@ def _names_in(aliases: Aliases) -> list[str]:
     return [name for names in aliases.values() for name in names]
 
 
-def _as_in(part: str, fields: dict[str, Schema]) -> dict[str, Schema]:
+def _as_in(part: str, fields: dict[str, SuiteSchema]) -> dict[str, SuiteSchema]:
     return {name: ref_field(part, name) for name in fields}
 
 
 def _fields(
-    properties: dict[str, Schema],
+    properties: dict[str, SuiteSchema],
     older: Sequence[str],
-    rules: Sequence[Schema],
+    rules: Sequence[SuiteSchema],
     needed: Sequence[str] = (),
-) -> Schema:
+) -> SuiteSchema:
     """A mapping with these fields, one of some needed. Older names stand behind patterns: they are
     read, and explained, but no editor offers them."""
     primary = {**SUITE_ALIASES, **CASE_ALIASES}
-    known: Schema = {"enum": [*older, EXECUTION]}
+    known: SuiteSchema = {"enum": [*older, EXECUTION]}
     names = named(
         {
             "if": {"anyOf": [known, {"pattern": "^x-"}]},
@@ -150,7 +150,7 @@ def _fields(
         }
     )
     # A name that is misspelt is not reported as missing, too.
-    some: Schema = {"anyOf": [present(name) for name in needed]} if needed else {}
+    some: SuiteSchema = {"anyOf": [present(name) for name in needed]} if needed else {}
     return {
         "type": "object",
         "properties": properties,
@@ -163,14 +163,14 @@ def _fields(
     }
 
 
-def _rules(aliases: Aliases, fields: dict[str, Schema]) -> list[Schema]:
+def _rules(aliases: Aliases, fields: dict[str, SuiteSchema]) -> list[SuiteSchema]:
     """What several fields decide together.
 
     An alias is checked only when its primary is not there; beside it, it is ignored.
     """
     rules = [not_both("target", "targets"), *execution_rules(_shape_of(fields["target"]))]
     for primary, names in aliases.items():
-        in_use: Schema = {"patternProperties": {pattern_of(names): _shape_of(fields[primary])}}
+        in_use: SuiteSchema = {"patternProperties": {pattern_of(names): _shape_of(fields[primary])}}
         rules.append({"if": absent(primary), "then": in_use})
         rules += [
             {"if": absent(primary), "then": not_both(*pair)} for pair in combinations(names, 2)
@@ -178,19 +178,19 @@ def _rules(aliases: Aliases, fields: dict[str, Schema]) -> list[Schema]:
     return rules
 
 
-def _one_container() -> list[Schema]:
+def _one_container() -> list[SuiteSchema]:
     return [
         {"patternProperties": {pattern_of(CASE_CONTAINERS[1:]): ref("caseList")}},
         *(not_both(*pair) for pair in combinations(CASE_CONTAINERS, 2)),
     ]
 
 
-def _shape_of(field: Schema) -> Schema:
+def _shape_of(field: SuiteSchema) -> SuiteSchema:
     """What a field may hold, without the words about it, which belong to its own name."""
     return {key: value for key, value in field.items() if key not in ("description", "examples")}
 
 
-def _alias(primary: str) -> Schema:
+def _alias(primary: str) -> SuiteSchema:
     about = f"The old name of `{primary}`: `evalcase migrate` renames it."
     if primary != "cases":
         about += f" Beside `{primary}` it is ignored."
@@ -198,5 +198,5 @@ def _alias(primary: str) -> Schema:
     return {"description": about, "if": {"type": "string"}, "then": {"deprecated": True}}
 
 
-def _execution() -> Schema:
+def _execution() -> SuiteSchema:
     return ref("execution", description="An older grouping: write `target` and `graders` instead.")

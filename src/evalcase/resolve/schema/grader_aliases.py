@@ -14,7 +14,7 @@ from evalcase.model.grader_options import DeclaredGrader
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.grader_names import Spelling, other_names
 from evalcase.resolve.schema.words import (
-    Schema,
+    SuiteSchema,
     mapping,
     not_both,
     pattern_of,
@@ -24,7 +24,7 @@ from evalcase.resolve.schema.words import (
 )
 
 
-class Alias(NamedTuple):
+class GraderAlias(NamedTuple):
     """Some names that stand for one grader in one way."""
 
     names: list[str]
@@ -61,18 +61,20 @@ def part_of(grader: DeclaredGrader) -> str:
     return f"grader-{grader.kind.name}"
 
 
-def aliases_of(graders: Sequence[DeclaredGrader]) -> list[Alias]:
+def aliases_of(graders: Sequence[DeclaredGrader]) -> list[GraderAlias]:
     """The other names of these graders, but for those that one of them has itself."""
     known = {each.kind.name: each for each in graders}
-    found: dict[str, Alias] = {}
+    found: dict[str, GraderAlias] = {}
     for name, spelling in other_names():
         if name not in known and spelling.name in known:
-            alias = found.setdefault(repr(spelling), Alias([], spelling, known[spelling.name]))
+            alias = found.setdefault(
+                repr(spelling), GraderAlias([], spelling, known[spelling.name])
+            )
             alias.names.append(name)
     return list(found.values())
 
 
-def alias_parts(aliases: Iterable[Alias]) -> dict[str, Schema]:
+def alias_parts(aliases: Iterable[GraderAlias]) -> dict[str, SuiteSchema]:
     """The options that those take whose options are called otherwise; `type` is among them."""
     return {
         each.part: {"title": each.names[0], **_options(each)}
@@ -81,43 +83,43 @@ def alias_parts(aliases: Iterable[Alias]) -> dict[str, Schema]:
     }
 
 
-def any_alias(aliases: Iterable[Alias]) -> Schema:
+def any_alias(aliases: Iterable[GraderAlias]) -> SuiteSchema:
     """A string that is one of the names."""
     names = [name for each in aliases for name in each.names]
     return {"type": "string", "pattern": pattern_of(names)}
 
 
-def typed_alias(alias: Alias) -> Schema:
+def typed_alias(alias: GraderAlias) -> SuiteSchema:
     """What stands beside its name in `type`, as far as our name doesn't say it."""
     return _said(alias) if alias.has_our_options else ref(alias.part)
 
 
-def named_alias(alias: Alias, argument: Schema) -> Schema:
+def named_alias(alias: GraderAlias, argument: SuiteSchema) -> SuiteSchema:
     """What stands under its name: the argument, or the options."""
-    about: Schema = {"description": alias.about}
+    about: SuiteSchema = {"description": alias.about}
     if alias.grader.kind.takes_mapping:
         return {**about, **argument}
     if alias.has_our_options:
-        options: list[Schema] = [ref(part_of(alias.grader)), _said(alias)]
+        options: list[SuiteSchema] = [ref(part_of(alias.grader)), _said(alias)]
     else:
         options = [ref(alias.part), {"type": "object", "properties": {"type": False}}]
     return {**about, "if": {"type": "object"}, "then": {"allOf": options}, "else": argument}
 
 
-def _said(alias: Alias) -> Schema:
+def _said(alias: GraderAlias) -> SuiteSchema:
     """What the name itself says is not said again."""
     return {"type": "object", "properties": dict.fromkeys(alias.spelling.adds, _NOTHING)}
 
 
-_NOTHING: Schema = {"type": "null"}
+_NOTHING: SuiteSchema = {"type": "null"}
 
 
-def _options(alias: Alias) -> Schema:
+def _options(alias: GraderAlias) -> SuiteSchema:
     """The options by the names that may be written; one that has several names has one of them."""
     spelling, fields = alias.spelling, {"type": _TYPE}
     fields |= dict.fromkeys(spelling.refuses, _NOTHING)
     needed: list[str] = []
-    rules: list[Schema] = []
+    rules: list[SuiteSchema] = []
     for name, each in alias.grader.options.items():
         names = spelling.written_as(name)
         shape = _NOTHING if name in spelling.adds else ref_field(part_of(alias.grader), name)
@@ -136,4 +138,4 @@ def _options(alias: Alias) -> Schema:
     return {**options, "allOf": [*existing, *rules], "required": needed}
 
 
-_TYPE: Schema = {"description": "The name of the grader, which another tool gave it."}
+_TYPE: SuiteSchema = {"description": "The name of the grader, which another tool gave it."}

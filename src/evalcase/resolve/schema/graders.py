@@ -12,7 +12,7 @@ from evalcase.model.grader_options import SHARED, DeclaredGrader
 from evalcase.model.json_value import JSON
 from evalcase.model.option import options_of, properties_of
 from evalcase.resolve.schema.grader_aliases import (
-    Alias,
+    GraderAlias,
     alias_parts,
     aliases_of,
     any_alias,
@@ -21,7 +21,7 @@ from evalcase.resolve.schema.grader_aliases import (
     typed_alias,
 )
 from evalcase.resolve.schema.words import (
-    Schema,
+    SuiteSchema,
     anything,
     escaped,
     mapping,
@@ -32,7 +32,7 @@ from evalcase.resolve.schema.words import (
 )
 
 
-def grader_parts(graders: Sequence[DeclaredGrader]) -> dict[str, Schema]:
+def grader_parts(graders: Sequence[DeclaredGrader]) -> dict[str, SuiteSchema]:
     """What `graders` holds, by name: each kind's options, and the spellings that lead to them."""
     aliases = aliases_of(graders)
     return {
@@ -51,11 +51,11 @@ _SHARED = "graderOptions"
 """What every kind can be told, which is said once."""
 
 
-def _grader(graders: Sequence[DeclaredGrader], aliases: Sequence[Alias]) -> Schema:
+def _grader(graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]) -> SuiteSchema:
     """A name, `{name: argument}`, `{name: {options}}` or `{type: name, …}`."""
-    by_type: Schema = {"type": "object", "required": ["type"]}
-    spelled: Schema = {"if": by_type, "then": ref("typedGrader"), "else": ref("namedGrader")}
-    rules: list[Schema] = [
+    by_type: SuiteSchema = {"type": "object", "required": ["type"]}
+    spelled: SuiteSchema = {"if": by_type, "then": ref("typedGrader"), "else": ref("namedGrader")}
+    rules: list[SuiteSchema] = [
         {"if": {"type": "string"}, "then": ref("graderName")},
         {"if": {"type": "object"}, "then": spelled},
     ]
@@ -63,8 +63,8 @@ def _grader(graders: Sequence[DeclaredGrader], aliases: Sequence[Alias]) -> Sche
     incomplete += [name for each in aliases if _needed(each.grader) for name in each.names]
     if incomplete:
         # Its title is what editors say is expected in the place of the name alone.
-        more: Schema = {"type": "object", "title": "{name: argument}"}
-        alone: Schema = {"type": "string", "pattern": pattern_of(incomplete)}
+        more: SuiteSchema = {"type": "object", "title": "{name: argument}"}
+        alone: SuiteSchema = {"type": "string", "pattern": pattern_of(incomplete)}
         rules.append({"if": alone, "then": more})
     return {"title": "Grader", "type": ["string", "object"], "allOf": rules}
 
@@ -73,9 +73,9 @@ def _needed(grader: DeclaredGrader) -> list[str]:
     return [name for name, each in grader.options.items() if each.needed]
 
 
-def _name(graders: Sequence[DeclaredGrader], aliases: Sequence[Alias]) -> Schema:
+def _name(graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]) -> SuiteSchema:
     """The name of a grader with the sentence about it, or with what it names behind a colon."""
-    names: list[Schema] = [
+    names: list[SuiteSchema] = [
         {"const": each.kind.name, "description": each.kind.about} for each in graders
     ]
     longer = [each for each in graders if each.in_name is not None]
@@ -89,18 +89,18 @@ def _name(graders: Sequence[DeclaredGrader], aliases: Sequence[Alias]) -> Schema
     }
 
 
-def _with_colon(grader: DeclaredGrader) -> Schema:
+def _with_colon(grader: DeclaredGrader) -> SuiteSchema:
     return {"type": "string", "pattern": f"^{escaped(grader.kind.name)}:"}
 
 
-def _whole(grader: DeclaredGrader) -> Schema:
+def _whole(grader: DeclaredGrader) -> SuiteSchema:
     """What it names behind a colon, as its option declares it."""
     assert grader.in_name is not None
     pattern = str(options_of(grader.made_by)[grader.in_name].shape.schema()["pattern"])
     return {"pattern": f"^{escaped(grader.kind.name)}:{pattern.removeprefix('^')}"}
 
 
-def _options(grader: DeclaredGrader) -> Schema:
+def _options(grader: DeclaredGrader) -> SuiteSchema:
     """The options of a kind as a mapping."""
     own = properties_of(grader.options, nullable=True)
     shared = properties_of(SHARED, nullable=True)
@@ -111,26 +111,26 @@ def _options(grader: DeclaredGrader) -> Schema:
     return {"title": grader.kind.name, **mapping(properties), "required": _needed(grader)}
 
 
-def _fields(grader: DeclaredGrader, without: str | None = None) -> Schema:
+def _fields(grader: DeclaredGrader, without: str | None = None) -> SuiteSchema:
     """The options of a kind where they stand beside something else."""
     return {name: ref_field(part_of(grader), name) for name in grader.options if name != without}
 
 
-def _typed(graders: Sequence[DeclaredGrader], aliases: Sequence[Alias]) -> Schema:
+def _typed(graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]) -> SuiteSchema:
     """A grader by its `type`, with its options beside it."""
-    rules: list[Schema] = []
+    rules: list[SuiteSchema] = []
     for each in graders:
         # No `const`: while somebody types, editors take `json` for the beginning of others.
         names = [each.kind.name]
         for alias in aliases:
             names += alias.names if alias.has_our_options and alias.grader is each else ()
-        exactly: Schema = {"type": "string", "pattern": pattern_of(names)}
+        exactly: SuiteSchema = {"type": "string", "pattern": pattern_of(names)}
         rules.append({"if": _has_type(exactly), "then": _beside_type(each)})
         if each.in_name is not None:
             without = _beside_type(each, without=each.in_name)
             rules.append({"if": _has_type(_with_colon(each)), "then": without})
     for alias in aliases:
-        another: Schema = {"type": "string", "pattern": alias.pattern}
+        another: SuiteSchema = {"type": "string", "pattern": alias.pattern}
         rules.append({"if": _has_type(another), "then": typed_alias(alias)})
     return {
         "type": "object",
@@ -140,12 +140,12 @@ def _typed(graders: Sequence[DeclaredGrader], aliases: Sequence[Alias]) -> Schem
     }
 
 
-def _has_type(schema: Schema) -> Schema:
+def _has_type(schema: SuiteSchema) -> SuiteSchema:
     return {"properties": {"type": schema}}
 
 
-def _beside_type(grader: DeclaredGrader, without: str | None = None) -> Schema:
-    properties: Schema = {
+def _beside_type(grader: DeclaredGrader, without: str | None = None) -> SuiteSchema:
+    properties: SuiteSchema = {
         "type": {"description": grader.kind.about},
         **_fields(grader, without),
     }
@@ -153,7 +153,7 @@ def _beside_type(grader: DeclaredGrader, without: str | None = None) -> Schema:
     return {"title": grader.kind.name, **mapping(properties), "required": needed}
 
 
-def _named(graders: Sequence[DeclaredGrader], aliases: Sequence[Alias]) -> Schema:
+def _named(graders: Sequence[DeclaredGrader], aliases: Sequence[GraderAlias]) -> SuiteSchema:
     """A grader by its name, with its argument or its options as the value."""
     longer = [each for each in graders if each.in_name is not None]
     return {
@@ -173,15 +173,17 @@ def _named(graders: Sequence[DeclaredGrader], aliases: Sequence[Alias]) -> Schem
     }
 
 
-def _argument_of(alias: Alias) -> Schema:
+def _argument_of(alias: GraderAlias) -> SuiteSchema:
     name = alias.argument
     return {"type": "null"} if name is None else _argument(alias.grader, name)
 
 
 def _key(
-    graders: Sequence[DeclaredGrader], longer: Sequence[DeclaredGrader], aliases: Sequence[Alias]
-) -> Schema:
-    names: Schema = {"enum": [each.kind.name for each in graders]}
+    graders: Sequence[DeclaredGrader],
+    longer: Sequence[DeclaredGrader],
+    aliases: Sequence[GraderAlias],
+) -> SuiteSchema:
+    names: SuiteSchema = {"enum": [each.kind.name for each in graders]}
     if aliases:
         names = {"if": any_alias(aliases), "then": True, "else": names}
     for each in longer:
@@ -189,22 +191,22 @@ def _key(
     return {"type": "string", **names}
 
 
-def _beside_name(grader: DeclaredGrader) -> Schema:
+def _beside_name(grader: DeclaredGrader) -> SuiteSchema:
     """The options that are left where the argument stands in the name."""
     fields = mapping(_fields(grader, without=grader.in_name))
     return {"description": grader.kind.about, **fields, "type": ["object", "null"]}
 
 
-def _argument_or_options(grader: DeclaredGrader) -> Schema:
-    about: Schema = {"description": grader.kind.about}
+def _argument_or_options(grader: DeclaredGrader) -> SuiteSchema:
+    about: SuiteSchema = {"description": grader.kind.about}
     name = grader.kind.argument
     if any(each != name for each in _needed(grader)):
         # The argument can't stand alone.
         return ref(part_of(grader), **about)
     if name is None:
         # Without a type, editors insert the name alone.
-        more: Schema = {"type": "object", "title": f"options of {grader.kind.name}"}
-        nothing: Schema = {"if": {"type": "null"}, "then": True, "else": more}
+        more: SuiteSchema = {"type": "object", "title": f"options of {grader.kind.name}"}
+        nothing: SuiteSchema = {"if": {"type": "null"}, "then": True, "else": more}
         return {**about, **_or_options(grader, nothing)}
     argument = _argument(grader, name)
     if grader.kind.takes_mapping:
@@ -219,12 +221,12 @@ def _argument_or_options(grader: DeclaredGrader) -> Schema:
     return {**about, "type": either, **_or_options(grader, argument)}
 
 
-def _or_options(grader: DeclaredGrader, argument: Schema) -> Schema:
+def _or_options(grader: DeclaredGrader, argument: SuiteSchema) -> SuiteSchema:
     return {"if": {"type": "object"}, "then": ref(part_of(grader)), "else": argument}
 
 
-def _argument(grader: DeclaredGrader, name: str) -> Schema:
+def _argument(grader: DeclaredGrader, name: str) -> SuiteSchema:
     found: JSON = properties_of({name: grader.options[name]}, nullable=True)[name]
     assert isinstance(found, dict)
-    argument: Schema = {key: value for key, value in found.items() if key != "description"}
+    argument: SuiteSchema = {key: value for key, value in found.items() if key != "description"}
     return argument or anything(grader.kind.about)

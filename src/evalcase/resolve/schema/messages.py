@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from evalcase.model.message import ROLES
-from evalcase.resolve.schema.words import Schema, anything, optional, present, ref
+from evalcase.resolve.schema.words import SuiteSchema, anything, optional, present, ref
 
 
-def message_parts() -> dict[str, Schema]:
+def message_parts() -> dict[str, SuiteSchema]:
     """What `input` and `expected_output` refer to, by name."""
     return {
         "input": _input(),
@@ -19,8 +19,12 @@ def message_parts() -> dict[str, Schema]:
     }
 
 
-def _input() -> Schema:
-    messages: Schema = {"type": "array", "minItems": 1, "items": ref("message", title="Message")}
+def _input() -> SuiteSchema:
+    messages: SuiteSchema = {
+        "type": "array",
+        "minItems": 1,
+        "items": ref("message", title="Message"),
+    }
     return {
         "type": ["string", "object", "array", "null"],
         "allOf": [
@@ -31,10 +35,10 @@ def _input() -> Schema:
     }
 
 
-def _expected_output() -> Schema:
-    some: Schema = {"type": "array", "contains": ref("looksLikeMessage")}
-    values: Schema = {"type": "array", "minItems": 1, "items": ref("begunMessage")}
-    messages: Schema = {"type": "array", "items": ref("message", title="Message")}
+def _expected_output() -> SuiteSchema:
+    some: SuiteSchema = {"type": "array", "contains": ref("looksLikeMessage")}
+    values: SuiteSchema = {"type": "array", "minItems": 1, "items": ref("begunMessage")}
+    messages: SuiteSchema = {"type": "array", "items": ref("message", title="Message")}
     return {
         "allOf": [
             {"if": {"type": "array"}, "then": values},
@@ -45,7 +49,7 @@ def _expected_output() -> Schema:
     }
 
 
-def _looks_like_message() -> Schema:
+def _looks_like_message() -> SuiteSchema:
     return {
         "type": "object",
         "required": ["role"],
@@ -57,9 +61,9 @@ def _looks_like_message() -> Schema:
     }
 
 
-def _begun_message() -> Schema:
+def _begun_message() -> SuiteSchema:
     """Always true: what may become data or a message is offered the role, which decides it."""
-    begun: Schema = {"type": "object", "maxProperties": 1}
+    begun: SuiteSchema = {"type": "object", "maxProperties": 1}
     role = anything("Who speaks.", examples=list(ROLES))
     return {
         "if": ref("looksLikeMessage"),
@@ -68,7 +72,7 @@ def _begun_message() -> Schema:
     }
 
 
-def _message() -> Schema:
+def _message() -> SuiteSchema:
     """One message. It may have keys of its own."""
     return {
         "type": "object",
@@ -89,15 +93,15 @@ def _message() -> Schema:
     }
 
 
-def _content() -> Schema:
+def _content() -> SuiteSchema:
     """Any value; a list is read as parts, so that editors can complete them."""
-    parts: Schema = {"type": "array", "items": ref("part", title="Content part")}
+    parts: SuiteSchema = {"type": "array", "items": ref("part", title="Content part")}
     about = "Text, a list of parts, or any other value."
     return {**anything(about), "if": {"type": "array"}, "then": parts}
 
 
-def _content_part() -> Schema:
-    fields: Schema = {
+def _content_part() -> SuiteSchema:
+    fields: SuiteSchema = {
         "type": anything(
             "What kind of piece it is; any other word is kept as it is.",
             examples=["text", "file", "image"],
@@ -109,10 +113,10 @@ def _content_part() -> Schema:
     return {"if": {"type": "object"}, "then": {"type": "object", "properties": fields}}
 
 
-def _tool_call() -> Schema:
+def _tool_call() -> SuiteSchema:
     """A call as `{tool, input}`, or in the shape of the OpenAI API. It may have keys of its own."""
-    name: Schema = {"type": "string", "minLength": 1}
-    function: Schema = {"type": "object", "required": ["name"], "properties": {"name": name}}
+    name: SuiteSchema = {"type": "string", "minLength": 1}
+    function: SuiteSchema = {"type": "object", "required": ["name"], "properties": {"name": name}}
     return {
         "type": "object",
         "properties": {

@@ -11,7 +11,7 @@ from evalcase.resolve.fields import CASE_ALIASES
 from evalcase.resolve.schema.graders import grader_parts
 from evalcase.resolve.schema.messages import message_parts
 from evalcase.resolve.schema.words import (
-    Schema,
+    SuiteSchema,
     absent,
     anything,
     mapping,
@@ -25,7 +25,7 @@ from evalcase.resolve.schema.words import (
 )
 
 
-def parts(graders: Sequence[DeclaredGrader]) -> dict[str, Schema]:
+def parts(graders: Sequence[DeclaredGrader]) -> dict[str, SuiteSchema]:
     """Everything that the fields of cases and suites refer to, by name."""
     return {
         **message_parts(),
@@ -36,11 +36,11 @@ def parts(graders: Sequence[DeclaredGrader]) -> dict[str, Schema]:
     }
 
 
-def execution_rules(target: Schema) -> list[Schema]:
+def execution_rules(target: SuiteSchema) -> list[SuiteSchema]:
     """What `execution` may hold beside the fields that took its place, which win."""
     targets = [absent("target"), absent("targets")]
-    inner: Schema = {"type": "object", **present("evaluators")}
-    grouped: Schema = {
+    inner: SuiteSchema = {"type": "object", **present("evaluators")}
+    grouped: SuiteSchema = {
         "required": ["execution"],
         "patternProperties": {pattern_of(["execution"]): inner},
     }
@@ -58,17 +58,17 @@ def execution_rules(target: Schema) -> list[Schema]:
     ]
 
 
-def _in_execution(properties: Schema) -> Schema:
+def _in_execution(properties: SuiteSchema) -> SuiteSchema:
     """Where `execution` is no mapping, its own schema says so."""
     patterns = {pattern_of([name]): schema for name, schema in properties.items()}
-    inner: Schema = {
+    inner: SuiteSchema = {
         "if": {"type": "object"},
         "then": {"type": "object", "patternProperties": patterns},
     }
     return {"patternProperties": {pattern_of(["execution"]): inner}}
 
 
-def _execution() -> Schema:
+def _execution() -> SuiteSchema:
     # What they hold is checked by `execution_rules`, where it is used at all.
     fields = {
         "target": anything("The target; write `target` instead."),
@@ -77,8 +77,8 @@ def _execution() -> Schema:
     return {**mapping(fields), "type": ["object", "null"]}
 
 
-def _rubric() -> Schema:
-    fields: Schema = {
+def _rubric() -> SuiteSchema:
+    fields: SuiteSchema = {
         "id": optional("string", "A name for this point in reports.", minLength=1),
         "text": optional("string", "What a good answer does.", minLength=1),
         "description": optional("string", "Another name for `text`.", minLength=1),
@@ -102,20 +102,20 @@ def _rubric() -> Schema:
     }
 
 
-def _levels() -> Schema:
+def _levels() -> SuiteSchema:
     """What answers of each level are like, numbered from 0."""
     about = "What an answer of each level is like, from 0 to the best."
     return {**Levels().schema(), "type": ["object", "null"], "description": about}
 
 
-def _rules_of(schema: Schema) -> list[object]:
+def _rules_of(schema: SuiteSchema) -> list[object]:
     rules = schema["allOf"]
     assert isinstance(rules, list)
     return rules
 
 
-def _repeat() -> Schema:
-    fields: Schema = {
+def _repeat() -> SuiteSchema:
+    fields: SuiteSchema = {
         "times": {
             "type": "integer",
             "minimum": 1,

@@ -19,48 +19,48 @@ from collections.abc import Iterable, Mapping
 
 from evalcase.model.option import ANYTHING
 
-Schema = dict[str, object]
+SuiteSchema = dict[str, object]
 
-NOT_NULL: Schema = {"not": {"type": "null"}}
+NOT_NULL: SuiteSchema = {"not": {"type": "null"}}
 
 
-def ref(name: str, **more: object) -> Schema:
+def ref(name: str, **more: object) -> SuiteSchema:
     """A reference to a named part; only annotations may stand beside it."""
     return {"$ref": f"#/$defs/{name}", **more}
 
 
-def ref_field(part: str, field: str) -> Schema:
+def ref_field(part: str, field: str) -> SuiteSchema:
     """A reference to what a part says of a field."""
     return ref(f"{part}/properties/{field.replace('~', '~0').replace('/', '~1')}")
 
 
-def present(name: str) -> Schema:
+def present(name: str) -> SuiteSchema:
     """Matches a mapping that has the field; null counts as absent."""
     return {"required": [name], "patternProperties": {pattern_of([name]): NOT_NULL}}
 
 
-def absent(name: str) -> Schema:
+def absent(name: str) -> SuiteSchema:
     return {"not": present(name)}
 
 
-def not_both(first: str, second: str) -> Schema:
+def not_both(first: str, second: str) -> SuiteSchema:
     """Where both are there, the second is not allowed: it is what gets underlined."""
-    both: Schema = {"allOf": [present(first), present(second)]}
+    both: SuiteSchema = {"allOf": [present(first), present(second)]}
     return {"if": both, "then": {"properties": {second: False}}}
 
 
-def optional(kind: str | list[str], description: str, **more: object) -> Schema:
+def optional(kind: str | list[str], description: str, **more: object) -> SuiteSchema:
     """A field that may be left out, for which null says the same."""
     kinds = [kind] if isinstance(kind, str) else kind
     return {"type": [*kinds, "null"], "description": description, **more}
 
 
-def anything(description: str, **more: object) -> Schema:
+def anything(description: str, **more: object) -> SuiteSchema:
     """A field that may hold any value."""
     return {"description": description, "anyOf": list(ANYTHING), **more}
 
 
-def mapping(properties: Mapping[str, object]) -> Schema:
+def mapping(properties: Mapping[str, object]) -> SuiteSchema:
     """A mapping with these fields and no others."""
     return {
         "type": "object",
@@ -69,7 +69,7 @@ def mapping(properties: Mapping[str, object]) -> Schema:
     }
 
 
-def named(names: Schema) -> Schema:
+def named(names: SuiteSchema) -> SuiteSchema:
     """What the names of fields have to match; editors count the `<<` of YAML among them.
 
     It stands in an `allOf`: beside `type: object`, editors would offer the names a second time.
@@ -87,10 +87,10 @@ def escaped(name: str) -> str:
     return re.sub(r"[\\^$.*+?()[\]{}|/]", r"\\\g<0>", name)
 
 
-def weight() -> Schema:
+def weight() -> SuiteSchema:
     about = "How much this counts in the weighted mean."
     return optional("number", about, minimum=0, examples=[2])
 
 
-def must_pass() -> Schema:
+def must_pass() -> SuiteSchema:
     return optional("boolean", "Whether this must pass whatever the weighted mean is.")

@@ -15,6 +15,6 @@ class Search(NamedTuple):
     flags: int = 0
 
 
-class Span(NamedTuple):
+class MatchSpan(NamedTuple):
     start: int
     end: int

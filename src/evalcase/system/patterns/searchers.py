@@ -11,7 +11,7 @@ from subprocess import DEVNULL, PIPE, Popen
 from threading import Lock
 
 from evalcase.errors import EvalcaseError
-from evalcase.system.patterns.search import Search, Span
+from evalcase.system.patterns.search import MatchSpan, Search
 from evalcase.system.threads import Threads
 
 _PROGRAM = os.path.join(os.path.dirname(__file__), "program.py")
@@ -24,7 +24,7 @@ class _Searcher:
     def __init__(self) -> None:
         self._process: Popen[bytes] | None = None
 
-    def find(self, search: Search, limit_s: float) -> Span | None:
+    def find(self, search: Search, limit_s: float) -> MatchSpan | None:
         """Where it is. It is called in a thread, which waits without holding up others."""
         process = self._process = self._process or _start()
         assert process.stdin is not None
@@ -39,7 +39,7 @@ class _Searcher:
         if not line.endswith(b"\n"):
             raise _ended(self.end(), search, limit_s)
         found = json.loads(line)
-        return None if found is None else Span(*found)
+        return None if found is None else MatchSpan(*found)
 
     def end(self) -> int:
         """Kill it; its exit code. A search that another thread waits for has no answer then."""
@@ -83,7 +83,7 @@ _idle: list[_Searcher] = []
 _lock = Lock()
 
 
-async def find_elsewhere(search: Search, limit_s: float) -> Span | None:
+async def find_elsewhere(search: Search, limit_s: float) -> MatchSpan | None:
     """Where a pattern is found, looked for in another process. Raise EvalcaseError if that takes
     longer than the limit; if this is cancelled, the process is ended."""
     _end_with_python()
@@ -100,7 +100,7 @@ async def find_elsewhere(search: Search, limit_s: float) -> Span | None:
             _idle.append(searcher)
     if not is_kept:
         searcher.end()
-    assert found is None or isinstance(found, Span)
+    assert found is None or isinstance(found, MatchSpan)
     return found
 
 

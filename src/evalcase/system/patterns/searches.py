@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from functools import lru_cache, partial
 from typing import TypeVar
 
-from evalcase.system.patterns.search import Search, Span
+from evalcase.system.patterns.search import MatchSpan, Search
 from evalcase.text.pattern_cost import worst_steps
 
 LIMIT_S = 2.0
@@ -27,10 +27,10 @@ class Searches:
     """Finds patterns. An outcome that is not known yet is noted, and reads as not found."""
 
     def __init__(self) -> None:
-        self.known: dict[Search, Span | None] = {}
+        self.known: dict[Search, MatchSpan | None] = {}
         self.unknown: list[Search] = []
 
-    def find(self, search: Search) -> Span | None:
+    def find(self, search: Search) -> MatchSpan | None:
         steps = worst_steps(search.pattern, len(search.text), search.full)
         if steps is not None and steps <= _QUICK_STEPS:
             return find_here(search)
@@ -40,11 +40,11 @@ class Searches:
         return self.known[search]
 
 
-def find_here(search: Search) -> Span | None:
+def find_here(search: Search) -> MatchSpan | None:
     """Search in this thread, which nothing can interrupt."""
     pattern = compiled(search.pattern, search.flags)
     found = (pattern.fullmatch if search.full else pattern.search)(search.text)
-    return None if found is None else Span(*found.span())
+    return None if found is None else MatchSpan(*found.span())
 
 
 @lru_cache(maxsize=512)
@@ -57,7 +57,7 @@ def compiled(pattern: str, flags: int) -> re.Pattern[str]:
         return re.compile(pattern, flags)
 
 
-def settle(judge: Callable[[Searches], T], limit_s: float = LIMIT_S) -> T | Awaitable[T]:
+def settle_searches(judge: Callable[[Searches], T], limit_s: float = LIMIT_S) -> T | Awaitable[T]:
     """What is judged, at once if all searches are quick."""
     searches = Searches()
     outcome = judge(searches)

@@ -89,7 +89,7 @@ def find(mark: bytes) -> dict[int, int]:
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
-                every[int(name)] = look_at(name)
+                every[int(name)] = read_birth(name)
                 if _has_mark(name, mark):
                     found.add(int(name))
             except OSError:
@@ -99,7 +99,7 @@ def find(mark: bytes) -> dict[int, int]:
     return {pid: every[pid][1] for pid in found if pid != os.getpid()}
 
 
-def look_at(pid: int | str) -> tuple[int, int]:
+def read_birth(pid: int | str) -> tuple[int, int]:
     """The parent of a process, and when it was born: a number may be another's by and by, and
     only both together name a process. Raise OSError if there is none."""
     with open(f"/proc/{pid}/stat", "rb") as file:
@@ -110,7 +110,7 @@ def look_at(pid: int | str) -> tuple[int, int]:
 def born(pid: int) -> int | None:
     """When a process was born, by a clock of the kernel's; None if there is none."""
     try:
-        return look_at(pid)[1]
+        return read_birth(pid)[1]
     except OSError:
         return None
 

@@ -16,12 +16,13 @@ from itertools import count
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
 from evalcase.system.processes.process import Process
+from evalcase.text.abridge import cut_bytes
 from evalcase.text.strict_json import BadJsonError, parse_json
 
 _CLOSE_S = 1.0
-_SHOWN_CHARACTERS, _EXCERPT_CHARACTERS = 200, 1000
+_SHOWN_CHARACTERS = 200
 
-Check = Callable[[dict[str, JSON]], str | None]
+CheckReply = Callable[[dict[str, JSON]], str | None]
 """What is wrong with a reply, in words that go on after `the worker's reply `."""
 
 
@@ -29,7 +30,7 @@ class LineWorkers:
     """Starts processes when they are needed; each is at one thing at a time."""
 
     def __init__(
-        self, make: Callable[[], Process], check: Check, warn: Callable[[str], None]
+        self, make: Callable[[], Process], check: CheckReply, warn: Callable[[str], None]
     ) -> None:
         self._make = make
         self._check = check
@@ -84,7 +85,7 @@ class LineWorkers:
 
 
 async def _exchange(
-    process: Process, given: Mapping[str, object], id: str, check: Check
+    process: Process, given: Mapping[str, object], id: str, check: CheckReply
 ) -> dict[str, JSON]:
     if process.unread:
         raise _odd(process, "the worker wrote a line before it was asked", process.unread)
@@ -110,15 +111,10 @@ async def _exchange(
 
 
 def _odd(process: Process, what: str, data: bytes) -> TargetError:
-    details = {**process.details(), "output": excerpt(data)}
+    details = {**process.details(), "output": cut_bytes(data)}
     return TargetError(f"{what}: {_first_line(data)}", kind="protocol", details=details)
 
 
 def _first_line(data: bytes) -> str:
-    line = excerpt(data.split(b"\n", 1)[0]).strip()
+    line = cut_bytes(data.split(b"\n", 1)[0]).strip()
     return line if len(line) <= _SHOWN_CHARACTERS else f"{line[:_SHOWN_CHARACTERS]}…"
-
-
-def excerpt(data: bytes) -> str:
-    """The beginning of some bytes, for a person to read."""
-    return data[: 4 * _EXCERPT_CHARACTERS].decode(errors="backslashreplace")[:_EXCERPT_CHARACTERS]

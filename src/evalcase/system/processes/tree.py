@@ -173,7 +173,7 @@ def _find_family(family: _Family) -> dict[int, int]:
     while below:
         pid, parent = below.pop()
         try:
-            told, born = guard.look_at(pid)
+            told, born = guard.read_birth(pid)
         except OSError:
             continue
         if pid not in found and told == parent:

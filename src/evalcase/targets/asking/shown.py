@@ -20,7 +20,7 @@ def last_user_content(question: Question) -> JSON:
     return message.content
 
 
-def content_text(content: JSON) -> str:
+def write_content(content: JSON) -> str:
     """Content as text: parts as their joined text, other data as JSON, nothing as no text."""
     if content is None:
         return ""
@@ -33,7 +33,8 @@ def describe_hidden(question: Question) -> str | None:
     roles = [message.role for message in question.messages]
     if len(roles) < 2:
         return None
-    return f"case `{question.case}` has {len(roles)} messages ({', '.join(dict.fromkeys(roles))})"
+    given = f"{len(roles)} messages ({', '.join(dict.fromkeys(roles))})"
+    return f"for case `{question.case}` it is given {given}"
 
 
 def describe_question(question: Question) -> dict[str, Any]:

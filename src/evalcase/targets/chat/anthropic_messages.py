@@ -18,12 +18,12 @@ from evalcase.model.question import Question
 from evalcase.model.target import Warn
 from evalcase.targets.asking.files import Files
 from evalcase.targets.chat.parts import (
+    ContentPart,
     ImagePart,
-    Part,
     PdfPart,
     TextPart,
     read_address,
-    read_parts,
+    read_content_parts,
 )
 from evalcase.targets.chat.turns import SentCall, Turn, read_turns, warn_of_extras
 
@@ -104,13 +104,13 @@ def _shortest(blocks: list[JSON]) -> JSON:
 
 
 def _blocks(content: JSON, files: Files, warn: Warn) -> list[JSON]:
-    parts = read_parts(content, files)
+    parts = read_content_parts(content, files)
     if any(isinstance(part, ImagePart) and "detail" in part.extras for part in parts):
         warn("`detail` of an image is not sent: Anthropic's API doesn't know it")
     return [_block(part) for part in parts]
 
 
-def _block(part: Part) -> JSON:
+def _block(part: ContentPart) -> JSON:
     if isinstance(part, TextPart):
         return {"type": "text", "text": part.text, **part.extras}
     if isinstance(part, ImagePart):

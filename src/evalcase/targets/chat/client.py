@@ -13,10 +13,10 @@ from evalcase.model.question import Question
 from evalcase.model.target import Surroundings
 from evalcase.system.processes.pipes import Output
 from evalcase.targets.asking.files import Files, has_files, load_files
-from evalcase.targets.reading.outputs import EXCERPT_CHARACTERS
 from evalcase.targets.web.endpoint import Endpoint
 from evalcase.targets.web.errors import error_message, protocol_error
 from evalcase.targets.web.event_stream import Event, EventReader
+from evalcase.text.abridge import EXCERPT_CHARACTERS
 from evalcase.text.strict_json import parse_json
 
 if TYPE_CHECKING:

@@ -11,7 +11,13 @@ from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
 from evalcase.model.target import Warn
 from evalcase.targets.asking.files import Files
-from evalcase.targets.chat.parts import ImagePart, Part, PdfPart, TextPart, read_parts
+from evalcase.targets.chat.parts import (
+    ContentPart,
+    ImagePart,
+    PdfPart,
+    TextPart,
+    read_content_parts,
+)
 from evalcase.targets.chat.turns import SentCall, Turn, read_turns, warn_of_extras
 
 _EXTRAS = frozenset({"name", "refusal", "audio", "function_call", "reasoning", "reasoning_content"})
@@ -35,7 +41,7 @@ def _message(turn: Turn, files: Files, warn: Warn) -> dict[str, JSON]:
 
 
 def _content(content: JSON, files: Files) -> JSON:
-    parts = read_parts(content, files)
+    parts = read_content_parts(content, files)
     if content is None:
         return None
     if len(parts) == 1 and isinstance(parts[0], TextPart) and not parts[0].extras:
@@ -43,7 +49,7 @@ def _content(content: JSON, files: Files) -> JSON:
     return [_part(part) for part in parts]
 
 
-def _part(part: Part) -> JSON:
+def _part(part: ContentPart) -> JSON:
     if isinstance(part, TextPart):
         return {"type": "text", "text": part.text, **part.extras}
     if isinstance(part, ImagePart):

@@ -48,10 +48,10 @@ class PdfPart(NamedTuple):
     extras: dict[str, JSON]
 
 
-Part: TypeAlias = TextPart | ImagePart | PdfPart | dict[str, JSON]
+ContentPart: TypeAlias = TextPart | ImagePart | PdfPart | dict[str, JSON]
 
 
-def read_parts(content: JSON, files: Files) -> list[Part]:
+def read_content_parts(content: JSON, files: Files) -> list[ContentPart]:
     """The parts of some content. Raise TargetError for one that can't be sent."""
     if content is None:
         return []
@@ -63,7 +63,7 @@ def read_parts(content: JSON, files: Files) -> list[Part]:
     return [_part(part, files) for part in parts]
 
 
-def _part(part: dict[str, JSON], files: Files) -> Part:
+def _part(part: dict[str, JSON], files: Files) -> ContentPart:
     kind = part["type"]
     text = part_text(part)
     if text is not None:
@@ -74,7 +74,7 @@ def _part(part: dict[str, JSON], files: Files) -> Part:
     return _image(part, files) if kind == "image" else part
 
 
-def _file(file: ContentFile, extras: dict[str, JSON]) -> Part:
+def _file(file: ContentFile, extras: dict[str, JSON]) -> ContentPart:
     if file.media_type == "application/pdf":
         return PdfPart(file.name, file.data, extras)
     if file.media_type == "text/plain":
@@ -82,7 +82,7 @@ def _file(file: ContentFile, extras: dict[str, JSON]) -> Part:
     return ImagePart(None, file.media_type, file.data, extras)
 
 
-def _image(part: dict[str, JSON], files: Files) -> Part:
+def _image(part: dict[str, JSON], files: Files) -> ContentPart:
     for key in ("path", "url", "data", "value"):
         text = part.get(key)
         if not isinstance(text, str) or not text:

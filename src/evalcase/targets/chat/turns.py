@@ -41,7 +41,7 @@ class Turn(NamedTuple):
 
 def read_turns(messages: Iterable[Message], warn: Warn) -> list[Turn]:
     """The turns. Raise TargetError for a tool message that no call can be found for."""
-    return _Reader(list(messages), warn).turns()
+    return _TurnReader(list(messages), warn).turns()
 
 
 def warn_of_extras(turn: Turn, known: frozenset[str], api: str, warn: Warn) -> None:
@@ -50,7 +50,7 @@ def warn_of_extras(turn: Turn, known: frozenset[str], api: str, warn: Warn) -> N
         warn(f"`{key}` of a message is not sent: {api} doesn't know it")
 
 
-class _Reader:
+class _TurnReader:
     def __init__(self, messages: list[Message], warn: Warn) -> None:
         self._messages = messages
         self._warn = warn

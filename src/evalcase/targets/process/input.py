@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from evalcase.model.message import Message, named_file, parts_of
 from evalcase.model.question import Question
-from evalcase.targets.asking.shown import content_text, describe_question, last_user_content
+from evalcase.targets.asking.shown import describe_question, last_user_content, write_content
 from evalcase.targets.process.program import Program
 
 _FILES = frozenset({"input_file", "prompt_file", "output_file", "PROMPT_FILE", "OUTPUT_FILE"})
@@ -93,7 +93,7 @@ class CommandInput:
     def _prompt(self) -> str:
         if self._program.agentv:
             return write_conversation(self._question)
-        return content_text(last_user_content(self._question))
+        return write_content(last_user_content(self._question))
 
     def _object(self) -> bytes:
         return json.dumps(describe_question(self._question)).encode() + b"\n"
@@ -132,12 +132,12 @@ def write_conversation(question: Question) -> str:
 def _text(message: Message, found: dict[str, str]) -> str:
     parts = parts_of(message.content)
     if not parts:
-        return content_text(message.content)
+        return write_content(message.content)
     texts = []
     for part in parts:
         file = named_file(part)
         if part["type"] == "file" and file is not None:
             texts.append(f"<file: {found.get(file.name, file.name)}>")
         else:
-            texts.append(content_text([part]))
+            texts.append(write_content([part]))
     return "\n\n".join(text for text in texts if text)

@@ -31,10 +31,10 @@ from evalcase.targets.reading.answer_messages import (
     text_message,
 )
 from evalcase.targets.reading.answers import BODIES, EXTRAS, messages_name, read_json, with_extras
+from evalcase.text.abridge import cut_bytes
 from evalcase.text.strict_json import BadJsonError, parse_json
 
 How = Literal["auto", "text", "json", "agentv"]
-EXCERPT_CHARACTERS = 1000
 _TEXT_KEYS = EXTRAS | {"text", "tool_calls"}
 
 
@@ -47,7 +47,7 @@ def read_output(output: Output, how: How, warn: Warn) -> Answer:
     except BadJsonError as error:
         if how != "json":
             return _text(output)
-        details = {"output": excerpt(output.data)}
+        details = {"output": cut_bytes(output.data)}
         message = f"the output is not JSON: {error}"
         raise TargetError(message, kind="protocol", details=details) from None
     if how == "agentv":
@@ -59,11 +59,6 @@ def _value(output: Output) -> JSON:
     if output.truncated:
         raise BadJsonError("it was cut")
     return parse_json(output.data)
-
-
-def excerpt(data: bytes) -> str:
-    """The beginning of some bytes, for a person to read."""
-    return data[: 4 * EXCERPT_CHARACTERS].decode(errors="backslashreplace")[:EXCERPT_CHARACTERS]
 
 
 def _text(output: Output) -> Answer:

@@ -19,7 +19,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
 from evalcase.model.shape import OptionFault
 from evalcase.targets.asking.files import describe_files
-from evalcase.targets.asking.shown import content_text, last_user_content
+from evalcase.targets.asking.shown import last_user_content, write_content
 from evalcase.text.placeholders import Template
 
 NAMES = (
@@ -50,7 +50,7 @@ class BodyTemplate:
 
 def _value(name: str, question: Question, root: str) -> JSON:
     if name == "prompt":
-        return content_text(last_user_content(question))
+        return write_content(last_user_content(question))
     if name == "messages":
         return [message.to_dict() for message in question.messages]
     if name == "files":

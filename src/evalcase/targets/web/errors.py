@@ -9,7 +9,7 @@ from typing import Any
 
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
-from evalcase.targets.reading.outputs import excerpt
+from evalcase.text.abridge import cut_bytes
 
 REQUEST_IDS = ("x-request-id", "request-id", "x-amzn-requestid", "cf-ray")
 _MOST_CHARACTERS = 300
@@ -19,7 +19,7 @@ def status_error(
     status: int, headers: Mapping[str, str], body: bytes, place: str, now_s: float
 ) -> TargetError:
     """The error of a status other than 2xx."""
-    details: dict[str, Any] = {"status": status, "body": excerpt(body)}
+    details: dict[str, Any] = {"status": status, "body": cut_bytes(body)}
     for name in REQUEST_IDS:
         if name in headers:
             details["request_id"] = headers[name]
@@ -55,7 +55,7 @@ def connection_error(what: str, place: str, *, may_succeed_later: bool = True) -
 
 def protocol_error(what: str, data: bytes, **more: bool) -> TargetError:
     """The error of an answer that makes no sense; the beginning of it is kept."""
-    return TargetError(what, kind="protocol", details={"body": excerpt(data)}, **more)
+    return TargetError(what, kind="protocol", details={"body": cut_bytes(data)}, **more)
 
 
 def may_succeed_later(status: int) -> bool:

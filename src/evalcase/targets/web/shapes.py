@@ -87,7 +87,7 @@ def is_header_value(value: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class PathText:
+class JsonPathText:
     """A path into JSON, held as a JsonPath."""
 
     @property
