@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalcase.editor.hover import case_number, explain
+from evalcase.editor.hover import case_number, explain_place
 from evalcase.editor.schema_walk import Schemas
 from evalcase.plugins.schemas import declared_graders
 from evalcase.resolve.schema.fields import case_fields
@@ -15,7 +15,7 @@ CASE = "cases:\n  - id: a\n    input: Hi\n"
 
 def explained(text: str) -> str:
     lines, line, column = place(text)
-    found = explain(lines, "yaml", line, column, SCHEMAS.suite)
+    found = explain_place(lines, "yaml", line, column, SCHEMAS.suite)
     return "" if found is None else found.about
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from evalcase.editor.files import role_of
 from evalcase.editor.outline import list_cases, show_case
-from evalcase.editor.reading import Reading, read_text
+from evalcase.editor.reading import Reading, read_version
 from evalcase.editor.surroundings import KnownWhileWanted, StaleError, config_around
 from evalcase.pipeline import check_text
 
@@ -31,7 +31,7 @@ def read(folder: Path, text: str, name: str = "a.eval.yaml") -> tuple[Reading, K
     role = role_of(path, text)
     assert role is not None
     known = KnownWhileWanted(config_around(str(folder), {}))
-    return read_text(text, path, role, known), known
+    return read_version(text, path, role, known), known
 
 
 def test_the_problems_are_those_of_check(tmp_path: Path) -> None:
@@ -114,4 +114,4 @@ def test_a_check_that_nobody_waits_for_is_given_up(tmp_path: Path) -> None:
     role = role_of(path, text)
     assert role is not None
     with pytest.raises(StaleError):
-        read_text(text, path, role, known)
+        read_version(text, path, role, known)

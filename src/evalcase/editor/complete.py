@@ -45,7 +45,7 @@ def complete(
     cursor = find_cursor(lines, format, line, column)
     if cursor.slot == "text":
         return []
-    write = _Writing(cursor, format, lines[line])
+    write = _Spelling(cursor, format, lines[line])
     found: list[Completion] = []
     if cursor.slot in ("value", "item"):
         found += _values(cursor, walk, names, write)
@@ -59,7 +59,7 @@ def complete(
     return found
 
 
-def _fields(cursor: Cursor, walk: SchemaWalk, write: _Writing) -> Iterator[Offer]:
+def _fields(cursor: Cursor, walk: SchemaWalk, write: _Spelling) -> Iterator[Offer]:
     others = {name: each for name, each in cursor.fields.items() if name != write.token_name}
     for offer in walk.fields(walk.parts_at(cursor, others)):
         if offer.name not in others:
@@ -67,7 +67,7 @@ def _fields(cursor: Cursor, walk: SchemaWalk, write: _Writing) -> Iterator[Offer
 
 
 def _values(
-    cursor: Cursor, walk: SchemaWalk, names: Names, write: _Writing
+    cursor: Cursor, walk: SchemaWalk, names: Names, write: _Spelling
 ) -> Iterator[Completion]:
     parts = walk.parts_at(cursor, write.token_name)
     if parts and _is_target(cursor):
@@ -90,7 +90,7 @@ def _is_tag(cursor: Cursor) -> bool:
     return cursor.path[-2:-1] == ("tags",) and isinstance(cursor.path[-1], int)
 
 
-class _Writing:
+class _Spelling:
     """How names and values are written where the cursor stands."""
 
     def __init__(self, cursor: Cursor, format: Format | Literal["toml"], line: str) -> None:

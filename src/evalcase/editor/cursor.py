@@ -10,7 +10,7 @@ from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
 
-Slot = Literal["key", "value", "item", "text"]
+CursorSlot = Literal["key", "value", "item", "text"]
 """What can be written there: the name of a field, the value of one, an item of a list, which may
 be either; or only text, of which nothing is known."""
 
@@ -30,7 +30,7 @@ class Token(NamedTuple):
 class Cursor(NamedTuple):
     path: KeyPath
     """Of the mapping whose key is written, or of the value itself."""
-    slot: Slot
+    slot: CursorSlot
     token: Token
     beside: tuple[dict[str, JSON] | None, ...] = ()
     """For each node on the path, and the last: the other fields of a mapping; None for a list."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from evalcase.editor.cursor import Slot, Token
+from evalcase.editor.cursor import CursorSlot, Token
 from evalcase.editor.scalar import read_scalar
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_dataclass import dataclass, field
@@ -41,7 +41,7 @@ class Flow(NamedTuple):
     """The open brackets, outermost first, and what the cursor is about to write in the last."""
 
     frames: list[Frame]
-    slot: Slot
+    slot: CursorSlot
     token: Token
 
 
@@ -120,7 +120,7 @@ def _stand(
     inside = piece is not None and piece.start <= cursor <= piece.end
     token = _token_of(piece, text, line_start) if piece is not None and inside else None
     token = token or Token("", cursor - line_start, cursor - line_start)
-    slot: Slot = "item" if not frame.is_mapping else "key" if frame.key is None else "value"
+    slot: CursorSlot = "item" if not frame.is_mapping else "key" if frame.key is None else "value"
     copies = [Frame(each.is_mapping, each.fields, each.key, each.index) for each in frames]
     return Flow(copies, slot, token)
 

@@ -27,7 +27,7 @@ class Explained(NamedTuple):
     """Of the field or value itself."""
 
 
-def explain(
+def explain_place(
     lines: Sequence[str], format: Format | Literal["toml"], line: int, column: int,
     walk: SchemaWalk,
 ) -> Explained | None:  # fmt: skip

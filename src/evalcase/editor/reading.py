@@ -117,7 +117,7 @@ def _place(number: int, node: Node, span: Span) -> CasePlace:
     return CasePlace(number, span, find_node(node, ("id",), "value").span if named else span)
 
 
-def read_text(text: str, path: str, role: FileRole, known: InProject) -> Reading:
+def read_version(text: str, path: str, role: FileRole, known: InProject) -> Reading:
     """Check a text as if it stood at its path. It never raises for what a text may hold."""
     if role.kind == "config":
         return Reading(text, path, role, check_config_text(text, path))

@@ -13,7 +13,7 @@ from evalcase.editor.fitting import fits
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
 
-Part: TypeAlias = dict[str, Any]
+SchemaPart: TypeAlias = dict[str, Any]
 
 
 class Offer(NamedTuple):
@@ -28,7 +28,7 @@ class Offer(NamedTuple):
 class SchemaWalk:
     """One schema, asked about many places."""
 
-    def __init__(self, root: Part) -> None:
+    def __init__(self, root: SchemaPart) -> None:
         self._root = root
         self._found: dict[str, Any] = {}
 
@@ -41,7 +41,7 @@ class SchemaWalk:
             self._found[reference] = part
         return self._found[reference]
 
-    def parts_at(self, cursor: Cursor, leaf: JSON) -> list[Part]:
+    def parts_at(self, cursor: Cursor, leaf: JSON) -> list[SchemaPart]:
         """The parts that hold at a cursor's path if a leaf stands there, the nearest first."""
         value = cursor.value(leaf)
         parts = list(self._spread([self._root], value))
@@ -51,7 +51,7 @@ class SchemaWalk:
             value = below
         return parts
 
-    def fields(self, parts: Sequence[Part]) -> Iterator[Offer]:
+    def fields(self, parts: Sequence[SchemaPart]) -> Iterator[Offer]:
         """The names of fields that a mapping with these parts may have."""
         seen: set[str] = set()
         # What a closed part says of a field is meant for just this kind of mapping.
@@ -61,7 +61,7 @@ class SchemaWalk:
                     seen.add(name)
                     yield Offer(name, self.about([inner]), self._types(inner))
 
-    def values(self, parts: Sequence[Part]) -> Iterator[Offer]:
+    def values(self, parts: Sequence[SchemaPart]) -> Iterator[Offer]:
         """The values that are listed, or given as examples, as far as they can stand there."""
         seen: list[JSON] = []
         for offer in self._listed(parts):
@@ -70,7 +70,7 @@ class SchemaWalk:
                 seen.append(offer.name)
                 yield offer
 
-    def _listed(self, parts: Iterable[Part]) -> Iterator[Offer]:
+    def _listed(self, parts: Iterable[SchemaPart]) -> Iterator[Offer]:
         for part in parts:
             about = str(part.get("description", ""))
             for value in part.get("enum", [part["const"]] if "const" in part else []):
@@ -92,7 +92,7 @@ class SchemaWalk:
                 part = self.find(part["$ref"]) if "$ref" in part else None
         return ""
 
-    def about_field(self, parts: Iterable[Part], name: str) -> str:
+    def about_field(self, parts: Iterable[SchemaPart], name: str) -> str:
         """What is said of a field of a mapping with these parts."""
         return self.about(self._below(parts, name))
 
@@ -104,7 +104,7 @@ class SchemaWalk:
             part = self.find(part["$ref"]) if "$ref" in part else None
         return ()
 
-    def _below(self, parts: Iterable[Part], step: str | int) -> Iterator[Any]:
+    def _below(self, parts: Iterable[SchemaPart], step: str | int) -> Iterator[Any]:
         """What parts of a mapping or a list say of one step into it."""
         for part in parts:
             if isinstance(step, int):
@@ -121,7 +121,7 @@ class SchemaWalk:
             if not named and not _is_closed(part) and "additionalProperties" in part:
                 yield part["additionalProperties"]
 
-    def _spread(self, parts: Iterable[Any], value: JSON) -> Iterator[Part]:
+    def _spread(self, parts: Iterable[Any], value: JSON) -> Iterator[SchemaPart]:
         """Each part, and whatever of what it is made of holds for the value."""
         for part in parts:
             if not isinstance(part, dict):
@@ -136,12 +136,12 @@ class SchemaWalk:
                 yield from self._spread([part.get(branch)], value)
 
 
-def _allow(parts: Iterable[Part], name: str) -> bool:
+def _allow(parts: Iterable[SchemaPart], name: str) -> bool:
     """Whether none of the parts is closed to a name."""
     return all(name in part["properties"] for part in parts if _is_closed(part))
 
 
-def _is_closed(part: Part) -> bool:
+def _is_closed(part: SchemaPart) -> bool:
     """Whether a mapping takes no other fields than those that are listed."""
     others = part.get("additionalProperties")
     return others is False or (isinstance(others, dict) and "const" in others)

@@ -21,7 +21,7 @@ _MOST_RUNS = 50
 """So many are looked at for one that has a suite."""
 
 
-class Told(NamedTuple):
+class CaseNews(NamedTuple):
     """What is shown beside a case, and what is said of it when asked."""
 
     label: str
@@ -41,7 +41,7 @@ class Verdicts:
         """Let go of the record."""
         self._kept.close()
 
-    def tell(self, case: Case) -> Told | None:
+    def tell(self, case: Case) -> CaseNews | None:
         """What became of a case; None where the run hasn't got it."""
         found = self._found.get(case.id)
         if not found:
@@ -54,7 +54,7 @@ class Verdicts:
         changed = self._is_changed(case)
         if changed:
             label += ", changed since"
-        return Told(label, "\n".join(self._lines(found, changed)))
+        return CaseNews(label, "\n".join(self._lines(found, changed)))
 
     def _lines(self, found: list[CaseVerdict], changed: bool) -> Iterator[str]:
         yield f"Run {self._run.id}, {self._run.created_at[:16].replace('T', ' ')} UTC"

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalcase.editor.cursor import NOWHERE, Cursor, Slot, Token
+from evalcase.editor.cursor import NOWHERE, Cursor, CursorSlot, Token
 from evalcase.editor.flow import Flow, read_flow
 from evalcase.editor.yaml_levels import Level, climb, level_of, look_below
-from evalcase.editor.yaml_rows import Row, indent_of, read_row, without_comment
+from evalcase.editor.yaml_rows import YamlRow, indent_of, read_row, without_comment
 from evalcase.model.json_value import JSON
 
 
@@ -38,7 +38,9 @@ def find_in_yaml(lines: Sequence[str], line: int, column: int) -> Cursor:
     return _cursor(levels, slot, token, begun.fields)
 
 
-def _cursor(levels: Sequence[Level], slot: Slot, token: Token, inner: dict[str, JSON]) -> Cursor:
+def _cursor(
+    levels: Sequence[Level], slot: CursorSlot, token: Token, inner: dict[str, JSON]
+) -> Cursor:
     path = tuple(each.index if each.key is None else each.key for each in levels)
     beside = [None if each.key is None else each.fields for each in levels]
     return Cursor(path, slot, token, (*beside, inner))
@@ -52,7 +54,7 @@ def _is_in_comment(text: str, column: int) -> bool:
     return before[:mark].count('"') % 2 == 0 and before[:mark].count("'") % 2 == 0
 
 
-def _levels_before(row: Row, line: int, column: int) -> list[Level]:
+def _levels_before(row: YamlRow, line: int, column: int) -> list[Level]:
     """The dashes and the key of the cursor's own line that are complete before it."""
     return [
         level_of(knot, row, line)
@@ -61,12 +63,12 @@ def _levels_before(row: Row, line: int, column: int) -> list[Level]:
     ]
 
 
-def _stand_on(row: Row, text: str, column: int) -> tuple[Slot, Token]:
+def _stand_on(row: YamlRow, text: str, column: int) -> tuple[CursorSlot, Token]:
     """What the line itself says of what is written at the cursor."""
     if row.key is not None and column > row.key_end:
         return "value", _token(text, row.rest_column, column)
     after_dash = any(knot.key is None and knot.column < column for knot in row.knots)
-    slot: Slot = "item" if after_dash else "key"
+    slot: CursorSlot = "item" if after_dash else "key"
     if row.key is None:
         return slot, _token(text, row.rest_column, column)
     start = row.knots[-1].column
@@ -85,14 +87,14 @@ def _token(text: str, start: int, column: int) -> Token:
     return Token(written, start, end, quote)
 
 
-def _margin(row: Row, text: str, column: int) -> int:
+def _margin(row: YamlRow, text: str, column: int) -> int:
     """Where the mapping begins that a new key would belong to."""
     if row.knots:
         return row.knots[-1].column
     return indent_of(text) if text.strip() else column
 
 
-def _is_in_text(levels: Sequence[Level], is_on_line: bool, slot: Slot) -> bool:
+def _is_in_text(levels: Sequence[Level], is_on_line: bool, slot: CursorSlot) -> bool:
     """Whether a line goes on with a text that was begun above it, or begins one itself."""
     if not levels:
         return False

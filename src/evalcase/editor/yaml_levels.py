@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalcase.editor.yaml_rows import Knot, Row, indent_of, is_blank, read_row
+from evalcase.editor.yaml_rows import Knot, YamlRow, indent_of, is_blank, read_row
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_dataclass import dataclass, field
 
@@ -34,7 +34,7 @@ class Level:
         return self.rest[:1] in ("|", ">")
 
 
-def level_of(knot: Knot, row: Row, line: int) -> Level:
+def level_of(knot: Knot, row: YamlRow, line: int) -> Level:
     """The level that a dash or a key of a row begins."""
     is_last = knot is row.knots[-1]
     fields = {} if knot.key is None else {knot.key: row.value}
@@ -63,7 +63,7 @@ class _Ascent:
         self.current = start
         self.levels: list[Level] = []
 
-    def take(self, row: Row, line: int) -> None:
+    def take(self, row: YamlRow, line: int) -> None:
         """Go past a row: its dashes and keys are beside the current level, above it, or neither."""
         for knot in reversed(row.knots):
             if knot.column > self.current.column:

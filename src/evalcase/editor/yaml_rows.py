@@ -22,7 +22,7 @@ class Knot(NamedTuple):
     """None for a dash."""
 
 
-class Row(NamedTuple):
+class YamlRow(NamedTuple):
     knots: tuple[Knot, ...]
     key_end: int
     """Where the key ends, before its colon; where the rest begins if there is none."""
@@ -52,7 +52,7 @@ def is_blank(line: str) -> bool:
     return not stripped or stripped[0] == "#" or line.startswith(("---", "...", "%"))
 
 
-def read_row(line: str) -> Row:
+def read_row(line: str) -> YamlRow:
     knots: list[Knot] = []
     at = indent_of(line)
     while line[at : at + 1] == "-" and line[at + 1 : at + 2] in ("", " "):
@@ -61,10 +61,10 @@ def read_row(line: str) -> Row:
         at += indent_of(line[at:])
     found = _KEY.match(line, at)
     if found is None:
-        return Row(tuple(knots), at, at, line[at:].rstrip())
+        return YamlRow(tuple(knots), at, at, line[at:].rstrip())
     knots.append(Knot(at, str(read_scalar(found[1])) if found[1][0] in "\"'" else found[1]))
     rest = found.end() + indent_of(line[found.end() :])
-    return Row(tuple(knots), found.end(1), rest, line[rest:].rstrip())
+    return YamlRow(tuple(knots), found.end(1), rest, line[rest:].rstrip())
 
 
 def without_comment(rest: str) -> str:

@@ -12,14 +12,14 @@ from evalcase.editor.complete import Completion, Names, complete
 from evalcase.editor.cursors import find_cursor
 from evalcase.editor.definition import Definition, define
 from evalcase.editor.fixes import Mending, find_mendings, mend_all
-from evalcase.editor.hover import Explained, case_number, explain
+from evalcase.editor.hover import Explained, case_number, explain_place
 from evalcase.editor.outline import CaseSymbol, cases_at, list_cases, show_case
 from evalcase.editor.reading import CasePlace, Reading
 from evalcase.editor.schema_walk import Schemas, SchemaWalk
 from evalcase.editor.surroundings import KnownWhileWanted
 from evalcase.editor.tags import TagsInUse
 from evalcase.editor.target_offers import offer_targets
-from evalcase.editor.verdicts import Told, Verdicts, find_verdicts, stamp_runs
+from evalcase.editor.verdicts import CaseNews, Verdicts, find_verdicts, stamp_runs
 from evalcase.lsp.opened import OpenFile, OpenFiles
 from evalcase.model.case import Case
 from evalcase.model.quick_tuple import NamedTuple
@@ -31,7 +31,7 @@ class Hint(NamedTuple):
 
     line: int
     column: int
-    told: Told
+    told: CaseNews
 
 
 class Answers:
@@ -75,7 +75,7 @@ class Answers:
         """What is said of a place, in Markdown; on the id of a case, with its canonical form."""
         if file.role is None:
             return None
-        found = explain(file.lines, file.role.format, line, column, self._walk(file))
+        found = explain_place(file.lines, file.role.format, line, column, self._walk(file))
         if found is None:
             return None
         case = await self._case_of(file, line, found)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from time import perf_counter
 
 from evalcase.editor.files import FileRole, role_of
-from evalcase.editor.reading import Reading, read_text
+from evalcase.editor.reading import Reading, read_version
 from evalcase.editor.surroundings import KnownWhileWanted, StaleError, config_around
 from evalcase.project.config import Config
 from evalcase.read.lines import split_lines
@@ -86,7 +86,7 @@ class OpenFile:
     def _check(self, text: str, role: FileRole, config_of: Callable[[str], Config]) -> Reading:
         config = config_of(os.path.dirname(self.path))
         known = KnownWhileWanted(config, lambda: self.text is not text)
-        return read_text(text, self.path, role, known)
+        return read_version(text, self.path, role, known)
 
 
 class OpenFiles:

@@ -192,7 +192,7 @@ def read_sidecar_text(source: bytes, path: str, name: str, known: Known) -> Side
     of a suite which doesn't name itself."""
     document = parse_document(source, "yaml", path)
     findings = Findings(known)
-    nothing = About({"name": name}, NOTHING_SHARED)
+    nothing = SuiteFields({"name": name}, NOTHING_SHARED)
     about = resolve_sidecar(document.value, name, findings) if document.readable else nothing
     findings.check_files(attachments_in(folder_of(path)))
     held = HeldFiles(folder_of(path)).problems_in(findings)
