@@ -28,6 +28,7 @@ COMMANDS = {
     "prune": "Remove old runs, after it was said which.",
     "calibrate": "Find out how far a judge can be trusted.",
     "graders": "List the graders, or explain one of them.",
+    "lsp": "Talk to an editor by the language server protocol.",
     "init": "Write a starter that runs at once.",
 }
 
@@ -60,6 +61,7 @@ ABOUT = """
     evalcase calibrate          see how far a judge can be trusted
     evalcase graders [NAME]     see what can be graded, and how it is written
     evalcase schema > FILE      let the editor complete and underline
+    evalcase lsp                serve an editor, which starts it
     evalcase migrate FILE       bring old names up to date
     evalcase import FILE        make a suite of another tool's file, or of a table
 

@@ -47,7 +47,7 @@ def command(
     evalcase check                          everything below this folder
     evalcase check evals/math.eval.yaml     one file
     evalcase check --fix                    mend what one exact edit can mend
-    evalcase check --watch                  again after each change, until Ctrl-C
+    evalcase check --watch [PATHS]          again after each change, until Ctrl-C
     evalcase check --format github          in a workflow: comments on the lines
     cat x.jsonl | evalcase check - --stdin-format jsonl
 

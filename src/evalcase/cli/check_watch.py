@@ -15,7 +15,7 @@ from functools import partial
 from evalcase.cli import declare
 from evalcase.cli.terminal import is_live, seen_from
 from evalcase.read.source import STDIN
-from evalcase.read.stamps import Stamps, changed_files, stamp_files
+from evalcase.read.stamps import FileStamps, changed_files, stamp_files
 from evalcase.system.project_root import project_root
 from evalcase.text.visible import visible
 
@@ -56,7 +56,7 @@ def watch_files(paths: Iterable[str], check: Callable[[], int]) -> int:
 
 
 def await_change(
-    look: Callable[[], Stamps], seen: Stamps, sleep: Callable[[float], None]
+    look: Callable[[], FileStamps], seen: FileStamps, sleep: Callable[[float], None]
 ) -> list[str]:
     """Wait until files are no more as they were seen; which ones."""
     pause = PAUSE_S

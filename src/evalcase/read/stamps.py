@@ -9,13 +9,13 @@ from typing import TypeAlias
 
 from evalcase.read.discover import enters
 
-Stamps: TypeAlias = "dict[str, tuple[int, int, int]]"
+FileStamps: TypeAlias = "dict[str, tuple[int, int, int]]"
 """Time of the last change, size and number of each file, by its path."""
 
 
-def stamp_files(folders: Iterable[str]) -> Stamps:
+def stamp_files(folders: Iterable[str]) -> FileStamps:
     """Every file in some folders and below, but for hidden folders and other programs' own."""
-    stamps: Stamps = {}
+    stamps: FileStamps = {}
     left = list(folders)
     seen = set(left)
     while left:
@@ -34,7 +34,7 @@ def stamp_files(folders: Iterable[str]) -> Stamps:
     return stamps
 
 
-def _stamp(entry: os.DirEntry[str], stamps: Stamps) -> None:
+def _stamp(entry: os.DirEntry[str], stamps: FileStamps) -> None:
     try:
         about = entry.stat()
     except OSError:
@@ -42,6 +42,6 @@ def _stamp(entry: os.DirEntry[str], stamps: Stamps) -> None:
     stamps[entry.path] = about.st_mtime_ns, about.st_size, about.st_ino
 
 
-def changed_files(before: Stamps, now: Stamps) -> list[str]:
+def changed_files(before: FileStamps, now: FileStamps) -> list[str]:
     """The paths that were changed, added or removed, in order."""
     return sorted(path for path in {**before, **now} if before.get(path) != now.get(path))

@@ -51,6 +51,13 @@ def fix_file(path: str, known: Known) -> Fixed:
         text = data[len(mark) :].decode()
     except (UnreadableError, UnicodeDecodeError, OSError):
         return nothing
+    after, edits = fix_text(text, format, path, known)
+    return Fixed(path, data, mark + after.encode(), edits)
+
+
+def fix_text(text: str, format: Format, path: str, known: Known) -> tuple[str, list[Mended]]:
+    """A text that stands, or is to stand, at a path: as it is once all is mended that can be, and
+    the edits that were made."""
     edits: list[Mended] = []
     for _ in range(_MOST_ROUNDS):
         after, more = _fix_once(text, format, path, known)
@@ -58,7 +65,7 @@ def fix_file(path: str, known: Known) -> Fixed:
             break
         text = after
         edits += more
-    return Fixed(path, data, mark + text.encode(), edits)
+    return text, edits
 
 
 def _fix_once(text: str, format: Format, path: str, known: Known) -> tuple[str, list[Mended]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from typing import IO, TYPE_CHECKING, Any
@@ -52,6 +52,8 @@ class Loaded(NamedTuple):
     """How many cases were seen, valid or not."""
     is_read: bool = True
     """Whether there was a file whose content could be looked at."""
+    read: Sequence[Case | None] = ()
+    """The cases of a document in their order; None for those that are not valid."""
 
 
 def load_file(
@@ -138,7 +140,7 @@ def _load_document(path: str, source: bytes, format: Format, known: Known) -> Lo
         problems = document.problems + document.lints + document.place(findings.found)
         problems = in_order(problems + held)
         valid = [case for case in cases if case is not None]
-        return _loaded(path, fields, valid, problems, len(cases))
+        return _loaded(path, fields, valid, problems, len(cases))._replace(read=cases)
 
 
 def _name_foreign(path: str, findings: Findings, value: JSON, cases: list[Case | None]) -> None:

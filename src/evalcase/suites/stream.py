@@ -182,10 +182,17 @@ def _read_sidecar(path: str, known: Known) -> Sidecar:
     if problem is not None:
         return Sidecar(nothing, [problem])
     try:
-        document = parse_document(read_source(names[0]), "yaml", names[0])
+        return read_sidecar_text(read_source(names[0]), names[0], name, known)
     except UnreadableError as error:
         return Sidecar(nothing, [error.problem])
+
+
+def read_sidecar_text(source: bytes, path: str, name: str, known: Known) -> Sidecar:
+    """The suite fields in a text that stands, or is to stand, beside a JSONL file. `name` is that
+    of a suite which doesn't name itself."""
+    document = parse_document(source, "yaml", path)
     findings = Findings(known)
+    nothing = SuiteFields({"name": name}, NOTHING_SHARED)
     about = resolve_sidecar(document.value, name, findings) if document.readable else nothing
     findings.check_files(attachments_in(folder_of(path)))
     held = HeldFiles(folder_of(path)).problems_in(findings)

@@ -1,5 +1,5 @@
-"""Whether a Python file of a project defines a name, as far as its own text says, without running
-it. Where the text leaves it open, nothing is said."""
+"""Whether a Python file of a project defines a name, and where, as far as its own text says and
+without running it. Where the text leaves it open, nothing is said."""
 
 from __future__ import annotations
 
@@ -32,6 +32,32 @@ def find_undefined(reference: str, root: str) -> tuple[str, str] | None:
     some = ", ".join(public[:_MOST_NAMED]) + (" …" if len(public) > _MOST_NAMED else "")
     hint = did_you_mean(first, public) or (f"it has {some}" if public else "it has no names yet")
     return f"{shown} has no `{first}`", hint
+
+
+def find_definition(reference: str, root: str) -> tuple[str, int, int] | None:
+    """The file, line and column, counted from 1 and 0, where `module:name` or `./file.py:name` is
+    defined in the project; None if its text doesn't say."""
+    module, _, name = reference.partition(":")
+    path = _file_of(module, root)
+    if path is None:
+        return None
+    try:
+        with catch_warnings():
+            simplefilter("ignore")
+            body: list[ast.stmt] = ast.parse(read_file(path, _LARGEST, root)).body
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    found: ast.stmt | None = None
+    for step in name.split("."):
+        found = next((each for each in body if step in _names_of(each)), None)
+        body = found.body if isinstance(found, ast.ClassDef) else []
+    return None if found is None else (path, found.lineno, found.col_offset)
+
+
+def _names_of(statement: ast.stmt) -> set[str]:
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {statement.name}
+    return {name for name, _ in _bound(statement)}
 
 
 def _file_of(module: str, root: str) -> str | None:

@@ -1,0 +1,136 @@
+"""What can be written at a cursor: fields, roles, graders and their options, values that are
+listed, targets of the project and tags in use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+from evalcase.editor.cursor import Cursor
+from evalcase.editor.cursors import find_cursor
+from evalcase.editor.schema_walk import Offer, SchemaWalk
+from evalcase.model.json_value import JSON
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.read.document import Format
+from evalcase.text.yaml_scalar import quoted_text, scalar_text
+
+CompletionKind = Literal["field", "value", "target", "tag"]
+_SCALARS = frozenset({"string", "number", "integer", "boolean", "null"})
+
+
+class Completion(NamedTuple):
+    """Something to insert in place of what is written, between two columns of the cursor's line."""
+
+    label: str
+    kind: CompletionKind
+    about: str
+    insert: str
+    start: int
+    end: int
+
+
+class Names(NamedTuple):
+    """What is known beyond the file: targets with a sentence each, and tags."""
+
+    targets: Mapping[str, str] = {}
+    tags: Sequence[str] = ()
+
+
+def complete(
+    lines: Sequence[str], format: Format | Literal["toml"], line: int, column: int,
+    walk: SchemaWalk, names: Names,
+) -> list[Completion]:  # fmt: skip
+    """All that can be written at a position, counted from 0, in the order of the declarations."""
+    cursor = find_cursor(lines, format, line, column)
+    if cursor.slot == "text":
+        return []
+    write = _Spelling(cursor, format, lines[line])
+    found: list[Completion] = []
+    if cursor.slot in ("value", "item"):
+        found += _values(cursor, walk, names, write)
+    if cursor.slot in ("key", "item"):
+        offers = list(_fields(cursor, walk, write))
+        # A name that takes an argument is of little use alone; one that takes none, of no other.
+        longer = {each.name for each in offers if each.takes or cursor.token.has_colon}
+        found = [each for each in found if each.label not in longer]
+        known = {each.label for each in found}
+        found += [write.field(each) for each in offers if each.name not in known]
+    return found
+
+
+def _fields(cursor: Cursor, walk: SchemaWalk, write: _Spelling) -> Iterator[Offer]:
+    others = {name: each for name, each in cursor.fields.items() if name != write.token_name}
+    for offer in walk.fields(walk.parts_at(cursor, others)):
+        if offer.name not in others:
+            yield offer
+
+
+def _values(
+    cursor: Cursor, walk: SchemaWalk, names: Names, write: _Spelling
+) -> Iterator[Completion]:
+    parts = walk.parts_at(cursor, write.token_name)
+    if parts and _is_target(cursor):
+        for name, about in names.targets.items():
+            yield write.value(name, "target", about)
+    elif parts and _is_tag(cursor):
+        for name in names.tags:
+            yield write.value(name, "tag", "")
+    for offer in walk.values(parts):
+        if offer.name is not None and not isinstance(offer.name, list | dict):
+            yield write.value(offer.name, "value", offer.about)
+
+
+def _is_target(cursor: Cursor) -> bool:
+    path = cursor.path
+    return path[-1:] == ("target",) or (path[-2:-1] == ("targets",) and isinstance(path[-1], int))
+
+
+def _is_tag(cursor: Cursor) -> bool:
+    return cursor.path[-2:-1] == ("tags",) and isinstance(cursor.path[-1], int)
+
+
+class _Spelling:
+    """How names and values are written where the cursor stands."""
+
+    def __init__(self, cursor: Cursor, format: Format | Literal["toml"], line: str) -> None:
+        self.cursor = cursor
+        self.format = format
+        self.line = line
+
+    @property
+    def token_name(self) -> str:
+        """What is written already, without its quotes."""
+        return self.cursor.token.text.strip("\"'")
+
+    def field(self, offer: Offer) -> Completion:
+        name, token = str(offer.name), self.cursor.token
+        sign = " = " if self.format == "toml" else ": "
+        if self.format in ("json", "jsonl") or token.quote:
+            written = json.dumps(name, ensure_ascii=False)
+        else:
+            written = scalar_text(name)
+        if token.has_colon:
+            sign = ""
+        elif self.format == "yaml" and not self.cursor.in_flow and _is_below(offer):
+            sign = ":"
+        return Completion(name, "field", offer.about, written + sign, token.start, token.end)
+
+    def value(self, value: JSON, kind: CompletionKind, about: str) -> Completion:
+        token = self.cursor.token
+        label = value if isinstance(value, str) else json.dumps(value)
+        return Completion(label, kind, about, self._spelt(value), token.start, token.end)
+
+    def _spelt(self, value: JSON) -> str:
+        token = self.cursor.token
+        if self.format != "yaml":
+            return json.dumps(value, ensure_ascii=False)
+        if isinstance(value, str) and token.quote == '"':
+            return quoted_text(value)
+        space = " " if self.line[token.start - 1 : token.start] in (":", "-") else ""
+        return space + scalar_text(value, in_flow=self.cursor.in_flow)
+
+
+def _is_below(offer: Offer) -> bool:
+    """Whether what a field holds stands on the lines below it."""
+    return bool(offer.takes) and not _SCALARS & {each for each in offer.takes if each != "null"}

@@ -1,0 +1,107 @@
+"""Edits that an editor offers where something is wrong: what a hint says, a deprecated name under
+its new one, and all of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evalcase.editor.reading import Reading
+from evalcase.model.known import Known
+from evalcase.model.problem import Problem, Span
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.read.edits import Edit
+from evalcase.read.lines import Lines
+from evalcase.suites.fix import fix_text
+from evalcase.suites.migrate import migrate_bytes
+from evalcase.suites.renames import OLD_NAMES, Rename
+from evalcase.text.visible import visible
+
+
+class Mending(NamedTuple):
+    """Edits under a title that says what they do."""
+
+    title: str
+    edits: tuple[Edit, ...]
+    problem: Problem | None = None
+    """The one that is cured; None where it is as many as can be."""
+
+
+def find_mendings(reading: Reading, first: int, last: int) -> list[Mending]:
+    """What can be mended between two lines, counted from 1."""
+    near = [
+        each
+        for each in reading.own_problems
+        if each.span is not None and each.span.line <= last and each.span.end_line >= first
+    ]
+    found = [each for problem in near for each in _follow_hint(problem, reading)]
+    if any(each.code in OLD_NAMES for each in near):
+        found += _rename(reading, near)
+    return found
+
+
+def _follow_hint(problem: Problem, reading: Reading) -> Iterator[Mending]:
+    if problem.fix is None or problem.span is None:
+        return
+    old = _source(reading, problem.span)
+    title = f"Write {_told(problem.fix)}" + (f" for {_told(old)}" if old else "")
+    yield Mending(title if problem.fix else f"Remove {_told(old)}", (_edit(problem),), problem)
+
+
+def _edit(problem: Problem) -> Edit:
+    assert problem.span is not None
+    return Edit(problem.span, problem.fix or "")
+
+
+def _told(text: str) -> str:
+    return f"`{visible(text if len(text) < 60 else text[:60] + '…')}`"
+
+
+def _source(reading: Reading, span: Span) -> str:
+    line = reading.lines[span.line - 1]
+    return line[span.column - 1 : span.end_column - 1] if span.end_line == span.line else ""
+
+
+def _rename(reading: Reading, near: list[Problem]) -> Iterator[Mending]:
+    renames = _renames(reading)
+    for problem in near:
+        for rename in renames:
+            if rename.span == problem.span:
+                title = f"Rename {_told(rename.old)} to {_told(rename.new)}"
+                yield Mending(title, rename.edits, problem)
+    if len(renames) > 1:
+        edits = tuple(edit for rename in renames for edit in rename.edits)
+        yield Mending(f"Rename all {len(renames)} deprecated names of this file", edits)
+
+
+def _renames(reading: Reading) -> list[Rename]:
+    assert reading.role.format != "toml"
+    return migrate_bytes(reading.text.encode(), reading.role.format, reading.path).renames
+
+
+def mend_all(reading: Reading, known: Known) -> Mending | None:
+    """All that `check --fix` would do, as one edit of what differs."""
+    if reading.role.kind != "suite" or not any(each.fix for each in reading.own_problems):
+        return None
+    assert reading.role.format != "toml"
+    before = reading.text
+    after, edits = fix_text(before, reading.role.format, reading.path, known)
+    if not edits:
+        return None
+    begin = _common(before, after)
+    end = _common(before[begin:][::-1], after[begin:][::-1])
+    lines = Lines(before, only_feeds=reading.role.format == "jsonl")
+    edit = Edit(lines.span(begin, len(before) - end), after[begin : len(after) - end])
+    count = len(edits)
+    return Mending(f"Mend {count} mistake{'' if count == 1 else 's'} of this file", (edit,))
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts have in common at their beginnings."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

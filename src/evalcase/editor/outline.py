@@ -1,0 +1,81 @@
+"""The cases of a file as an editor lists them, and one of them in full."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evalcase.editor.reading import CasePlace, Reading
+from evalcase.model.case import Case
+from evalcase.model.problem import Span
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.plugins.known import InProject
+from evalcase.suites.load import load_text
+from evalcase.text.visible import visible
+from evalcase.text.yaml_writer import write_yaml
+
+_LONGEST = 80
+_MOST_LINES = 60
+
+
+class CaseSymbol(NamedTuple):
+    """A case, its first words, and where it and its name stand."""
+
+    name: str
+    detail: str
+    span: Span
+    name_span: Span
+
+
+def list_cases(reading: Reading, known: InProject) -> list[CaseSymbol]:
+    """Every case of a text in its order."""
+    places = reading.places
+    cases = cases_at(reading, places, known)
+    return [_symbol(place, case) for place, case in zip(places, cases, strict=True)]
+
+
+def cases_at(reading: Reading, places: Sequence[CasePlace], known: InProject) -> list[Case | None]:
+    """The cases at some places; None for those that are not valid."""
+    if reading.role.format != "jsonl":
+        whole = len(reading.cases) == len(reading.places)
+        return [reading.cases[each.number] if whole else None for each in places]
+    # A line stands for itself: only those that are asked for are read.
+    return [_case_of_line(reading, each.number, known) for each in places]
+
+
+def _case_of_line(reading: Reading, number: int, known: InProject) -> Case | None:
+    loaded = load_text(reading.lines[number], "jsonl", reading.path, known)
+    return loaded.suite.cases[0] if loaded.suite is not None and loaded.suite.cases else None
+
+
+def _symbol(place: CasePlace, case: Case | None) -> CaseSymbol:
+    if case is None:
+        return CaseSymbol(f"case {place.number + 1}", "not valid", place.span, place.name_span)
+    words = case.description or _first_words(case)
+    return CaseSymbol(visible(case.id), visible(words), place.span, place.name_span)
+
+
+def _first_words(case: Case) -> str:
+    for message in reversed(case.input):
+        if isinstance(message.get("content"), str):
+            words = " ".join(message["content"].split())
+            return words if len(words) <= _LONGEST else words[:_LONGEST] + "…"
+    return ""
+
+
+def show_case(case: Case) -> str:
+    """The canonical form of a case in Markdown, as `evalcase show` prints it."""
+    lines = "".join(write_yaml(case.to_dict())).rstrip("\n").split("\n")
+    more = len(lines) - _MOST_LINES
+    if more > 0:
+        lines = [*lines[:_MOST_LINES], f"# … {more:,} more lines"]
+    fence = "`" * max(3, *(_ticks(each) + 1 for each in lines))
+    return "\n".join([f"{fence}yaml", *map(visible, lines), fence])
+
+
+def _ticks(line: str) -> int:
+    """The longest run of backticks in a line."""
+    longest = run = 0
+    for char in line:
+        run = run + 1 if char == "`" else 0
+        longest = max(longest, run)
+    return longest

@@ -1,0 +1,177 @@
+"""What the schemas of evalcase say of one place: the parts that hold there, told by the data around
+it. What can be written, and the sentence about it, is declared nowhere else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from evalcase.editor.cursor import Cursor, value_below
+from evalcase.editor.fitting import fits
+from evalcase.model.json_value import JSON
+from evalcase.model.quick_tuple import NamedTuple
+
+SchemaPart: TypeAlias = dict[str, Any]
+
+
+class Offer(NamedTuple):
+    """Something that can be written, and what is said of it."""
+
+    name: JSON
+    about: str
+    takes: tuple[str, ...] = ()
+    """The types of values that a field may have, where that is said."""
+
+
+class SchemaWalk:
+    """One schema, asked about many places."""
+
+    def __init__(self, root: SchemaPart) -> None:
+        self._root = root
+        self._found: dict[str, Any] = {}
+
+    def find(self, reference: str) -> Any:  # noqa: ANN401 - a part of a schema is any JSON
+        """What a reference of the schema to itself leads to."""
+        if reference not in self._found:
+            part: Any = self._root
+            for step in reference.removeprefix("#/").split("/"):
+                part = part[step.replace("~1", "/").replace("~0", "~")]
+            self._found[reference] = part
+        return self._found[reference]
+
+    def parts_at(self, cursor: Cursor, leaf: JSON) -> list[SchemaPart]:
+        """The parts that hold at a cursor's path if a leaf stands there, the nearest first."""
+        value = cursor.value(leaf)
+        parts = list(self._spread([self._root], value))
+        for step in cursor.path:
+            below = value_below(value, step)
+            parts = list(self._spread(self._below(parts, step), below))
+            value = below
+        return parts
+
+    def fields(self, parts: Sequence[SchemaPart]) -> Iterator[Offer]:
+        """The names of fields that a mapping with these parts may have."""
+        seen: set[str] = set()
+        # What a closed part says of a field is meant for just this kind of mapping.
+        for part in sorted(parts, key=lambda each: not _is_closed(each)):
+            for name, inner in part.get("properties", {}).items():
+                if name not in seen and inner is not False and _allow(parts, name):
+                    seen.add(name)
+                    yield Offer(name, self.about([inner]), self._types(inner))
+
+    def values(self, parts: Sequence[SchemaPart]) -> Iterator[Offer]:
+        """The values that are listed, or given as examples, as far as they can stand there."""
+        seen: list[JSON] = []
+        for offer in self._listed(parts):
+            whole = parts[0] if parts else {}
+            if offer.name not in seen and fits(whole, offer.name, self.find):
+                seen.append(offer.name)
+                yield offer
+
+    def _listed(self, parts: Iterable[SchemaPart]) -> Iterator[Offer]:
+        for part in parts:
+            about = str(part.get("description", ""))
+            for value in part.get("enum", [part["const"]] if "const" in part else []):
+                yield Offer(value, about)
+            kinds = part.get("type")
+            if kinds == "boolean" or (isinstance(kinds, list) and "boolean" in kinds):
+                yield Offer(True, about)
+                yield Offer(False, about)
+            for value in part.get("examples", ()):
+                yield Offer(value, about)
+
+    def about(self, parts: Iterable[Any]) -> str:
+        """The first sentence that is said of a part, or of what it refers to."""
+        for each in parts:
+            part = each
+            while isinstance(part, dict):
+                if "description" in part:
+                    return str(part["description"])
+                part = self.find(part["$ref"]) if "$ref" in part else None
+        return ""
+
+    def about_field(self, parts: Iterable[SchemaPart], name: str) -> str:
+        """What is said of a field of a mapping with these parts."""
+        return self.about(self._below(parts, name))
+
+    def _types(self, part: Any) -> tuple[str, ...]:  # noqa: ANN401
+        while isinstance(part, dict):
+            kinds = part.get("type")
+            if kinds is not None:
+                return (kinds,) if isinstance(kinds, str) else tuple(kinds)
+            part = self.find(part["$ref"]) if "$ref" in part else None
+        return ()
+
+    def _below(self, parts: Iterable[SchemaPart], step: str | int) -> Iterator[Any]:
+        """What parts of a mapping or a list say of one step into it."""
+        for part in parts:
+            if isinstance(step, int):
+                if "items" in part:
+                    yield part["items"]
+                continue
+            named = step in part.get("properties", {})
+            if named:
+                yield part["properties"][step]
+            for pattern, inner in part.get("patternProperties", {}).items():
+                if re.search(pattern, step):
+                    named = True
+                    yield inner
+            if not named and not _is_closed(part) and "additionalProperties" in part:
+                yield part["additionalProperties"]
+
+    def _spread(self, parts: Iterable[Any], value: JSON) -> Iterator[SchemaPart]:
+        """Each part, and whatever of what it is made of holds for the value."""
+        for part in parts:
+            if not isinstance(part, dict):
+                continue
+            yield part
+            if "$ref" in part:
+                yield from self._spread([self.find(part["$ref"])], value)
+            yield from self._spread(part.get("allOf", ()), value)
+            yield from self._spread(part.get("anyOf", ()), value)
+            if "if" in part:
+                branch = "then" if fits(part["if"], value, self.find) else "else"
+                yield from self._spread([part.get(branch)], value)
+
+
+def _allow(parts: Iterable[SchemaPart], name: str) -> bool:
+    """Whether none of the parts is closed to a name."""
+    return all(name in part["properties"] for part in parts if _is_closed(part))
+
+
+def _is_closed(part: SchemaPart) -> bool:
+    """Whether a mapping takes no other fields than those that are listed."""
+    others = part.get("additionalProperties")
+    return others is False or (isinstance(others, dict) and "const" in others)
+
+
+class Schemas:
+    """The schemas of the kinds of files, each made when a file of its kind is looked at."""
+
+    @cached_property
+    def suite(self) -> SchemaWalk:
+        from evalcase.plugins.schemas import suite_schema
+
+        return SchemaWalk(suite_schema())
+
+    @cached_property
+    def sidecar(self) -> SchemaWalk:
+        from evalcase.plugins.schemas import sidecar_schema
+
+        return SchemaWalk(sidecar_schema())
+
+    @cached_property
+    def case(self) -> SchemaWalk:
+        """That of a line of JSONL."""
+        from evalcase.plugins.schemas import suite_schema
+
+        schema = suite_schema()
+        return SchemaWalk({"$ref": "#/$defs/case", "$defs": schema["$defs"]})
+
+    @cached_property
+    def config(self) -> SchemaWalk:
+        from evalcase.plugins.schemas import config_schema
+
+        return SchemaWalk(dict(config_schema()))

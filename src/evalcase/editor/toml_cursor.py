@@ -1,0 +1,86 @@
+"""Where a cursor stands in `evalcase.toml`, told by the header above it and its own line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evalcase.editor.cursor import NOWHERE, Cursor, Token
+from evalcase.editor.scalar import read_scalar
+from evalcase.model.json_value import JSON
+from evalcase.text.late_pattern import late_pattern
+
+_HEADER = late_pattern(r"\s*\[+([^\[\]]*)\]+\s*(?:#.*)?$")
+_KEYS = late_pattern(r'"[^"]*"|\'[^\']*\'|[^\s."\']+')
+_PAIR = late_pattern(r"\s*((?:\"[^\"]*\"|'[^']*'|[\w-]+)(?:\s*\.\s*(?:\"[^\"]*\"|[\w-]+))*)\s*=\s*")
+_WORD = late_pattern(r"[\w.:/-]*")
+
+
+def find_in_toml(lines: Sequence[str], line: int, column: int) -> Cursor:
+    """The cursor at a line and a column, both counted from 0."""
+    if line >= len(lines) or "#" in lines[line][:column]:
+        return NOWHERE
+    text = lines[line]
+    table, first = _table_above(lines, line)
+    if text.lstrip().startswith("["):
+        return NOWHERE
+    fields = _fields(lines, first, line)
+    pair = _PAIR.match(text)
+    beside: list[dict[str, JSON] | None] = [{} for _ in table]
+    if pair is None or column < pair.end(1) + 1:
+        return Cursor(tuple(table), "key", _word(text, column, pair is not None), (*beside, fields))
+    keys = _keys(pair[1])
+    path = (*table, *keys)
+    beside += [fields, *({} for _ in keys[1:])]
+    value = text[pair.end() :]
+    token = _value_token(text, pair.end(), column)
+    if value.startswith("["):
+        index = text[pair.end() : column].count(",")
+        return Cursor((*path, index), "item", token, (*beside, None, {}), in_flow=True)
+    return Cursor(path, "value", token, (*beside, {}))
+
+
+def _table_above(lines: Sequence[str], line: int) -> tuple[list[str], int]:
+    """The keys of the header that holds for a line, and the line after it."""
+    for number in range(line, -1, -1):
+        found = _HEADER.match(lines[number])
+        if found is not None:
+            return _keys(found[1]), number + 1
+    return [], 0
+
+
+def _keys(text: str) -> list[str]:
+    return [str(read_scalar(each)) if each[0] in "\"'" else each for each in _KEYS.findall(text)]
+
+
+def _fields(lines: Sequence[str], first: int, without: int) -> dict[str, JSON]:
+    fields: dict[str, JSON] = {}
+    for number in range(first, len(lines)):
+        if _HEADER.match(lines[number]):
+            break
+        pair = _PAIR.match(lines[number])
+        if pair is not None and number != without:
+            fields[_keys(pair[1])[0]] = read_scalar(lines[number][pair.end() :])
+    return fields
+
+
+def _word(text: str, column: int, has_equals: bool) -> Token:
+    start = len(text) - len(text.lstrip())
+    if column < start:
+        return Token("", column, column)
+    end = _WORD.match(text, start).end()  # type: ignore[union-attr]
+    return Token(text[start:end], start, end, has_colon=has_equals)
+
+
+def _value_token(text: str, start: int, column: int) -> Token:
+    """The text in quotes that the cursor is in, or the word."""
+    quote = max(text.rfind('"', start, column), text.rfind("'", start, column))
+    opened = quote >= 0 and text[start:column].count(text[quote]) % 2 == 1
+    if opened:
+        closing = text.find(text[quote], column)
+        end = closing + 1 if closing >= 0 else len(text.rstrip())
+        return Token(text[quote:end], quote, end, text[quote])
+    return (
+        Token("", column, column)
+        if column > start and text[start:column].strip()
+        else Token(text[start:].strip(), start, start + len(text[start:].strip()))
+    )

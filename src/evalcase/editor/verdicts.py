@@ -1,0 +1,137 @@
+"""What became of cases in the newest run that has them: read from its record, as data, and told
+beside them; and whether a case is another by now."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from evalcase.errors import EvalcaseError
+from evalcase.model.case import Case
+from evalcase.model.outcome import CaseVerdict
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.project.config import Config
+from evalcase.project.options import runs_folder
+from evalcase.record.folder import RUN_ID, Run, folder_of_run, read_run
+from evalcase.record.kept import KeptRun
+from evalcase.run.hashes import hash_grading, hash_question
+from evalcase.text.visible import visible
+
+_MOST_RUNS = 50
+"""So many are looked at for one that has a suite."""
+
+
+class CaseNews(NamedTuple):
+    """What is shown beside a case, and what is said of it when asked."""
+
+    label: str
+    about: str
+
+
+class Verdicts:
+    """Of the cases of one suite, in one run."""
+
+    def __init__(self, kept: KeptRun, suite: str, found: dict[str, list[CaseVerdict]]) -> None:
+        self._kept = kept
+        self._run = kept.run
+        self._suite = suite
+        self._found = found
+
+    def close(self) -> None:
+        """Let go of the record."""
+        self._kept.close()
+
+    def tell(self, case: Case) -> CaseNews | None:
+        """What became of a case; None where the run hasn't got it."""
+        found = self._found.get(case.id)
+        if not found:
+            return None
+        words = {_word(each) for each in found}
+        if len(words) == 1:
+            label = words.pop()
+        else:
+            label = ", ".join(f"{visible(each.target)}: {_word(each)}" for each in found)
+        changed = self._is_changed(case)
+        if changed:
+            label += ", changed since"
+        return CaseNews(label, "\n".join(self._lines(found, changed)))
+
+    def _lines(self, found: list[CaseVerdict], changed: bool) -> Iterator[str]:
+        yield f"Run {self._run.id}, {self._run.created_at[:16].replace('T', ' ')} UTC"
+        for each in found:
+            score = "" if each.score is None else f", score {each.score:.2f}"
+            yield f"- {visible(each.target)}: {_word(each)}{score}"
+        if changed:
+            yield "\nThe case is not what it was then: `evalcase run` asks and grades it anew."
+        id = found[0].case
+        yield f"\n`evalcase report {self._run.id} --case {visible(id)}` has all of it."
+
+    def _is_changed(self, case: Case) -> bool:
+        """Whether what is asked, or how it is graded, is said otherwise than it was then."""
+        then = self._kept.find_case(self._suite, case.id)
+        if then is None:
+            return False
+        return (hash_question(then), hash_grading(then)) != (
+            hash_question(case), hash_grading(case)
+        )  # fmt: skip
+
+
+def _word(found: CaseVerdict) -> str:
+    word = found.verdict or "not complete"
+    mark = {"passed": "✓", "failed": "✗", "errored": "!"}.get(word, "·")
+    share = f" {found.passed}/{found.repeats}" if found.repeats > 1 else ""
+    return f"{mark} {word}{share}"
+
+
+def find_verdicts(path: str, config: Config) -> Verdicts | None:
+    """Those of the suite at a path, in the newest run that has it; None if there is none."""
+    try:
+        for run in _newest_runs(runs_folder(None, config)):
+            suite = _suite_in(run, path, config.root)
+            if suite is not None:
+                return _read(run, suite)
+    except (EvalcaseError, OSError, ValueError):
+        return None  # `evalcase list` says what is wrong with it
+    return None
+
+
+def _newest_runs(folder: str) -> Iterator[Run]:
+    try:
+        names = [name for name in os.listdir(folder) if RUN_ID.fullmatch(name)]
+    except OSError:
+        return
+    for name in sorted(names, reverse=True)[:_MOST_RUNS]:
+        try:
+            yield read_run(os.path.join(folder, name))
+        except EvalcaseError:
+            continue
+
+
+def _suite_in(run: Run, path: str, root: str) -> str | None:
+    """The name under which a run has a suite; it goes by words alone."""
+    suites = run.about.get("suites")
+    begun = os.path.join(root, folder_of_run(run))
+    for name in suites if isinstance(suites, dict | list) else ():
+        if isinstance(name, str) and os.path.normpath(os.path.join(begun, name)) == path:
+            return name
+    return None
+
+
+def _read(run: Run, suite: str) -> Verdicts:
+    found: dict[str, list[CaseVerdict]] = {}
+    kept = KeptRun(run)
+    for each in kept.cases():
+        if each.suite == suite:
+            found.setdefault(each.case, []).append(each)
+    return Verdicts(kept, suite, found)
+
+
+def stamp_runs(config: Config) -> tuple[object, ...]:
+    """What changes when a run is begun, or the newest one goes on."""
+    folder = runs_folder(None, config)
+    newest = next(_newest_runs(folder), None)
+    try:
+        about = os.stat(newest.journal) if newest is not None else os.stat(folder)
+    except OSError:
+        return (folder, newest and newest.id)
+    return folder, newest and newest.id, about.st_mtime_ns, about.st_size

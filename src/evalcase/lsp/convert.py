@@ -1,0 +1,138 @@
+"""Our values to those of the protocol: lines count from 0, and columns in units that both sides
+have agreed on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from lsprotocol import types
+from pygls.uris import from_fs_path
+
+from evalcase.editor.columns import Encoding, to_units
+from evalcase.editor.complete import Completion, CompletionKind
+from evalcase.editor.definition import Definition
+from evalcase.editor.fixes import Mending
+from evalcase.editor.outline import CaseSymbol
+from evalcase.model.problem import Problem, Span
+from evalcase.read.edits import Edit
+
+_SEVERITIES = {
+    "error": types.DiagnosticSeverity.Error,
+    "warning": types.DiagnosticSeverity.Warning,
+    "note": types.DiagnosticSeverity.Information,
+}
+_KINDS: dict[CompletionKind, types.CompletionItemKind] = {
+    "field": types.CompletionItemKind.Property,
+    "value": types.CompletionItemKind.EnumMember,
+    "target": types.CompletionItemKind.Reference,
+    "tag": types.CompletionItemKind.Constant,
+}
+_START = types.Range(types.Position(0, 0), types.Position(0, 1))
+
+
+class Converter:
+    """Converts for one text."""
+
+    def __init__(self, uri: str, lines: Sequence[str], encoding: Encoding) -> None:
+        self._uri = uri
+        self._lines = lines
+        self._encoding = encoding
+
+    def position(self, line: int, column: int) -> types.Position:
+        """Of a line and a column, both counted from 0."""
+        if line >= len(self._lines):
+            return types.Position(line, 0)
+        return types.Position(line, to_units(self._lines[line], column, self._encoding))
+
+    def range(self, span: Span) -> types.Range:
+        return types.Range(
+            self.position(span.line - 1, span.column - 1),
+            self.position(span.end_line - 1, span.end_column - 1),
+        )
+
+    def on_line(self, line: int, start: int, end: int) -> types.Range:
+        return types.Range(self.position(line, start), self.position(line, end))
+
+    def diagnostic(self, problem: Problem, path: str) -> types.Diagnostic:
+        """A problem at its place; one of another file at the top, with a link to where it is."""
+        message = problem.message + (f"\n{problem.hint}" if problem.hint else "")
+        own = problem.path == path
+        found = types.Diagnostic(
+            self.range(problem.span) if own and problem.span is not None else _START,
+            message if own else f"{problem.place}: {message}",
+            severity=_SEVERITIES[problem.severity],
+            code=problem.code,
+            source="evalcase",
+        )
+        if problem.code in ("deprecated-name", "ignored-alias"):
+            found.tags = [types.DiagnosticTag.Deprecated] if _is_short(problem) else None
+        if not own:
+            found.related_information = _elsewhere(problem)
+        return found
+
+    def completion(self, line: int, number: int, found: Completion) -> types.CompletionItem:
+        where = self.on_line(line, found.start, found.end)
+        quoted = found.insert.startswith('"')
+        return types.CompletionItem(
+            found.label,
+            kind=_KINDS[found.kind],
+            documentation=_markdown(found.about) if found.about else None,
+            sort_text=f"{number:04}",
+            filter_text=f'"{found.label}"' if quoted else None,
+            text_edit=types.TextEdit(where, found.insert),
+        )
+
+    def action(self, mending: Mending, version: int | None, path: str) -> types.CodeAction:
+        edits = self.edits(mending.edits)
+        document = types.OptionalVersionedTextDocumentIdentifier(self._uri, version)
+        change = types.TextDocumentEdit(document, list(edits))
+        problem = mending.problem
+        kind = types.CodeActionKind
+        return types.CodeAction(
+            mending.title,
+            kind=kind.QuickFix if problem is not None else kind.SourceFixAll,
+            diagnostics=[self.diagnostic(problem, path)] if problem is not None else None,
+            is_preferred=problem is not None,
+            edit=types.WorkspaceEdit(document_changes=[change]),
+        )
+
+    def edits(self, edits: Iterable[Edit]) -> list[types.TextEdit]:
+        return [types.TextEdit(self.range(span), text) for span, text in edits]
+
+    def symbol(self, found: CaseSymbol) -> types.DocumentSymbol:
+        return types.DocumentSymbol(
+            found.name or "case",
+            types.SymbolKind.Object,
+            self.range(found.span),
+            self.range(found.name_span),
+            detail=found.detail,
+        )
+
+
+def location(found: Definition) -> types.Location:
+    """Columns of files that aren't open count as if all of it was ASCII, as names in code are."""
+    at = types.Position(found.line, found.column)
+    return types.Location(_uri_of(found.path), types.Range(at, at))
+
+
+def _markdown(text: str) -> types.MarkupContent:
+    return types.MarkupContent(types.MarkupKind.Markdown, text)
+
+
+def hover(text: str, where: types.Range) -> types.Hover:
+    return types.Hover(_markdown(text), where)
+
+
+def _is_short(problem: Problem) -> bool:
+    """Whether to strike it out looks well: it is a name on one line."""
+    return problem.span is not None and problem.span.line == problem.span.end_line
+
+
+def _elsewhere(problem: Problem) -> list[types.DiagnosticRelatedInformation]:
+    line, column = (problem.span.line - 1, problem.span.column - 1) if problem.span else (0, 0)
+    where = location(Definition(problem.path, line, column))
+    return [types.DiagnosticRelatedInformation(where, problem.message)]
+
+
+def _uri_of(path: str) -> str:
+    return from_fs_path(path) or f"file://{path}"

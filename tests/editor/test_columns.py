@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import pytest
+
+from evalcase.editor.columns import Encoding, to_column, to_units
+
+LINE = "a😀漢é\u2028b"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "units"),
+    [("utf-8", [0, 1, 5, 8, 10, 13, 14]), ("utf-16", [0, 1, 3, 4, 5, 6, 7]),
+     ("utf-32", [0, 1, 2, 3, 4, 5, 6])],
+)  # fmt: skip
+def test_columns_go_there_and_back(encoding: Encoding, units: list[int]) -> None:
+    assert [to_units(LINE, column, encoding) for column in range(7)] == units
+    assert [to_column(LINE, unit, encoding) for unit in units] == list(range(7))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+def test_what_lies_behind_a_line_is_its_end(encoding: Encoding) -> None:
+    assert to_column(LINE, 1000, encoding) == len(LINE)
+    assert to_units(LINE, 1000, encoding) == to_units(LINE, len(LINE), encoding)
+    assert to_column("abc", 1000, encoding) == 3
+
+
+def test_the_midst_of_a_character_is_before_it() -> None:
+    assert to_column("😀b", 1, "utf-16") == 0
+    assert to_column("😀b", 2, "utf-8") == 0
+
+
+def test_half_of_a_pair_is_one_unit() -> None:
+    assert to_units("\ud800b", 2, "utf-16") == 2

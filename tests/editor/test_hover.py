@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+
+from evalcase.editor.hover import case_number, explain_place
+from evalcase.editor.schema_walk import Schemas
+from evalcase.plugins.schemas import declared_graders
+from evalcase.resolve.schema.fields import case_fields
+from tests.editor.at_cursor import place
+
+SCHEMAS = Schemas()
+ABOUT = {each.kind.name: each.kind.about for each in declared_graders()}
+CASE = "cases:\n  - id: a\n    input: Hi\n"
+
+
+def explained(text: str) -> str:
+    lines, line, column = place(text)
+    found = explain_place(lines, "yaml", line, column, SCHEMAS.suite)
+    return "" if found is None else found.about
+
+
+@pytest.mark.parametrize("field", case_fields())
+def test_every_field_of_a_case_by_its_own_sentence(field: str) -> None:
+    text = f"cases:\n  - {field[0]}|{field[1:]}: x\n"
+    assert explained(text) == case_fields()[field]["description"]
+
+
+@pytest.mark.parametrize("grader", ABOUT)
+@pytest.mark.parametrize("spelling", ["- {}: x", "- type: {}", "- {{type: {}}}", "- all: [{}]"])
+def test_every_grader_by_its_own_sentence(grader: str, spelling: str) -> None:
+    marked = f"{grader[0]}|{grader[1:]}"
+    assert explained(f"{CASE}    graders:\n      {spelling.format(marked)}\n") == ABOUT[grader]
+
+
+@pytest.mark.parametrize(("text", "about"), [
+    (f"{CASE}    graders:\n      - type: length\n        u|nit: words", "What is counted."),
+    (f"{CASE}    graders:\n      - length: {{u|nit: words}}", "What is counted."),
+    (f"{CASE}    graders:\n      - python:a|:b: {{weight: 2}}", ABOUT["python"]),
+    ("cases:\n  - input: [{r|ole: user, content: x}]", "Who speaks."),
+    ("cases:\n  - input: [{role: us|er, content: x}]", "Who speaks."),
+    ("te|sts: []", "The old name of `cases`: `evalcase migrate` renames it."),
+    (f"{CASE}    metadata:\n      what|ever: 1", ""),
+    (f"{CASE}    unkn|own: 1", ""),
+    (f"{CASE}|", ""),
+])  # fmt: skip
+def test_the_sentence_of_a_name_or_a_value(text: str, about: str) -> None:
+    assert explained(text) == about
+
+
+def test_the_number_of_a_case() -> None:
+    assert case_number(("cases", 3, "id"), "yaml") == 3
+    assert case_number(("tests", 3), "yaml") == 3
+    assert case_number((2, "id"), "json") == 2
+    assert case_number(("graders", 1), "yaml") is None
+    assert case_number(("targets", 1), "toml") is None

@@ -1,0 +1,117 @@
+"""A text that is checked as if it stood at its path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evalcase.editor.files import role_of
+from evalcase.editor.outline import list_cases, show_case
+from evalcase.editor.reading import Reading, read_version
+from evalcase.editor.surroundings import KnownWhileWanted, StaleError, config_around
+from evalcase.pipeline import check_text
+
+SUITE = """\
+name: s
+input: [{role: system, content: Be brief.}]
+cases:
+  - id: one
+    input: "What is   2+2?"
+    expected_output: "4"
+  - {input: 'No id', expected_output: x}
+  - id: 5x
+    input: [{role: user, content: [{type: file, path: a.md}]}]
+    expected_output: y
+"""
+
+
+def read(folder: Path, text: str, name: str = "a.eval.yaml") -> tuple[Reading, KnownWhileWanted]:
+    path = str(folder / name)
+    role = role_of(path, text)
+    assert role is not None
+    known = KnownWhileWanted(config_around(str(folder), {}))
+    return read_version(text, path, role, known), known
+
+
+def test_the_problems_are_those_of_check(tmp_path: Path) -> None:
+    reading, _ = read(tmp_path, SUITE)
+    assert [(each.code, each.line, each.column) for each in reading.problems] == [
+        ("missing-file", 9, 55)
+    ]
+    assert reading.problems == check_text(SUITE, tmp_path / "a.eval.yaml", tmp_path)
+    (tmp_path / "a.md").write_text("")
+    assert read(tmp_path, SUITE)[0].problems == []
+
+
+def test_cases_are_listed_with_their_places_whatever_else_is_wrong(tmp_path: Path) -> None:
+    reading, known = read(tmp_path, SUITE.replace("expected_output: y", "expected: y"))
+    found = list_cases(reading, known)
+    assert [(each.name, each.detail) for each in found] == [
+        ("one", "What is 2+2?"), ("no-id-e535d2", "No id"), ("case 3", "not valid"),
+    ]  # fmt: skip
+    assert [each.name_span[:2] for each in found] == [(4, 9), (7, 5), (8, 9)]
+    assert [each.span[:2] for each in found] == [(4, 5), (7, 5), (8, 5)]
+
+
+@pytest.mark.parametrize(("name", "text", "places"), [
+    ("a.eval.json", '{"tests": [{"id": "a", "input": "x"}]}', [(1, 19)]),
+    ("a.eval.yaml", "input: x\nid: a\n", [(2, 5)]),
+    ("a.eval.yaml", "- &a {id: a, input: x}\n- {<<: *a, id: b}\n", [(1, 11), (2, 16)]),
+    ("a.eval.jsonl", '{"id": "a", "input": "x"}\n\n{"id": "b", "input": "x"}\n', [(1, 1), (3, 1)]),
+    ("a.eval.yaml", "[]", []), ("a.eval.yaml", "x", []), ("a.eval.yaml", "[", []),
+    ("a.eval.yaml", "", []),
+])  # fmt: skip
+def test_places_in_every_format(
+    tmp_path: Path, name: str, text: str, places: list[tuple[int, int]]
+) -> None:
+    reading, known = read(tmp_path, text, name)
+    assert [each.name_span[:2] for each in reading.places] == places
+    assert len(list_cases(reading, known)) == len(places)
+
+
+def test_a_case_is_shown_as_it_is_understood(tmp_path: Path) -> None:
+    reading, _ = read(tmp_path, SUITE)
+    case = reading.cases[0]
+    assert case is not None
+    assert show_case(case).split("\n")[:5] == [
+        "```yaml", "id: one", "input:", "  - role: system", "    content: Be brief.",
+    ]  # fmt: skip
+
+
+def test_what_a_case_says_can_not_end_its_frame(tmp_path: Path) -> None:
+    text = "- input: |\n    ```\n    # no heading\n    ````\n"
+    reading, _ = read(tmp_path, text)
+    case = reading.cases[0]
+    assert case is not None
+    shown = show_case(case).split("\n")
+    assert shown[0] == "`````yaml"
+    assert shown[-1] == "`````"
+
+
+def test_a_configuration_that_is_not_saved_counts(tmp_path: Path) -> None:
+    (tmp_path / "evalcase.toml").write_text('[targets.old]\nkind = "echo"\n')
+    unsaved = {str(tmp_path / "evalcase.toml"): '[targets.new]\nkind = "echo"\n'}
+    assert [*config_around(str(tmp_path), {}).targets] == ["old"]
+    assert [*config_around(str(tmp_path), unsaved).targets] == ["new"]
+    broken = {str(tmp_path / "evalcase.toml"): "[targets"}
+    assert config_around(str(tmp_path), broken).is_read is False
+
+
+def test_suite_fields_and_configurations_have_checks_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "a.eval.jsonl").write_text("")
+    (found,) = read(tmp_path, "nam: x\n", "a.suite.yaml")[0].problems
+    assert (found.code, found.fix) == ("unknown-field", "name")
+    (found,) = read(tmp_path, 'concurrency = "x"\n', "evalcase.toml")[0].problems
+    assert (found.code, found.line) == ("bad-value", 1)
+
+
+def test_a_check_that_nobody_waits_for_is_given_up(tmp_path: Path) -> None:
+    asked = iter([False, True])
+    known = KnownWhileWanted(config_around(str(tmp_path), {}), lambda: next(asked))
+    path = str(tmp_path / "a.eval.yaml")
+    text = "- input: x\n  graders: [expected, {contains: x}]\n"
+    role = role_of(path, text)
+    assert role is not None
+    with pytest.raises(StaleError):
+        read_version(text, path, role, known)

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from evalcase.editor.tags import TagsInUse
+
+
+def test_tags_of_all_suites_the_most_frequent_first(tmp_path: Path) -> None:
+    (tmp_path / "a.eval.yaml").write_text("tags: [all]\ncases:\n- {input: x, tags: [b, a]}\n")
+    (tmp_path / "b.eval.jsonl").write_text('{"input": "x", "tags": ["a"]}\nno JSON\n')
+    (tmp_path / "c.eval.json").write_text("{")
+    (tmp_path / "d.eval.yaml").write_text(
+        "- {input: x, tags: [5, {a: b}], metadata: {tags: [m]}}\n"
+    )
+    tags = TagsInUse()
+    assert tags.find(str(tmp_path)) == ["a", "all", "b"]
+    assert tags.find(str(tmp_path), [{"tags": ["new"]}]) == ["a", "all", "b", "new"]
+
+
+def test_a_file_is_read_again_once_it_has_changed(tmp_path: Path) -> None:
+    path = tmp_path / "a.eval.yaml"
+    path.write_text("- {input: x, tags: [a]}\n")
+    tags = TagsInUse()
+    assert tags.find(str(tmp_path)) == ["a"]
+    path.write_text("- {input: x, tags: [b]}\n")
+    os.utime(path, ns=(0, 1))
+    assert tags.find(str(tmp_path)) == ["b"]
+    path.unlink()
+    assert tags.find(str(tmp_path)) == []
