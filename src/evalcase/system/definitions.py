@@ -49,12 +49,12 @@ def find_definition(reference: str, root: str) -> tuple[str, int, int] | None:
         return None
     found: ast.stmt | None = None
     for step in name.split("."):
-        found = next((each for each in body if step in _names_of(each)), None)
+        found = next((each for each in body if step in _bound_by(each)), None)
         body = found.body if isinstance(found, ast.ClassDef) else []
     return None if found is None else (path, found.lineno, found.col_offset)
 
 
-def _names_of(statement: ast.stmt) -> set[str]:
+def _bound_by(statement: ast.stmt) -> set[str]:
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {statement.name}
     return {name for name, _ in _bound(statement)}
