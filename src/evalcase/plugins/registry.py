@@ -16,7 +16,7 @@ from evalcase.model.target import TargetKind
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-Plural = Literal["targets", "graders"]
+Plural = Literal["targets", "graders", "places"]
 
 _BUILT_IN: dict[Plural, dict[str, str]] = {
     "targets": {
@@ -27,6 +27,10 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
         "anthropic": "evalcase.targets.anthropic:AnthropicTarget",
         "replay": "evalcase.targets.replay:ReplayTarget",
         "echo": "evalcase.targets.echo:EchoTarget",
+    },
+    "places": {
+        "in-process": "evalcase.places.chosen:stay_here",
+        "processes": "evalcase.places.processes:make_processes",
     },
     "graders": {
         "expected": "evalcase.graders.expected:ExpectedGrader",

@@ -1,4 +1,5 @@
-"""Settings that are tables of their own: the targets of a project, and its judge."""
+"""Settings that are tables of their own: the targets of a project, its judge, and where its trials
+are answered."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import Choice, MapOf, Number, OptionFault, Plain, Text
+from evalcase.model.shape import Choice, ListOf, MapOf, Number, OptionFault, Plain, Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +61,26 @@ class JudgeSettings:
         if self.votes % 2 == 0:
             message = f"`votes` is an odd number, not {self.votes}"
             yield OptionFault(("votes",), message, "with an odd number there is always a majority")
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSettings:
+    """Where trials are answered."""
+
+    kind: str = option(
+        Text("the name of a kind"), "What answers: `processes`, or what a package adds.",
+        example="processes",
+    )  # fmt: skip
+    workers: int | None = option(
+        Number(1, whole=True), "How many processes there are; without it, one for each core.",
+        default=None, elsewhere=("processes", "num_workers", "size"),
+    )  # fmt: skip
+    memory_mb: int | None = option(
+        Number(1, whole=True), "How much memory a worker may take, in millions of bytes.",
+        default=None, elsewhere=("memory", "max_memory"),
+    )  # fmt: skip
+    env: tuple[str, ...] = option(
+        ListOf(Text("the name of an environment variable"), "a list of names", least=0),
+        "Environment variables that reach a worker, beside those that targets name.",
+        default=(), example=["MODEL_PATH"],
+    )  # fmt: skip
