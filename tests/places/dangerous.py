@@ -39,6 +39,7 @@ def told(question: Question):
 
 def loads_key(question: Question):
     os.environ["LOADED_KEY"] = "sk-98765432-loaded"
+    print("it is sk-98765432-loaded")
     return "it is sk-98765432-loaded"
 
 

@@ -61,7 +61,7 @@ def test_a_secret_that_a_worker_loads_stays_there_and_is_graded(dangerous: Proje
     assert (done.code, done.json["passed"]) == (0, 2)
     assert {row["answer"]["scrubbed"] for row in dangerous.rows()} == {True}
     journal = (dangerous.runs()[-1] / "journal.jsonl").read_text()
-    assert "sk-98765432-loaded" not in journal
+    assert "sk-98765432-loaded" not in journal + done.err
 
 
 def test_what_a_grader_asks_is_asked_and_paid_by_the_run(dangerous: Project) -> None:

@@ -12,7 +12,9 @@ import faulthandler
 import os
 import signal
 import sys
-from typing import Any
+from collections.abc import Callable
+from io import TextIOWrapper
+from typing import Any, BinaryIO
 
 from evalcase.model.codec import decode
 from evalcase.places.service import Service, make_service
@@ -84,6 +86,18 @@ class Outlet:
             self._transport.write(b"".join(lines))
 
 
+class ScrubbedOutput(TextIOWrapper):
+    """Standard error, without the secrets that this process knows by the time of writing."""
+
+    def __init__(self, buffer: BinaryIO, scrub: Callable[[str], str]) -> None:
+        super().__init__(buffer, errors="backslashreplace", write_through=True)
+        self._scrub = scrub
+
+    def write(self, text: str) -> int:
+        super().write(self._scrub(text))
+        return len(text)
+
+
 def _is_this_loop(loop: asyncio.AbstractEventLoop) -> bool:
     try:
         return asyncio.get_running_loop() is loop
@@ -104,6 +118,7 @@ async def _serve(out: int) -> None:
         return
     setting = decode(Setting, lines.waiting.pop(0)["setting"], "setting")
     service = make_service(setting, this_world(), outlet.send)
+    sys.stdout = sys.stderr = ScrubbedOutput(sys.stderr.buffer, service.scrub)
     await service.open()
     outlet.send({"op": "ready"})
     for message in lines.waiting:

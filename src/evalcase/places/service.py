@@ -66,6 +66,10 @@ class Service:
         """Answers that a secret was taken out of, by the number of their question: they have to be
         graded as they were."""
 
+    def scrub(self, text: str) -> str:
+        """A text without the secrets that are known here."""
+        return self._scrubber.text(text)
+
     async def open(self) -> None:
         """Be ready for messages."""
         root = self._config.root
