@@ -6,7 +6,7 @@ import json
 from itertools import count
 from typing import Any
 
-_numbers = count(1)
+_numbers = count(1 << 40)
 
 
 def any_value(value: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from evalcase.traces.export import read_pieces
 from evalcase.traces.file import read_trace_file
 from evalcase.traces.labels import TraceLabels
 from evalcase.traces.store import TraceStore
-from evalcase.traces.told import Told, tell_trace
+from evalcase.traces.told import ToldTrace, tell_trace
 from tests.traces.otlp import chat, export, pairs, said, span
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -26,7 +26,7 @@ TOKENS = {
 }
 
 
-def tell(*spans: dict[str, Any], logs: list[dict[str, Any]] | None = None) -> Told:
+def tell(*spans: dict[str, Any], logs: list[dict[str, Any]] | None = None) -> ToldTrace:
     told = export(*spans)
     if logs is not None:
         told["resourceLogs"] = [{"scopeLogs": [{"logRecords": logs}]}]
@@ -36,7 +36,7 @@ def tell(*spans: dict[str, Any], logs: list[dict[str, Any]] | None = None) -> To
         return tell_trace(store.read(trace))
 
 
-def read_recorded(name: str) -> dict[str, Told]:
+def read_recorded(name: str) -> dict[str, ToldTrace]:
     labels = TraceLabels()
     with closing(TraceStore()) as store, (RECORDED / name).open("rb") as file:
         store.fill(labels.note(read_trace_file(file)))
@@ -53,7 +53,8 @@ def test_recorded_traces_of_others_are_told_alike(name: str) -> None:
     assert (made["tool"], made["input"], made["output"]) == (
         "look_up", {"city": "Bergen"}, "rain, 9 degrees",
     )  # fmt: skip
-    assert reply == {"role": "assistant", "content": "It rains in Bergen."}
+    assert (reply["role"], reply["content"]) == ("assistant", "It rains in Bergen.")
+    assert reply.get("finish_reason") == (None if "pydantic" in name else "stop")
     assert [(each["role"], each["content"]) for each in bergen.asked] == [
         ("system", "You know the weather."), ("user", "What is the weather in Bergen?"),
     ]  # fmt: skip
@@ -207,6 +208,15 @@ def test_an_agent_has_the_last_word_where_no_model_has(name: str) -> None:
         CALLED,
         {"role": "assistant", "content": '{"city": "Oslo"}'},
     ]
+
+
+def test_a_conversation_is_asked_with_what_was_said_before() -> None:
+    parts = [{"role": role, "parts": [{"type": "text", "content": text}]}
+             for role, text in [("user", "a"), ("assistant", "b"), ("user", "c")]]  # fmt: skip
+    done = {"role": "tool", "parts": [{"type": "tool_call_response", "id": "x", "response": 1}]}
+    given = {"gen_ai.input.messages": json.dumps([*parts, *OUTPUT, done])}
+    told = tell(chat("b"), chat("d", start=5, attributes=given))
+    assert [each["content"] for each in told.asked] == ["a", "b", "c"]
 
 
 def test_thoughts_and_pictures_are_kept_and_are_no_text() -> None:

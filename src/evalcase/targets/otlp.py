@@ -25,7 +25,7 @@ from evalcase.traces.file import read_trace_file
 from evalcase.traces.labels import TraceLabels
 from evalcase.traces.span import BadTraceError
 from evalcase.traces.store import TraceStore
-from evalcase.traces.told import Told, tell_trace
+from evalcase.traces.told import ToldTrace, tell_trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class OtlpTarget(Target):
             self._surroundings.warn(f"otlp target: {left}")
 
 
-def answer_of(told: Told, trace: str) -> Answer:
+def answer_of(told: ToldTrace, trace: str) -> Answer:
     """The answer that a trace tells of. Raise TargetError where there is none."""
     if told.error is not None:
         raise TargetError(f"the trace {trace}: {told.error}")

@@ -15,7 +15,6 @@ from evalcase.text.late_pattern import late_pattern
 from evalcase.traces.span import BadTraceError, read_attributes
 
 _HEX = late_pattern("[0-9a-f]+", re.IGNORECASE)
-_OWN = "evalcase."
 _SIGNALS = {
     "resourceSpans": ("span", "scopeSpans", "spans"),
     "resourceLogs": ("log", "scopeLogs", "logRecords"),
@@ -31,7 +30,7 @@ class Piece(NamedTuple):
     trace: str
     raw: dict[str, Any]
     more: dict[str, JSON]
-    """Attributes of the whole program that name a case."""
+    """Attributes of the whole program."""
 
 
 def read_pieces(export: JSON) -> Iterator[Piece]:
@@ -62,7 +61,7 @@ def _pieces_of(export: dict[str, Any], signal: str) -> Iterator[Piece]:
     for number, resource in enumerate(_objects(export, signal, "")):
         place = f"{signal}[{number}]"
         about = resource.get("resource")
-        more = _own_attributes(about) if isinstance(about, dict) else {}
+        more = read_attributes(about) if isinstance(about, dict) else {}
         for at, scope in enumerate(_objects(resource, scopes, place)):
             inner = f"{place}.{scopes}[{at}]"
             for index, raw in enumerate(_objects(scope, items, inner)):
@@ -73,11 +72,6 @@ def _pieces_of(export: dict[str, Any], signal: str) -> Iterator[Piece]:
                     lacks = "spanId" if trace else "traceId"
                     raise BadTraceError(f"{inner}.{items}[{index}] has no `{lacks}`")
                 yield Piece("span" if which == "span" else "log", trace, raw, more)
-
-
-def _own_attributes(resource: dict[str, Any]) -> dict[str, JSON]:
-    found = read_attributes(resource)
-    return {name: value for name, value in found.items() if name.startswith(_OWN)}
 
 
 def _id(raw: dict[str, Any], name: str) -> str:

@@ -71,6 +71,14 @@ def model_of(span: TraceSpan) -> str | None:
     return None if name is None else name[:200]
 
 
+def ending_of(span: TraceSpan) -> str | None:
+    """Why a model stopped, as its service says; None where it doesn't."""
+    several = span.attributes.get("gen_ai.response.finish_reasons")
+    if isinstance(several, list) and several and isinstance(several[0], str):
+        return several[0]
+    return span.text("llm.finish_reason", "gen_ai.completion.0.finish_reason")
+
+
 def tool_of(span: TraceSpan) -> str:
     """The name of the tool that a span is a call of."""
     return span.text("gen_ai.tool.name", "tool.name", "traceloop.entity.name") or span.name

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.traces.export import Piece
-from evalcase.traces.span import BadTraceError, read_value
+from evalcase.traces.span import BadTraceError, unwrap_value
 
 CASE, SUITE = "evalcase.case", "evalcase.suite"
 REPEAT, TURN = "evalcase.repeat", "evalcase.turn"
@@ -65,7 +65,7 @@ def read_label(attributes: JSON, more: dict[str, JSON]) -> TraceLabel | None:
     said = dict(more)
     for each in attributes if isinstance(attributes, list) else ():
         if isinstance(each, dict) and each.get("key") in (CASE, SUITE, REPEAT, TURN):
-            said[str(each["key"])] = read_value(each.get("value"))
+            said[str(each["key"])] = unwrap_value(each.get("value"))
     case, suite = said.get(CASE), said.get(SUITE)
     if case is None:
         return None

@@ -90,7 +90,7 @@ def read_event(raw: JSON) -> SpanEvent:
     attributes = read_attributes(raw)
     name = raw.get("name") or raw.get("eventName") or attributes.get("event.name") or ""
     if "body" in raw:
-        body = read_value(raw["body"])
+        body = unwrap_value(raw["body"])
         attributes |= body if isinstance(body, dict) else {"body": body}
     return SpanEvent(str(name), attributes)
 
@@ -103,10 +103,10 @@ def _pairs(items: list[Any]) -> Iterator[tuple[str, JSON]]:
     for each in items:
         if not isinstance(each, dict) or not isinstance(each.get("key"), str):
             raise BadTraceError("an attribute is an object with a `key` and a `value`")
-        yield each["key"], read_value(each.get("value"))
+        yield each["key"], unwrap_value(each.get("value"))
 
 
-def read_value(value: JSON) -> JSON:
+def unwrap_value(value: JSON) -> JSON:
     """A value as OTLP wraps it: `{"stringValue": …}`, `{"intValue": "5"}`, and so on."""
     if value is None or value == {}:
         return None
@@ -117,7 +117,7 @@ def read_value(value: JSON) -> JSON:
         return _integer(inner)
     if name in ("arrayValue", "kvlistValue"):
         items = _list(inner, "values") if isinstance(inner, dict) else []
-        return dict(_pairs(items)) if name == "kvlistValue" else [read_value(i) for i in items]
+        return dict(_pairs(items)) if name == "kvlistValue" else [unwrap_value(i) for i in items]
     if name in ("stringValue", "boolValue", "doubleValue", "bytesValue"):
         return inner
     raise BadTraceError(f"a value has one of the types of OTLP, not `{name[:40]}`")

@@ -39,6 +39,9 @@ class TraceStore:
     def __init__(self) -> None:
         self._file = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by `close`
         self._traces: dict[str, Stored] = {}
+        self._programs: list[dict[str, JSON]] = []
+        """What holds for all spans of a program, once for all of them."""
+        self._known: dict[str, int] = {}
 
     def __len__(self) -> int:
         return len(self._traces)
@@ -56,7 +59,8 @@ class TraceStore:
             if len(stored.places) >= MOST_PIECES:
                 raise BadTraceError(f": the trace {trace} has more than {MOST_PIECES:,} spans")
             stored.places.append(at)
-            at += self._file.write(_to_json([kind, raw, more]).encode("ascii") + b"\n")
+            row = [kind, raw, self._program(more)]
+            at += self._file.write(_to_json(row).encode("ascii") + b"\n")
 
     def read(self, trace: str) -> list[TraceSpan]:
         """The spans of a trace, as they came; one that was exported twice is there once."""
@@ -73,11 +77,18 @@ class TraceStore:
                 spans[id].events.append(event)
         return list(spans.values())
 
+    def _program(self, more: dict[str, JSON]) -> int:
+        key = _to_json(more)
+        if key not in self._known:
+            self._known[key] = len(self._programs)
+            self._programs.append(more)
+        return self._known[key]
+
     def close(self) -> None:
         self._file.close()
 
     def _pieces(self, trace: str) -> Iterator[tuple[str, dict[str, Any], dict[str, JSON]]]:
         for place in self._traces[trace].places:
             self._file.seek(place)
-            kind, raw, more = loads(self._file.readline())
-            yield kind, raw, more
+            kind, raw, program = loads(self._file.readline())
+            yield kind, raw, self._programs[program]

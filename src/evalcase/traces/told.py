@@ -22,13 +22,13 @@ from evalcase.traces.dialects.read import (
     read_result,
     read_said,
 )
-from evalcase.traces.dialects.said import Said, SaidMessage
-from evalcase.traces.genai import cost_of, model_of, tool_of, usage_of
+from evalcase.traces.dialects.said import SaidMessage, SpanMessages
+from evalcase.traces.genai import cost_of, ending_of, model_of, tool_of, usage_of
 from evalcase.traces.span import TraceSpan
-from evalcase.traces.tree import Node, arrange_spans, duration_of
+from evalcase.traces.tree import SpanNode, arrange_spans, duration_of
 
 
-class Told(NamedTuple):
+class ToldTrace(NamedTuple):
     """One trace, as an answer to a question has it."""
 
     asked: list[SaidMessage]
@@ -39,10 +39,10 @@ class Told(NamedTuple):
     model: str | None
     error: str | None
     """Why the whole of it failed; None where it didn't."""
-    nodes: list[Node]
+    nodes: list[SpanNode]
 
 
-def tell_trace(spans: Sequence[TraceSpan]) -> Told:
+def tell_trace(spans: Sequence[TraceSpan]) -> ToldTrace:
     """Raise BadTraceError where what was answered can't be read."""
     nodes = arrange_spans(spans)
     models = [each.span for each in nodes if each.kind == "model" and each.within != "model"]
@@ -50,14 +50,14 @@ def tell_trace(spans: Sequence[TraceSpan]) -> Told:
     transcript = _Transcript()
     for node in sorted(nodes, key=_when):
         if node.span.id in said:
-            transcript.say(said[node.span.id])
+            transcript.say(said[node.span.id], ending_of(node.span))
         elif node.kind == "tool" and not _is_repeated(node):
             transcript.call(node.span)
     transcript.settle(said.values())
     names = {model_of(span) for span in models}
     costs = [cost_of(span) for span in models]
     known = [cost for cost in costs if cost is not None]
-    return Told(
+    return ToldTrace(
         _asked(nodes, models, said), transcript.ended(nodes),
         sum_usage([usage_of(span) for span in models]),
         sum(known) if known and len(known) == len(costs) else None,
@@ -65,29 +65,32 @@ def tell_trace(spans: Sequence[TraceSpan]) -> Told:
     )  # fmt: skip
 
 
-def _when(node: Node) -> int:
+def _when(node: SpanNode) -> int:
     span = node.span
     return (span.end_ns or span.start_ns) if node.kind == "model" else span.start_ns
 
 
-def _is_repeated(node: Node) -> bool:
+def _is_repeated(node: SpanNode) -> bool:
     """Whether the span above is of the same call, by another instrumentation."""
     above = node.above
     return above is not None and above.kind == "tool" and tool_of(above.span) == tool_of(node.span)
 
 
-def _error(nodes: Sequence[Node]) -> str | None:
+def _error(nodes: Sequence[SpanNode]) -> str | None:
     failed = [node.span for node in nodes if node.above is None and node.span.error is not None]
     return f"`{failed[0].name}` failed: {failed[0].error or 'no reason'}" if failed else None
 
 
 def _asked(
-    nodes: Sequence[Node], models: Sequence[TraceSpan], said: dict[str, Said]
+    nodes: Sequence[SpanNode], models: Sequence[TraceSpan], said: dict[str, SpanMessages]
 ) -> list[SaidMessage]:
-    """What the first model was given, or else what the first span says that it was."""
-    first = min(models, key=lambda span: span.start_ns, default=None)
-    if first is not None and said[first.id].input:
-        return said[first.id].input
+    """What the model that ended last was given, up to the last of the user: what went before that
+    is the conversation so far. Or else what the first span says that it was asked."""
+    last = max(models, key=lambda span: span.end_ns, default=None)
+    given = said[last.id].input if last is not None else []
+    ends = [number for number, each in enumerate(given) if each["role"] == "user"]
+    if ends:
+        return given[: ends[-1] + 1]
     return next((asked for node in nodes if (asked := read_asked(node.span))), [])
 
 
@@ -101,10 +104,12 @@ class _Transcript:
         """Calls of which no span of a tool was seen, by name and arguments."""
         self._ends_in_text = False
 
-    def say(self, said: Said) -> None:
+    def say(self, said: SpanMessages, ending: str | None) -> None:
         for message in said.output:
             self._add(message)
         last = said.output[-1] if said.output else {}
+        if last and ending is not None:
+            last["finish_reason"] = ending
         self._ends_in_text = bool(last.get("content"))
 
     def call(self, span: TraceSpan) -> None:
@@ -117,7 +122,7 @@ class _Transcript:
             if span.error:
                 made.setdefault("output", span.error)
 
-    def settle(self, several: Iterable[Said]) -> None:
+    def settle(self, several: Iterable[SpanMessages]) -> None:
         """Take the results of tools that have no spans from what models were told of them."""
         for said in several:
             for message in said.input:
@@ -125,7 +130,7 @@ class _Transcript:
                 if message["role"] == "tool" and made is not None:
                     made.setdefault("output", message.get("content"))
 
-    def ended(self, nodes: Sequence[Node]) -> list[SaidMessage]:
+    def ended(self, nodes: Sequence[SpanNode]) -> list[SaidMessage]:
         """All messages. Where no model says the last of it, whoever asked the model may."""
         if self._ends_in_text:
             return self._messages

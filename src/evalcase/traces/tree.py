@@ -9,19 +9,19 @@ from evalcase.traces.genai import StepKind, kind_of
 from evalcase.traces.span import BadTraceError, TraceSpan, seconds_between
 
 
-class Node(NamedTuple):
+class SpanNode(NamedTuple):
     """A span at its place."""
 
     span: TraceSpan
     kind: StepKind
     depth: int
-    above: Node | None
+    above: SpanNode | None
     """The span that it is part of; None for the first, and where that one is missing."""
     within: StepKind = "other"
     """What the nearest span is that it is part of, and that is a model, a tool or an agent."""
 
 
-def arrange_spans(spans: Sequence[TraceSpan]) -> list[Node]:
+def arrange_spans(spans: Sequence[TraceSpan]) -> list[SpanNode]:
     """Every span, parents first. Raise BadTraceError where parents go round in a circle."""
     known = {span.id for span in spans}
     parts: dict[str, list[TraceSpan]] = {}
@@ -29,8 +29,8 @@ def arrange_spans(spans: Sequence[TraceSpan]) -> list[Node]:
         parts.setdefault(span.parent if span.parent in known else "", []).append(span)
     for several in parts.values():
         several.sort(key=lambda each: each.start_ns, reverse=True)
-    nodes: list[Node] = []
-    left: list[tuple[TraceSpan, Node | None]] = [(each, None) for each in parts.get("", ())]
+    nodes: list[SpanNode] = []
+    left: list[tuple[TraceSpan, SpanNode | None]] = [(each, None) for each in parts.get("", ())]
     while left:
         span, above = left.pop()
         node = _place(span, above)
@@ -41,14 +41,14 @@ def arrange_spans(spans: Sequence[TraceSpan]) -> list[Node]:
     return nodes
 
 
-def _place(span: TraceSpan, above: Node | None) -> Node:
+def _place(span: TraceSpan, above: SpanNode | None) -> SpanNode:
     if above is None:
-        return Node(span, kind_of(span), 0, None)
+        return SpanNode(span, kind_of(span), 0, None)
     within = above.within if above.kind == "other" else above.kind
-    return Node(span, kind_of(span), above.depth + 1, above, within)
+    return SpanNode(span, kind_of(span), above.depth + 1, above, within)
 
 
-def duration_of(nodes: Sequence[Node]) -> float | None:
+def duration_of(nodes: Sequence[SpanNode]) -> float | None:
     """How long a trace took: its first span, or all of them where the first is missing."""
     roots = [node.span for node in nodes if node.above is None]
     if len(roots) == 1:

@@ -8,7 +8,7 @@ from evalcase.errors import TargetError
 from evalcase.model.question import Question
 from evalcase.traces.labels import LabelledTrace, TraceLabel
 
-_Place = tuple[str, str | None, int]
+_TracePlace = tuple[str, str | None, int]
 """A case, perhaps a suite, and a turn."""
 
 
@@ -18,9 +18,9 @@ class TraceIndex:
 
     def __init__(self, path: str, traces: Iterable[LabelledTrace]) -> None:
         self._path = path
-        self._by_place: dict[_Place, list[LabelledTrace]] = {}
+        self._by_place: dict[_TracePlace, list[LabelledTrace]] = {}
         self._suites: dict[tuple[str, int], list[str | None]] = {}
-        self._asked: dict[_Place, int] = {}
+        self._asked: dict[_TracePlace, int] = {}
         for each in traces:
             case, suite, _, turn = each.label
             several = self._by_place.setdefault((case, suite, turn), [])
@@ -64,7 +64,7 @@ class TraceIndex:
             f"{more}: --repeat {max(left.values())} takes all of them"
         )
 
-    def _place(self, question: Question) -> _Place:
+    def _place(self, question: Question) -> _TracePlace:
         case, turn = question.case, question.turn
         for suite in (question.suite, None):
             if (case, suite, turn) in self._by_place:

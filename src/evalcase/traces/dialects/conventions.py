@@ -9,13 +9,13 @@ from typing import Any
 
 from evalcase.model.json_value import JSON
 from evalcase.traces.dialects.said import (
-    Said,
     SaidMessage,
+    SpanMessages,
     call_of,
     data_or_text,
     message_of,
     parsed,
-    role_of,
+    speaker_of,
 )
 from evalcase.traces.span import BadTraceError, TraceSpan
 
@@ -24,7 +24,7 @@ _SYSTEM = "gen_ai.system_instructions"
 _DETAILS = "gen_ai.client.inference.operation.details"
 
 
-def read_conventions(span: TraceSpan) -> Said | None:
+def read_conventions(span: TraceSpan) -> SpanMessages | None:
     """What was said; None where the span doesn't say it in this way."""
     told = [event.attributes for event in span.events if event.name == _DETAILS]
     for attributes in (span.attributes, *told):
@@ -33,12 +33,12 @@ def read_conventions(span: TraceSpan) -> Said | None:
     return None
 
 
-def _read(attributes: Mapping[str, JSON]) -> Said:
+def _read(attributes: Mapping[str, JSON]) -> SpanMessages:
     given: list[SaidMessage] = []
     # What was given is a help and no answer: an answer isn't lost because it can't be read.
     with suppress(BadTraceError):
         given = [*_system(attributes), *_messages(attributes, INPUT, "user")]
-    return Said(given, _messages(attributes, OUTPUT, "assistant"))
+    return SpanMessages(given, _messages(attributes, OUTPUT, "assistant"))
 
 
 def _system(attributes: Mapping[str, JSON]) -> list[SaidMessage]:
@@ -60,7 +60,7 @@ def _split(item: JSON, usual: str) -> list[SaidMessage]:
     if not isinstance(item, dict):
         raise BadTraceError("a message is an object with a `role` and `parts`")
     parts = item.get("parts")
-    role = role_of(item.get("role"), usual)
+    role = speaker_of(item.get("role"), usual)
     if not isinstance(parts, list):  # older forms have their content beside the role
         return [message_of(role, item.get("content"), [])]
     held = _Parts()

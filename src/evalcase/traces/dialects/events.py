@@ -7,7 +7,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from evalcase.model.json_value import JSON
-from evalcase.traces.dialects.said import Said, SaidMessage, call_of, message_of, parsed, role_of
+from evalcase.traces.dialects.said import (
+    SaidMessage,
+    SpanMessages,
+    call_of,
+    message_of,
+    parsed,
+    speaker_of,
+)
 from evalcase.traces.span import SpanEvent, TraceSpan
 
 _INPUT = {f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")}
@@ -18,9 +25,9 @@ _WHOLE = {
 }
 
 
-def read_events(span: TraceSpan) -> Said | None:
+def read_events(span: TraceSpan) -> SpanMessages | None:
     """What was said; None where the span doesn't say it in this way."""
-    said = Said([], [])
+    said = SpanMessages([], [])
     for event in (*_listed(span.attributes.get("events")), *span.events):
         if event.name in _INPUT:
             said.input.append(_message(event.attributes, _INPUT[event.name]))
@@ -44,7 +51,7 @@ def _listed(value: JSON) -> Iterable[SpanEvent]:
 
 
 def _message(held: dict[str, Any], usual: str) -> SaidMessage:
-    role = role_of(held.get("role"), usual)
+    role = speaker_of(held.get("role"), usual)
     calls = parsed(held.get("tool_calls"), "tool_calls")
     listed = calls if isinstance(calls, list) else []
     made = [_call(each) for each in listed if isinstance(each, dict)]

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from evalcase.model.json_value import JSON
 from evalcase.traces.dialects.said import (
-    Said,
     SaidMessage,
+    SpanMessages,
     call_of,
     message_of,
     numbered,
-    role_of,
+    speaker_of,
 )
 from evalcase.traces.span import TraceSpan
 
 _INPUT, _OUTPUT = "llm.input_messages", "llm.output_messages"
 
 
-def read_openinference(span: TraceSpan) -> Said | None:
+def read_openinference(span: TraceSpan) -> SpanMessages | None:
     """What was said; None where the span doesn't say it in this way."""
     given = [_message(each, "user") for each in numbered(span.attributes, _INPUT)]
     made = [_message(each, "assistant") for each in numbered(span.attributes, _OUTPUT)]
-    return Said(given, made) if given or made else None
+    return SpanMessages(given, made) if given or made else None
 
 
 def _message(held: dict[str, JSON], usual: str) -> SaidMessage:
-    role = role_of(held.get("message.role"), usual)
+    role = speaker_of(held.get("message.role"), usual)
     calls = [
         call_of(
             each.get("tool_call.function.name"), each.get("tool_call.function.arguments"),

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from evalcase.model.json_value import JSON
 from evalcase.traces.dialects.said import (
-    Said,
     SaidMessage,
+    SpanMessages,
     call_of,
     data_or_text,
     message_of,
     numbered,
-    role_of,
+    speaker_of,
 )
 from evalcase.traces.span import TraceSpan
 
 _INPUT, _OUTPUT = "gen_ai.prompt", "gen_ai.completion"
 
 
-def read_openllmetry(span: TraceSpan) -> Said | None:
+def read_openllmetry(span: TraceSpan) -> SpanMessages | None:
     """What was said; None where the span doesn't say it in this way."""
     given = [_message(each, "user") for each in numbered(span.attributes, _INPUT)]
     made = [_message(each, "assistant") for each in numbered(span.attributes, _OUTPUT)]
-    return Said(given, made) if given or made else None
+    return SpanMessages(given, made) if given or made else None
 
 
 def _message(held: dict[str, JSON], usual: str) -> SaidMessage:
-    role = role_of(held.get("role"), usual)
+    role = speaker_of(held.get("role"), usual)
     calls = [
         call_of(each.get("name"), each.get("arguments"), each.get("id"))
         for each in numbered(held, "tool_calls")

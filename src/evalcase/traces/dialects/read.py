@@ -9,10 +9,10 @@ from evalcase.traces.dialects.conventions import OUTPUT, read_conventions
 from evalcase.traces.dialects.events import read_events
 from evalcase.traces.dialects.openinference import read_openinference
 from evalcase.traces.dialects.openllmetry import read_openllmetry
-from evalcase.traces.dialects.said import Said, SaidMessage, data_or_text, message_of
+from evalcase.traces.dialects.said import SaidMessage, SpanMessages, data_or_text, message_of
 from evalcase.traces.span import TraceSpan
 
-_DIALECTS: tuple[Callable[[TraceSpan], Said | None], ...] = (
+_DIALECTS: tuple[Callable[[TraceSpan], SpanMessages | None], ...] = (
     read_conventions, read_openinference, read_openllmetry, read_events,
 )  # fmt: skip
 _ARGUMENTS = (
@@ -23,13 +23,13 @@ _OUTCOME = ("final_result", "output.value", "traceloop.entity.output", "gen_ai.c
 _ASKED = ("input.value", "traceloop.entity.input", "gen_ai.prompt")
 
 
-def read_said(span: TraceSpan) -> Said:
+def read_said(span: TraceSpan) -> SpanMessages:
     """The messages of a span; none where nobody wrote down what was said. Raise BadTraceError."""
     for read in _DIALECTS:
         said = read(span)
         if said is not None:
             return said
-    return Said([], [])
+    return SpanMessages([], [])
 
 
 def read_arguments(span: TraceSpan) -> JSON:

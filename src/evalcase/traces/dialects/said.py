@@ -14,7 +14,7 @@ SaidMessage = dict[str, Any]
 _ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "function": "tool"}
 
 
-class Said(NamedTuple):
+class SpanMessages(NamedTuple):
     """The messages that a model was given, and those that it gave."""
 
     input: list[SaidMessage]
@@ -43,7 +43,7 @@ def data_or_text(value: JSON) -> JSON:
         return value
 
 
-def role_of(value: JSON, usual: str) -> str:
+def speaker_of(value: JSON, usual: str) -> str:
     role = value if isinstance(value, str) else usual
     role = _ROLES.get(role, role)
     return role if role in ROLES else usual
