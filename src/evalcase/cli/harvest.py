@@ -67,7 +67,7 @@ def command(
     \b
     evalcase harvest traces.jsonl -o real.eval.yaml
     evalcase harvest traces.jsonl --only errored --dry-run
-    evalcase harvest traces.jsonl --only service.name=shop --sample 50 --seed 1 -o shop.eval.yaml
+    evalcase harvest traces.jsonl --only service.name=shop --sample 50 --seed 1
 
     Exit code: 0 if all was well, 1 if a trace could not be made a case, 2 if nothing was written.
     """
