@@ -9,7 +9,7 @@ from evalcase.evaluation.plan import Plan
 from evalcase.model.quick_dataclass import replace
 from evalcase.plugins.registry import find_class
 from evalcase.project.config import Config
-from evalcase.project.settings import EngineSettings
+from evalcase.project.engine_settings import EngineSettings
 from evalcase.run.place import Workplace
 
 MakePlace = Callable[[EngineSettings, Plan], Workplace | None]

@@ -12,7 +12,7 @@ from evalcase.places.away import Away
 from evalcase.places.channel import ProcessChannel
 from evalcase.places.pool import Pool
 from evalcase.places.setting import Setting, environment_for, setting_of
-from evalcase.project.settings import EngineSettings
+from evalcase.project.engine_settings import EngineSettings
 from evalcase.run.place import Workplace
 from evalcase.system.processes import tree
 

@@ -1,5 +1,4 @@
-"""Settings that are tables of their own: the targets of a project, its judge, and where its trials
-are answered."""
+"""Settings that are tables of their own: the targets of a project, its judge, and its harvest."""
 
 from __future__ import annotations
 
@@ -10,7 +9,8 @@ from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import Choice, ListOf, MapOf, Number, OptionFault, Plain, Text
+from evalcase.model.shape import Choice, Flag, MapOf, Number, OptionFault, Plain, Text
+from evalcase.model.shape_pattern import Pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,23 +64,15 @@ class JudgeSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class EngineSettings:
-    """Where trials are answered."""
+class HarvestSettings:
+    """What `harvest` keeps out of the suites that it drafts."""
 
-    kind: str = option(
-        Text("the name of a kind"), "What answers: `processes`, or what a package adds.",
-        example="processes",
+    patterns: dict[str, str] = option(
+        MapOf(Pattern(), "a table of patterns"),
+        "Patterns by name: what one finds is replaced by its name and a number.", default={},
+        example={"order": "ORD-[0-9]{6}"}, elsewhere=("replace", "redact"),
     )  # fmt: skip
-    workers: int | None = option(
-        Number(1, whole=True), "How many processes there are; without it, one for each core.",
-        default=None, elsewhere=("processes", "num_workers", "size"),
-    )  # fmt: skip
-    memory_mb: int | None = option(
-        Number(1, whole=True), "How much memory a worker may take, in millions of bytes.",
-        default=None, elsewhere=("memory", "max_memory"),
-    )  # fmt: skip
-    env: tuple[str, ...] = option(
-        ListOf(Text("the name of an environment variable"), "a list of names", least=0),
-        "Environment variables that reach a worker, beside those that targets name.",
-        default=(), example=["MODEL_PATH"],
+    defaults: bool = option(
+        Flag(), "Whether keys, e-mail addresses, phone numbers and the like are replaced, too.",
+        default=True,
     )  # fmt: skip
