@@ -10,7 +10,7 @@ record, to send each trial that is left through ask, grade and keep, and to conc
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 from evalcase.errors import SuiteError
@@ -128,10 +128,12 @@ def evaluate(
     target: GivenTarget | Iterable[GivenTarget] | None = None,
     *,
     graders: Iterable[GivenGrader] = (),
+    users: Mapping[str, GivenTarget] | None = None,
     root: Path | None = None,
     **options: Unpack[Keywords],
 ) -> Evaluated:
-    """Run cases against a target, grade the answers and keep every result.
+    """Run cases against a target, grade the answers and keep every result. `users` are targets
+    that play users, by the names that cases have for them.
 
     Raise SuiteError if a case is invalid, ConfigError or TargetError if a target can't be used,
     RecordError if nothing can be kept. Failures and errors of trials are results, and not raised.
@@ -143,7 +145,7 @@ def evaluate(
         raise RuntimeError("an event loop is running: `await evalcase.evaluate_async(…)` there")
     warn = options.get("on_warning", log_warning)
     return run_to_end(
-        evaluate_async(what, target, graders=graders, root=root, **options),
+        evaluate_async(what, target, graders=graders, users=users, root=root, **options),
         lambda error: warn(describe_stray(error)),
     )
 
@@ -165,6 +167,7 @@ async def evaluate_async(
     target: GivenTarget | Iterable[GivenTarget] | None = None,
     *,
     graders: Iterable[GivenGrader] = (),
+    users: Mapping[str, GivenTarget] | None = None,
     root: Path | None = None,
     **options: Unpack[Keywords],
 ) -> Evaluated:
@@ -177,7 +180,7 @@ async def evaluate_async(
     from evalcase.evaluation.plan import Given, prepare
     from evalcase.evaluation.secrets import make_scrubber
     from evalcase.model.target import Surroundings
-    from evalcase.plugins.given import name_graders, name_targets
+    from evalcase.plugins.given import name_graders, name_targets, name_users
     from evalcase.project.config import read_config
     from evalcase.project.keywords import read_keywords
     from evalcase.project.options import runs_folder
@@ -195,7 +198,7 @@ async def evaluate_async(
     folder, origin = runs_folder(options.get("runs_dir"), config), options.get("failed_of")
     failed_of = find_failed(origin, folder, config.root) if origin is not None else None
     chosen = read_keywords(paths, tuple(targets), options, failed_of)
-    given = Given(suites, made, name_graders(graders))
+    given = Given(suites, made, name_graders(graders), users=name_users(users or {}, around))
     plan = prepare(chosen, config, world, warn, given, scrubber)
     evaluation = Evaluation(plan, Listener(options.get("on_result")))
     if chosen.stop is not None:

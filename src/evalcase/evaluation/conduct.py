@@ -97,7 +97,8 @@ class Evaluation:
     def _opening(self) -> OpenTargets:
         plan = self.plan
         opened = partial(watch_keys, plan.scrubber)
-        return OpenTargets(plan.targets, plan.make, plan.warn, opened, self._guests)
+        targets = {**plan.targets, **plan.users}
+        return OpenTargets(targets, plan.make, plan.warn, opened, self._guests)
 
     async def _close_graders(self) -> None:
         stay = await self._guests.run(self.plan.graders.close(), CLOSE_S, "close")

@@ -6,7 +6,7 @@ from typing import Literal
 
 from evalcase.model.answer import Answer
 from evalcase.model.codec import INLINE
-from evalcase.model.conversation import TalkEnd, Turn
+from evalcase.model.conversation import Simulated, TalkEnd, Turn
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade, mean_score
 from evalcase.model.quick_dataclass import dataclass, field, made_often
@@ -49,6 +49,8 @@ class Result:
     """The turns of a conversation, whose messages are those of the answer."""
     ending: TalkEnd | None = None
     """How a conversation ended that could have gone on."""
+    user: Simulated | None = None
+    """Who played the user of a conversation, and what that took."""
 
     @property
     def score(self) -> float | None:
