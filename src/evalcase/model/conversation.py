@@ -14,11 +14,11 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.simulated_user import USER_PROTOCOL
 
 TalkEnd = Literal["done", "max_turns", "stopped", "turn_failed"]
-"""How a conversation ended. done: the user had what they wanted; max_turns: the user had said all
+"""How a conversation ended. done: the user said that they were; max_turns: the user had said all
 that they were allowed to; stopped: the target ended it; turn_failed: a turn failed, and
 `stop_on_failure` is set."""
 ENDINGS: dict[TalkEnd, str] = {
-    "done": "the user had what they wanted",
+    "done": "the user said that they were done",
     "max_turns": "the user had no more turns left",
     "stopped": "the target ended it",
     "turn_failed": "a turn failed, and those after it were not asked",

@@ -6,7 +6,7 @@ from typing import Literal
 
 from evalcase.model.answer import Answer
 from evalcase.model.codec import INLINE
-from evalcase.model.conversation import Simulated, TalkEnd, Turn
+from evalcase.model.conversation import Exchange, Simulated, TalkEnd, Turn, split_turns
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade, mean_score
 from evalcase.model.quick_dataclass import dataclass, field, made_often
@@ -56,6 +56,11 @@ class Result:
     def score(self) -> float | None:
         """The mean of its grades by weight; None where something broke, or nothing was graded."""
         return None if self.verdict in ("errored", "skipped") else mean_score(self.grades)
+
+    @property
+    def exchanges(self) -> list[Exchange]:
+        """What was said and answered in each turn of a conversation; empty where there is none."""
+        return split_turns(self.answer, self.turns) if self.answer is not None else []
 
     @property
     def reason(self) -> str:
