@@ -10,7 +10,7 @@ record, to send each trial that is left through ask, grade and keep, and to conc
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 from evalcase.errors import SuiteError
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from evalcase.project.keywords import Keywords
     from evalcase.record.evaluated import Evaluated
     from evalcase.report.figures.figures import Figures, Interval
+    from evalcase.text.secrets import Scrubber
 
 Path: TypeAlias = str | os.PathLike[str]
 Evaluable: TypeAlias = "Path | Iterable[Path] | Suite | Iterable[Suite] | Iterable[Case]"
@@ -144,9 +145,14 @@ def evaluate(
     if _is_in_loop():
         raise RuntimeError("an event loop is running: `await evalcase.evaluate_async(…)` there")
     warn = options.get("on_warning", log_warning)
+    scrubbers: list[Scrubber] = []
+
+    def tell(error: BaseException) -> None:
+        said = describe_stray(error)
+        warn(scrubbers[0].text(said) if scrubbers else said)
+
     return run_to_end(
-        evaluate_async(what, target, graders=graders, users=users, root=root, **options),
-        lambda error: warn(describe_stray(error)),
+        _evaluate(what, target, graders, users or {}, root, options, scrubbers.append), tell
     )
 
 
@@ -173,6 +179,15 @@ async def evaluate_async(
 ) -> Evaluated:
     """The same as `evaluate`, for code that is async itself. `root` is the project's folder, by
     default that of the working folder."""
+    return await _evaluate(what, target, graders, users or {}, root, options, lambda _: None)
+
+
+async def _evaluate(
+    what: Evaluable, target: GivenTarget | Iterable[GivenTarget] | None,
+    graders: Iterable[GivenGrader], users: Mapping[str, GivenTarget], root: Path | None,
+    options: Keywords, known: Callable[[Scrubber], None],
+) -> Evaluated:  # fmt: skip
+    """`known` is given what takes secrets out of what is said, as soon as there is one."""
     # Who only loads or checks need not wait for all this.
     from evalcase.evaluation.conduct import Evaluation
     from evalcase.evaluation.failed_of import find_failed
@@ -191,6 +206,7 @@ async def evaluate_async(
     config = read_config(os.fspath(root) if root is not None else world.cwd, world.cwd)
     warn = options.get("on_warning", log_warning)
     scrubber = make_scrubber(config, world.environment, warn)
+    known(scrubber)
     around = Surroundings(config.root, world.environment, lambda text: warn(scrubber.text(text)))
     targets = name_targets(target, around)
     made = {name: each for name, each in targets.items() if each is not None}
@@ -198,7 +214,7 @@ async def evaluate_async(
     folder, origin = runs_folder(options.get("runs_dir"), config), options.get("failed_of")
     failed_of = find_failed(origin, folder, config.root) if origin is not None else None
     chosen = read_keywords(paths, tuple(targets), options, failed_of)
-    given = Given(suites, made, name_graders(graders), users=name_users(users or {}, around))
+    given = Given(suites, made, name_graders(graders), users=name_users(users, around))
     plan = prepare(chosen, config, world, warn, given, scrubber)
     evaluation = Evaluation(plan, Listener(options.get("on_result")))
     if chosen.stop is not None:

@@ -338,7 +338,10 @@ def test_the_simulator_counts_against_the_cap_also_after_resume() -> None:
 
 
 def test_turns_is_a_usage_grader() -> None:
-    case = {**FLIGHT, "graders": [{"turns": {"max": 2}}, {"type": "turns", "min": 2, "name": "enough"}]}
+    case = {
+        **FLIGHT,
+        "graders": [{"turns": {"max": 2}}, {"type": "turns", "min": 2, "name": "enough"}],
+    }
     assert talk(ScriptedTarget(["a", "b"]), ["1", "2"], case).verdict == "passed"
     result = talk(ScriptedTarget(["a", "b", "c"]), ["1", "2", "3"], case)
     assert grades(result) == {"turns": False, "enough": True}
