@@ -31,6 +31,7 @@ from evalcase.record.outline import (
     Talking,
     read_outlines,
 )
+from evalcase.record.played import Played, PlayedUsers
 from evalcase.record.tally import Counted, Tally
 
 _NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
@@ -40,9 +41,6 @@ of, whether it has an answer, and the place of the case among all."""
 _MOST_ASKERS = 0xFFFF
 _VERDICT, _ASKER = 4, 10
 """The numbers of a row, its mark first, that say what came of it and who was asked."""
-
-
-_NO_USER = None, None, None
 
 
 class FinishedTrial(NamedTuple):
@@ -63,7 +61,6 @@ class FinishedTrial(NamedTuple):
     pass_rate: float
 
 
-_Played = tuple[str, TargetVersion | None, float | None]
 _Regrading = tuple[int, int, int, float, float, int]
 
 
@@ -78,7 +75,7 @@ class Index:
         """How many trials had a result when the run was last completed, if the journal says so."""
         self._upto = upto
         self._is_past = False
-        self._replaced: list[tuple[int, tuple[Any, ...], _Played | None]] = []
+        self._replaced: list[tuple[int, tuple[Any, ...], Played | None]] = []
         """What took the place of earlier results in the same part of the run, and those."""
         self.versions: dict[str, TargetVersion] = {}
         """What targets were changed to, where they were: the last of it."""
@@ -95,8 +92,7 @@ class Index:
         """What was spent on trials, and bought no answer that counts."""
         self._talking: set[int] = set()
         """The marks of conversations that were begun, and have no result after that."""
-        self._users: dict[int, _Played] = {}
-        """Of trials whose user was played, by their marks: who did, as what, and what it cost."""
+        self._users = PlayedUsers()
         self._repeats = False
         self._rows = 0
 
@@ -123,10 +119,10 @@ class Index:
         cost = nan if outline.cost_usd is None else outline.cost_usd
         target = outline.key.target
         if self._upto is not None and (before := self._results.find(mark)) is not None:
-            self._replaced.append((mark, before, self._users.get(mark)))
+            self._replaced.append((mark, before, self._users.find(mark)))
         user = outline.user
-        played = None if user is None else (user, self.versions.get(user), outline.user_usd)
-        self._note_user(mark, played)
+        by = None if user is None else Played((user, self.versions.get(user)), outline.user_usd)
+        self._users.put(mark, by)
         version = target, self.versions.get(target)
         asker = min(self._askers.setdefault(version, len(self._askers)), _MOST_ASKERS)
         self._results.add(
@@ -163,13 +159,7 @@ class Index:
         """A later grading begins: what its part of the run asked again before is later, too."""
         for mark, before, user in reversed(self._replaced):
             self._results.add(mark, *before)
-            self._note_user(mark, user)
-
-    def _note_user(self, mark: int, user: _Played | None) -> None:
-        if user is not None:
-            self._users[mark] = user
-        elif self._users:
-            self._users.pop(mark, None)
+            self._users.put(mark, user)
 
     def find(self, key: TrialKey) -> FinishedTrial | None:
         """What is known of a trial; None if it has no result."""
@@ -210,13 +200,8 @@ class Index:
             return ()
         skipped = _NUMBERS["skipped"]
         asked = {row[_ASKER] for row in self._results if row[_VERDICT] != skipped}
-        played = {(name, version) for name, version, _ in self._users.values()}
-        names = Counter(name for name, _ in played)
-        names.update(
-            name for (name, version), asker in self._askers.items()
-            if asker in asked and (name, version) not in played
-        )  # fmt: skip
-        return tuple(sorted(name for name, versions in names.items() if versions > 1))
+        versions = [version for version, asker in self._askers.items() if asker in asked]
+        return self._users.find_mixed(versions)
 
     def targets(self) -> tuple[str, ...]:
         """The targets of which there are results, in their order."""
@@ -285,10 +270,10 @@ class Index:
         mark, _, _, at, verdict, group, repeats, rate, cost, paid, _, answered = row[:12]
         own = (0, at, verdict, rate, paid, repeats)
         _, said_at, verdict, rate, paid, repeats = self._last_grading(mark, at) or own
-        _, _, user_usd = self._users.get(mark, _NO_USER) if self._users else _NO_USER
         return Counted(
-            group, VERDICTS[verdict], repeats, rate, cost, paid, answered, said_at, user_usd
-        )
+            group, VERDICTS[verdict], repeats, rate, cost, paid, answered, said_at,
+            self._users.cost_of(mark),
+        )  # fmt: skip
 
     def _last_grading(self, mark: int, answer_at: int) -> _Regrading | None:
         """The row that graded an answer again, unless the target was asked again after that."""
