@@ -15,7 +15,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.outcome import Outcome
 from evalcase.model.result import Result, Verdict
 from evalcase.model.simulated_user import SimulatedUser
-from evalcase.report.case_facts import case_facts
+from evalcase.report.case_facts import case_facts, user_facts
 from evalcase.report.terminal.cells import measure, wrap
 from evalcase.report.terminal.failures import (
     UNFINISHED,
@@ -72,16 +72,8 @@ def asked_lines(case: Case, reference: str, width: int, style: Style) -> Iterato
 def _user_lines(user: SimulatedUser, width: int, style: Style) -> Iterator[str]:
     """Whom a target talks to."""
     yield paint("user", style.place)
-    facts = user.facts
-    if isinstance(facts, dict):
-        facts = [f"{name}: {content_text(value)}" for name, value in facts.items()]
-    turns = f"at most {user.max_turns:,} turn{'' if user.max_turns == 1 else 's'}"
-    for label, text in (
-        ("goal", user.goal), ("persona", user.persona), ("facts", "\n".join(facts or ())),
-        ("played by", f"{user.target}, {turns}"),
-    ):  # fmt: skip
-        if text:
-            yield from _indented(labelled(label, text, width - _INDENT, style))
+    for label, text in user_facts(user):
+        yield from _indented(labelled(label, text, width - _INDENT, style))
     if user.first:
         yield from message_lines("said first", user.first, width, style)
 
