@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, TypeAlias, Unpack
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, Unpack
 
 from evalcase.errors import SuiteError
 from evalcase.model.case import Case
@@ -25,6 +25,7 @@ from evalcase.suites.logged import LoggedWarnings, log_warnings
 from evalcase.suites.stream import stream_cases
 
 if TYPE_CHECKING:
+    from evalcase.evaluation.conduct import Evaluation
     from evalcase.plugins.given import GivenGrader, GivenTarget
     from evalcase.project.keywords import Keywords
     from evalcase.record.evaluated import Evaluated
@@ -170,6 +171,27 @@ async def evaluate_async(
 ) -> Evaluated:
     """The same as `evaluate`, for code that is async itself. `root` is the project's folder, by
     default that of the working folder."""
+    prepared = prepare_evaluation(what, target, graders=graders, root=root, **options)
+    return await prepared.evaluation.carry_out(prepared.folder)
+
+
+class Prepared(NamedTuple):
+    """A run of which nobody has been asked anything yet."""
+
+    evaluation: Evaluation
+    folder: str
+    """Where its record goes."""
+
+
+def prepare_evaluation(
+    what: Evaluable = ".",
+    target: GivenTarget | Iterable[GivenTarget] | None = None,
+    *,
+    graders: Iterable[GivenGrader] = (),
+    root: Path | None = None,
+    **options: Unpack[Keywords],
+) -> Prepared:
+    """All of `evaluate` up to the first question: for who carries it out in a way of his own."""
     # Who only loads or checks need not wait for all this.
     from evalcase.evaluation.conduct import Evaluation
     from evalcase.evaluation.failed_of import find_failed
@@ -202,7 +224,7 @@ async def evaluate_async(
         from evalcase.evaluation.stopping import make_stopping
 
         evaluation.stopping = make_stopping(plan, folder)
-    return await evaluation.carry_out(folder)
+    return Prepared(evaluation, folder)
 
 
 def _is_in_loop() -> bool:
