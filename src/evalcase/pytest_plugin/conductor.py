@@ -123,9 +123,7 @@ class Conductor:
     def _go(self, prepared: Prepared) -> None:
         why = "the run has no result of it"
         try:
-            self.evaluated = run_to_end(
-                self._carry_out(prepared), lambda error: self.warnings.append(describe_stray(error))
-            )
+            self.evaluated = run_to_end(self._carry_out(prepared), self._tell_stray)
             why = self.evaluated.notice or f"the run is {self.evaluated.status}"
             why = "pytest was ended before" if self._is_ending else why
         except EvalcaseError as error:
@@ -133,6 +131,11 @@ class Conductor:
         except BaseException as error:  # noqa: BLE001 - it is told by each case that has no result
             why = f"{type(error).__name__}: {error}"
         self._give_up(why)
+
+    def _tell_stray(self, error: BaseException) -> None:
+        said = describe_stray(error)
+        plan = self._evaluation.plan if self._evaluation is not None else None
+        self.warnings.append(said if plan is None else plan.scrubber.text(said))
 
     async def _carry_out(self, prepared: Prepared) -> Evaluated:
         self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
