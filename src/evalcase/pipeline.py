@@ -189,7 +189,7 @@ async def _evaluate(
     return await evaluation.carry_out(folder)
 
 
-class Prepared(NamedTuple):
+class PreparedRun(NamedTuple):
     """A run of which nobody has been asked anything yet."""
 
     evaluation: Evaluation
@@ -203,7 +203,7 @@ def prepare_evaluation(
     graders: Iterable[GivenGrader] = (),
     root: Path | None = None,
     **options: Unpack[Keywords],
-) -> Prepared:
+) -> PreparedRun:
     """All of `evaluate` up to the first question: for who carries it out in a way of his own."""
     # Who only loads or checks need not wait for all this.
     from evalcase.evaluation.conduct import Evaluation
@@ -237,7 +237,7 @@ def prepare_evaluation(
         from evalcase.evaluation.stopping import make_stopping
 
         evaluation.stopping = make_stopping(plan, folder)
-    return Prepared(evaluation, folder)
+    return PreparedRun(evaluation, folder)
 
 
 def _is_in_loop() -> bool:

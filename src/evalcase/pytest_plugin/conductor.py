@@ -15,10 +15,10 @@ from evalcase.evaluation.conduct import Evaluation
 from evalcase.model.case import Case
 from evalcase.model.outcome import Folding
 from evalcase.model.result import Result
-from evalcase.pipeline import Prepared, prepare_evaluation
+from evalcase.pipeline import PreparedRun, prepare_evaluation
 from evalcase.project.keywords import Keywords
 from evalcase.pytest_plugin.settings import EvalSettings
-from evalcase.pytest_plugin.told import CaseKey, Told, tell_case
+from evalcase.pytest_plugin.told import CaseKey, ToldItem, tell_item
 from evalcase.record.evaluated import Evaluated
 from evalcase.report.files.folded import CaseTrials
 from evalcase.report.terminal.style import PLAIN
@@ -38,7 +38,7 @@ class Conductor:
         self.width = 80
         """Of what is told to people."""
         self._lock = Lock()
-        self._told: dict[CaseKey, Future[Told]] | None = None
+        self._told: dict[CaseKey, Future[ToldItem]] | None = None
         self._trials: dict[CaseKey, list[Result]] = {}
         self._folding: Folding[CaseKey] = Folding()
         self._evaluation: Evaluation | None = None
@@ -63,7 +63,7 @@ class Conductor:
                     self._give_up(f"{type(error).__name__}: {error}")
                     raise
 
-    def wait(self, key: CaseKey) -> Told:
+    def wait(self, key: CaseKey) -> ToldItem:
         """What came of a case, as soon as it is known. Raise NotRunError if it was not run."""
         assert self._told is not None
         future = self._told.get(key)
@@ -94,7 +94,7 @@ class Conductor:
             place = RecordPlace(self._settings.cwd, self._settings.config)
             yield from last_lines(self.evaluated, place, self.width, PLAIN)
 
-    def _prepare(self, keys: Sequence[CaseKey], *, whole: bool) -> Prepared:
+    def _prepare(self, keys: Sequence[CaseKey], *, whole: bool) -> PreparedRun:
         settings = self._settings
         for key in keys:
             if not key.target:
@@ -115,21 +115,21 @@ class Conductor:
         self._cases = {(suite, case.id): case for suite, case in chosen}
         return prepared
 
-    def _start(self, prepared: Prepared) -> None:
+    def _start(self, prepared: PreparedRun) -> None:
         self._evaluation = prepared.evaluation
         self._thread = Thread(target=self._go, args=(prepared,), name="evalcase", daemon=True)
         self._thread.start()
 
-    def _go(self, prepared: Prepared) -> None:
+    def _go(self, prepared: PreparedRun) -> None:
         why = "the run has no result of it"
         try:
             self.evaluated = run_to_end(self._carry_out(prepared), self._tell_stray)
             why = self.evaluated.notice or f"the run is {self.evaluated.status}"
             why = "pytest was ended before" if self._is_ending else why
-        except EvalcaseError as error:
-            why = str(error)
-        except BaseException as error:  # noqa: BLE001 - it is told by each case that has no result
-            why = f"{type(error).__name__}: {error}"
+        except BaseException as error:  # noqa: BLE001 - each case that has no result says it
+            why = str(error) if isinstance(error, EvalcaseError) else repr(error)
+            if not self._is_ending:
+                self.warnings.append(f"the run broke: {why}")
         self._give_up(why)
 
     def _tell_stray(self, error: BaseException) -> None:
@@ -137,7 +137,7 @@ class Conductor:
         plan = self._evaluation.plan if self._evaluation is not None else None
         self.warnings.append(said if plan is None else plan.scrubber.text(said))
 
-    async def _carry_out(self, prepared: Prepared) -> Evaluated:
+    async def _carry_out(self, prepared: PreparedRun) -> Evaluated:
         self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
         if self._is_ending:
             self._interrupt()
@@ -162,7 +162,7 @@ class Conductor:
             return
         trials = sorted(self._trials.pop(key), key=lambda trial: trial.key.repeat)
         case, scrubber = self._cases.get(key[:2]), self._evaluation.plan.scrubber
-        future.set_result(tell_case(CaseTrials(outcome, tuple(trials)), case, self.width, scrubber))
+        future.set_result(tell_item(CaseTrials(outcome, tuple(trials)), case, self.width, scrubber))
 
     def _give_up(self, why: str) -> None:
         """Nobody need wait any longer. The first who does is told all of it."""

@@ -14,7 +14,7 @@ from evalcase.errors import SuiteError
 from evalcase.model.case import Case
 from evalcase.pytest_plugin.conductor import NotRunError
 from evalcase.pytest_plugin.marks import marks_of_tags, why_skipped
-from evalcase.pytest_plugin.told import CaseKey, Told
+from evalcase.pytest_plugin.told import CaseKey, ToldItem
 from evalcase.suites.load import load_each
 from evalcase.suites.placing import place_cases
 from evalcase.text.visible import visible
@@ -73,7 +73,7 @@ class EvalItem(pytest.Item):
         self.key = key
         self._number = number
         self._skip = why_skipped(case)
-        self._told: Told | None = None
+        self._told: ToldItem | None = None
         self.add_marker(pytest.mark.evalcase)
         for mark in marks_of_tags(case.tags, self.config):
             self.add_marker(mark)
@@ -86,7 +86,7 @@ class EvalItem(pytest.Item):
         try:
             told = self._told = self.file.evals.wait(self)
         except NotRunError as error:
-            self._told = Told("errored", str(error).partition("\n")[0], str(error))
+            self._told = ToldItem("errored", str(error).partition("\n")[0], str(error))
             raise pytest.fail.Exception(str(error), pytrace=False) from None
         self.user_properties += told.properties
         if told.verdict == "errored":
@@ -97,7 +97,7 @@ class EvalItem(pytest.Item):
         if self._told is not None and self._told.verdict != "passed":
             self._fail(self._told)
 
-    def _fail(self, told: Told) -> None:
+    def _fail(self, told: ToldItem) -> None:
         path, line, _ = self.reportinfo()
         place = f"{seen_from(self.file.evals.settings.cwd, os.fspath(path))}:{line + 1}"
         raise pytest.fail.Exception(f"{told.text}\n\n{place}: {told.verdict}", pytrace=False)
@@ -108,12 +108,10 @@ class EvalItem(pytest.Item):
         if report.skipped and self._skip:
             report.longrepr = (os.fspath(path), line + 1, f"Skipped: {self._skip}")
         told = self._told
-        if told is None:
-            return
         is_end = report.when == "call" or (report.when == "setup" and report.failed)
-        report.duration = told.duration_s if is_end else 0.0
+        report.duration = told.duration_s if told is not None and is_end else 0.0
         crash = getattr(report.longrepr, "reprcrash", None)
-        if report.failed and crash is not None:
+        if told is not None and report.failed and crash is not None:
             crash.path, crash.lineno, crash.message = os.fspath(path), line + 1, told.reason
 
     def reportinfo(self) -> tuple[os.PathLike[str], int, str]:

@@ -14,7 +14,7 @@ from evalcase.plugins.known import Existing
 from evalcase.pytest_plugin.conductor import Conductor
 from evalcase.pytest_plugin.nodes import EvalFile, EvalItem
 from evalcase.pytest_plugin.settings import read_settings
-from evalcase.pytest_plugin.told import Told
+from evalcase.pytest_plugin.told import ToldItem
 from evalcase.read.discover import ENDINGS
 from evalcase.suites.survey import targets_of
 
@@ -62,7 +62,7 @@ class EvalSession:
         except ConfigError:
             return ("",)
 
-    def wait(self, item: EvalItem) -> Told:
+    def wait(self, item: EvalItem) -> ToldItem:
         """What came of an item. With the first, all that were chosen are begun."""
         if not self._is_begun:
             chosen = [each for each in item.session.items if isinstance(each, EvalItem)]

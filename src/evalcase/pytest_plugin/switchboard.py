@@ -11,9 +11,9 @@ from secrets import token_hex
 from threading import Thread
 
 from evalcase.pytest_plugin.conductor import Conductor, NotRunError
-from evalcase.pytest_plugin.told import CaseKey, Told
+from evalcase.pytest_plugin.told import CaseKey, ToldItem
 
-Line = dict[str, str]
+WorkerLine = dict[str, str]
 """How a worker reaches the switchboard: an address of this machine, and a key."""
 
 
@@ -24,7 +24,7 @@ class Switchboard:
         self._conductor = conductor
         key = token_hex(16)
         self._listener = Listener(authkey=key.encode())
-        self.line: Line = {"address": str(self._listener.address), "key": key}
+        self.line: WorkerLine = {"address": str(self._listener.address), "key": key}
         Thread(target=self._accept, name="evalcase-switchboard", daemon=True).start()
 
     def close(self) -> None:
@@ -57,7 +57,7 @@ class RemoteConductor:
 
     width = 80
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: WorkerLine) -> None:
         self._line = line
         self._connection: Connection | None = None
 
@@ -74,7 +74,7 @@ class RemoteConductor:
             connection.send_bytes(json.dumps({"keys": keys, "whole": whole}).encode())
             self._connection = connection
 
-    def wait(self, key: CaseKey) -> Told:
+    def wait(self, key: CaseKey) -> ToldItem:
         assert self._connection is not None
         try:
             self._connection.send_bytes(json.dumps(key).encode())
@@ -84,7 +84,7 @@ class RemoteConductor:
         if "told" not in answer:
             raise NotRunError(answer["not_run"])
         verdict, reason, text, duration_s, properties = answer["told"]
-        return Told(verdict, reason, text, duration_s, tuple(map(tuple, properties)))
+        return ToldItem(verdict, reason, text, duration_s, tuple(map(tuple, properties)))
 
     def interrupt(self) -> None:
         """That is for others to do."""

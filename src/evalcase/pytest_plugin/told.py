@@ -21,7 +21,7 @@ class CaseKey(NamedTuple):
     target: str
 
 
-class Told(NamedTuple):
+class ToldItem(NamedTuple):
     """What came of a case."""
 
     verdict: str
@@ -34,10 +34,10 @@ class Told(NamedTuple):
     properties: tuple[tuple[str, str], ...] = ()
 
 
-def tell_case(each: CaseTrials, case: Case | None, width: int, scrubber: Scrubber) -> Told:
+def tell_item(each: CaseTrials, case: Case | None, width: int, scrubber: Scrubber) -> ToldItem:
     """Say what came of a case. Nothing that is secret is in it."""
     if each.verdict == "passed":
-        return Told("passed", "", "", each.duration_s, _properties(each))
+        return ToldItem("passed", "", "", each.duration_s, _properties(each))
     trial = each.telling
     reason = " ".join(visible(reason_of(trial)).split())
     votes = ""
@@ -48,7 +48,7 @@ def tell_case(each: CaseTrials, case: Case | None, width: int, scrubber: Scrubbe
     lines = [f"{each.verdict} at {visible(each.target)}{votes}"]
     lines += detail_lines(trial, said, case, PLAIN, width)
     text = scrubber.text("\n".join(lines))
-    return Told(each.verdict, scrubber.text(reason), text, each.duration_s, _properties(each))
+    return ToldItem(each.verdict, scrubber.text(reason), text, each.duration_s, _properties(each))
 
 
 def _properties(each: CaseTrials) -> tuple[tuple[str, str], ...]:
