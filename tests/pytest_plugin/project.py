@@ -20,8 +20,10 @@ def write(pytester: pytest.Pytester, name: str, text: str) -> Path:
 
 def records(pytester: pytest.Pytester) -> list[Evaluated]:
     """What came of each run that was kept, in their order."""
-    folders = sorted((pytester.path / ".evalcase" / "runs").glob("2*"))
-    return [read_evaluated(KeptRun(read_run(str(folder)))) for folder in folders]
+    folders = (pytester.path / ".evalcase" / "runs").glob("2*")
+    # Their names tell seconds.
+    ordered = sorted(folders, key=lambda folder: (folder / "run.json").stat().st_mtime_ns)
+    return [read_evaluated(KeptRun(read_run(str(folder)))) for folder in ordered]
 
 
 def verdicts(run: Evaluated) -> dict[str, str | None]:
