@@ -12,7 +12,7 @@ _FIELDS = ("description", "threshold", "providerOutput", "providers", "prompts")
 _CONFIG, _METADATA = "__config:", "__metadata:"
 
 
-def read_row(row: Item) -> DraftedTest:
+def read_table_test(row: Item) -> DraftedTest:
     """A test of a row. A column with a meaning that isn't known becomes a field, and is told."""
     variables: dict[str, Item] = {}
     fields: dict[str, Item] = {}

@@ -9,7 +9,7 @@ from evalcase.importing.draft import SuiteDraft
 from evalcase.importing.promptfoo.assertions import read_assertions
 from evalcase.importing.promptfoo.drafted import DraftedTest
 from evalcase.importing.promptfoo.folder import FILE, Folder, is_code
-from evalcase.importing.promptfoo.table import read_row
+from evalcase.importing.promptfoo.table import read_table_test
 from evalcase.importing.source import ForeignFile, Item
 from evalcase.model.json_value import JSON
 
@@ -76,7 +76,7 @@ class ReaderOfTests:
         """The tests of a file that has nothing else."""
         if file.shape == "csv":
             for row in file.documents:
-                yield read_row(Item(row.value, row))
+                yield read_table_test(Item(row.value, row))
         elif file.shape == "jsonl":
             for line in file.documents:
                 yield self.read_test(Item(line.value, line))
