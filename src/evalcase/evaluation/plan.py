@@ -61,6 +61,8 @@ class Plan:
     """Says what is good to know, and nothing to worry about."""
     make: Callable[[str], Target]
     """Makes a target of the configuration that only graders ask."""
+    given_targets: frozenset[str] = frozenset()
+    """The names of targets that a program gives as objects."""
     users: Mapping[str, Target] = field(default_factory=dict)
     """Those that play users, and that no case is asked of."""
 
@@ -140,7 +142,8 @@ def _prepare(
     scrubber.look()  # what it warns of is said before anybody is asked
     return Plan(
         options, config, world, suites, found.choice, trials, sum(found.cases.values()), targets,
-        graders, scrubber, warn, tell, make, users,
+        graders, scrubber, warn, tell, make,
+        frozenset({*(given.targets or ()), *(given.users or ())}), users,
     )  # fmt: skip
 
 
