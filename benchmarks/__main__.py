@@ -23,6 +23,7 @@ from benchmarks.loopback import loopback_figures
 from benchmarks.many import many_figures, million_figures
 from benchmarks.page import page_figures
 from benchmarks.paired import paired_figures
+from benchmarks.places import place_figures
 from benchmarks.reporting import report_figures, report_million_figures
 from benchmarks.running import peer_run_figures, running_figures
 from benchmarks.small_judge import small_judge_figures
@@ -51,6 +52,7 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "comparing": comparing_figures,
     "comparing-million": comparing_million_figures,
     "page": page_figures,
+    "places": place_figures,
     "peer-runs": peer_run_figures,
     "coverage": coverage_figures,
     "intervals": interval_figures,
@@ -60,9 +62,10 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
 }
 ONLY_WHEN_ASKED = (
     "million", "report-million", "comparing-million", "coverage", "intervals", "paired",
-    "stopping", "small-judge",
+    "stopping", "small-judge", "places",
 )  # fmt: skip
-"""The first three take as long as all the others, and the last five measure no time."""
+"""The first three take as long as all the others, the last starts Ray again and again, and the five
+before it measure no time."""
 
 
 def main() -> None:

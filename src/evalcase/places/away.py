@@ -85,8 +85,9 @@ class Away:
         message = {
             "op": "ask", "target": name, "question": encode(question), "limit_s": limit_s
         }  # fmt: skip
-        is_within = question.session.endswith(f"/{name}")  # a grader asks
-        holds = self._stand_ins[name].remembers and not is_within
+        is_graders = question.session.endswith(f"/{name}")
+        is_within = is_graders or question.session.endswith("/user")
+        holds = self._stand_ins[name].remembers and not is_graders
         started = perf_counter()
         task = None
         try:
