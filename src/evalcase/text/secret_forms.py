@@ -38,7 +38,7 @@ _VOCABULARY = tuple(
     regraded errored ungraded completed interrupted incomplete failed_fast assistant developer
     exception connection protocol traceback exit_code request_id attempts messages suite_graders
     asked_as asking_s decision was_decided judge-unparseable judge-truncated judge-refused
-    judge-unsure judge-split
+    judge-unsure judge-split steps_cut
     """.split()
 )
 """The longer words of the record: without them a row could not be read again."""
