@@ -88,7 +88,8 @@ function drawTrial(detail, trial) {
     trial.scrubbed && h('p.notice', 'A secret was taken out of the answer; it was graded with it.'),
     drawLabelling(detail, trial),
     h('div.graded', drawGradings(trial, [detail.reference, textOf(trial)])),
-    trial.answer && listSides(detail, trial).length > 0 && !isPlain(trial) && [h('h3', 'Conversation'), drawMessages(trial.answer, 'Answer')]);
+    trial.answer && listSides(detail, trial).length > 0 && !isPlain(trial) && [h('h3', 'Conversation'), drawMessages(trial.answer, 'Answer')],
+    trial.steps && drawSteps(trial));
 }
 
 function listMeasures(trial) {
