@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from evalcase.errors import ConfigError
 from evalcase.model.answer import Answer, Usage
@@ -138,3 +141,21 @@ def test_without_opentelemetry_the_option_is_refused(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
     with pytest.raises(ConfigError, match="needs opentelemetry-sdk, which the extra `otel` brings"):
         ask(traced(silent))
+
+
+def test_the_provider_of_an_agent_goes_on_exporting(monkeypatch: pytest.MonkeyPatch) -> None:
+    exporter, provider = InMemorySpanExporter(), TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
+    tracer = provider.get_tracer("agent")
+
+    def agent(text: str) -> str:
+        with tracer.start_as_current_span("agent"):
+            return text
+
+    answer = ask(traced(agent), question(id="bergen"))
+    assert [step.name for step in answer.steps] == ["agent"]
+    inner, outer = exporter.get_finished_spans()
+    assert (inner.name, outer.name) == ("agent", "trial")
+    assert outer.attributes is not None
+    assert outer.attributes["evalcase.case"] == "bergen"
