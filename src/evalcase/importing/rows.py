@@ -49,7 +49,7 @@ def import_rows(
     source: ForeignFile, chosen: Chosen, suite: SuiteDraft, preset: Preset = ROWS
 ) -> None:
     """Make a case of each row. Raise UnusableError where none can be made."""
-    rows = list(_find_rows(source, preset, suite))
+    rows = list(find_rows(source, preset, suite))
     columns = {**preset.columns, **chosen.columns}
     names = dict.fromkeys(name for row in rows for name, _ in row.fields())
     _require_columns(source, names, columns, chosen)
@@ -63,7 +63,8 @@ def import_rows(
     filling.rest.tell()
 
 
-def _find_rows(source: ForeignFile, preset: Preset, suite: SuiteDraft) -> Iterator[Item]:
+def find_rows(source: ForeignFile, preset: Preset, suite: SuiteDraft) -> Iterator[Item]:
+    """Each row of a file; what stands beside them is told."""
     if source.is_table:
         for document in source.documents:
             yield _parsed(Item(document.value, document), source, preset)

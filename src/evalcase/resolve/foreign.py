@@ -143,6 +143,10 @@ def _has_outputs(case: dict[str, Any]) -> bool:
     return _has_no_input(case) and ("outputs" in case or "dataset_id" in case)
 
 
+def _has_actions(case: dict[str, Any]) -> bool:
+    return _has_no_input(case) and type(case.get("actions")) is list
+
+
 def _is_golden(case: dict[str, Any]) -> bool:
     return not _OF_DEEPEVAL.isdisjoint(case)
 
@@ -216,6 +220,15 @@ _KINDS = (
     _ForeignKind("DeepEval", "input", _is_golden,
           "what else a golden has stands in `metadata` here, and tools that are expected are "
           "`tool_calls`", "deepeval"),
+    _ForeignKind("DeepEval", "scenario", _has_no_input,
+          "a `scenario` is the goal of a `user` here, and an `expected_outcome` is `criteria`",
+          "deepeval"),
+    _ForeignKind("tau-bench", "user_scenario", _has_no_input,
+          "a user who is played is a `user` here, and calls that are expected are a `trajectory`",
+          "tau-bench"),
+    _ForeignKind("tau-bench", "instruction", _has_actions,
+          "a user who is played is a `user` here, and calls that are expected are a `trajectory`",
+          "tau-bench"),
     _ForeignKind("OpenAI evals", "ideal", _has_ideal, "`ideal` is called `expected_output` here",
           "openai-evals"),
     _ForeignKind("Braintrust", "expected", _is_of_dataset,
