@@ -37,7 +37,8 @@ def import_conversations(
         case = suite.new_case(row)
         found = {_NAMES[name]: item for name, item in row.fields() if name in _NAMES}
         for name, item in row.fields():
-            if name in preset.handlers and item.value is not None:
+            is_kept = name in preset.handlers and not name.startswith("expected")
+            if is_kept and item.value is not None:
                 keep(case, item)
             elif name not in _NAMES and item.value not in (None, "", [], {}):
                 case.lose(item, f"`{name}`", at="key")

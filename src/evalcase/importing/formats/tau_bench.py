@@ -12,8 +12,11 @@ from evalcase.model.json_value import JSON, kind
 _MOST_TURNS = 30
 _READ = frozenset({
     "id", "description", "user_scenario", "initial_state", "evaluation_criteria", "annotations",
-    "user_id", "instruction", "actions", "outputs", "annotator", "ticket", "user_tools",
+    "user_id", "instruction", "actions", "outputs", "annotator", "ticket",
 })  # fmt: skip
+_INSTRUCTIONS = (
+    "domain", "reason_for_call", "task_instructions", "known_info", "unknown_info",
+)  # fmt: skip
 _CRITERIA = frozenset({"actions", "communicate_info", "nl_assertions", "reward_basis"})
 
 
@@ -57,7 +60,9 @@ def _read_task(case: CaseDraft, item: Item, suite: SuiteDraft) -> None:
     if kept:
         case.fields["metadata"] = kept
     _read_criteria(case, item)
-    for name, held in item.fields():
+    said = dict(item.at("user_scenario", "instructions").fields())
+    rest = {name: held for name, held in said.items() if name not in _INSTRUCTIONS}
+    for name, held in (*item.fields(), *rest.items()):
         if name not in _READ and held.value not in (None, "", [], {}):
             case.lose(held, f"`{name}`", at="key")
 
@@ -107,7 +112,7 @@ def _read_criteria(case: CaseDraft, item: Item) -> None:
             case.add_rubric(each.value)
     basis = held.at("reward_basis")
     names = basis.value if isinstance(basis.value, list) else []
-    if is_first_shape or "DB" in names:
+    if is_first_shape or not names or "DB" in names:
         why = "the state of the database at the end: calls that nobody expected are not seen"
         case.lose((actions if is_first_shape else basis)._replace(value=None), why)
     for name, each in held.fields():
