@@ -22,6 +22,8 @@ from evalcase.text.strict_json import BadJsonError, parse_json
 ColumnHandler = Callable[[CaseDraft, Item], None]
 EXPECTED = "expected_output"
 _OURS: Mapping[str, str] = {name: name for name in CASE_FIELDS}
+_CONVERSES = ("turns", "user")
+"""Fields of a case that need no input beside them."""
 _TEXTS = ("description", "criteria", "conversation_id")
 
 
@@ -124,7 +126,8 @@ def _require_columns(
                 source, message, did_you_mean(column.split(".")[0], listed) or _describe(listed)
             )
     asked = columns["input"].split("|")
-    if not any(_first_step(path, listed) in listed for path in asked):
+    asks = (*asked, *(columns[name] for name in _CONVERSES if name in columns))
+    if not any(_first_step(path, listed) in listed for path in asks):
         message = f"no row has the column `{asked[0]}`, which would be the input"
         raise _unusable(source, message, f"{_describe(listed)}: say --map input=COLUMN")
 
@@ -213,7 +216,7 @@ class _Filling:
                     self.preset.handlers[name](case, item)
             else:
                 self.rest.take(name, item, case)
-        if "input" not in case.fields:
+        if not any(name in case.fields for name in ("input", *_CONVERSES)):
             case.drop(row, "this row, which has no input")
 
     def _find(self, row: Item, paths: str) -> Item | None:
