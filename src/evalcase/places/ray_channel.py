@@ -4,7 +4,6 @@ arrived, and come by a call that waits for them. A slow trial holds up nobody.""
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -12,10 +11,11 @@ from typing import Any
 from evalcase.errors import ConfigError, TargetError
 from evalcase.places.channel import Hearer
 from evalcase.places.wire import from_line, to_line
+from evalcase.text.late_pattern import late_pattern
 
 _WAIT_S = 30.0
-_DETAIL = re.compile(
-    r"(?:Worker exit detail|The actor died because|Reason): (.+?)(?: Some common|$)", re.MULTILINE
+_DETAIL = late_pattern(
+    r"(?m)(?:Worker exit detail|The actor died because|Reason): (.+?)(?: Some common|$)"
 )
 
 

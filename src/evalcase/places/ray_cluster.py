@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from math import ceil
@@ -23,9 +22,10 @@ from evalcase.places.ray_channel import RayChannel
 from evalcase.places.setting import Setting, environment_for, setting_of
 from evalcase.project.engine_settings import EngineSettings
 from evalcase.run.place import Workplace
+from evalcase.text.late_pattern import late_pattern
 
 _LEFT_BEHIND = [".git", ".evalcase", "__pycache__", ".venv"]
-_VERSIONS = re.compile(r"Ray: (\S+)\s+Python: (\S+)")
+_VERSIONS = late_pattern(r"Ray: (\S+)\s+Python: (\S+)")
 _OWN = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 """Nothing is told to anybody of what is run here."""
 

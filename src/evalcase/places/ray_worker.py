@@ -17,6 +17,7 @@ from evalcase.places.scrubbed_output import ScrubbedOutput
 from evalcase.places.service import Service, make_service
 from evalcase.places.setting import Setting
 from evalcase.places.wire import from_line, to_line
+from evalcase.system.processes.memory import resident_bytes
 from evalcase.system.world import this_world
 
 _LOOK_S = 0.2
@@ -85,7 +86,7 @@ class RayWorker:
 
     def _look_at_memory(self, most_bytes: int) -> None:
         """End this process if it takes more than it may: Ray only looks at whole machines."""
-        while _memory_bytes() <= most_bytes:
+        while (resident_bytes(os.getpid()) or 0) <= most_bytes:
             time.sleep(_LOOK_S)
         why = f"it took more than {most_bytes // 10**6} MB of memory"
         self._send({"op": "failed", "why": why})
@@ -107,11 +108,3 @@ def _settle(greeting: dict[str, Any]) -> Setting:
 
 def _scrubbed(number: int, service: Service) -> ScrubbedOutput:
     return ScrubbedOutput(os.fdopen(os.dup(number), "wb"), service.scrub)
-
-
-def _memory_bytes() -> int:
-    try:
-        with open("/proc/self/statm") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        return 0
