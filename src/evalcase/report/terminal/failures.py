@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from evalcase.model.case import Case
+from evalcase.model.conversation import ENDINGS
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.json_value import JSON
@@ -81,6 +82,9 @@ def detail_lines(
         yield from (_indented(line) for line in asked)
     for line in _details(result, said, case, style, room):
         yield _indented(line)
+    if result.ending is not None:
+        for line in labelled("ended", ENDINGS[result.ending], room, style):
+            yield _indented(line)
 
 
 def _indented(line: str) -> str:

@@ -9,6 +9,7 @@ from evalcase.model.answer import Answer
 from evalcase.model.case import Case
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.result import Result
 from evalcase.report.terminal.cells import cut, pad, wrap
 from evalcase.report.terminal.side_by_side import LABEL
 from evalcase.report.terminal.style import Style, paint
@@ -46,6 +47,15 @@ def said_in(messages: Iterable[Mapping[str, JSON]]) -> Said:
 
 def answer_said(answer: Answer | None) -> Said | None:
     return None if answer is None else said_in(answer.messages)
+
+
+def result_said(result: Result) -> Said | None:
+    """The same for a trial: of a conversation, in the first turn that failed where one did."""
+    turn = next((grade.turn for grade in result.grades if not grade.passed), None)
+    exchanges = result.exchanges if turn is not None else []
+    if turn is not None and turn <= len(exchanges):
+        return answer_said(exchanges[turn - 1].answer)
+    return answer_said(result.answer)
 
 
 def asked_in(case: Case, turn: int | None = None) -> str:
