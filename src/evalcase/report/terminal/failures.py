@@ -14,7 +14,15 @@ from evalcase.model.result import Result
 from evalcase.report.terminal.cells import cut, measure, wrap
 from evalcase.report.terminal.evidence import evidence_lines
 from evalcase.report.terminal.pairs import LinePair, pair_calls, pair_fields, pair_texts
-from evalcase.report.terminal.said import LONGEST, Said, asked_in, call_rows, labelled, said_in
+from evalcase.report.terminal.said import (
+    LONGEST,
+    Said,
+    asked_in,
+    asked_label,
+    call_rows,
+    labelled,
+    said_in,
+)
 from evalcase.report.terminal.side_by_side import MOST_ROWS, compare_lines
 from evalcase.report.terminal.style import Style, colour_of, paint
 from evalcase.text.readable import as_json
@@ -78,7 +86,7 @@ def detail_lines(
     room = max(20, width - INDENT)
     if case is not None:
         turn = next((grade.turn for grade in result.grades if not grade.passed), None)
-        asked = labelled("input", asked_in(case, turn), room, style, _INPUT_ROWS)
+        asked = labelled(asked_label(case), asked_in(case, turn), room, style, _INPUT_ROWS)
         yield from (_indented(line) for line in asked)
     for line in _details(result, said, case, style, room):
         yield _indented(line)

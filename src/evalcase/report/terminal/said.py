@@ -71,6 +71,11 @@ def asked_in(case: Case, turn: int | None = None) -> str:
     return ""
 
 
+def asked_label(case: Case) -> str:
+    """What stands before that."""
+    return "input" if case.user is None else "goal"
+
+
 def _cut(text: str) -> str:
     if len(text) <= LONGEST:
         return text
