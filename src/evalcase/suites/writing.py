@@ -29,7 +29,8 @@ _SUITE_ORDER = (
 _CASE_ORDER = (
     "id", "description", "tags", "skip", "conversation_id", "target", "targets", "vars",
     "var_files", "matrix", "rows", "input", "turns", "stop_on_failure", "user", "expected_output",
-    "criteria", "rubrics", "suite_graders", "graders", "repeat", "threshold", "timeout_s", "metadata",
+    "criteria", "rubrics", "suite_graders", "graders", "repeat", "threshold", "timeout_s",
+    "metadata",
 )  # fmt: skip
 """The order in which a person would tell it: what a case is, what goes in, what should come out,
 how it is judged. What is in neither list comes after."""
