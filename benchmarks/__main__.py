@@ -24,6 +24,7 @@ from benchmarks.loopback import loopback_figures
 from benchmarks.many import many_figures, million_figures
 from benchmarks.page import page_figures
 from benchmarks.paired import paired_figures
+from benchmarks.pytest_runs import pytest_figures
 from benchmarks.reporting import report_figures, report_million_figures
 from benchmarks.running import peer_run_figures, running_figures
 from benchmarks.small_judge import small_judge_figures
@@ -54,6 +55,7 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "comparing": comparing_figures,
     "comparing-million": comparing_million_figures,
     "page": page_figures,
+    "pytest": pytest_figures,
     "traces": traced_figures,
     "peer-runs": peer_run_figures,
     "coverage": coverage_figures,
