@@ -193,6 +193,7 @@ class Evaluation:
         budget.spend(0.0)  # what earlier sessions spent may be all there is
         guests, store = self._guests, self._store()
         gate = Gate(targets, limits, engine, budget, guests, plan.world.random, store)
+        gate.paces.warn = plan.warn
         trials = Trials(plan, engine, gate, guests, run.id, session.lose)
         if self._by is not None:
             from evalcase.evaluation.grading import Grading

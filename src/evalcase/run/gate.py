@@ -22,7 +22,8 @@ from evalcase.model.target import Target
 from evalcase.run.attempt import Attempted, OverTimeError, attempt
 from evalcase.run.budget import Budget
 from evalcase.run.limits import Limits
-from evalcase.run.pace import Pace
+from evalcase.run.pace import Pace, Turn
+from evalcase.run.paces import Paces
 from evalcase.run.retry import wait_before_retry
 from evalcase.system.guests import Guests
 from evalcase.system.queue_time import queueing
@@ -51,7 +52,7 @@ class Patience(Protocol):
     """Waits for a trial that has nothing under way, and may be told to stop doing so."""
 
     async def sleep(self, seconds: float) -> None: ...
-    async def turn(self, pace: Pace) -> float: ...
+    async def turn(self, pace: Pace) -> Turn: ...
 
 
 class Store(Protocol):
@@ -91,7 +92,7 @@ class Gate:
         self._guests = guests
         self._random = random
         self._store = store
-        self._paces: dict[str, Pace] = {}
+        self.paces = Paces(limits)
 
     def ask(
         self, name: str, question: Question, timeout_s: float | None = None
@@ -203,19 +204,13 @@ class Gate:
     async def _attempt(
         self, name: str, target: Target, question: Question, limit_s: float, patience: Patience
     ) -> Attempted:
-        pace = self._pace(name, target)
-        began = pace.begin_at_once() if pace.is_free else await patience.turn(pace)
-        error: BaseException | None = None
+        pace = self.paces.of(name, target)
+        turn = pace.begin_at_once() if pace.is_free else await patience.turn(pace)
+        tried: Attempted | None = None
         try:
             tried = await attempt(target, question, limit_s, self._guests)
-            error = tried.error
         finally:
-            known = error if isinstance(error, TargetError) else None
-            pace.end(
-                began,
-                overloaded=known is not None and known.overloaded,
-                retry_after_s=known.retry_after_s if known is not None else None,
-            )
+            self.paces.end(name, target, turn, tried)
         if tried.answer is not None and tried.answer.cost_usd is not None:
             self._budget.spend(tried.answer.cost_usd)
         return tried
@@ -223,12 +218,6 @@ class Gate:
     def _wait(self, error: BaseException, number: int) -> float | None:
         limits = self._limits
         return wait_before_retry(error, number, limits.retries, limits.retry_timeouts, self._random)
-
-    def _pace(self, name: str, target: Target) -> Pace:
-        pace = self._paces.get(name)
-        if pace is None:
-            pace = self._paces[name] = Pace(self._limits.of_pace(name, target.traits.concurrency))
-        return pace
 
 
 class _Steadfast:
@@ -238,7 +227,7 @@ class _Steadfast:
         with queueing():
             await asyncio.sleep(seconds)
 
-    async def turn(self, pace: Pace) -> float:
+    async def turn(self, pace: Pace) -> Turn:
         with queueing():
             return await pace.begin()
 

@@ -30,7 +30,10 @@ class ChatTarget(Target):
         self._pricing = Pricing(options.price, options.model, options.address)
         self._modes: list[SchemaMode] = [*api.write_schema, "prompt"]
         """How an answer by a schema can be asked for, without those that the service refused."""
-        self.traits = Traits(options.concurrency, self._endpoint.key_names, caching="keyed")
+        self.traits = Traits(
+            options.concurrency, self._endpoint.key_names, caching="keyed",
+            quota=self._client.quota,
+        )  # fmt: skip
 
     async def open(self) -> None:
         # What is sent from now on, and what the cache knows an answer by, must be the same.

@@ -19,6 +19,7 @@ from evalcase import __version__
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.quota import Quota
 from evalcase.model.target import Surroundings
 from evalcase.system.processes.pipes import Output
 from evalcase.system.threads import Threads
@@ -32,6 +33,7 @@ from evalcase.targets.web.errors import (
 )
 from evalcase.targets.web.network import load_trust
 from evalcase.targets.web.proxy import find_proxy
+from evalcase.targets.web.quota import read_quota
 
 _ERROR_BYTES = 100_000
 _FAILURES = (aiohttp.ClientError, TimeoutError, OSError)
@@ -56,6 +58,8 @@ class HttpClient:
         self._session: aiohttp.ClientSession | None = None
         self._proxy: str | None = None
         self._threads: Threads | None = None
+        self.quota: Quota | None = None
+        """What the service said last of how much more it takes."""
 
     async def open(self) -> None:
         """Raise ConfigError where a key is missing, or the address may not be asked."""
@@ -116,6 +120,7 @@ class HttpClient:
         )
 
     async def _check_status(self, response: aiohttp.ClientResponse) -> None:
+        self.quota = read_quota(response.headers, time.time()) or self.quota
         if 200 <= response.status <= 299:
             return
         place, status = self._endpoint.place, response.status
