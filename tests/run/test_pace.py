@@ -7,7 +7,7 @@ from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.question import Question
 from evalcase.run.limits import Limits
-from evalcase.run.pace import Pace, Turn
+from evalcase.run.pace import Pace, Start
 from evalcase.testing import ScriptedTarget
 from tests.run.test_gate import gate_of
 from tests.targets.questions import question
@@ -21,7 +21,7 @@ def run(test: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(go())
 
 
-async def begun(pace: Pace, count: int) -> list[Turn]:
+async def begun(pace: Pace, count: int) -> list[Start]:
     return [await pace.begin() for _ in range(count)]
 
 
@@ -157,7 +157,7 @@ class Soon:
         for _ in range(1 + int(10 * seconds)):
             await asyncio.sleep(0)
 
-    async def turn(self, pace: Pace) -> Turn:
+    async def turn(self, pace: Pace) -> Start:
         return await pace.begin()
 
 

@@ -25,6 +25,7 @@ from evalcase.record.evaluated import Evaluated, count_not_run
 from evalcase.record.folder import Run, create_run
 from evalcase.record.index import Index, read_totals
 from evalcase.record.journal import Journal, open_journal
+from evalcase.record.packing import pack_journal
 from evalcase.record.seal import make_sealer
 from evalcase.record.session import Session, rows_ahead
 from evalcase.run.budget import Budget
@@ -153,6 +154,8 @@ class Evaluation:
         if failed:
             end = End("failed", str(failed[0]), duration_s=end.duration_s)
         totals = (work.totals() if not failed else None) or read_totals(run.journal)
+        if end.status == "completed" and self.plan.config.compress:
+            pack_journal(run, self.plan.warn)
         return Evaluated(
             run, end.status, totals, end.notice, end.failed_fast, end.cap_usd, end.duration_s,
             mixed=work.mixed(), not_run=count_not_run(run, end.status, totals),

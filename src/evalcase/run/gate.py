@@ -22,7 +22,7 @@ from evalcase.model.target import Target
 from evalcase.run.attempt import Attempted, OverTimeError, attempt
 from evalcase.run.budget import Budget
 from evalcase.run.limits import Limits
-from evalcase.run.pace import Pace, Turn
+from evalcase.run.pace import Pace, Start
 from evalcase.run.paces import Paces
 from evalcase.run.retry import wait_before_retry
 from evalcase.system.guests import Guests
@@ -52,7 +52,7 @@ class Patience(Protocol):
     """Waits for a trial that has nothing under way, and may be told to stop doing so."""
 
     async def sleep(self, seconds: float) -> None: ...
-    async def turn(self, pace: Pace) -> Turn: ...
+    async def turn(self, pace: Pace) -> Start: ...
 
 
 class Store(Protocol):
@@ -227,7 +227,7 @@ class _Steadfast:
         with queueing():
             await asyncio.sleep(seconds)
 
-    async def turn(self, pace: Pace) -> Turn:
+    async def turn(self, pace: Pace) -> Start:
         with queueing():
             return await pace.begin()
 

@@ -19,7 +19,7 @@ LONGEST_PAUSE_S = 300.0
 _NEVER = float("-inf")
 
 
-class Turn(NamedTuple):
+class Start(NamedTuple):
     """An attempt that was begun."""
 
     at: float
@@ -52,7 +52,7 @@ class Pace:
             return False  # they were here before
         return self._room() > 0
 
-    async def begin(self) -> Turn:
+    async def begin(self) -> Start:
         """Wait for one's turn. Return what `end` is told."""
         is_first = True
         while not (self.is_free if is_first else self._room() > 0):
@@ -63,14 +63,14 @@ class Pace:
             self._wake()
         return turn
 
-    def begin_at_once(self) -> Turn:
+    def begin_at_once(self) -> Start:
         """The same, where that is free."""
         self.active += 1
         now = self._loop.time()
-        return Turn(now, None if self.rates is None else self.rates.take(now))
+        return Start(now, None if self.rates is None else self.rates.take(now))
 
     def end(
-        self, turn: Turn, *, overloaded: bool, retry_after_s: float | None = None,
+        self, turn: Start, *, overloaded: bool, retry_after_s: float | None = None,
         tokens: int | None = None,
     ) -> None:  # fmt: skip
         """Say how an attempt went, and what it took."""

@@ -10,7 +10,7 @@ from evalcase.model.quota import Quota
 from evalcase.model.target import Target
 from evalcase.run.attempt import Attempted
 from evalcase.run.limits import Limits, Rate
-from evalcase.run.pace import Pace, Turn
+from evalcase.run.pace import Pace, Start
 
 
 class Paces:
@@ -33,7 +33,7 @@ class Paces:
                 _keep_rate(pace, rate)
         return pace
 
-    def end(self, name: str, target: Target, turn: Turn, tried: Attempted | None) -> None:
+    def end(self, name: str, target: Target, turn: Start, tried: Attempted | None) -> None:
         """An attempt is over; None if nobody knows how it went."""
         pace = self._paces[name]
         error = None if tried is None else tried.error

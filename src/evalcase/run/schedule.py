@@ -17,7 +17,7 @@ from evalcase.model.result import Result
 from evalcase.model.trial import Trial
 from evalcase.run.fail_fast import FailFast
 from evalcase.run.limits import Limits
-from evalcase.run.pace import Pace, Turn
+from evalcase.run.pace import Pace, Start
 from evalcase.system.own_task import OwnTask
 
 
@@ -161,7 +161,7 @@ class Engine:
         async with self._aside():
             await asyncio.sleep(seconds)
 
-    async def turn(self, pace: Pace) -> Turn:
+    async def turn(self, pace: Pace) -> Start:
         """Wait within a trial until its target may be asked, unless the engine stops."""
         async with self._aside():
             return await pace.begin()
