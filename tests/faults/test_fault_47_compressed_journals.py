@@ -37,7 +37,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return run
 
 
-def test_a_compressed_journal_has_the_same_rows_and_gunzip_reads_it(run: Run) -> None:
+def test_fault_47_a_compressed_journal_has_the_same_rows_and_gunzip_reads_it(run: Run) -> None:
     journal = Path(run.journal)
     assert rows_of(journal) == ROWS
     lines = b"".join(JournalLines(run.journal))
@@ -45,7 +45,7 @@ def test_a_compressed_journal_has_the_same_rows_and_gunzip_reads_it(run: Run) ->
     assert journal.stat().st_size < len(lines) / 4
 
 
-def test_it_is_read_from_any_place(run: Run) -> None:
+def test_fault_47_it_is_read_from_any_place(run: Run) -> None:
     lines, places, at = list(JournalLines(run.journal)), [], 0
     for line in lines:
         places.append(at)
@@ -59,11 +59,11 @@ def test_it_is_read_from_any_place(run: Run) -> None:
         assert (file.seek(0, os.SEEK_END), file.read()) == (at, b"")
 
 
-def test_who_knew_the_journal_by_its_name_finds_it_compressed(run: Run) -> None:
+def test_fault_47_who_knew_the_journal_by_its_name_finds_it_compressed(run: Run) -> None:
     assert len(list(JournalLines(str(Path(run.path, "journal.jsonl"))))) == len(ROWS)
 
 
-def test_rows_are_added_to_a_compressed_journal(run: Run) -> None:
+def test_fault_47_rows_are_added_to_a_compressed_journal(run: Run) -> None:
     before = Path(run.journal).read_bytes()
     with open_journal(run.journal) as journal:
         assert journal.rows == len(ROWS)
@@ -74,7 +74,7 @@ def test_rows_are_added_to_a_compressed_journal(run: Run) -> None:
     assert names(run.path) == ["journal.jsonl.gz"]
 
 
-def test_what_was_being_added_when_its_writer_died_is_dropped_and_said(run: Run) -> None:
+def test_fault_47_what_was_being_added_when_its_writer_died_is_dropped_and_said(run: Run) -> None:
     write(Path(run.journal), [row(1_000)])
     whole = Path(run.journal).read_bytes()
     write(Path(run.journal), [row(1_001)])
@@ -89,7 +89,7 @@ def test_what_was_being_added_when_its_writer_died_is_dropped_and_said(run: Run)
         assert rows_of(Path(run.journal)) == [*ROWS, row(1_000), row(1_001)]
 
 
-def test_one_that_was_cut_off_elsewhere_is_damaged(run: Run) -> None:
+def test_fault_47_one_that_was_cut_off_elsewhere_is_damaged(run: Run) -> None:
     size = Path(run.journal).stat().st_size
     os.truncate(run.journal, size - 10)
     with pytest.raises(RecordError, match="damaged: 10 bytes are missing at its end"):
@@ -99,7 +99,7 @@ def test_one_that_was_cut_off_elsewhere_is_damaged(run: Run) -> None:
     assert Path(run.journal).stat().st_size == size - 10
 
 
-def test_every_byte_that_is_wrong_is_noticed(run: Run) -> None:
+def test_fault_47_every_byte_that_is_wrong_is_noticed(run: Run) -> None:
     data = Path(run.journal).read_bytes()
     # What says when it was made, and on what, is no part of what is in it.
     for at in (*range(4), *range(10, 60), *range(60, len(data), 97), len(data) - 1):
@@ -110,13 +110,13 @@ def test_every_byte_that_is_wrong_is_noticed(run: Run) -> None:
             rows_of(Path(run.journal))
 
 
-def test_what_something_else_compressed_is_refused_with_the_way_out(run: Run) -> None:
+def test_fault_47_what_something_else_compressed_is_refused_with_the_way_out(run: Run) -> None:
     Path(run.journal).write_bytes(gzip.compress(b"".join(JournalLines(run.journal))))
     with pytest.raises(RecordError, match="not compressed by evalcase: `gunzip` it"):
         rows_of(Path(run.journal))
 
 
-def test_a_small_journal_and_one_that_is_written_stay_as_they_are(
+def test_fault_47_a_small_journal_and_one_that_is_written_stay_as_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = Run("r", str(tmp_path), "", {})
@@ -129,7 +129,7 @@ def test_a_small_journal_and_one_that_is_written_stay_as_they_are(
     assert rows_of(tmp_path / "journal.jsonl") == ROWS
 
 
-def test_a_full_disk_leaves_the_journal_as_it_is_and_is_said(
+def test_fault_47_a_full_disk_leaves_the_journal_as_it_is_and_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(packing, "WORTH_IT", 1)
@@ -140,7 +140,7 @@ def test_a_full_disk_leaves_the_journal_as_it_is_and_is_said(
     assert ["could not be compressed, and stays as it is: No space" in each for each in said] == [1]
 
 
-def test_a_kill_at_any_moment_of_compressing_loses_nothing(tmp_path: Path) -> None:
+def test_fault_47_a_kill_at_any_moment_of_compressing_loses_nothing(tmp_path: Path) -> None:
     code = python(str(Path(__file__).with_name("pack_kills.py")), str(tmp_path))
     done = subprocess.run(code, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
