@@ -112,6 +112,7 @@ def _prepare(
     _refuse(found, config, needs)
     if remarks := describe_remarks(suites):
         tell(remarks)
+    _refuse_batched_judges(found, config)
     trials = found.trials
     for same in _same_models(found, config):
         warn(same)
@@ -148,6 +149,16 @@ def _same_models(found: Survey, config: Config) -> Iterator[str]:
         same = describe_same_model(judge, target, config)
         if same is not None:
             yield same
+
+
+def _refuse_batched_judges(found: Survey, config: Config) -> None:
+    default = config.judge.target if config.judge is not None else None
+    for judge in sorted({judge or default or "" for judge, _ in found.judged}):
+        if config.targets.get(judge, {}).get("batch"):
+            raise ConfigError(
+                f"target `{judge}` answers in batches, which no judge can wait for: name the same "
+                "model without `batch` for judging"
+            )
 
 
 def _make_targets(

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeGuard
 
 from evalcase.model.answer import Answer
+from evalcase.model.batching import Batching
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.question import Question
@@ -100,6 +101,9 @@ class Traits:
     """How many requests it takes in a minute; None if it doesn't mind."""
     tpm: int | None = None
     """How many tokens, of questions and answers together."""
+    batching: Batching | None = None
+    """What sends questions in batches, where it is asked so: then all are sent before the first
+    trial, and `answer` finds what came back."""
     quota: Callable[[], Quota | None] | None = None
     """What its service said last of how much more it takes: asked for after each answer."""
 

@@ -30,6 +30,9 @@ from evalcase.system.queue_time import queueing
 from evalcase.text.crash import failure_of
 
 CACHE_VERSION = 2
+_BATCHED = (
+    "answers in batches, which no grader can wait for: name the same model without `batch` for it"
+)
 
 
 class Asked(NamedTuple):
@@ -161,6 +164,16 @@ class Gate:
             self._store.keep(key, replace(asked.answer, earlier=earlier))
         return asked
 
+    async def knows(self, name: str, question: Question) -> bool:
+        """Whether the cache has the answer to a question."""
+        target = self._targets.by_name[name]
+        if self._store is None or target.traits.caching != "keyed":
+            return False
+        try:
+            return self._store.find(await _cache_key(target, question)) is not None
+        except Exception:  # noqa: BLE001 - a question that can't be asked has no key, either
+            return False
+
     async def ask_for_grader(
         self, name: str, messages: Sequence[Message], schema: JSON, usable: Usable | None,
         within: Question,
@@ -173,6 +186,8 @@ class Gate:
             within, messages=tuple(messages), schema=schema, files={}, attempt=1,
             session=f"{within.session}/{name}",
         )  # fmt: skip
+        if (await self._targets.find(name)).traits.batching is not None:
+            raise TargetError(f"`{name}` {_BATCHED}", kind="protocol")
         # The trial has its answer, which was paid for: it is not given up while a grader waits.
         asked = await self._look_up(name, question, None, _Steadfast(), usable)
         if asked.answer is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager
 from contextvars import Context, copy_context
 from typing import Any, Protocol
@@ -136,6 +136,18 @@ class Engine:
                 task.give_up()
             await asyncio.gather(*self._tasks, return_exceptions=True)
         for task in self._tasks:
+            task.result()
+
+    async def before(self, preparing: Coroutine[Any, Any, None]) -> None:
+        """Do something before there are trials. It is given up with the engine, or where it waits
+        by `sleep` once the engine stops."""
+        task = OwnTask(preparing, loop=asyncio.get_running_loop(), context=self._context.copy())
+        self._tasks = [task]
+        try:
+            await asyncio.wait(self._tasks)
+        finally:
+            task.give_up()
+        if not (task.cancelled() and self.stopping):
             task.result()
 
     def stop(self, reason: str) -> None:

@@ -61,6 +61,11 @@ class ChatClient:
         if self._client is not None:
             await self._client.close()
 
+    def http(self) -> HttpClient:
+        """What requests go by."""
+        assert self._client is not None, "open() comes first"
+        return self._client
+
     def quota(self) -> Quota | None:
         """What the service said last of how much more it takes."""
         return None if self._client is None else self._client.quota

@@ -112,6 +112,22 @@ class HttpClient:
         except _FAILURES as error:
             raise self._failure(error) from None
 
+    @asynccontextmanager
+    async def send(
+        self, method: str, url: str, data: object = None, content_type: str = "application/json"
+    ) -> AsyncIterator[Reply]:
+        """Ask something else of the same host, with the same headers."""
+        assert self._session is not None, "open() comes first"
+        try:
+            async with self._session.request(
+                method, URL(url), data=data, proxy=self._proxy, allow_redirects=False,
+                headers={"Content-Type": content_type},
+            ) as response:  # fmt: skip
+                await self._check_status(response)
+                yield Reply(response.content_type, response.content.iter_any())
+        except _FAILURES as error:
+            raise self._failure(error) from None
+
     def _request(self, body: JSON) -> aiohttp.client._RequestContextManager:
         assert self._session is not None, "open() comes first"
         assert self._url is not None
