@@ -212,6 +212,11 @@ async def _evaluate(
     given = Given(suites, made, name_graders(graders))
     plan = prepare(chosen, config, world, warn, given, scrubber)
     evaluation = Evaluation(plan, Listener(options.get("on_result")))
+    if config.engine is not None or "engine" in options or "processes" in options:
+        from evalcase.places.chosen import choose_engine, make_place
+
+        engine = choose_engine(config, options.get("engine"), options.get("processes"))
+        evaluation.place = make_place(engine, plan)
     if chosen.stop is not None:
         from evalcase.evaluation.stopping import make_stopping
 

@@ -128,3 +128,8 @@ def test_what_can_not_be_had_in_batches_is_refused_with_a_word(
     done = run(project, "run", "--target", "echo")
     assert (done.code, "no judge can wait for" in done.err) == (2, True)
     assert not service.batches
+
+
+def test_batches_are_no_work_for_other_processes(project: Project, service: BatchService) -> None:
+    assert run(project, "run", "--processes", "1").code == 0
+    assert service.questions() == TEXTS

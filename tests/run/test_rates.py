@@ -116,14 +116,12 @@ class Timed(Target):
         self.at: list[float] = []
         self.tokens = tokens
         self.says = list(says)
-        self.said: Quota | None = None
-        self.traits = Traits(quota=lambda: self.said)
+        self.traits = Traits(quota=lambda: self.says.pop(0) if self.says else None)
 
     async def answer(self, question: Question) -> Answer:
         del question
         self.at.append(asyncio.get_running_loop().time())
         await asyncio.sleep(1)
-        self.said = self.says.pop(0) if self.says else self.said
         usage = None if self.tokens is None else Usage(self.tokens - 1, 1)
         return Answer((Message({"role": "assistant", "content": "ok"}),), usage)
 

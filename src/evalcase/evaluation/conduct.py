@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,7 @@ from evalcase.run.fail_fast import FailFast
 from evalcase.run.gate import Gate
 from evalcase.run.limits import Limits
 from evalcase.run.opening import CLOSE_S, OpenTargets
+from evalcase.run.place import Workplace
 from evalcase.run.schedule import Engine, Watcher
 from evalcase.system.guests import Guests
 from evalcase.system.loop_watch import LoopWatch
@@ -54,6 +55,8 @@ class Evaluation:
         self._by = by
         self.stopping: Stopping | None = None
         """What says when a new run is decided, if that ends it."""
+        self.place: Workplace | None = None
+        """Where trials are answered, if that is not this process."""
         self.engine: Engine | None = None
         self.run: Run | None = None
         """The run that it is of, once there is one."""
@@ -77,10 +80,11 @@ class Evaluation:
     async def _carry_out(
         self, runs_dir: str, run: Run | None, again: tuple[Verdict, ...]
     ) -> Evaluated:
+        self._stand_in()
         plan = self.plan
         if run is None:
             refuse_secret_names(plan.trials, plan.scrubber)
-        async with Guests() as self._guests, self._opening() as targets:
+        async with Guests() as self._guests, self._there(), self._opening() as targets:
             self._is_new = run is None
             if run is None:
                 world = plan.world
@@ -95,6 +99,20 @@ class Evaluation:
             finally:
                 await self._guests.settle()
                 await self._close_graders()
+
+    def _there(self) -> AbstractAsyncContextManager[object]:
+        return self.place if self.place is not None else nullcontext()
+
+    def _stand_in(self) -> None:
+        """Have targets that are made elsewhere stood in for, from here on."""
+        if self.place is not None:
+            stand_in = self.place.stand_in
+            # What is sent in batches is no work for anybody here.
+            targets = {
+                name: target if target.traits.batching is not None else stand_in(name)
+                for name, target in self.plan.targets.items()
+            }
+            self.plan = replace(self.plan, targets=targets, make=stand_in)
 
     def _opening(self) -> OpenTargets:
         plan = self.plan
@@ -199,7 +217,9 @@ class Evaluation:
         guests, store = self._guests, self._store()
         gate = Gate(targets, limits, engine, budget, guests, plan.world.random, store)
         gate.paces.warn = plan.warn
+        gate.place = self.place
         trials = Trials(plan, engine, gate, guests, run.id, session.lose)
+        trials.place = self.place
         if self._by is not None:
             from evalcase.evaluation.grading import Grading
 

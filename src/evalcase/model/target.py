@@ -105,7 +105,8 @@ class Traits:
     """What sends questions in batches, where it is asked so: then all are sent before the first
     trial, and `answer` finds what came back."""
     quota: Callable[[], Quota | None] | None = None
-    """What its service said last of how much more it takes: asked for after each answer."""
+    """What its service said of how much more it takes, if it said something since the last time:
+    asked for after each answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,8 @@ class Keywords(TypedDict, total=False):
     no_exec: bool
     runs_dir: str
     failed_of: str
+    engine: str
+    processes: int
     on_result: Callable[[Result], None]
     on_warning: Callable[[str], None]
 

@@ -24,6 +24,7 @@ from evalcase.run.budget import Budget
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace, Start
 from evalcase.run.paces import Paces
+from evalcase.run.place import KeyFromAfar, SessionLostError, Workplace
 from evalcase.run.retry import wait_before_retry
 from evalcase.system.guests import Guests
 from evalcase.system.queue_time import queueing
@@ -95,6 +96,8 @@ class Gate:
         self._guests = guests
         self._random = random
         self._store = store
+        self.place: Workplace | None = None
+        """Where targets answer, if that is not this process."""
         self.paces = Paces(limits)
 
     def ask(
@@ -223,15 +226,20 @@ class Gate:
         turn = pace.begin_at_once() if pace.is_free else await patience.turn(pace)
         tried: Attempted | None = None
         try:
-            tried = await attempt(target, question, limit_s, self._guests)
+            if self.place is None or target.traits.batching is not None:
+                tried = await attempt(target, question, limit_s, self._guests)
+            else:
+                tried = await self.place.attempt(name, question, limit_s)
         finally:
-            self.paces.end(name, target, turn, tried)
+            self.paces.end(name, turn, tried)
         if tried.answer is not None and tried.answer.cost_usd is not None:
             self._budget.spend(tried.answer.cost_usd)
         return tried
 
     def _wait(self, error: BaseException, number: int) -> float | None:
         limits = self._limits
+        if isinstance(error, SessionLostError):
+            return 0.0
         return wait_before_retry(error, number, limits.retries, limits.retry_timeouts, self._random)
 
 
@@ -253,10 +261,18 @@ def _failure(error: BaseException) -> Failure:
     return failure_of(error)
 
 
+def name_of_kind(target: Target) -> str:
+    """What tells the keys of one kind of target from those of another."""
+    return f"{type(target).__module__}.{type(target).__qualname__}"
+
+
 async def _cache_key(target: Target, question: Question) -> str:
-    described = target.cache_key(question)
+    described: object = target.cache_key(question)
     if isawaitable(described):
         described = await described
-    kind = type(target)
-    data = [CACHE_VERSION, f"{kind.__module__}.{kind.__qualname__}", described, question.repeat]
+    if isinstance(described, KeyFromAfar):
+        kind, described = described
+    else:
+        kind = name_of_kind(target)
+    data = [CACHE_VERSION, kind, described, question.repeat]
     return sha256(dumps(data, sort_keys=True).encode()).hexdigest()

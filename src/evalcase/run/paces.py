@@ -21,7 +21,6 @@ class Paces:
         self.warn: Callable[[str], None] = lambda _: None
         """Is told of a rate that can't be kept."""
         self._paces: dict[str, Pace] = {}
-        self._quotas: dict[str, Quota] = {}
 
     def of(self, name: str, target: Target) -> Pace:
         pace = self._paces.get(name)
@@ -33,14 +32,14 @@ class Paces:
                 _keep_rate(pace, rate)
         return pace
 
-    def end(self, name: str, target: Target, turn: Start, tried: Attempted | None) -> None:
+    def end(self, name: str, turn: Start, tried: Attempted | None) -> None:
         """An attempt is over; None if nobody knows how it went."""
         pace = self._paces[name]
         error = None if tried is None else tried.error
         known = error if isinstance(error, TargetError) else None
         answer = None if tried is None else tried.answer
-        if target.traits.quota is not None:
-            self._learn(name, pace, target.traits.quota())
+        if tried is not None and tried.quota is not None:
+            _learn(pace, tried.quota)
         tokens = None if pace.rates is None or answer is None else self._tokens(name, pace, answer)
         pace.end(
             turn,
@@ -48,13 +47,6 @@ class Paces:
             retry_after_s=known.retry_after_s if known is not None else None,
             tokens=tokens,
         )
-
-    def _learn(self, name: str, pace: Pace, quota: Quota | None) -> None:
-        if quota is not None and quota is not self._quotas.get(name):
-            self._quotas[name] = quota
-            if pace.rates is None:
-                _keep_rate(pace, Rate())
-            pace.learn(quota)
 
     def _tokens(self, name: str, pace: Pace, answer: Answer) -> int | None:
         usage = answer.usage
@@ -65,6 +57,12 @@ class Paces:
         if pace.rates is not None and pace.rates.counts_tokens:
             self.warn(f"answers of `{name}` come without their tokens: `tpm` can't hold")
         return None
+
+
+def _learn(pace: Pace, quota: Quota) -> None:
+    if pace.rates is None:
+        _keep_rate(pace, Rate())
+    pace.learn(quota)
 
 
 def _keep_rate(pace: Pace, rate: Rate) -> None:

@@ -126,7 +126,7 @@ class HttpTarget(Target):
         return {"request": request, "how": how}
 
     def _quota(self) -> Quota | None:
-        return None if self._client is None else self._client.quota
+        return None if self._client is None else self._client.take_quota()
 
     def _make_body(self, question: Question) -> JSON:
         root = self._surroundings.root

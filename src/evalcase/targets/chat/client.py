@@ -67,8 +67,8 @@ class ChatClient:
         return self._client
 
     def quota(self) -> Quota | None:
-        """What the service said last of how much more it takes."""
-        return None if self._client is None else self._client.quota
+        """What the service said last of how much more it takes, once."""
+        return None if self._client is None else self._client.take_quota()
 
     async def load_files(self, question: Question) -> Files:
         """The files of a question, read beside the event loop."""

@@ -58,8 +58,7 @@ class HttpClient:
         self._session: aiohttp.ClientSession | None = None
         self._proxy: str | None = None
         self._threads: Threads | None = None
-        self.quota: Quota | None = None
-        """What the service said last of how much more it takes."""
+        self._quota: Quota | None = None
 
     async def open(self) -> None:
         """Raise ConfigError where a key is missing, or the address may not be asked."""
@@ -87,6 +86,11 @@ class HttpClient:
             await self._session.close()
         if self._threads is not None:
             self._threads.close()
+
+    def take_quota(self) -> Quota | None:
+        """What the service said last of how much more it takes, once."""
+        quota, self._quota = self._quota, None
+        return quota
 
     async def in_thread(self, function: Callable[..., object], *arguments: object) -> object:
         """Run what blocks, such as reading files, beside the event loop."""
@@ -136,7 +140,7 @@ class HttpClient:
         )
 
     async def _check_status(self, response: aiohttp.ClientResponse) -> None:
-        self.quota = read_quota(response.headers, time.time()) or self.quota
+        self._quota = read_quota(response.headers, time.time()) or self._quota
         if 200 <= response.status <= 299:
             return
         place, status = self._endpoint.place, response.status
