@@ -30,6 +30,7 @@ class Importer(NamedTuple):
 IMPORTERS: dict[str, Importer] = {
     "skills": Importer("Agent Skills", "formats.skills:import_skills"),
     "promptfoo": Importer("promptfoo", "promptfoo.config:import_promptfoo", False),
+    "agentv": Importer("AgentV", "agentv.suite:import_agentv", False),
     "inspect": Importer("Inspect", "formats.inspect:import_inspect"),
     "pydantic-evals": Importer("pydantic-evals", "formats.pydantic_evals:import_pydantic_evals"),
     "openai-evals": Importer("OpenAI evals", "formats.openai_evals:import_openai_evals"),
