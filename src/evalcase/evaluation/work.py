@@ -15,8 +15,9 @@ from evalcase.model.target import TargetVersion
 from evalcase.model.totals import Totals
 from evalcase.model.trial import Trial, TrialKey
 from evalcase.record.ending import Status
+from evalcase.record.finished import FinishedTrial
 from evalcase.record.folder import Run, planned_cases
-from evalcase.record.index import FinishedTrial, Index, read_index
+from evalcase.record.index import Index, read_index
 from evalcase.record.lines import open_lines
 from evalcase.record.outline import talk_row
 from evalcase.record.reader import read_result_at

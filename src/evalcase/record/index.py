@@ -15,12 +15,12 @@ from operator import attrgetter
 from typing import Any
 
 from evalcase.model.batching import SentBatch
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Verdict
 from evalcase.model.table import Table, mark_of
 from evalcase.model.target import TargetVersion
 from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
+from evalcase.record.finished import FinishedTrial
 from evalcase.record.lines import JournalLines
 from evalcase.record.outline import (
     REGRADED,
@@ -43,24 +43,6 @@ of, whether it has an answer, and the place of the case among all."""
 _MOST_ASKERS = 0xFFFF
 _VERDICT, _ASKER = 4, 10
 """The numbers of a row, its mark first, that say what came of it and who was asked."""
-
-
-class FinishedTrial(NamedTuple):
-    """What is known of a finished trial."""
-
-    verdict: Verdict
-    question: int
-    """The mark of its question hash."""
-    grading: int
-    """The mark of its grading hash."""
-    answer_at: int
-    """Where in the journal the row of its answer begins."""
-    grading_at: int
-    """Where the row of its grading does: the same where it was graded once."""
-    answered: bool
-    repeats: int
-    """How many trials there were to be of its case when it was last graded."""
-    pass_rate: float
 
 
 _Regrading = tuple[int, int, int, float, float, int]
