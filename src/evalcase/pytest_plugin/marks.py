@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 import pytest
 
 from evalcase.model.case import Case
+from evalcase.text.late_pattern import late_pattern
 
 _MEANT_FOR_PYTEST = frozenset(
     {"filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"}
@@ -16,7 +16,7 @@ _MEANT_FOR_PYTEST = frozenset(
 
 
 _REGISTERED = pytest.StashKey[set[str]]()
-_UNUSABLE = re.compile(r"[^\w+\-.\[\]\\/]")
+_UNUSABLE = late_pattern(r"[^\w+\-.\[\]\\/]")
 """What can't stand in an expression after `-m`, or not in the name of a mark that is registered."""
 
 
@@ -31,9 +31,12 @@ def marks_of_tags(
         if name not in _MEANT_FOR_PYTEST:
             if config is not None:
                 _register(name, config)
-            # `getattr(pytest.mark, name)` asks whether it is registered, and tags never are.
-            mark = pytest.Mark(name, (), {}, _ispytest=True)
-            yield pytest.MarkDecorator(mark, _ispytest=True)
+            yield mark_named(name)
+
+
+def mark_named(name: str) -> pytest.MarkDecorator:
+    """`getattr(pytest.mark, name)` without its question whether somebody has registered it."""
+    return pytest.MarkDecorator(pytest.Mark(name, (), {}, _ispytest=True), _ispytest=True)
 
 
 def _register(name: str, config: pytest.Config) -> None:

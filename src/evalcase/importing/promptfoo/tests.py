@@ -70,7 +70,8 @@ class ReaderOfTests:
         if is_code(name):
             raise ValueError("they are made by code")
         for each in self.folder.find(name):
-            yield self.folder.parse(each)
+            with self.folder.reading(each):
+                yield self.folder.parse(each)
 
     def read_file(self, file: ForeignFile) -> Iterator[DraftedTest]:
         """The tests of a file that has nothing else."""
@@ -108,6 +109,11 @@ class ReaderOfTests:
             if name not in KNOWN_FIELDS:
                 self.suite.lose(held, f"`{name}`, which is no field of a test", at="key")
         metadata = item.at("metadata").value
+        if metadata is not None and not isinstance(metadata, dict):
+            self.suite.lose(item.at("metadata"), "`metadata`, which is no mapping", at="key")
+        described = fields.get("description")
+        if described is not None and isinstance(described.value, list | dict):
+            self.suite.lose(fields.pop("description"), "`description`, which is no text", at="key")
         return DraftedTest(
             item,
             self._read_variables(item.at("vars")),
