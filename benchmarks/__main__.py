@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.comparing import comparing_figures, comparing_million_figures
+from benchmarks.conversations import conversation_figures
 from benchmarks.coverage import coverage_figures
 from benchmarks.figures import HEADER, Figure, save, show
 from benchmarks.graders import grader_figures
@@ -43,6 +44,7 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "running": running_figures,
     "grading": grading_figures,
     "graders": grader_figures,
+    "conversations": conversation_figures,
     "regrading": regrading_figures,
     "judging": judging_figures,
     "loopback": loopback_figures,
