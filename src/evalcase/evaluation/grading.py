@@ -114,7 +114,7 @@ class Grading:
         try:
             return await self._trials.regrade(trial, known, self._number)
         except UnaskedTurnsError:
-            why = "the turn that failed passes now, and those after it were never asked"
+            why = "it ended at a turn that failed then, and those after it were never asked"
             return self._refuse(trial, known, why)
 
     def _refuse(self, trial: Trial, known: Result, why: str) -> Result:
