@@ -26,6 +26,7 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
         "openai": "evalcase.targets.openai:OpenAITarget",
         "anthropic": "evalcase.targets.anthropic:AnthropicTarget",
         "replay": "evalcase.targets.replay:ReplayTarget",
+        "otlp": "evalcase.targets.otlp:OtlpTarget",
         "echo": "evalcase.targets.echo:EchoTarget",
     },
     "graders": {
