@@ -10,8 +10,8 @@ record, to send each trial that is left through ask, grade and keep, and to conc
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, TypeAlias, Unpack
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, Unpack
 
 from evalcase.errors import SuiteError
 from evalcase.model.case import Case
@@ -25,6 +25,7 @@ from evalcase.suites.logged import LoggedWarnings, log_warnings
 from evalcase.suites.stream import stream_cases
 
 if TYPE_CHECKING:
+    from evalcase.evaluation.conduct import Evaluation
     from evalcase.plugins.given import GivenGrader, GivenTarget
     from evalcase.project.keywords import Keywords
     from evalcase.record.evaluated import Evaluated
@@ -129,10 +130,12 @@ def evaluate(
     target: GivenTarget | Iterable[GivenTarget] | None = None,
     *,
     graders: Iterable[GivenGrader] = (),
+    users: Mapping[str, GivenTarget] | None = None,
     root: Path | None = None,
     **options: Unpack[Keywords],
 ) -> Evaluated:
-    """Run cases against a target, grade the answers and keep every result.
+    """Run cases against a target, grade the answers and keep every result. `users` are targets
+    that play users, by the names that cases have for them.
 
     Raise SuiteError if a case is invalid, ConfigError or TargetError if a target can't be used,
     RecordError if nothing can be kept. Failures and errors of trials are results, and not raised.
@@ -149,7 +152,9 @@ def evaluate(
         said = describe_stray(error)
         warn(scrubbers[0].text(said) if scrubbers else said)
 
-    return run_to_end(_evaluate(what, target, graders, root, options, scrubbers.append), tell)
+    return run_to_end(
+        _evaluate(what, target, graders, users or {}, root, options, scrubbers.append), tell
+    )
 
 
 def figures(
@@ -169,20 +174,43 @@ async def evaluate_async(
     target: GivenTarget | Iterable[GivenTarget] | None = None,
     *,
     graders: Iterable[GivenGrader] = (),
+    users: Mapping[str, GivenTarget] | None = None,
     root: Path | None = None,
     **options: Unpack[Keywords],
 ) -> Evaluated:
     """The same as `evaluate`, for code that is async itself. `root` is the project's folder, by
     default that of the working folder."""
-    return await _evaluate(what, target, graders, root, options, lambda _: None)
+    return await _evaluate(what, target, graders, users or {}, root, options, lambda _: None)
 
 
 async def _evaluate(
     what: Evaluable, target: GivenTarget | Iterable[GivenTarget] | None,
-    graders: Iterable[GivenGrader], root: Path | None, options: Keywords,
-    known: Callable[[Scrubber], None],
+    graders: Iterable[GivenGrader], users: Mapping[str, GivenTarget], root: Path | None,
+    options: Keywords, known: Callable[[Scrubber], None],
 ) -> Evaluated:  # fmt: skip
     """`known` is given what takes secrets out of what is said, as soon as there is one."""
+    evaluation, folder = prepare_evaluation(what, target, graders, root, users, **options)
+    known(evaluation.plan.scrubber)
+    return await evaluation.carry_out(folder)
+
+
+class PreparedRun(NamedTuple):
+    """A run of which nobody has been asked anything yet."""
+
+    evaluation: Evaluation
+    folder: str
+    """Where its record goes."""
+
+
+def prepare_evaluation(
+    what: Evaluable,
+    target: GivenTarget | Iterable[GivenTarget] | None,
+    graders: Iterable[GivenGrader] = (),
+    root: Path | None = None,
+    users: Mapping[str, GivenTarget] | None = None,
+    **options: Unpack[Keywords],
+) -> PreparedRun:
+    """All of `evaluate` up to the first question: for who carries it out in a way of his own."""
     # Who only loads or checks need not wait for all this.
     from evalcase.evaluation.conduct import Evaluation
     from evalcase.evaluation.failed_of import find_failed
@@ -190,7 +218,7 @@ async def _evaluate(
     from evalcase.evaluation.plan import Given, prepare
     from evalcase.evaluation.secrets import make_scrubber
     from evalcase.model.target import Surroundings
-    from evalcase.plugins.given import name_graders, name_targets
+    from evalcase.plugins.given import name_graders, name_targets, name_users
     from evalcase.project.config import read_config
     from evalcase.project.keywords import read_keywords
     from evalcase.project.options import runs_folder
@@ -201,7 +229,6 @@ async def _evaluate(
     config = read_config(os.fspath(root) if root is not None else world.cwd, world.cwd)
     warn = options.get("on_warning", log_warning)
     scrubber = make_scrubber(config, world.environment, warn)
-    known(scrubber)
     around = Surroundings(config.root, world.environment, lambda text: warn(scrubber.text(text)))
     targets = name_targets(target, around)
     made = {name: each for name, each in targets.items() if each is not None}
@@ -209,14 +236,19 @@ async def _evaluate(
     folder, origin = runs_folder(options.get("runs_dir"), config), options.get("failed_of")
     failed_of = find_failed(origin, folder, config.root) if origin is not None else None
     chosen = read_keywords(paths, tuple(targets), options, failed_of)
-    given = Given(suites, made, name_graders(graders))
+    given = Given(suites, made, name_graders(graders), users=name_users(users or {}, around))
     plan = prepare(chosen, config, world, warn, given, scrubber)
     evaluation = Evaluation(plan, Listener(options.get("on_result")))
+    if config.engine is not None or "engine" in options or "processes" in options:
+        from evalcase.places.chosen import choose_engine, make_place
+
+        engine = choose_engine(config, options.get("engine"), options.get("processes"))
+        evaluation.place = make_place(engine, plan)
     if chosen.stop is not None:
         from evalcase.evaluation.stopping import make_stopping
 
         evaluation.stopping = make_stopping(plan, folder)
-    return await evaluation.carry_out(folder)
+    return PreparedRun(evaluation, folder)
 
 
 def _is_in_loop() -> bool:

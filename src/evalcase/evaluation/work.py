@@ -92,6 +92,8 @@ class Work:
     def _ask(self, trial: Trial) -> Awaitable[Result]:
         if self._changed and not trial.case.skip:
             self._note_change(trial.target)
+            if "user" in trial.case.data:
+                self._note_change(trial.case.data["user"]["target"])
         if trial.case.is_conversation and not trial.case.skip:
             self._begin_talk(trial)
         return self._trials.run(trial)
@@ -246,4 +248,5 @@ def trials_of(plan: Plan, name: str) -> Iterator[Trial]:
     """Every trial of a target, whether it is finished or not."""
     options, default = plan.options, plan.config.target
     cases = plan.choice.choose(plan.suites)
-    return plan_trials(cases, name, default, options.repeat, bool(options.targets))
+    asks, overridden = plan.choice.asks, bool(options.targets)
+    return plan_trials(cases, name, default, options.repeat, overridden, asks)

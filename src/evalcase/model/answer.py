@@ -55,6 +55,8 @@ class Answer:
     last_at: int = 0
     """Where in its messages the last turn of a conversation is answered. Those before it are what
     was said earlier, by both sides; what isn't said in turns has none."""
+    ends_conversation: bool = False
+    """Whether the target says that there is nothing more to say to its user."""
 
     @classmethod
     def of_text(cls, text: str) -> Answer:

@@ -11,13 +11,14 @@ from evalcase.model.answer import Answer, Earlier, Usage, sum_usage
 from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.simulated_user import USER_PROTOCOL
 
 TalkEnd = Literal["done", "max_turns", "stopped", "turn_failed"]
-"""How a conversation ended. done: the user had what they wanted; max_turns: the user had said all
+"""How a conversation ended. done: the user said that they were; max_turns: the user had said all
 that they were allowed to; stopped: the target ended it; turn_failed: a turn failed, and
 `stop_on_failure` is set."""
 ENDINGS: dict[TalkEnd, str] = {
-    "done": "the user had what they wanted",
+    "done": "the user said that they were done",
     "max_turns": "the user had no more turns left",
     "stopped": "the target ended it",
     "turn_failed": "a turn failed, and those after it were not asked",
@@ -41,6 +42,36 @@ class Turn:
     cached: bool = False
     model: str | None = None
     earlier: Earlier | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """Who played the user, and what that took: it is no part of what the target took."""
+
+    target: str
+    protocol: str
+    """What it was told, by its version."""
+    asked: int = 0
+    """How many questions it was asked, retries not counted."""
+    cached: int = 0
+    """How many of its answers came from the cache."""
+    asking_s: float = 0.0
+    """How long its answers took together."""
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    """None where nothing was asked, or a price is not known."""
+    model: str | None = None
+
+
+def sum_simulated(target: str, answers: Sequence[Answer], asking_s: float) -> Simulated:
+    """What a user took who was played by a target. What some answer doesn't say is not known."""
+    models = {answer.model for answer in answers}
+    return Simulated(
+        target, USER_PROTOCOL, len(answers), sum(answer.cached for answer in answers),
+        round(asking_s, 6), sum_usage([answer.usage for answer in answers]),
+        _sum([answer.cost_usd for answer in answers]),
+        models.pop() if len(models) == 1 else None,
+    )  # fmt: skip
 
 
 class Exchange(NamedTuple):
@@ -73,6 +104,7 @@ def join_turns(exchanges: Sequence[Exchange]) -> Answer:
         any(answer.truncated for answer in answers),
         bool(answers) and all(answer.cached for answer in answers),
         models.pop() if len(models) == 1 else None,
+        scrubbed=any(answer.scrubbed for answer in answers),
         earlier=_earlier_of(exchanges),
         last_at=len(messages) - len(answers[-1].messages) if answers else 0,
     )

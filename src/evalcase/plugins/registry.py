@@ -16,7 +16,7 @@ from evalcase.model.target import TargetKind
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-Plural = Literal["targets", "graders"]
+Plural = Literal["targets", "graders", "places"]
 
 _BUILT_IN: dict[Plural, dict[str, str]] = {
     "targets": {
@@ -28,6 +28,10 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
         "replay": "evalcase.targets.replay:ReplayTarget",
         "otlp": "evalcase.targets.otlp:OtlpTarget",
         "echo": "evalcase.targets.echo:EchoTarget",
+    },
+    "places": {
+        "in-process": "evalcase.places.chosen:stay_here",
+        "processes": "evalcase.places.processes:make_processes",
     },
     "graders": {
         "expected": "evalcase.graders.expected:ExpectedGrader",
@@ -48,6 +52,7 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
         "latency": "evalcase.graders.latency:LatencyGrader",
         "cost": "evalcase.graders.cost:CostGrader",
         "tokens": "evalcase.graders.tokens:TokensGrader",
+        "turns": "evalcase.graders.turns:TurnsGrader",
         "finish": "evalcase.graders.finish:FinishGrader",
         "python": "evalcase.graders.python:PythonGrader",
         "script": "evalcase.graders.script:ScriptGrader",

@@ -7,7 +7,9 @@ repeats, without a `suite` for all suites; an answer from another suite counts i
 meant.
 
 In a run's journal the last result of a trial counts, and costs nothing again; a line that doesn't
-match its checksum is an error. A trial without an answer is one, too.
+match its checksum is an error. A trial without an answer is one, too. Of a conversation, the answer
+of the turn is given that is asked for, as long as the user says what they said then; a line of a
+file has a list of them, `turns`.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from evalcase.system.files import open_file
 from evalcase.targets.reading.answer_messages import read_messages
 from evalcase.targets.reading.answers import read_json, with_extras
 from evalcase.targets.stored.index import AnswerIndex
+from evalcase.targets.stored.turns import find_turn
 
 JOURNAL = "journal.jsonl"
 
@@ -83,7 +86,7 @@ class ReplayTarget(Target):
 
     async def answer(self, question: Question) -> Answer:
         assert self._file is not None, "open() comes first"
-        return self._read_row(self._index.read_row(self._file, question))
+        return find_turn(self._index.read_row(self._file, question), question, self._read_row)
 
     async def close(self) -> None:
         if self._file is not None:

@@ -23,7 +23,7 @@ from evalcase.traces.dialects.read import (
     read_said,
 )
 from evalcase.traces.dialects.said import SaidMessage, SpanMessages
-from evalcase.traces.genai import cost_of, ending_of, model_of, tool_of, usage_of
+from evalcase.traces.genai import StepKind, cost_of, ending_of, model_of, tool_of, usage_of
 from evalcase.traces.span import TraceSpan
 from evalcase.traces.tree import SpanNode, arrange_spans, duration_of
 
@@ -45,7 +45,7 @@ class ToldTrace(NamedTuple):
 def tell_trace(spans: Sequence[TraceSpan]) -> ToldTrace:
     """Raise BadTraceError where what was answered can't be read."""
     nodes = arrange_spans(spans)
-    models = [each.span for each in nodes if each.kind == "model" and each.within != "model"]
+    models = _models(nodes)
     said = {span.id: read_said(span) for span in models}
     transcript = _Transcript()
     for node in sorted(nodes, key=_when):
@@ -65,9 +65,16 @@ def tell_trace(spans: Sequence[TraceSpan]) -> ToldTrace:
     )  # fmt: skip
 
 
+def _models(nodes: Sequence[SpanNode]) -> list[TraceSpan]:
+    """The calls of models; where nobody traced any, agents that tell of no other."""
+    kinds = {node.kind for node in nodes}
+    kind: StepKind = "model" if "model" in kinds else "agent"
+    return [each.span for each in nodes if each.kind == kind and each.within != kind]
+
+
 def _when(node: SpanNode) -> int:
     span = node.span
-    return (span.end_ns or span.start_ns) if node.kind == "model" else span.start_ns
+    return span.start_ns if node.kind == "tool" else span.end_ns or span.start_ns
 
 
 def _is_repeated(node: SpanNode) -> bool:
