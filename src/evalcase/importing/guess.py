@@ -50,6 +50,8 @@ def _guess_loosely(source: ForeignFile, rows: list[dict[str, JSON]]) -> str:
         return "openai-evals"
     if (isinstance(value, dict) and isinstance(value.get("goldens"), list)) or "scenario" in names:
         return "deepeval"
+    if "input" not in names and any(map(_is_chat, rows[:1])):
+        return "deepeval"
     if "input" not in names or not _OURS.isdisjoint(names):
         return "rows"
     return "inspect" if "target" in names else "braintrust" if "expected" in names else "rows"
@@ -63,6 +65,13 @@ def _is_of_agentv(value: dict[str, JSON], names: set[str]) -> bool:
         return "prompts" not in value
     is_theirs = isinstance(value.get("tests"), list) and not _OF_AGENTV.isdisjoint(names)
     return is_theirs and ("input" in names or "turns" in names)
+
+
+def _is_chat(row: dict[str, JSON]) -> bool:
+    """Whether its turns are messages: ours have an `input` each."""
+    turns = row.get("turns")
+    first = turns[0] if isinstance(turns, list) and turns else None
+    return isinstance(first, dict) and "role" in first
 
 
 def _names_class(value: JSON) -> bool:

@@ -35,6 +35,7 @@ IMPORTERS: dict[str, Importer] = {
     "pydantic-evals": Importer("pydantic-evals", "formats.pydantic_evals:import_pydantic_evals"),
     "openai-evals": Importer("OpenAI evals", "formats.openai_evals:import_openai_evals"),
     "deepeval": Importer("DeepEval", "formats.deepeval:import_deepeval"),
+    "tau-bench": Importer("tau-bench", "formats.tau_bench:import_tau_bench", False),
     "langsmith": Importer("LangSmith", "formats.langsmith:import_langsmith"),
     "braintrust": Importer("Braintrust", "formats.braintrust:import_braintrust"),
     "rows": Importer("rows", "rows:import_rows"),

@@ -42,6 +42,10 @@ class Turn:
     cached: bool = False
     model: str | None = None
     earlier: Earlier | None = None
+    steps: int = 0
+    """How many of the steps of the whole conversation are its own."""
+    steps_cut: int = 0
+    trace: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +91,8 @@ class Exchange(NamedTuple):
         answer = self.answer
         return Turn(
             len(self.said), len(answer.messages), self.duration_s, answer.usage, answer.cost_usd,
-            answer.truncated, answer.cached, answer.model, answer.earlier,
+            answer.truncated, answer.cached, answer.model, answer.earlier, len(answer.steps),
+            answer.steps_cut, answer.trace,
         )  # fmt: skip
 
 
@@ -107,12 +112,14 @@ def join_turns(exchanges: Sequence[Exchange]) -> Answer:
         scrubbed=any(answer.scrubbed for answer in answers),
         earlier=_earlier_of(exchanges),
         last_at=len(messages) - len(answers[-1].messages) if answers else 0,
+        steps=tuple([step for answer in answers for step in answer.steps]),
+        steps_cut=sum(answer.steps_cut for answer in answers),
     )
 
 
 def split_turns(answer: Answer, turns: Sequence[Turn]) -> list[Exchange]:
     """The turns of a conversation that is one answer. Raise ValueError if they aren't its own."""
-    exchanges, at = [], 0
+    exchanges, at, step = [], 0, 0
     for turn in turns:
         if turn.said < 0 or turn.answered < 0:
             raise ValueError("a turn has less than no messages")
@@ -120,7 +127,10 @@ def split_turns(answer: Answer, turns: Sequence[Turn]) -> list[Exchange]:
         own = Answer(
             answer.messages[middle:end], turn.usage, turn.cost_usd, turn.truncated, turn.cached,
             turn.model, scrubbed=answer.scrubbed, earlier=turn.earlier,
+            steps=answer.steps[step : step + max(turn.steps, 0)], steps_cut=turn.steps_cut,
+            trace=turn.trace,
         )  # fmt: skip
+        step += max(turn.steps, 0)
         exchanges.append(Exchange(answer.messages[at:middle], own, turn.duration_s))
         at = end
     if at != len(answer.messages):

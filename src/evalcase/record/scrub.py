@@ -87,6 +87,8 @@ def _typed(value: Any, known: KnownSecrets) -> Any:  # noqa: ANN401 - fields of 
     """Values whose types the record holds them to: a number that is a secret is not known."""
     if isinstance(value, dict):
         return {name: _typed(item, known) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_typed(item, known) for item in value]
     clean = known.data(value)
     return None if isinstance(clean, str) and not isinstance(value, str) else clean
 

@@ -25,6 +25,7 @@ from evalcase.model.option import option
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.shape import Text
+from evalcase.model.step import Step
 from evalcase.model.target import Surroundings, Target, TargetKind, TargetOptions, Traits
 from evalcase.system.files import open_file
 from evalcase.targets.reading.answer_messages import read_messages
@@ -101,7 +102,9 @@ class ReplayTarget(Target):
             kept = with_extras(read_messages(answer["messages"]), answer, warn)
             # It was paid for in that run, or in one before it.
             earlier = _noted(answer.get("earlier")) or _earlier(row, kept)
-            return replace(kept, cached=True, cost_usd=0.0, earlier=earlier)
+            return replace(
+                kept, cached=True, cost_usd=0.0, earlier=earlier, steps=_steps(answer.get("steps"))
+            )
         if answer is None:
             answer = row.get("messages", row.get("text"))
         if answer is None:
@@ -118,6 +121,13 @@ def _noted(value: object) -> Earlier | None:
     with suppress(ValueError):
         return decode(Earlier, value)
     return None
+
+
+def _steps(value: object) -> tuple[Step, ...]:
+    """What a record says was done on the way to an answer."""
+    with suppress(ValueError):
+        return tuple([decode(Step, each) for each in value]) if isinstance(value, list) else ()
+    return ()
 
 
 def _earlier(row: dict[str, Any], answer: Answer) -> Earlier:

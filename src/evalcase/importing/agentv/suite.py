@@ -78,10 +78,8 @@ def _read_file(item: Item, folder: Folder, suite: SuiteDraft) -> Iterator[Item]:
     """Tests in a file of their own."""
     try:
         for name in folder.find(str(item.value)):
-            file = folder.parse(name)
-            if file.is_table:
-                yield from (Item(each.value, each) for each in file.documents)
-            else:
+            with folder.reading(name):
+                file = folder.parse(name)
                 yield from _find_tests(file, file.root, folder, suite)
     except ValueError as error:
         suite.lose(item, f"these tests: {error}")

@@ -90,7 +90,8 @@ function drawTrial(detail, trial) {
     drawLabelling(detail, trial),
     h('div.graded', drawGradings(trial, [detail.reference, textOf(trial)])),
     trial.turns && drawBaseTalk(detail, trial),
-    trial.answer && !trial.turns && listSides(detail, trial).length > 0 && !isPlain(trial) && [h('h3', 'Conversation'), drawMessages(trial.answer, 'Answer')]);
+    trial.answer && !trial.turns && listSides(detail, trial).length > 0 && !isPlain(trial) && [h('h3', 'Conversation'), drawMessages(trial.answer, 'Answer')],
+    trial.steps && drawSteps(trial));
 }
 
 // The same conversation as it went in the other run.

@@ -11,10 +11,11 @@ from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.json_value import JSON
 from evalcase.model.result import Result
+from evalcase.model.step import Step
 from evalcase.report.page.messages import Told, tell_messages
 from evalcase.report.page.subject import Regrading
 from evalcase.text.answer_value import parse_answer
-from evalcase.text.readable import as_json, content_text
+from evalcase.text.readable import arguments_text, as_json, content_text
 
 _SIDES = ("expected", "got", "where", "note")
 _ROWS = ("calls", "fields", "criteria", "claims", "votes")
@@ -99,6 +100,21 @@ def _tell_answer(answer: Answer) -> Told:
     told |= {name: True for name, holds in remarks.items() if holds}
     if answer.earlier is not None:
         told["earlier"] = [answer.earlier.duration_s, answer.earlier.cost_usd]
+    if answer.steps:
+        told["steps"] = [_tell_step(step) for step in answer.steps]
+    told |= {"stepsCut": answer.steps_cut} if answer.steps_cut else {}
+    return told
+
+
+def _tell_step(step: Step) -> Told:
+    told: Told = {"name": step.name, "kind": step.kind, "depth": step.depth, "at": step.start_s}
+    told["seconds"] = step.duration_s
+    if step.error is not None:
+        told["error"] = step.error
+    if isinstance(step.input, dict) and step.input:
+        told["given"] = arguments_text(step.input)
+    if step.input_tokens is not None or step.output_tokens is not None:
+        told["tokens"] = [step.input_tokens, step.output_tokens]
     return told
 
 

@@ -25,6 +25,7 @@ from evalcase.report.terminal.failures import (
 from evalcase.report.terminal.judged import DRAWN, is_judged, judged_lines
 from evalcase.report.terminal.progress import money
 from evalcase.report.terminal.said import labelled
+from evalcase.report.terminal.step_lines import step_lines
 from evalcase.report.terminal.style import Style, colour_of, paint
 from evalcase.text.readable import as_json, content_text, outcome_lines
 from evalcase.text.visible import visible
@@ -148,6 +149,7 @@ def _trial_lines(result: Result, width: int, style: Style) -> Iterator[str]:
             yield from labelled(
                 "", "(a secret was taken out of it; it was graded with it)", width, style
             )
+        yield from step_lines(result.answer, width, style)
     for grade in result.grades:
         if grade.turn is None:
             yield from _grade_lines(grade, result, width, style)
