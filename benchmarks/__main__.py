@@ -22,6 +22,7 @@ from benchmarks.judging import judging_figures, regrading_figures
 from benchmarks.loading import deprecated_figures, json_figures, peer_figures, yaml_figures
 from benchmarks.loopback import loopback_figures
 from benchmarks.many import many_figures, million_figures
+from benchmarks.packing import list_figures, packing_figures, packing_million_figures
 from benchmarks.page import page_figures
 from benchmarks.paired import paired_figures
 from benchmarks.places import place_figures
@@ -53,6 +54,9 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "report": report_figures,
     "report-million": report_million_figures,
     "million": million_figures,
+    "packing": packing_figures,
+    "packing-million": packing_million_figures,
+    "lists": list_figures,
     "comparing": comparing_figures,
     "comparing-million": comparing_million_figures,
     "page": page_figures,
@@ -67,10 +71,10 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "small-judge": small_judge_figures,
 }
 ONLY_WHEN_ASKED = (
-    "million", "report-million", "comparing-million", "coverage", "intervals", "paired",
-    "stopping", "small-judge", "places",
+    "million", "report-million", "comparing-million", "packing-million",
+    "coverage", "intervals", "paired", "stopping", "small-judge", "places",
 )  # fmt: skip
-"""The first three take as long as all the others, the last starts Ray again and again, and the five
+"""The first four take as long as all the others, the last starts Ray again and again, and the five
 before it measure no time."""
 
 
