@@ -25,6 +25,7 @@ from evalcase.record.commit import JournalFailure
 from evalcase.record.ending import End, Status, end_row, read_end
 from evalcase.record.evaluated import count_not_run
 from evalcase.record.folder import Run, create_run, read_run
+from evalcase.record.gradings import read_grading
 from evalcase.record.index import Index, read_totals
 from evalcase.record.journal import Journal, open_journal
 from evalcase.record.seal import make_sealer
@@ -176,6 +177,8 @@ class Evaluation:
             run, end.status, totals, end.notice, end.failed_fast, end.cap_usd, end.duration_s,
             mixed=work.mixed(), not_run=count_not_run(run, end.status, totals),
             decision=end.decision, lost=end.lost, was_decided=end.was_decided,
+            # The record tells it, and need not be gone through again where there is one only.
+            graded_by=read_grading(run.journal, None) if work.grading > 1 and not failed else None,
         )  # fmt: skip
 
     def _end(self, status: Status, notice: str | None) -> End:

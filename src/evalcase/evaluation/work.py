@@ -47,7 +47,8 @@ class Work:
         """Targets that are not what they were, as long as they have not been asked."""
         self._regrading: dict[TrialKey, FinishedTrial] = {}
         """Of the trials under way: whose answers are graded again."""
-        self._grading = index.gradings
+        self.grading = index.gradings
+        """Which of its gradings the run stands at."""
         # What was there before may be told anew: then only the journal can count.
         session.replaced = len(index) > 0
         self._known = 0
@@ -121,7 +122,7 @@ class Work:
             if before.answer is not None and before.answer.scrubbed:
                 return await self._ask_again(trial, _SCRUBBED)
             try:
-                return await self._trials.regrade(trial, before, self._grading)
+                return await self._trials.regrade(trial, before, self.grading)
             except UnaskedTurnsError:
                 return await self._ask_again(trial, _UNASKED)
         # The verdict stands; but of how many trials it is one, and how many must pass, has changed.
@@ -217,16 +218,16 @@ class Work:
 
     def _begin_grading(self) -> None:
         """Note once that answers are graded again, and by what."""
-        if self._grading > self._index.gradings:
+        if self.grading > self._index.gradings:
             return
-        self._grading = self._index.gradings + 1
+        self.grading = self._index.gradings + 1
         self._plan.tell(
             "what answers are graded by was changed: those that are there are graded again"
         )
         self._session.note(
             {
                 "type": "grading",
-                "number": self._grading,
+                "number": self.grading,
                 "at": self._plan.world.stamp(),
                 "origin": "resume",
                 "suites": self._plan.suites.hashes(),
