@@ -10,7 +10,7 @@ record, to send each trial that is left through ask, grade and keep, and to conc
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 from evalcase.errors import SuiteError
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from evalcase.project.keywords import Keywords
     from evalcase.record.evaluated import Evaluated
     from evalcase.report.figures.figures import Figures, Interval
+    from evalcase.text.secrets import Scrubber
 
 Path: TypeAlias = str | os.PathLike[str]
 Evaluable: TypeAlias = "Path | Iterable[Path] | Suite | Iterable[Suite] | Iterable[Case]"
@@ -142,10 +143,13 @@ def evaluate(
     if _is_in_loop():
         raise RuntimeError("an event loop is running: `await evalcase.evaluate_async(…)` there")
     warn = options.get("on_warning", log_warning)
-    return run_to_end(
-        evaluate_async(what, target, graders=graders, root=root, **options),
-        lambda error: warn(describe_stray(error)),
-    )
+    scrubbers: list[Scrubber] = []
+
+    def tell(error: BaseException) -> None:
+        said = describe_stray(error)
+        warn(scrubbers[0].text(said) if scrubbers else said)
+
+    return run_to_end(_evaluate(what, target, graders, root, options, scrubbers.append), tell)
 
 
 def figures(
@@ -170,6 +174,15 @@ async def evaluate_async(
 ) -> Evaluated:
     """The same as `evaluate`, for code that is async itself. `root` is the project's folder, by
     default that of the working folder."""
+    return await _evaluate(what, target, graders, root, options, lambda _: None)
+
+
+async def _evaluate(
+    what: Evaluable, target: GivenTarget | Iterable[GivenTarget] | None,
+    graders: Iterable[GivenGrader], root: Path | None, options: Keywords,
+    known: Callable[[Scrubber], None],
+) -> Evaluated:  # fmt: skip
+    """`known` is given what takes secrets out of what is said, as soon as there is one."""
     # Who only loads or checks need not wait for all this.
     from evalcase.evaluation.conduct import Evaluation
     from evalcase.evaluation.failed_of import find_failed
@@ -188,6 +201,7 @@ async def evaluate_async(
     config = read_config(os.fspath(root) if root is not None else world.cwd, world.cwd)
     warn = options.get("on_warning", log_warning)
     scrubber = make_scrubber(config, world.environment, warn)
+    known(scrubber)
     around = Surroundings(config.root, world.environment, lambda text: warn(scrubber.text(text)))
     targets = name_targets(target, around)
     made = {name: each for name, each in targets.items() if each is not None}

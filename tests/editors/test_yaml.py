@@ -157,7 +157,7 @@ def test_every_field_is_offered_and_nothing_else(
 
 # What is underlined
 
-FIELDS = '"id", "input", "expected_output", "description"'
+FIELDS = '"id", "input", "expected_output"'
 NAMES = ", ".join(f'"{name}"' for name in ABOUT)
 EITHER = " | ".join(f'"{name}"' for name in ABOUT)
 

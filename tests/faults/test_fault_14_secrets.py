@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import os
+import sys
 import urllib.parse
 from collections.abc import Callable
 from pathlib import Path
@@ -150,6 +152,54 @@ def test_fault_14_a_key_that_the_agent_loads_itself_is_found(project: Project) -
         assert "sk-live-0123456789abcdef" not in said
     assert "401 ***TOKEN***" in journal
     assert "401 ***TOKEN***" in done.out
+
+
+PRINTING = """
+import asyncio, logging, os, sys, warnings
+from evalcase import Question
+
+print("importing with", os.environ["TOKEN"])
+
+def leave():
+    raise SystemExit("left with " + os.environ["TOKEN"])
+
+async def answer(question: Question):
+    token = os.environ["TOKEN"]
+    print("asked with", token)
+    sys.stderr.writelines([f"again {token}\\n"])
+    logging.getLogger("agent").warning("logged %s", token)
+    asyncio.get_running_loop().call_soon(leave)
+    await asyncio.sleep(0)
+    return "ok"
+"""
+
+
+def test_fault_14_what_code_prints_logs_or_raises_elsewhere(project: Project) -> None:
+    project.configure(SETTINGS)
+    (project.path / "agent.py").write_text(PRINTING)
+    project.suite(case("a"))
+    done = run(project, "run")
+    assert done.code == 0
+    for said in ("importing with", "asked with", "again", "logged", "left with"):
+        assert f"{said} ***TOKEN***" in done.err
+    check(project, done)
+
+
+def test_fault_14_what_leaves_the_loop_of_evaluate(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.configure(SETTINGS)
+    monkeypatch.setenv("TOKEN", SECRET)
+    warned: list[str] = []
+
+    async def answer(question: str) -> str:
+        asyncio.get_running_loop().call_soon(sys.exit, SECRET)
+        await asyncio.sleep(0)
+        return question
+
+    cases = [Case(id="a", input="hi", expected_output="hi")]
+    assert evaluate(cases, answer, root=project.path, on_warning=warned.append).ok
+    assert warned == ["SystemExit('***TOKEN***') was raised outside of any trial; the run goes on"]
 
 
 def test_fault_14_a_key_that_excerpts_cut_leaves_no_piece(project: Project) -> None:

@@ -82,3 +82,43 @@ def test_fault_46_a_run_of_an_edited_suite_is_as_complete_as_it_says(
     lose(project.runs()[-1], "d")
     have = len({*before, "d"})
     assert f"the record lacks 1 of {have} results" in project.run("report").out
+
+
+TIDYING = {
+    "all records": "shutil.rmtree('.evalcase')",
+    "all records, moved": "os.rename('.evalcase', 'away')",
+    "the journal": "os.remove(journal)",
+    "the journal, but not its name": "os.remove(journal); open(journal, 'w').close()",
+    "what the journal holds": "os.truncate(journal, 0)",
+    "nothing, but writes to it": "os.system('echo {} >> ' + journal)",
+    "run.json": "os.remove(os.path.join(os.path.dirname(journal), 'run.json'))",
+}
+TIDY_AGENT = """
+import glob, os, shutil
+
+done = []
+
+def answer(question):
+    done.append(1)
+    if len(done) == 3:
+        journal, = glob.glob(".evalcase/runs/*/journal.jsonl")
+        {deed}
+    return "ok"
+"""
+
+
+@pytest.mark.parametrize("what", TIDYING)
+def test_fault_46_an_agent_that_removes_records_makes_no_green_run(
+    project: Project, what: str
+) -> None:
+    """As one does that has tools, and clears up its folder by `git clean`."""
+    project.suite(*(case(f"c{number}") for number in range(6)))
+    (project.path / "agent.py").write_text(TIDY_AGENT.format(deed=TIDYING[what]))
+    done = project.run("run", "--concurrency", "1")
+    assert done.code == 3
+    assert "stopped" in done.out
+    assert ("next " in done.out) == bool(
+        project.runs() and (project.runs()[-1] / "run.json").exists()
+    )
+    if what != "run.json":
+        assert "--runs-dir" in done.out.replace("\n", " ")

@@ -16,7 +16,7 @@ from evalcase.model.trial import TrialKey
 from evalcase.project.config import Config
 from evalcase.project.options import runs_folder
 from evalcase.record.evaluated import Evaluated
-from evalcase.record.folder import Run, origin_of, planned_trials
+from evalcase.record.folder import Run, is_run, origin_of, planned_trials
 from evalcase.record.kept import KeptRun
 from evalcase.report.terminal.style import Style
 from evalcase.text.visible import visible
@@ -154,6 +154,8 @@ def suggest_next(
 ) -> str:
     """The command that most people want now; none if all is well. Nobody is led to go on with a
     run of somebody else's: that does what its record says."""
+    if not is_run(evaluated.run.path):  # somebody took it away while it was written
+        return ""
     resuming = _suggest_resuming(evaluated, name)
     if resuming and is_own:
         return resuming

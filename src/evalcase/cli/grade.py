@@ -10,7 +10,7 @@ from evalcase.cli import declare, run_flags
 from evalcase.cli.explained import explained
 from evalcase.cli.reports.requested import report_option, request_reports
 from evalcase.cli.resume import go_back, read_request
-from evalcase.cli.running import Manner, execute, take_process
+from evalcase.cli.running import Manner, execute, keep_secrets, take_process
 from evalcase.cli.streams import same_streams
 from evalcase.cli.trust import refuse_graders, refuse_stranger, trust_option
 from evalcase.cli.watching import make_view
@@ -34,6 +34,7 @@ from evalcase.run.hashes import hash_question
 from evalcase.run.selection import Selection
 from evalcase.suites.collection import HeldSuites, SomeSuites
 from evalcase.system.world import this_world
+from evalcase.text.secrets import Scrubber
 
 
 @declare.command("grade")
@@ -119,7 +120,9 @@ def command(
             request = replace(request, paths=paths, selection=Selection())
         view = make_view(manner.streams, quiet=manner.quiet or manner.as_json)
         with same_streams():
-            plan = _prepare(request, config, view.warn, given, by_paths=not (suites or recorded))
+            scrubber = keep_secrets(config, view.warn, manner.streams)
+            by_paths = not (suites or recorded)
+            plan = _prepare(request, config, view.warn, given, scrubber, by_paths=by_paths)
         by = _graded_by(plan, kept, recorded=recorded, by_id=bool(suites), graders=graders)
         plan = replace(plan, trials={name: count for name, count in answers.items() if count})
         evaluation = Evaluation(plan, view, by)
@@ -129,11 +132,17 @@ def command(
 
 
 def _prepare(
-    request: RunOptions, config: Config, warn: Warn, given: Given, *, by_paths: bool
+    request: RunOptions,
+    config: Config,
+    warn: Warn,
+    given: Given,
+    scrubber: Scrubber,
+    *,
+    by_paths: bool,
 ) -> Plan:
     """The plan; if the folder of a run has no suites any more, say what is left to grade by."""
     try:
-        return prepare(request, config, this_world(), warn, given)
+        return prepare(request, config, this_world(), warn, given, scrubber)
     except SuiteError as error:
         empty = [each.path for each in error.problems if each.code == "no-suites"]
         if not by_paths or not empty:

@@ -11,7 +11,13 @@ from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.exit_codes import exit_code, first_code
 from evalcase.cli.explained import explained
 from evalcase.cli.reports.requested import report_option, request_reports, tell_owed
-from evalcase.cli.running import Manner, execute, print_conclusion, take_process
+from evalcase.cli.running import (
+    Manner,
+    execute,
+    keep_secrets,
+    print_conclusion,
+    take_process,
+)
 from evalcase.cli.streams import same_streams
 from evalcase.cli.trust import refuse_stranger, trust_option
 from evalcase.cli.watching import make_view
@@ -99,7 +105,8 @@ def command(
     view = make_view(manner.streams, quiet=manner.quiet or manner.as_json)
     config = replace(config, target=default)
     with same_streams():
-        plan = prepare(request, config, this_world(), view.warn, tell=view.tell)
+        scrubber = keep_secrets(config, view.warn, manner.streams)
+        plan = prepare(request, config, this_world(), view.warn, scrubber=scrubber, tell=view.tell)
     evaluation = Evaluation(plan, view)
     if (decision := read_end(chosen.journal).decision) is not None:
         view.tell(f"the run was {decision}. That is dropped, and the rest is run")

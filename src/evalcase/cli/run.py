@@ -12,7 +12,7 @@ from evalcase.cli import declare, run_flags
 from evalcase.cli.explained import explained
 from evalcase.cli.reports.requested import report_option, request_reports
 from evalcase.cli.run_flags import finite
-from evalcase.cli.running import Manner, execute, take_process
+from evalcase.cli.running import Manner, execute, keep_secrets, take_process
 from evalcase.cli.streams import same_streams
 from evalcase.cli.watching import make_view
 from evalcase.evaluation.conduct import Evaluation
@@ -171,7 +171,8 @@ def _run(given: dict[str, object]) -> int:
         selection["failed_of"] = find_failed(str(origin), folder, config.root)
     chosen = RunOptions(selection=Selection(**selection), **given)  # type: ignore[arg-type]
     with same_streams():
-        plan = prepare(chosen, config, world, view.warn, tell=view.tell)
+        scrubber = keep_secrets(config, view.warn, manner.streams)
+        plan = prepare(chosen, config, world, view.warn, scrubber=scrubber, tell=view.tell)
     view.expect(plan.trials)
     if dry_run:
         manner.print(_say_what_would_run(plan, manner.as_json))

@@ -26,9 +26,12 @@ from evalcase.cli.reports.requested import Request, tell_owed, write_reports
 from evalcase.cli.streams import Streams, discard, take_streams
 from evalcase.cli.terminal import columns_of, defuse_lines, style_for, write_prose
 from evalcase.cli.watching import keep_shown
-from evalcase.errors import EvalcaseError
+from evalcase.errors import EvalcaseError, RecordError
 from evalcase.evaluation.conduct import Evaluation
+from evalcase.evaluation.secrets import make_scrubber
 from evalcase.model.quick_dataclass import dataclass, field, replace
+from evalcase.model.target import Warn
+from evalcase.project.config import Config
 from evalcase.record.evaluated import Evaluated, read_evaluated
 from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
@@ -36,6 +39,8 @@ from evalcase.report.terminal.view import RunView
 from evalcase.system.loop import describe_stray, run_to_end
 from evalcase.system.own_task import OwnTask
 from evalcase.system.process_end import end_process, refuse_process_end
+from evalcase.system.world import this_world
+from evalcase.text.secrets import Scrubber
 
 if TYPE_CHECKING:
     from evalcase.report.terminal.statistics import Statistics
@@ -48,6 +53,13 @@ def take_process() -> Streams:
     """Keep for evalcase what code of the user's shares with it: its streams, and its end."""
     refuse_process_end()
     return take_streams()
+
+
+def keep_secrets(config: Config, warn: Warn, streams: Streams) -> Scrubber:
+    """What takes secrets out of all that is said and written from now on, also by other code."""
+    scrubber = make_scrubber(config, this_world().environment, warn)
+    streams.scrub_lent(scrubber.text)
+    return scrubber
 
 
 class PressedError(KeyboardInterrupt):
@@ -91,7 +103,7 @@ def execute(
     try:
         with keep_shown(view):
             waiting = _until_interrupted(evaluation, go, view)
-            evaluated = run_to_end(waiting, partial(_tell_stray, view))
+            evaluated = run_to_end(waiting, partial(_tell_stray, evaluation.plan.warn))
     except (EvalcaseError, OSError, KeyboardInterrupt):
         raise
     except BaseException as error:  # noqa: BLE001 - how far it came is in the record
@@ -127,11 +139,11 @@ def _leave_stuck(evaluation: Evaluation, manner: Manner, what: str) -> None:
     end_process(CRASH_CODE)
 
 
-def _tell_stray(view: RunView, error: BaseException) -> None:
+def _tell_stray(warn: Warn, error: BaseException) -> None:
     """What code of the user's raised outside of any trial: the run goes on, and what comes of its
     trials says how it ended."""
     if not isinstance(error, PressedError):
-        view.warn(describe_stray(error))
+        warn(describe_stray(error))
 
 
 def _warn_unsealed(run: Run, state: str | None) -> None:
@@ -166,14 +178,23 @@ def _print_summary(
     out = manner.streams.out
     width, style = columns_of(out), style_for(out)
     with KeptRun(evaluated.run) as kept:
-        if manner.quiet:
+        if not manner.quiet:
+            statistics = statistics or _known_statistics(evaluated, kept)
+        if manner.quiet or statistics is None:
             lines = last_lines(evaluated, place, width, style)
         else:
-            lines = conclusion_lines(
-                evaluated, statistics or gather_statistics(kept),
-                kept.find_case, place, width, style,
-            )  # fmt: skip
+            lines = conclusion_lines(evaluated, statistics, kept.find_case, place, width, style)
         manner.print(defuse_lines(lines))
+
+
+def _known_statistics(evaluated: Evaluated, kept: KeptRun) -> Statistics | None:
+    """Those of the record; None where it is the record that failed, and can't be read."""
+    try:
+        return gather_statistics(kept)
+    except RecordError:
+        if evaluated.status != "failed":
+            raise
+        return None
 
 
 async def _until_interrupted(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO, TextIOWrapper
 from typing import BinaryIO, TextIO, cast
@@ -18,19 +18,16 @@ from typing import BinaryIO, TextIO, cast
 from evalcase.model.quick_tuple import NamedTuple
 
 
-class Streams(NamedTuple):
-    """What evalcase itself writes to."""
-
-    out: TextIO
-    err: TextIO
-
-
 class LentStream(TextIOWrapper):
     """A stream that can't be closed, and never says that it could not write."""
 
+    scrub: Callable[[str], str] | None = None
+    """What is done to a text before it is written."""
+
     def write(self, text: str) -> int:
+        shown = text if self.scrub is None else self.scrub(text)
         with suppress(OSError):
-            super().write(text)
+            super().write(shown)
         return len(text)
 
     def flush(self) -> None:
@@ -41,18 +38,32 @@ class LentStream(TextIOWrapper):
         self.flush()
 
 
+class Streams(NamedTuple):
+    """What evalcase itself writes to, and what it has lent to everybody else."""
+
+    out: TextIO
+    err: TextIO
+    lent: tuple[LentStream, ...] = ()
+
+    def scrub_lent(self, scrub: Callable[[str], str]) -> None:
+        """From now on, take secrets out of what others print."""
+        for stream in self.lent:
+            stream.scrub = scrub
+
+
 def take_streams() -> Streams:
     """Keep standard output and error for evalcase, and lend others to everybody else, for as long
     as this process goes on: a thread that was left behind may still print at its end."""
     out, err = sys.stdout, sys.stderr
     if (_descriptor(out), _descriptor(err)) != (1, 2):
         # Not those of a process: whoever put them there has no descriptors to be minded.
-        sys.stdout = sys.stderr = _lend(err.buffer)
-        return Streams(out, err)
+        sys.stdout = sys.stderr = lent = _lend(err.buffer)
+        return Streams(out, err, (lent,))
     out.flush()
-    kept = Streams(_keep(1, out), _lend(_writer(os.dup(2))))
+    both = _lend(_writer(1)), _lend(_writer(2))
+    kept = Streams(_keep(1, out), _lend(_writer(os.dup(2))), both)
     os.dup2(2, 1)
-    sys.stdout, sys.stderr = _lend(_writer(1)), _lend(_writer(2))
+    sys.stdout, sys.stderr = both
     # Python flushes them at its end, and what is there by then may fail. What is registered first
     # is called last.
     atexit.register(_put_back, sys.stdout, sys.stderr)
@@ -88,7 +99,7 @@ def _keep(number: int, before: TextIO) -> TextIO:
     )  # fmt: skip
 
 
-def _lend(writer: BinaryIO) -> TextIO:
+def _lend(writer: BinaryIO) -> LentStream:
     return LentStream(writer, "utf-8", "backslashreplace", line_buffering=True)
 
 

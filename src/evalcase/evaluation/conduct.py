@@ -18,11 +18,12 @@ from evalcase.evaluation.work import Work
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
 from evalcase.model.table import mark_of
+from evalcase.model.totals import Totals
 from evalcase.plugins.targets import bounds_of
 from evalcase.record.commit import JournalFailure
 from evalcase.record.ending import End, Status, end_row, read_end
 from evalcase.record.evaluated import Evaluated, count_not_run
-from evalcase.record.folder import Run, create_run
+from evalcase.record.folder import Run, create_run, read_run
 from evalcase.record.index import Index, read_totals
 from evalcase.record.journal import Journal, open_journal
 from evalcase.record.seal import make_sealer
@@ -145,6 +146,7 @@ class Evaluation:
         finally:
             try:
                 journal.close()
+                read_run(run.path)  # whoever cleared up around it may have taken the rest
             except RecordError as error:
                 failed.append(error)
         await asyncio.sleep(0)  # what is on disk by now is to be shown, too
@@ -152,7 +154,7 @@ class Evaluation:
             raise self._broken
         if failed:
             end = End("failed", str(failed[0]), duration_s=end.duration_s)
-        totals = (work.totals() if not failed else None) or read_totals(run.journal)
+        totals = (work.totals() if not failed else None) or _count_kept(run)
         return Evaluated(
             run, end.status, totals, end.notice, end.failed_fast, end.cap_usd, end.duration_s,
             mixed=work.mixed(), not_run=count_not_run(run, end.status, totals),
@@ -246,6 +248,14 @@ class Evaluation:
     def _cancel(self) -> None:
         if self.engine is not None:
             self.engine.cancel()
+
+
+def _count_kept(run: Run) -> Totals:
+    """What the results that are on disk come to; none, if nobody can read them."""
+    try:
+        return read_totals(run.journal)
+    except RecordError:
+        return Totals()
 
 
 def _taken_before(run: Run) -> float | None:

@@ -26,7 +26,7 @@ class Chosen(NamedTuple):
     """`exact` or `criteria`, in place of what is usual for the tool."""
 
 
-class Lost(NamedTuple):
+class Unmapped(NamedTuple):
     """Something that could not be mapped: where it is, why, and where it would have been."""
 
     item: Item
@@ -42,7 +42,7 @@ class CaseDraft:
     def __init__(self, origin: Item) -> None:
         self.origin = origin
         self.fields: dict[str, JSON] = {}
-        self.lost: list[Lost] = []
+        self.lost: list[Unmapped] = []
         self.graders_from: list[Item] = []
         """Where each of its graders comes from."""
         self.is_dropped = False
@@ -59,7 +59,7 @@ class CaseDraft:
     def drop(self, item: Item, why: str, hint: str | None = None) -> None:
         """Leave the case out: a comment where it would be."""
         self.is_dropped = True
-        self.lost = [Lost(item, why, hint, "value", ())]
+        self.lost = [Unmapped(item, why, hint, "value", ())]
 
     def lose(
         self, item: Item, why: str, hint: str | None = None, *, at: At = "value",
@@ -67,7 +67,7 @@ class CaseDraft:
     ) -> None:  # fmt: skip
         """Note that something can't be mapped. It becomes a comment at the path `where`, by
         default at the end of the case."""
-        self.lost.append(Lost(item, why, hint, at, ("…",) if where is None else where))
+        self.lost.append(Unmapped(item, why, hint, at, ("…",) if where is None else where))
 
     def add_grader(self, grader: JSON, origin: Item) -> None:
         graders = self.fields.setdefault("graders", [])
@@ -99,7 +99,7 @@ class SuiteDraft:
         """The folder that the suite will lie in: files are looked for from there."""
         self.fields: dict[str, JSON] = {}
         self.cases: list[CaseDraft] = []
-        self.lost: list[Lost] = []
+        self.lost: list[Unmapped] = []
         self.graders_from: list[Item] = []
         """Where each of the graders for all cases comes from."""
         self.targets: dict[str, dict[str, JSON]] = {}
@@ -121,7 +121,7 @@ class SuiteDraft:
 
     def lose(self, item: Item, why: str, hint: str | None = None, *, at: At = "value") -> None:
         """Note that something of the whole file can't be mapped: a comment at its top."""
-        self.lost.append(Lost(item, why, hint, at, ()))
+        self.lost.append(Unmapped(item, why, hint, at, ()))
 
     def problems(self) -> list[Problem]:
         """All that was lost, at its place in the source."""
@@ -162,7 +162,7 @@ class SuiteDraft:
 _LONGEST_SHOWN = 200
 
 
-def _comment(lost: Lost) -> str:
+def _comment(lost: Unmapped) -> str:
     """Why it is not there, and what it was, unless that is said already."""
     value = lost.item.value
     shown = "" if value is None else dumps(value, ensure_ascii=False)

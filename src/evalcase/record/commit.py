@@ -4,6 +4,7 @@ the trials that finished during one sync share the next."""
 from __future__ import annotations
 
 import contextlib
+import errno
 import threading
 from collections.abc import Callable
 from queue import SimpleQueue
@@ -11,7 +12,7 @@ from typing import Any
 
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.record.lines import JournalLines
-from evalcase.system.disk import Disk, write_all
+from evalcase.system.disk import Disk, find_meddling, write_all
 from evalcase.text.journal_row import decode_row
 
 Done = Callable[[], None]
@@ -34,6 +35,8 @@ class JournalFailure:
 
     def __str__(self) -> str:
         what = f"{self.path} can't be written: {self.error.strerror or self.error}"
+        if self.error.errno == errno.ESTALE:
+            return f"{what}. If a target clears up there, `--runs-dir` keeps records elsewhere"
         if self.last is None:
             return f"{what}; no row is safe"
         row = self.last.get("case", self.last["type"])
@@ -106,6 +109,12 @@ class Committer:
             self._fail(error)
             return
         self._size += len(data)
+        # An agent may clear up the folder it works in: what is gone was never safe.
+        meddling = find_meddling(self._fd, self._path, self._size)
+        if meddling is not None:
+            self.rows, self._last = 0, b""
+            self._fail(OSError(errno.ESTALE, meddling))
+            return
         self._last = group[-1][0]
         self.rows += data.count(b"\n")
         self._deliver([done for _, done in group])

@@ -84,6 +84,11 @@ def create_run(
     return run
 
 
+def is_run(path: str) -> bool:
+    """Whether a folder has what makes it a run."""
+    return os.path.isfile(_about(path))
+
+
 def read_run(path: str) -> Run:
     """The run in a folder. RecordError if it is missing, damaged, or of a newer evalcase."""
     file = _about(path)

@@ -59,6 +59,19 @@ def write_all(disk: Disk, fd: int, data: bytes) -> None:
         rest = rest[written:]
 
 
+def find_meddling(fd: int, path: str, size: int) -> str | None:
+    """What somebody else did to an open file that only we write to, as far as its name and its
+    size tell: it should be at `path` still, and have that many bytes. None if all is well."""
+    about = os.fstat(fd)
+    try:
+        named = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return "it was removed or moved while it was written"
+    if not os.path.samestat(about, named):
+        return "another file was put in its place while it was written"
+    return None if about.st_size == size else "somebody else changed it while it was written"
+
+
 def write_atomically(
     path: str, data: bytes, disk: Disk | None = None, *,
     before: bytes | None = None, durable: bool = True, replace: bool = True,

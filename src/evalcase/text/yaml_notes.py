@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
+from evalcase.model.finding import KeyPath
 from evalcase.text.visible import visible
 
-Path: TypeAlias = tuple[str | int, ...]
-Comments: TypeAlias = Mapping[Path, str]
+Comments: TypeAlias = "Mapping[KeyPath, str]"
 
 
 class Notes:

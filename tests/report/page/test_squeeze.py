@@ -25,6 +25,10 @@ FOLDER = Path(page.__path__[0])
         ("say('a  =  b // c; }');", "say('a  =  b // c; }');"),
         (r"say('it\'s  (so)');", r"say('it\'s  (so)');"),
         ("say(`a ( ${b ? `c , ${d}` : ''} )  e`) ;", "say(`a ( ${b ? `c , ${d}` : ''} )  e`);"),
+        (
+            r"say(`${a || 'it\'s  {'} , ${ {b: 1}.b } ) `) ;",
+            r"say(`${a || 'it\'s  {'} , ${ {b: 1}.b } ) `);",
+        ),
         (r"a.match(/[ /'] {2} \/ ;/g) ;", r"a.match(/[ /'] {2} \/ ;/g);"),
         ("a / b / (c / d) / e;", "a/b/(c/d)/e;"),
         ("go(\n  a,\n  b,\n);", "go(a,b,);"),

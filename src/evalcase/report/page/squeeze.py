@@ -12,24 +12,15 @@ import re
 
 from evalcase.text.late_pattern import late_pattern
 
-_WITHIN_TEMPLATE = (
-    r"`(?:[^`\\$]|\\.|\$(?!\{{)|\$\{{(?:[^`'{{}}]|'[^']*'|\{{[^{{}}]*\}}{deeper})*\}})*`"
-)
-
-
-def _template(depth: int) -> str:
-    """A template literal with others inside, so many deep."""
-    return _WITHIN_TEMPLATE.format(deeper="|" + _template(depth - 1) if depth else "")
-
-
-_LITERAL = (
-    rf"""'(?:[^'\\]|\\.)*'|{_template(2)}|/(?![ /*])(?:[^/\\\[]|\\.|\[(?:[^\]\\]|\\.)*\])+/"""
-)
+_STRING = r"'(?:[^'\\]|\\.)*'"
+_PATTERN = r"/(?![ /*])(?:[^/\\\[]|\\.|\[(?:[^\]\\]|\\.)*\])+/"
 _SCRIPT = late_pattern(
-    rf"(?P<literal>{_LITERAL})|//.*\s*|;(?:\s|//.*)*(?=\}})"
+    rf"(?P<template>`)|(?P<literal>{_STRING}|{_PATTERN})|//.*\s*|;(?:\s|//.*)*(?=\}})"
     r"|\s*(?P<sign>[=<>!&|?:,;(){}\[\]*%])(?:\s|//.*)*"
     r"|(?<![+-])\s+(?P<sum>[+-])\s+(?![+-])|\s*(?P<over>/)\s"
 )
+_IN_TEMPLATE = late_pattern(r"\\.|\$\{|`", re.DOTALL)
+_IN_EXPRESSION = late_pattern(rf"{_STRING}|[{{}}`]")
 _COMMENT = late_pattern(r"/\*.*?\*/", re.DOTALL)
 _STYLE = late_pattern(r"\s*([{};,>])\s*|(?<=:)\s+")
 
@@ -37,7 +28,40 @@ _STYLE = late_pattern(r"\s*([{};,>])\s*|(?<=:)\s+")
 def squeeze_script(text: str) -> str:
     """The same script, with blanks only where words would run together."""
     lines = "\n".join(line for line in map(str.strip, text.splitlines()) if line)
-    return _SCRIPT.sub(lambda found: found[found.lastgroup] if found.lastgroup else "", lines)
+    parts: list[str] = []
+    at = 0
+    while found := _SCRIPT.search(lines, at):
+        end = _end_of_template(lines, found.end()) if found["template"] else found.end()
+        kept = lines[found.start() : end] if found["template"] else _kept(found)
+        parts += lines[at : found.start()], kept
+        at = end
+    return "".join((*parts, lines[at:]))
+
+
+def _kept(found: re.Match[str]) -> str:
+    return found[found.lastgroup] if found.lastgroup else ""
+
+
+def _end_of_template(text: str, at: int) -> int:
+    """Where the template literal ends whose text begins here; what is in it stays as it is."""
+    while found := _IN_TEMPLATE.search(text, at):
+        at = _end_of_expression(text, found.end()) if found[0] == "${" else found.end()
+        if found[0] == "`":
+            return at
+    raise ValueError("a template literal has no end")
+
+
+def _end_of_expression(text: str, at: int) -> int:
+    """Where the brace is closed that was opened just before."""
+    while found := _IN_EXPRESSION.search(text, at):
+        at = found.end()
+        if found[0] == "}":
+            return at
+        if found[0] == "{":
+            at = _end_of_expression(text, at)
+        elif found[0] == "`":
+            at = _end_of_template(text, at)
+    raise ValueError("an expression within a template literal has no end")
 
 
 def squeeze_style(text: str) -> str:
