@@ -5,6 +5,9 @@ PYTHON ?= python3
 WORKERS ?= auto
 FUZZ_SECONDS ?= 60
 
+# What was compiled is kept, whatever the shell says: tests start many a process.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Part of the stamp's name, so that another PYTHON means another environment.
 PYTHON_TAG := $(shell $(PYTHON) -c 'import sys; print("%s-%d.%d.%d" % (sys.implementation.name, *sys.version_info[:3]))' 2>/dev/null)
 
