@@ -51,7 +51,11 @@ def test_only_cases_with_variables_are_rendered() -> None:
 _TEXTS = st.text(alphabet="{}abc .|[($\n", max_size=30) | st.sampled_from(
     [BRACES, "{{a}}", "{{{{a}}}}"]
 )
-_DATA = st.recursive(_TEXTS | st.integers() | st.booleans(), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXTS, inner, max_size=3), max_leaves=8)  # fmt: skip
+_DATA = st.recursive(
+    _TEXTS | st.integers() | st.booleans(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
 
 
 @given(
@@ -121,7 +125,8 @@ def test_a_tag_is_a_name_with_parts_in_two_braces(text: str, made: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["{{7 * 7}}", "{city}", "{ {city} }", "{{}}", "{{ }}", "{{.city}}", "{{city.}}", "{{city name}}",
+    ["{{7 * 7}}", "{city}", "{ {city} }", "{{}}", "{{ }}", "{{.city}}", "{{city.}}",
+     "{{city name}}",
      "{{#if x}}", "{%city%}", "${city}", "{{'city'}}", "{{city", "city}}", "{{\ncity}}", "{{1a}}"],
 )  # fmt: skip
 def test_anything_else_is_text(text: str) -> None:
@@ -238,7 +243,9 @@ def test_a_text_that_is_only_a_tag_of_null_is_absent_as_null_is() -> None:
     assert made_of("{{v}}", '{"v": null}') is None
 
 
-@pytest.mark.parametrize(("value", "made"), [('"a"', "a"), ("7", "7"), ("-1.50", "-1.5"), ("1e3", "1000.0")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "made"), [('"a"', "a"), ("7", "7"), ("-1.50", "-1.5"), ("1e3", "1000.0")]
+)
 def test_inside_text_stand_strings_and_numbers(value: str, made: str) -> None:
     assert made_of("a {{v}}", f'{{"v": {value}}}') == f"a {made}"
 
@@ -318,7 +325,12 @@ cases:
 
 
 def test_reaches_fields_under_their_older_names() -> None:
-    case = case_of('{vars: {v: x}, input_messages: "{{v}}", expected_outcome: "{{v}}", execution: {evaluators: [{contains: "{{v}}"}]}}')  # fmt: skip
+    case = case_of("""
+vars: {v: x}
+input_messages: "{{v}}"
+expected_outcome: "{{v}}"
+execution: {evaluators: [{contains: "{{v}}"}]}
+""")
     assert (case["input"][0]["content"], case["criteria"]) == ("x", "x")
     assert case["graders"] == [{"type": "contains", "value": "x"}]
 

@@ -54,6 +54,7 @@ def trial_object(
         "earlier": encode(answer.earlier) if answer is not None and answer.earlier else None,
         "tags": data.get("tags", []),
         "metadata": data.get("metadata", {}),
+        "vars": data.get("vars", {}),
         "run": origin.run,
         "run_status": origin.status,
         "run_trials": origin.trials,
