@@ -50,13 +50,14 @@ model: $(VENV)/.dev $(SERVERS)/.servers $(MODEL)/.model ## have a real, small mo
 bench: $(BENCH)/.bench ## measure speed, size and memory against their bars (minutes)
 	$(BENCH)/bin/python -m benchmarks
 
-fuzz: $(FUZZ)/.fuzz $(VENV)/.dev ## fuzz each target in fuzz/ for FUZZ_SECONDS, then test with much random data
+fuzz: $(FUZZ)/.fuzz $(VENV)/.dev ## fuzz each target in fuzz/ for FUZZ_SECONDS, then test with much random data, and many kills
 	@for target in fuzz/fuzz_*.py; do \
 		corpus=.fuzz/$$(basename $$target .py); mkdir -p $$corpus; \
 		$(FUZZ)/bin/python $$target -max_total_time=$(FUZZ_SECONDS) \
 			-artifact_prefix=$$corpus- $$corpus || exit 1; \
 	done
 	$(PYTEST) -m hypothesis --hypothesis-profile thorough
+	EVALCASE_KILLS=100 $(PYTEST) tests/faults/test_fault_60_workers.py -k any_moment
 
 picture: $(VENV)/.dev ## make the picture of the HTML report anew (needs chromium)
 	$(BIN)/python -m docs.images.make_report_png

@@ -47,6 +47,7 @@ _RUN_ID = re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{6}\b")
 _TIMES = (
     (re.compile(r"(?<=, )\d+\.\d s$", re.MULTILINE), "0.1 s"),
     (re.compile(r"(?<=, )\d+\.\d\d s\b"), "0.01 s"),
+    (re.compile(r"(?<= in )\d+\.\d\ds(?: \([\d:]+\))?"), "0.12s"),
     (re.compile(r'(?<="duration_s": )[\d.e-]+'), "0.1"),
     (re.compile(r"^(?:slowest |latency  median ).*\n(?: {9}.*\n)*", re.MULTILINE), ""),
     (re.compile(r", \d+\.\d s together"), ""),

@@ -502,3 +502,17 @@ def test_a_run_ends_once_it_is_decided(tmp_path: Path) -> None:
     assert (done.decision.outcome, done.decision.seen, done.not_run) == ("met", 5, 4)
     with pytest.raises(evalcase.ConfigError, match="there is neither"):
         evalcase.evaluate(cases, "echo", root=tmp_path, stop="certain")
+
+
+def test_a_case_may_be_asked_of_one_of_its_targets_only(folder: Path) -> None:
+    suite(folder, *[{**case(id, "one"), "targets": ["echo", "python:o:f"]} for id in "ab"])
+    (folder / "o.py").write_text("def f(question):\n    return question\n")
+    some = [("s.eval.yaml", "a", "echo"), ("./s.eval.yaml", "b", "python:o:f")]
+    done = evalcase.evaluate(".", cases=some)
+    assert [(each.case, each.target) for each in done.cases] == [("a", "echo"), ("b", "python:o:f")]
+    both = evalcase.evaluate(".", cases=[*some, ("s.eval.yaml", "b")])
+    assert [(each.case, each.target) for each in both.cases] == [
+        ("a", "echo"), ("b", "echo"), ("b", "python:o:f"),
+    ]  # fmt: skip
+    with pytest.raises(ConfigError, match="there is no case `a` at `other`"):
+        evalcase.evaluate(".", cases=[("s.eval.yaml", "a", "other")])

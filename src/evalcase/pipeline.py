@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, TypeAlias, Unpack
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, Unpack
 
 from evalcase.errors import SuiteError
 from evalcase.model.case import Case
@@ -25,6 +25,7 @@ from evalcase.suites.logged import LoggedWarnings, log_warnings
 from evalcase.suites.stream import stream_cases
 
 if TYPE_CHECKING:
+    from evalcase.evaluation.conduct import Evaluation
     from evalcase.plugins.given import GivenGrader, GivenTarget
     from evalcase.project.keywords import Keywords
     from evalcase.record.evaluated import Evaluated
@@ -183,6 +184,27 @@ async def _evaluate(
     known: Callable[[Scrubber], None],
 ) -> Evaluated:  # fmt: skip
     """`known` is given what takes secrets out of what is said, as soon as there is one."""
+    evaluation, folder = prepare_evaluation(what, target, graders, root, **options)
+    known(evaluation.plan.scrubber)
+    return await evaluation.carry_out(folder)
+
+
+class PreparedRun(NamedTuple):
+    """A run of which nobody has been asked anything yet."""
+
+    evaluation: Evaluation
+    folder: str
+    """Where its record goes."""
+
+
+def prepare_evaluation(
+    what: Evaluable,
+    target: GivenTarget | Iterable[GivenTarget] | None,
+    graders: Iterable[GivenGrader] = (),
+    root: Path | None = None,
+    **options: Unpack[Keywords],
+) -> PreparedRun:
+    """All of `evaluate` up to the first question: for who carries it out in a way of his own."""
     # Who only loads or checks need not wait for all this.
     from evalcase.evaluation.conduct import Evaluation
     from evalcase.evaluation.failed_of import find_failed
@@ -201,7 +223,6 @@ async def _evaluate(
     config = read_config(os.fspath(root) if root is not None else world.cwd, world.cwd)
     warn = options.get("on_warning", log_warning)
     scrubber = make_scrubber(config, world.environment, warn)
-    known(scrubber)
     around = Surroundings(config.root, world.environment, lambda text: warn(scrubber.text(text)))
     targets = name_targets(target, around)
     made = {name: each for name, each in targets.items() if each is not None}
@@ -212,11 +233,16 @@ async def _evaluate(
     given = Given(suites, made, name_graders(graders))
     plan = prepare(chosen, config, world, warn, given, scrubber)
     evaluation = Evaluation(plan, Listener(options.get("on_result")))
+    if config.engine is not None or "engine" in options or "processes" in options:
+        from evalcase.places.chosen import choose_engine, make_place
+
+        engine = choose_engine(config, options.get("engine"), options.get("processes"))
+        evaluation.place = make_place(engine, plan)
     if chosen.stop is not None:
         from evalcase.evaluation.stopping import make_stopping
 
         evaluation.stopping = make_stopping(plan, folder)
-    return await evaluation.carry_out(folder)
+    return PreparedRun(evaluation, folder)
 
 
 def _is_in_loop() -> bool:

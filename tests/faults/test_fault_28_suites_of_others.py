@@ -69,6 +69,15 @@ def by_link(at: Scene) -> str:
     return "replay:answers.jsonl"
 
 
+def traces(_: Scene) -> str:
+    return "otlp:../outside/answers.jsonl"
+
+
+def linked_traces(at: Scene) -> str:
+    (at.here / "traces.jsonl").symlink_to(at.outside / "answers.jsonl")
+    return "otlp:traces.jsonl"
+
+
 def by_linked_folder(at: Scene) -> str:
     (at.here / "answers").symlink_to(at.outside)
     return "replay:answers/answers.jsonl"
@@ -144,6 +153,8 @@ WAYS: dict[str, Make] = {
     "target, absolute": with_target(absolute, target=as_it_is),
     "target, a link": with_target(by_link, target=as_it_is),
     "target, a linked folder": with_target(by_linked_folder, target=as_it_is),
+    "target, traces": with_target(traces, target=as_it_is),
+    "target, linked traces": with_target(linked_traces, target=as_it_is),
     "target, a linked run": with_target(by_linked_run, target=as_it_is),
     "target, a linked journal": with_target(by_linked_journal, target=as_it_is),
     "targets": with_target(relative, targets=in_list),

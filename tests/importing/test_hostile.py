@@ -45,11 +45,16 @@ NAMES = st.sampled_from(sorted({
     "content", "messages", "evaluators", "expected_tools", "class", "args", "samples_jsonl",
     "graders", "rubrics", "vars", "assert", "tests", "prompts", "type", "value", "providers",
     "tool_calls", "split", "threshold", "repeat", "scenario", "turns", "skip", "defaultTest",
-    "Contains", "LLMJudge", "MaxDuration", "equals", "config", "transform", "options", "function",
+    "weight", "metric", "raw", "label", "prefix", "scenarios", "assert-set", "regex", "is-json",
+    "llm-rubric", "python", "Contains", "LLMJudge", "MaxDuration", "equals", "config", "transform",
+    "options", "function",
 }))  # fmt: skip
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(-3, 3), st.just(0.5), NAMES,
-    st.sampled_from(["", " ", "user", "file://a.txt", "{{input}}", "{{", "a\nb", "not-equals"]),
+    st.sampled_from([
+        "", " ", "user", "file://a.txt", "{{input}}", "{{", "a\nb", "not-equals", "openai:x",
+        "exec:", "{% if a %}", "{{a.b}}", "file://../x.txt", "http",
+    ]),
 )  # fmt: skip
 VALUES: st.SearchStrategy[Any] = st.recursive(
     SCALARS,

@@ -32,14 +32,14 @@ def test_no_name_is_a_way_to_import_something(tmp_path: Path) -> None:
             find_class("targets", name)
 
 
-def install(folder: Path, module: str, **entries: str) -> None:
+def install(folder: Path, module: str, *, group: str = "targets", **entries: str) -> None:
     """A real package, as pip leaves it: a module, and metadata with entry points."""
     (folder / "plug_in.py").write_text(dedent(module))
     metadata = folder / "plug_in-1.0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: plug-in\nVersion: 1.0\n")
     lines = [f"{name} = plug_in:{attribute}" for name, attribute in entries.items()]
-    (metadata / "entry_points.txt").write_text("\n".join(["[evalcase.targets]", *lines, ""]))
+    (metadata / "entry_points.txt").write_text("\n".join([f"[evalcase.{group}]", *lines, ""]))
 
 
 def run_with(folder: Path, script: str) -> None:
@@ -66,6 +66,26 @@ def test_a_target_of_another_package(tmp_path: Path) -> None:
             find_target_kind("loud")
         except ConfigError as error:
             assert "says nothing of itself by a `kind`" in str(error), error
+        else:
+            raise AssertionError
+    """
+    run_with(tmp_path, script)
+
+
+def test_a_place_of_another_package(tmp_path: Path) -> None:
+    make = """
+        from evalcase import ConfigError
+
+        def make(settings, plan):
+            raise ConfigError(f"{settings.kind} has {settings.workers} and {plan.trials}")
+    """
+    install(tmp_path, make, group="places", mine="make")
+    script = """
+        import evalcase
+        try:
+            evalcase.evaluate([evalcase.Case(id="a", input="x")], "echo", engine="mine")
+        except evalcase.ConfigError as error:
+            assert str(error) == "mine has None and {'echo': 1}", error
         else:
             raise AssertionError
     """

@@ -147,6 +147,7 @@ def test_concurrency_is_an_option_of_every_kind(name: str) -> None:
     needed: dict[str, dict[str, Any]] = {
         "python": {"function": "a:b"}, "command": {"command": ["ls"]}, "http": {"url": "http://x"},
         "openai": {"model": "m"}, "anthropic": {"model": "m"}, "replay": {"path": "a"},
+        "otlp": {"path": "a"},
     }  # fmt: skip
     options = {"kind": name, "concurrency": 3, **needed.get(name, {})}
     target = make("t", targets={"t": options})

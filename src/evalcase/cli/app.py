@@ -17,6 +17,7 @@ COMMANDS = {
     "schema": "Print the JSON Schema of the format, for editors.",
     "migrate": "Rename deprecated names, leaving every other byte alone.",
     "import": "Make a suite of another tool's eval file.",
+    "harvest": "Draft a suite of an agent's traces.",
     "run": "Run cases against targets and keep every result.",
     "resume": "Go on with a run that was not completed.",
     "grade": "Grade the answers of a run again.",
@@ -64,6 +65,7 @@ ABOUT = """
     evalcase lsp                serve an editor, which starts it
     evalcase migrate FILE       bring old names up to date
     evalcase import FILE        make a suite of another tool's file, or of a table
+    evalcase harvest TRACES     draft a suite of what an agent was really asked
 
     Only run, resume and grade execute anything; the others never import your code or open a
     connection, but for view, which only this machine can reach. Exit codes: 0 all well, 1 not all

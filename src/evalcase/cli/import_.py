@@ -77,6 +77,7 @@ def command(
     suite, at its place, and a problem that names the line and column it comes from.
 
     \b
+    evalcase import promptfooconfig.yaml -o suite.eval.yaml
     evalcase import evals.json -o skill.eval.yaml
     evalcase import goldens.json --from deepeval -o qa.eval.yaml
     evalcase import qa.csv --map input=question --map expected_output=answer

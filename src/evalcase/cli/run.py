@@ -12,7 +12,7 @@ from evalcase.cli import declare, run_flags
 from evalcase.cli.explained import explained
 from evalcase.cli.reports.requested import report_option, request_reports
 from evalcase.cli.run_flags import finite
-from evalcase.cli.running import Manner, execute, keep_secrets, take_process
+from evalcase.cli.running import Manner, execute, find_place, keep_secrets, take_process
 from evalcase.cli.streams import same_streams
 from evalcase.cli.watching import make_view
 from evalcase.evaluation.conduct import Evaluation
@@ -122,6 +122,8 @@ def _auto_shard(of: str, slash: str) -> Shard:
     default=None,
     help="Keep answers, and ask nobody the same twice. Errors are never kept.",
 )
+@run_flags.processes
+@run_flags.engine
 @run_flags.env_file("Take environment variables from this file, if they are not set.")
 @run_flags.no_exec
 @declare.option(
@@ -160,6 +162,7 @@ def _run(given: dict[str, object]) -> int:
     reports = request_reports(given.pop("reports"))  # type: ignore[arg-type]
     quiet, as_json = bool(given.pop("quiet")), bool(given.pop("as_json"))
     manner = Manner(take_process(), quiet, as_json, reports=reports)
+    engine, processes = given.pop("engine"), given.pop("processes")
     given["max_errors"] = given["max_errors"] or 0
     given["paths"] = given["paths"] or (".",)
     given["targets"] = tuple(dict.fromkeys(given["targets"]))  # type: ignore[call-overload]
@@ -178,6 +181,8 @@ def _run(given: dict[str, object]) -> int:
         manner.print(_say_what_would_run(plan, manner.as_json))
         return 0
     evaluation = Evaluation(plan, view)
+    if engine is not None or processes is not None or config.engine is not None:
+        evaluation.place = find_place(plan, engine, processes)  # type: ignore[arg-type]
     if plan.options.stop is not None:
         from evalcase.evaluation.stopping import make_stopping
 

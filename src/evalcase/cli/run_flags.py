@@ -45,6 +45,13 @@ no_exec: declare.Decorator = declare.option(
 runs_dir: declare.Decorator = declare.option(
     "--runs-dir", metavar="FOLDER", help="Where records are kept. [default: .evalcase/runs]"
 )
+processes: declare.Decorator = declare.option(
+    "--processes", type=declare.IntRange(1), metavar="N",
+    help="Answer in N processes of their own: a crash costs one trial.",
+)  # fmt: skip
+engine: declare.Decorator = declare.option(
+    "--engine", metavar="NAME", help="Where trials are answered: in-process or processes."
+)
 quiet: declare.Decorator = declare.option("--quiet", is_flag=True, help="Only the last lines.")
 as_json: declare.Decorator = declare.option(
     "--json", "as_json", is_flag=True, help="One JSON object on standard output."

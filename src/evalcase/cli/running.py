@@ -43,7 +43,9 @@ from evalcase.system.world import this_world
 from evalcase.text.secrets import Scrubber
 
 if TYPE_CHECKING:
+    from evalcase.evaluation.plan import Plan
     from evalcase.report.terminal.statistics import Statistics
+    from evalcase.run.place import Workplace
 
 _BLOCKED_S = 0.5
 """How long Ctrl-C may wait for the event loop before the next one takes the short way."""
@@ -53,6 +55,13 @@ def take_process() -> Streams:
     """Keep for evalcase what code of the user's shares with it: its streams, and its end."""
     refuse_process_end()
     return take_streams()
+
+
+def find_place(plan: Plan, engine: str | None, processes: int | None) -> Workplace | None:
+    """Where the trials of a plan are answered, if that is not in this process."""
+    from evalcase.places.chosen import choose_engine, make_place
+
+    return make_place(choose_engine(plan.config, engine, processes), plan)
 
 
 def keep_secrets(config: Config, warn: Warn, streams: Streams) -> Scrubber:

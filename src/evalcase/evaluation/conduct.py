@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,7 @@ from evalcase.run.fail_fast import FailFast
 from evalcase.run.gate import Gate
 from evalcase.run.limits import Limits
 from evalcase.run.opening import CLOSE_S, OpenTargets
+from evalcase.run.place import Workplace
 from evalcase.run.schedule import Engine, Watcher
 from evalcase.system.guests import Guests
 from evalcase.system.loop_watch import LoopWatch
@@ -53,6 +54,8 @@ class Evaluation:
         self._by = by
         self.stopping: Stopping | None = None
         """What says when a new run is decided, if that ends it."""
+        self.place: Workplace | None = None
+        """Where trials are answered, if that is not this process."""
         self.engine: Engine | None = None
         self.run: Run | None = None
         """The run that it is of, once there is one."""
@@ -76,10 +79,11 @@ class Evaluation:
     async def _carry_out(
         self, runs_dir: str, run: Run | None, again: tuple[Verdict, ...]
     ) -> Evaluated:
+        self._stand_in()
         plan = self.plan
         if run is None:
             refuse_secret_names(plan.trials, plan.scrubber)
-        async with Guests() as self._guests, self._opening() as targets:
+        async with Guests() as self._guests, self._there(), self._opening() as targets:
             self._is_new = run is None
             if run is None:
                 world = plan.world
@@ -94,6 +98,16 @@ class Evaluation:
             finally:
                 await self._guests.settle()
                 await self._close_graders()
+
+    def _there(self) -> AbstractAsyncContextManager[object]:
+        return self.place if self.place is not None else nullcontext()
+
+    def _stand_in(self) -> None:
+        """Have targets that are made elsewhere stood in for, from here on."""
+        if self.place is not None:
+            stand_in = self.place.stand_in
+            targets = {name: stand_in(name) for name in self.plan.targets}
+            self.plan = replace(self.plan, targets=targets, make=stand_in)
 
     def _opening(self) -> OpenTargets:
         plan = self.plan
@@ -195,7 +209,9 @@ class Evaluation:
         budget.spend(0.0)  # what earlier sessions spent may be all there is
         guests, store = self._guests, self._store()
         gate = Gate(targets, limits, engine, budget, guests, plan.world.random, store)
+        gate.place = self.place
         trials = Trials(plan, engine, gate, guests, run.id, session.lose)
+        trials.place = self.place
         if self._by is not None:
             from evalcase.evaluation.grading import Grading
 

@@ -59,6 +59,8 @@ class Plan:
     """Says what is good to know, and nothing to worry about."""
     make: Callable[[str], Target]
     """Makes a target of the configuration that only graders ask."""
+    given_targets: frozenset[str] = frozenset()
+    """The names of targets that a program gives as objects."""
 
     @property
     def planned(self) -> int:
@@ -128,7 +130,7 @@ def _prepare(
     scrubber.look()  # what it warns of is said before anybody is asked
     return Plan(
         options, config, world, suites, found.choice, trials, sum(found.cases.values()), targets,
-        graders, scrubber, warn, tell, make,
+        graders, scrubber, warn, tell, make, frozenset(given.targets or ()),
     )  # fmt: skip
 
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from evalcase.evaluation.plan import Plan
 from evalcase.grade.apply import Graded, grade_answer
+from evalcase.grade.score import decide_verdict
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
 from evalcase.model.conversation import join_turns
 from evalcase.model.failure import Failure
 from evalcase.model.finding import Unfit
-from evalcase.model.grader import Context, NamedGrader
+from evalcase.model.grader import Asker, Context, NamedGrader
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
@@ -23,6 +24,7 @@ from evalcase.record.cap import TooLargeError, cap_answer
 from evalcase.run.gate import Asked, Gate
 from evalcase.run.hashes import hash_grading, hash_question
 from evalcase.run.opening import CLOSE_S
+from evalcase.run.place import Workplace
 from evalcase.run.question import question_of
 from evalcase.run.schedule import Engine
 from evalcase.suites.attached import AttachedFiles
@@ -53,6 +55,8 @@ class Trials:
         self._guests = guests
         self._run_id = run_id
         self._lose = lose
+        self.place: Workplace | None = None
+        """Where trials are answered, if that is not this process."""
         self._files = AttachedFiles(plan.world.cwd)
         self._capped = plan.options.max_cost_usd is not None
 
@@ -168,10 +172,19 @@ class Trials:
         duration_s: float,
     ) -> Awaitable[Graded]:  # fmt: skip
         asker = partial(self._gate.ask_for_grader, within=question)
+        if self.place is not None and self.place.must_grade(answer, graders):
+            return self._grade_there(self.place, case, question, answer, duration_s, asker)
         context = Context(case, question, answer, asker=asker, duration_s=duration_s)
         limit_s = self._plan.config.grader_timeout_s
         only_these = self._plan.graders.only_given
         return grade_answer(context, graders, self._guests, limit_s, only_these=only_these)
+
+    async def _grade_there(
+        self, place: Workplace, case: Case, question: Question, answer: Answer, duration_s: float,
+        asker: Asker,
+    ) -> Graded:  # fmt: skip
+        grades = await place.grade(case, question, answer, duration_s, asker)
+        return Graded(decide_verdict(grades, case.threshold), grades)
 
     def _question(self, trial: Trial, files: dict[str, str] | Unfit) -> Question:
         """What is asked. All was well with its files before the run, but may not be now."""

@@ -245,4 +245,5 @@ def trials_of(plan: Plan, name: str) -> Iterator[Trial]:
     """Every trial of a target, whether it is finished or not."""
     options, default = plan.options, plan.config.target
     cases = plan.choice.choose(plan.suites)
-    return plan_trials(cases, name, default, options.repeat, bool(options.targets))
+    asks, overridden = plan.choice.asks, bool(options.targets)
+    return plan_trials(cases, name, default, options.repeat, overridden, asks)

@@ -104,6 +104,8 @@ class SuiteDraft:
         """Where each of the graders for all cases comes from."""
         self.targets: dict[str, dict[str, JSON]] = {}
         """Targets for the configuration, by name."""
+        self.judge: str | None = None
+        """Which of them judges."""
         self.remarks: list[str] = []
         """What whoever reads the suite should know, and what is no loss."""
 
@@ -126,8 +128,12 @@ class SuiteDraft:
     def problems(self) -> list[Problem]:
         """All that was lost, at its place in the source."""
         by_document: dict[int, tuple[Document, list[Finding]]] = {}
+        told: set[tuple[int, KeyPath, str]] = set()
         for lost in (*self.lost, *(each for case in self.cases for each in case.lost)):
             document = lost.item.document
+            if (id(document), lost.item.path, lost.why) in told:
+                continue  # many cases may be made of one thing
+            told.add((id(document), lost.item.path, lost.why))
             _, findings = by_document.setdefault(id(document), (document, []))
             findings.append(
                 Finding(CODE, lost.item.path, f"left out: {lost.why}", lost.hint, lost.at)

@@ -40,6 +40,7 @@ def import_suite(
     if not source.documents:
         raise UnusableError([Problem("no-cases", "the file has no cases", path)])
     name = name or guess_format(source)
+    _refuse_choices(chosen, name, path)
     suite = SuiteDraft(path, folder)
     IMPORTERS[name](source, chosen, suite)
     settle_draft(suite)
@@ -48,7 +49,17 @@ def import_suite(
         nothing = Problem("no-cases", "there is no case in this file that could be imported", path)
         raise UnusableError([nothing, *problems])
     text = "".join(_write(suite, name))
-    return Imported(name, text, len(suite.kept), problems, write_targets(suite.targets))
+    targets = write_targets(suite.targets, suite.judge)
+    return Imported(name, text, len(suite.kept), problems, targets)
+
+
+def _refuse_choices(chosen: Chosen, name: str, path: str) -> None:
+    """What is chosen of columns has no meaning in a file that has none."""
+    given = {"--map": chosen.columns, "--rest": chosen.keeps_rest, "--expected": chosen.expected}
+    asked = next((option for option, value in given.items() if value), None)
+    if asked is not None and not IMPORTERS[name].has_columns:
+        message = f"{asked} is about columns, and a file for {IMPORTERS[name].tool} has none"
+        raise UnusableError([Problem("unknown-option", message, path, hint="leave it out")])
 
 
 def _write(suite: SuiteDraft, name: str) -> Iterator[str]:

@@ -16,6 +16,8 @@ class Importer(NamedTuple):
     tool: str
     function: str
     """`module:function`, below this package; it is imported when it is needed."""
+    has_columns: bool = True
+    """Whether its files have columns that `--map` and the like could speak of."""
 
     def __call__(self, source: ForeignFile, chosen: Chosen, suite: SuiteDraft) -> None:
         module, _, name = self.function.partition(":")
@@ -27,6 +29,7 @@ class Importer(NamedTuple):
 
 IMPORTERS: dict[str, Importer] = {
     "skills": Importer("Agent Skills", "formats.skills:import_skills"),
+    "promptfoo": Importer("promptfoo", "promptfoo.config:import_promptfoo", False),
     "inspect": Importer("Inspect", "formats.inspect:import_inspect"),
     "pydantic-evals": Importer("pydantic-evals", "formats.pydantic_evals:import_pydantic_evals"),
     "openai-evals": Importer("OpenAI evals", "formats.openai_evals:import_openai_evals"),

@@ -11,13 +11,15 @@ from evalcase.text.late_pattern import late_pattern
 _BARE = late_pattern(r"[A-Za-z0-9_-]+")
 
 
-def write_targets(targets: Mapping[str, Mapping[str, JSON]]) -> str:
-    """A table for each target."""
+def write_targets(targets: Mapping[str, Mapping[str, JSON]], judge: str | None = None) -> str:
+    """A table for each target, and one that says which of them judges."""
     tables = []
     for name, options in targets.items():
         lines = [f"[targets.{_key(name)}]"]
         lines += [f"{_key(option)} = {_value(value)}" for option, value in options.items()]
         tables.append("\n".join(lines) + "\n")
+    if judge is not None:
+        tables.append(f"[judge]\ntarget = {_text(judge)}\n")
     return "\n".join(tables)
 
 

@@ -73,6 +73,7 @@ def join_turns(exchanges: Sequence[Exchange]) -> Answer:
         any(answer.truncated for answer in answers),
         bool(answers) and all(answer.cached for answer in answers),
         models.pop() if len(models) == 1 else None,
+        scrubbed=any(answer.scrubbed for answer in answers),
         earlier=_earlier_of(exchanges),
         last_at=len(messages) - len(answers[-1].messages) if answers else 0,
     )

@@ -51,7 +51,7 @@ class Graders:
         no_exec: bool = False,
         only_given: bool = False,
     ) -> None:
-        self._given = tuple(given)
+        self.given = tuple(given)
         self.only_given = only_given
         self._config = config
         self._surroundings = surroundings
@@ -75,7 +75,7 @@ class Graders:
     def make_ready(self) -> None:
         """Make all that is wanted: nobody wants to know after the first answers that a grader
         can't be used. Raise ConfigError with everything that keeps one from being made."""
-        for named in self._given:
+        for named in self.given:
             if self._no_exec and self.only_given:
                 _forbid_code(named)  # it was typed, and is no function that a program holds
             named.grader.load(self._surroundings)
@@ -92,11 +92,11 @@ class Graders:
     @property
     def may_ask(self) -> bool:
         """Whether there is a grader beside the built-in comparison, which might ask a target."""
-        return bool(self._given or self._made)
+        return bool(self.given or self._made)
 
     def of(self, case: Case) -> Sequence[NamedGrader]:
         """The graders of a case, the built-in comparison added where nothing else compares."""
-        return self._given if self.only_given else self._of(case, self._given)
+        return self.given if self.only_given else self._of(case, self.given)
 
     def of_turn(self, turn: Case) -> Sequence[NamedGrader]:
         """The same for one turn of a case. What a program adds to a case grades the whole of it."""
@@ -178,7 +178,7 @@ class Graders:
 
     async def close(self) -> None:
         """Have every grader let go of what it holds."""
-        for named in (*self._given, *[named for made in self._made.values() for named in made]):
+        for named in (*self.given, *[named for made in self._made.values() for named in made]):
             await named.grader.close()
 
 
@@ -213,6 +213,13 @@ def _forbid_code(named: NamedGrader) -> None:
 def runs_code(named: NamedGrader) -> bool:
     """Whether a grader, or one inside of it, would start a process or import code."""
     return named.grader.kind.runs_code or any(map(runs_code, named.grader.inner()))
+
+
+def is_ours(named: NamedGrader) -> bool:
+    """Whether a grader, with those inside of it, is a part of evalcase and calls nobody's code."""
+    kind = type(named.grader)
+    is_own = kind.__module__.startswith("evalcase.graders.") and not named.grader.kind.runs_code
+    return is_own and all(map(is_ours, named.grader.inner()))
 
 
 def make_grader(spec: Mapping[str, JSON], defaults: Defaults = _NO_DEFAULTS) -> NamedGrader:

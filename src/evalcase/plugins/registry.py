@@ -16,7 +16,7 @@ from evalcase.model.target import TargetKind
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-Plural = Literal["targets", "graders"]
+Plural = Literal["targets", "graders", "places"]
 
 _BUILT_IN: dict[Plural, dict[str, str]] = {
     "targets": {
@@ -26,7 +26,12 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
         "openai": "evalcase.targets.openai:OpenAITarget",
         "anthropic": "evalcase.targets.anthropic:AnthropicTarget",
         "replay": "evalcase.targets.replay:ReplayTarget",
+        "otlp": "evalcase.targets.otlp:OtlpTarget",
         "echo": "evalcase.targets.echo:EchoTarget",
+    },
+    "places": {
+        "in-process": "evalcase.places.chosen:stay_here",
+        "processes": "evalcase.places.processes:make_processes",
     },
     "graders": {
         "expected": "evalcase.graders.expected:ExpectedGrader",

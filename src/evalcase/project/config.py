@@ -19,7 +19,8 @@ from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Flag, ListOf, Number, Text
 from evalcase.project.config_file import MOST_BYTES, TABLES, has_settings
-from evalcase.project.settings import JudgeSettings, TargetTables
+from evalcase.project.engine_settings import EngineSettings
+from evalcase.project.settings import HarvestSettings, JudgeSettings, TargetTables
 from evalcase.system.files import read_file
 from evalcase.system.project_root import is_inside, project_root
 
@@ -84,6 +85,14 @@ class Config:
     judge: JudgeSettings | None = option(
         Record(JudgeSettings, "a table"), "Who grades `criteria` and `rubrics`.", default=None
     )
+    engine: EngineSettings | None = option(
+        Record(EngineSettings, "a table"),
+        "Where trials are answered; without it, in the process of the run.", default=None,
+    )  # fmt: skip
+    harvest: HarvestSettings = option(
+        Record(HarvestSettings, "a table"), "What `harvest` keeps out of suites.",
+        default=HarvestSettings(),
+    )  # fmt: skip
     source: Source | None = None
 
     @property

@@ -15,7 +15,7 @@ from evalcase.run.selection import FailedOf, Selection, Shard
 class Keywords(TypedDict, total=False):
     """What `evalcase run` has as options, under the same names, for programs."""
 
-    cases: Iterable[str | tuple[str, str]]
+    cases: Iterable[str | tuple[str, str] | tuple[str, str, str]]
     tags: Iterable[str]
     shard: tuple[int, int]
     limit: int
@@ -36,6 +36,8 @@ class Keywords(TypedDict, total=False):
     no_exec: bool
     runs_dir: str
     failed_of: str
+    engine: str
+    processes: int
     on_result: Callable[[Result], None]
     on_warning: Callable[[str], None]
 
@@ -52,9 +54,11 @@ def read_keywords(
         raise TypeError(f"evaluate() has no option {unknown[0]!r}")
     shard, cases = keywords.get("shard"), keywords.get("cases", ())
     chosen = (cases,) if isinstance(cases, str) else tuple(cases)
+    named = [each for each in chosen if not isinstance(each, str)]
     selection = Selection(
         globs=tuple(each for each in chosen if isinstance(each, str)),
-        pairs=tuple((os.fspath(each[0]), each[1]) for each in chosen if not isinstance(each, str)),
+        pairs=tuple((os.fspath(each[0]), each[1]) for each in named if len(each) == 2),
+        at=tuple((os.fspath(each[0]), each[1], each[2]) for each in named if len(each) == 3),
         tags=_texts(keywords.get("tags", ())),
         shard=Shard(*shard) if shard is not None else None,
         sample=keywords.get("sample"),

@@ -1,4 +1,4 @@
-"""Settings that are tables of their own: the targets of a project, and its judge."""
+"""Settings that are tables of their own: the targets of a project, its judge, and its harvest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import Choice, MapOf, Number, OptionFault, Plain, Text
+from evalcase.model.shape import Choice, Flag, MapOf, Number, OptionFault, Plain, Text
+from evalcase.model.shape_pattern import Pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +61,18 @@ class JudgeSettings:
         if self.votes % 2 == 0:
             message = f"`votes` is an odd number, not {self.votes}"
             yield OptionFault(("votes",), message, "with an odd number there is always a majority")
+
+
+@dataclass(frozen=True, slots=True)
+class HarvestSettings:
+    """What `harvest` keeps out of the suites that it drafts."""
+
+    patterns: dict[str, str] = option(
+        MapOf(Pattern(), "a table of patterns"),
+        "Patterns by name: what one finds is replaced by its name and a number.", default={},
+        example={"order": "ORD-[0-9]{6}"}, elsewhere=("replace", "redact"),
+    )  # fmt: skip
+    defaults: bool = option(
+        Flag(), "Whether keys, e-mail addresses, phone numbers and the like are replaced, too.",
+        default=True,
+    )  # fmt: skip

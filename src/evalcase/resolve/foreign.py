@@ -62,9 +62,10 @@ class Foreign(NamedTuple):
 def name_foreign(value: Any, found: Sequence[Finding]) -> Foreign | None:
     """Whose file a document with these problems is, if it is not one of evalcase's."""
     container = _container(value)
+    if type(value) is dict and "prompts" in value and _has_no_input(value):
+        is_agentv = any(type(case) is dict and "id" in case for case in raw_cases(value)[:1])
+        return _foreign(_AGENTV if is_agentv else _PROMPTFOO, ("prompts",))
     if type(value) is dict and container is None:
-        if "prompts" in value and _has_no_input(value):
-            return _foreign(_PROMPTFOO, ("prompts",))
         if type(value.get("evals")) is list and _has_no_input(value):
             return _foreign(_SKILLS, ("evals",))
         return name_foreign_cases([value], found)
@@ -128,7 +129,9 @@ def _has_no_input(case: dict[str, Any]) -> bool:
 
 def _has_variables_of_agentv(case: dict[str, Any]) -> bool:
     variables = case["vars"]
-    return _has_no_input(case) and type(variables) is dict and "input" in variables
+    if not _has_no_input(case) or type(variables) is not dict or "input" not in variables:
+        return False
+    return "id" in case or "expected_output" in variables
 
 
 def _has_chat(case: dict[str, Any]) -> bool:
@@ -191,9 +194,12 @@ _INSPECT = _ForeignKind(
     "Inspect", "target", _has_target_alone,
     "its `target` is called `expected_output` here: `target` names what is asked", "inspect",
 )  # fmt: skip
+_AGENTV = _ForeignKind(
+    "AgentV", "vars", _has_variables_of_agentv,
+    "`input` and `expected_output` are fields of a case here, and not `vars`", "agentv",
+)  # fmt: skip
 _KINDS = (
-    _ForeignKind("AgentV", "vars", _has_variables_of_agentv,
-          "`input` and `expected_output` are fields of a case here, and not `vars`", "agentv"),
+    _AGENTV,
     _PROMPTFOO._replace(key="vars"),
     _PROMPTFOO,
     _ForeignKind("LangSmith", "inputs", _has_outputs,

@@ -23,6 +23,7 @@ from evalcase.run.attempt import Attempted, OverTimeError, attempt
 from evalcase.run.budget import Budget
 from evalcase.run.limits import Limits
 from evalcase.run.pace import Pace
+from evalcase.run.place import KeyFromAfar, SessionLostError, Workplace
 from evalcase.run.retry import wait_before_retry
 from evalcase.system.guests import Guests
 from evalcase.system.queue_time import queueing
@@ -91,6 +92,8 @@ class Gate:
         self._guests = guests
         self._random = random
         self._store = store
+        self.place: Workplace | None = None
+        """Where targets answer, if that is not this process."""
         self._paces: dict[str, Pace] = {}
 
     def ask(
@@ -207,7 +210,10 @@ class Gate:
         began = pace.begin_at_once() if pace.is_free else await patience.turn(pace)
         error: BaseException | None = None
         try:
-            tried = await attempt(target, question, limit_s, self._guests)
+            if self.place is None:
+                tried = await attempt(target, question, limit_s, self._guests)
+            else:
+                tried = await self.place.attempt(name, question, limit_s)
             error = tried.error
         finally:
             known = error if isinstance(error, TargetError) else None
@@ -222,6 +228,8 @@ class Gate:
 
     def _wait(self, error: BaseException, number: int) -> float | None:
         limits = self._limits
+        if isinstance(error, SessionLostError):
+            return 0.0
         return wait_before_retry(error, number, limits.retries, limits.retry_timeouts, self._random)
 
     def _pace(self, name: str, target: Target) -> Pace:
@@ -249,10 +257,18 @@ def _failure(error: BaseException) -> Failure:
     return failure_of(error)
 
 
+def name_of_kind(target: Target) -> str:
+    """What tells the keys of one kind of target from those of another."""
+    return f"{type(target).__module__}.{type(target).__qualname__}"
+
+
 async def _cache_key(target: Target, question: Question) -> str:
-    described = target.cache_key(question)
+    described: object = target.cache_key(question)
     if isawaitable(described):
         described = await described
-    kind = type(target)
-    data = [CACHE_VERSION, f"{kind.__module__}.{kind.__qualname__}", described, question.repeat]
+    if isinstance(described, KeyFromAfar):
+        kind, described = described
+    else:
+        kind = name_of_kind(target)
+    data = [CACHE_VERSION, kind, described, question.repeat]
     return sha256(dumps(data, sort_keys=True).encode()).hexdigest()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from evalcase.model.case import Case
 from evalcase.model.trial import Trial
@@ -22,14 +22,17 @@ def plan_trials(
     default: str | None,
     repeat: int | None,
     overridden: bool,
+    asks: Callable[[str, Case, str], bool] = lambda *_: True,
 ) -> Iterator[Trial]:
     """The trials of one target: of the cases that name it, or that name none if it is the default.
 
     Targets of the command line are `overridden` onto every case, and so is its `repeat`. Skipped
-    cases are planned too: their result says so.
+    cases are planned too: their result says so. `asks` says which of its targets a case is
+    asked of.
     """
     for number, (suite, case) in enumerate(cases):
-        if overridden or target in (case.targets or (default,)):
+        named = overridden or target in (case.targets or (default,))
+        if named and asks(suite, case, target):
             times = times_of(case, repeat)
             for each in range(1, times + 1):
                 yield Trial(suite, case, target, each, times, number)

@@ -7,14 +7,14 @@ matter where the project lies, from where its suites are named, or in which orde
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from heapq import nsmallest
 
 from evalcase.model.case import Case
 from evalcase.model.option import option
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Number
 
@@ -59,6 +59,8 @@ class Selection:
         Number(1, whole=True), "At most so many cases, from the beginning.", default=None
     )
     failed_of: FailedOf | None = None
+    at: tuple[tuple[str, str, str], ...] = ()
+    """Cases by suite, id and target, beside those: they are asked of these targets only."""
 
 
 _ALL = Selection()
@@ -89,6 +91,10 @@ class Chooser:
     """What the shard has; None where there is no shard."""
     only: frozenset[tuple[str, str]] | None = None
     """The places and ids of the cases among which the selection is made; None for all."""
+    named: frozenset[tuple[str, str]] = frozenset()
+    """The places and ids of the cases that are chosen by name."""
+    at: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+    """The same for those that are asked of some of their targets only, with these."""
 
     def choose(self, cases: Iterable[SuiteCase]) -> Iterator[SuiteCase]:
         """The chosen ones, as a stream where that is possible."""
@@ -115,9 +121,12 @@ class Chooser:
         """What decides to which shard a case is dealt."""
         return shard_number(self.place_of(suite), case.id)
 
-    def names(self, suite: str, case: Case, pair: tuple[str, str]) -> bool:
-        """Whether a pair of suite and id names a case."""
-        return case.id == pair[1] and self.place_of(suite) == self.place_of(pair[0])
+    def asks(self, suite: str, case: Case, target: str) -> bool:
+        """Whether a case that is chosen is asked of one of its targets."""
+        if not self.at:
+            return True
+        targets = self.at.get((self.place_of(suite), case.id))
+        return targets is None or target in targets or self._finds(suite, case)
 
     def _wants(self, suite: str, case: Case) -> bool:
         selection = self.selection
@@ -125,11 +134,17 @@ class Chooser:
             return False
         if selection.tags and not any(tag in case.tags for tag in selection.tags):
             return False
-        if not selection.globs and not selection.pairs:
+        if not selection.globs and not selection.pairs and not selection.at:
             return True
-        return any(fnmatchcase(case.id, glob) for glob in selection.globs) or any(
-            self.names(suite, case, pair) for pair in selection.pairs
-        )
+        if self.at and (self.place_of(suite), case.id) in self.at:
+            return True
+        return self._finds(suite, case)
+
+    def _finds(self, suite: str, case: Case) -> bool:
+        """Whether a case is chosen for all of its targets."""
+        if self.named and (self.place_of(suite), case.id) in self.named:
+            return True
+        return any(fnmatchcase(case.id, glob) for glob in self.selection.globs)
 
     def _sample(self, cases: Iterable[SuiteCase], size: int) -> Iterator[SuiteCase]:
         """A random part that depends on the seed and the ids only, in the order of the file."""
@@ -146,7 +161,12 @@ def make_choice(selection: Selection, place_of: Callable[[str], str]) -> Chooser
     """The choice that a selection is, before shards are dealt."""
     failed_of = selection.failed_of
     only = frozenset(failed_of.cases) if failed_of is not None else None
-    return Chooser(selection, place_of, only=only)
+    named = frozenset((place_of(suite), id) for suite, id in selection.pairs)
+    at: dict[tuple[str, str], set[str]] = {}
+    for suite, id, target in selection.at:
+        at.setdefault((place_of(suite), id), set()).add(target)
+    some = {name: frozenset(targets) for name, targets in at.items()}
+    return Chooser(selection, place_of, only=only, named=named, at=some)
 
 
 def shard_number(place: str, id: str) -> int:

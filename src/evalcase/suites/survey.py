@@ -67,6 +67,8 @@ def survey_cases(
         named = tuple(dict.fromkeys(options.targets))
         for suite, case in found.choice.choose(checked):
             targets = named or targets_of(case, config)
+            unmatched.strike_out_targets(suite, case, targets)
+            targets = tuple([name for name in targets if found.choice.asks(suite, case, name)])
             needs = _note_case(suite, case, targets, options, found)
             for part in case.graded_parts:
                 if (part.needs_judge or "graders" in part.data) and not graders.only_given:

@@ -27,12 +27,15 @@ _FORMS = {
     "github": "cases:write_github",
     "csv": "tables:write_csv",
     "parquet": "tables:write_parquet",
+    "otlp": "spans:write_otlp",
 }
 FORMS = tuple(_FORMS)
 _ENDINGS = {
     ".txt": "text", ".html": "html", ".json": "json", ".jsonl": "jsonl", ".md": "markdown",
     ".xml": "junit", ".csv": "csv", ".parquet": "parquet",
 }  # fmt: skip
+_LONG_ENDINGS = {".otlp.json": "otlp", ".otlp.jsonl": "otlp"}
+"""Endings of which another is the last part."""
 
 
 _FOR_FILES = ("html", "parquet")
@@ -42,10 +45,14 @@ _EXTRAS = {"parquet": "pyarrow"}
 
 def form_of(path: str) -> str:
     """The form that the ending of a file names. Raise ConfigError if it names none."""
+    for ending, form in _LONG_ENDINGS.items():
+        if path.lower().endswith(ending):
+            return form
     ending = os.path.splitext(path)[1]
-    form = _ENDINGS.get(ending.lower())
-    if form is None:
-        hint = did_you_mean(ending, _ENDINGS) or f"it must be one of {', '.join(_ENDINGS)}"
+    form = _ENDINGS.get(ending.lower(), "")
+    if not form:
+        known = (*_ENDINGS, *_LONG_ENDINGS)
+        hint = did_you_mean(ending, _ENDINGS) or f"it must be one of {', '.join(known)}"
         raise ConfigError(f"the ending of {path} names no form of a report; {hint}")
     return form
 

@@ -1,0 +1,146 @@
+"""`evalcase harvest`: the draft of a suite of what really happened."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from evalcase.cli import declare
+from evalcase.errors import ConfigError
+from evalcase.evaluation.secrets import make_scrubber
+from evalcase.harvesting.draft_case import HowDrafted
+from evalcase.harvesting.harvest import Harvest, Harvested, harvest_file
+from evalcase.project.config import load_config
+from evalcase.read.discover import format_of
+from evalcase.read.source import STDIN
+from evalcase.system.disk import write_atomically
+from evalcase.text.personal import USUAL, Finder, SlowPatternError
+from evalcase.text.visible import visible
+from evalcase.traces.span import BadTraceError
+
+_SHOWN = 5
+
+
+def _read_only(given: tuple[str, ...]) -> tuple[str, ...]:
+    for each in given:
+        key, is_pair, _ = each.partition("=")
+        if each not in ("errored", "slow") and not (is_pair and key):
+            raise declare.WrongValueError(f"'{each}' is not errored, slow or KEY=VALUE.")
+    return given
+
+
+@declare.command("harvest")
+@declare.argument("traces")
+@declare.option(
+    "-o", "--output", metavar="FILE",
+    help="Where to write the suite, by default standard output. A file is never overwritten.",
+)  # fmt: skip
+@declare.option(
+    "--only", multiple=True, metavar="WHICH", callback=_read_only,
+    help="'errored': a span failed; 'slow': the slowest tenth; KEY=VALUE: a span has that "
+    "attribute. Repeatable: all have to hold.",
+)  # fmt: skip
+@declare.option(
+    "--sample", type=declare.IntRange(1), metavar="N", help="Draw so many cases by chance.",
+)  # fmt: skip
+@declare.option(
+    "--seed", type=declare.IntRange(0), default=0, show_default=True, metavar="N",
+    help="What chance begins with: the same number draws the same cases.",
+)  # fmt: skip
+@declare.option(
+    "--criteria", is_flag=True,
+    help="Draft criteria for a judge of what was answered, and no expected output.",
+)  # fmt: skip
+@declare.option("--keep-system", is_flag=True, help="Keep what the agent was told of itself.")
+@declare.option("--dry-run", is_flag=True, help="Say what would be written, and write nothing.")
+def command(
+    traces: str, output: str | None, only: tuple[str, ...], sample: int | None, seed: int,
+    criteria: bool, keep_system: bool, dry_run: bool,
+) -> int:  # fmt: skip
+    """Draft a suite of an agent's traces, for a person to finish.
+
+    TRACES is a file of OTLP JSON, an export on each line or one for the whole file. Each trace
+    becomes a case: what was asked is its input, and what was answered a draft of its expected
+    output. Those that ask nearly the same are folded to one. Keys, e-mail addresses and whatever
+    else patterns find (`[harvest]` in evalcase.toml) are replaced. Nothing is executed or fetched.
+
+    \b
+    evalcase harvest traces.jsonl -o real.eval.yaml
+    evalcase harvest traces.jsonl --only errored --dry-run
+    evalcase harvest traces.jsonl --only service.name=shop --sample 50 --seed 1
+
+    Exit code: 0 if all was well, 1 if a trace could not be made a case, 2 if nothing was written.
+    """
+    to_file = output not in (None, STDIN)
+    if to_file and output is not None:
+        if format_of(output) != "yaml":
+            return _refuse(f"{visible(output)} is no .yaml or .yml file, and a suite is YAML")
+        if os.path.lexists(output):
+            return _refuse(f"{visible(output)} exists already")
+    try:
+        config = load_config(os.getcwd(), os.getcwd())
+        finders = (*(USUAL if config.harvest.defaults else ()), *_own(config.harvest.patterns))
+        how = HowDrafted(criteria, keep_system)
+        asked = Harvest(traces, only, sample, seed, how, finders)
+        harvested = harvest_file(asked, make_scrubber(config, os.environ, lambda _: None))
+    except ConfigError as error:
+        return _refuse(str(error))
+    except OSError as error:
+        return _refuse(f"{visible(traces)} can't be read: {error.strerror or error}")
+    except BadTraceError as error:
+        return _refuse(visible(f"{traces}{error}"))
+    except SlowPatternError as error:
+        return _refuse(visible(str(error)))
+    if not harvested.cases:
+        _tell(harvested, sys.stderr)
+        return _refuse(f"{visible(traces)} has no trace that could be made a case")
+    if not dry_run and not _write(harvested.text, output if to_file else None):
+        return 2
+    talk = sys.stdout if to_file or dry_run else sys.stderr
+    place = visible(output) if output is not None and to_file else "standard output"
+    done = "would write" if dry_run else "wrote"
+    talk.write(f"{done} {place}: {_counted(harvested.cases, 'case')} of "
+               f"{_counted(harvested.traces, 'trace')}\n")  # fmt: skip
+    _tell(harvested, talk)
+    return 1 if harvested.left_out else 0
+
+
+def _own(patterns: dict[str, str]) -> tuple[Finder, ...]:
+    return tuple(Finder(name, pattern) for name, pattern in patterns.items())
+
+
+def _refuse(why: str) -> int:
+    sys.stderr.write(f"evalcase: {why}; nothing was written\n")
+    return 2
+
+
+def _tell(harvested: Harvested, talk: object) -> None:
+    write = getattr(talk, "write")  # noqa: B009 - a stream of text
+    if harvested.chosen < harvested.traces:
+        write(f"chosen    {harvested.chosen:,} by --only\n")
+    if harvested.folded:
+        write(f"folded    {harvested.folded:,} that ask nearly the same as another\n")
+    if harvested.replaced:
+        told = [f"{name} × {times:,}" for name, times in harvested.replaced.items()]
+        write(f"replaced  {', '.join(told)}\n")
+    for number, why in enumerate(harvested.left_out):
+        if number == _SHOWN:
+            write(f"          and {len(harvested.left_out) - _SHOWN:,} more\n")
+            break
+        write(f"{'left out' if not number else '':8}  {visible(why)}\n")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _write(text: str, path: str | None) -> bool:
+    if path is None:
+        sys.stdout.write(text)
+        return True
+    try:
+        write_atomically(path, text.encode(), replace=False)
+    except OSError as error:
+        _refuse(f"{visible(path)} can't be written: {error.strerror or error}")
+        return False
+    return True

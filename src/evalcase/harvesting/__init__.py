@@ -1,0 +1,1 @@
+"""Traces of what really happened to the draft of a suite."""

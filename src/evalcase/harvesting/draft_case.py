@@ -1,0 +1,143 @@
+"""What a trace tells in, the draft of a case out, with what a person should look at said above it.
+
+Everything in it is what `check` allows: roles, texts and data. What a suite can't hold of a message
+(pictures, files) is named in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from evalcase.model.json_value import JSON
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.text.late_pattern import late_pattern
+from evalcase.traces.dialects.said import SaidMessage
+from evalcase.traces.told import ToldTrace
+
+_SLUG = late_pattern(r"[^a-z0-9]+")
+_LONGEST_ID = 40
+_UNANSWERED = "nothing was answered when it was traced: say what is expected, and take this out"
+_DRAFT = "draft: what was answered when it was traced; make it what should be"
+_DESCRIBE = "draft: describe what a good answer says, in place of this one"
+
+
+class DraftedCase(NamedTuple):
+    """A case in the making."""
+
+    fields: dict[str, Any]
+    notes: dict[tuple[str, ...], str]
+    """Comments by the field that they stand above; those of no field are of the whole case."""
+
+
+class HowDrafted(NamedTuple):
+    """What was asked for."""
+
+    criteria: bool = False
+    keep_system: bool = False
+
+
+def question_text(told: ToldTrace) -> str:
+    """What was asked, as one text; what an agent is told of itself is no part of it."""
+    asked = [each for each in told.asked if each["role"] not in ("system", "developer")]
+    return "\n".join(_text(each.get("content")) for each in asked)
+
+
+def draft_case(told: ToldTrace, trace: str, id: str | None, how: HowDrafted) -> DraftedCase:
+    """The draft. An id that no trace names is made once nothing is left in it that has to go."""
+    asked = [
+        _plain(each) for each in told.asked
+        if how.keep_system or each["role"] not in ("system", "developer")
+    ]  # fmt: skip
+    fields: dict[str, Any] = {"id": id or "", "input": _short(asked)}
+    notes: dict[tuple[str, ...], str] = {}
+    said = _answered(told)
+    if not said:
+        fields["skip"] = _UNANSWERED
+        notes[()] = told.error or "it has no answer"
+    elif how.criteria:
+        fields["criteria"] = f"Says what this answer says: {_text(said[-1].get('content'))}"
+        notes["criteria",] = _DESCRIBE
+    else:
+        fields["expected_output"] = _short(said)
+        notes["expected_output",] = _DRAFT
+    if told.error and said:
+        notes[()] = told.error
+    fields["metadata"] = {"trace": trace}
+    return DraftedCase(fields, notes)
+
+
+def _answered(told: ToldTrace) -> list[dict[str, Any]]:
+    """What was called and said since the last question; of all that was said, the last."""
+    known = {call.get("id") for each in told.asked for call in each.get("tool_calls", ())} - {None}
+    found: list[dict[str, Any]] = []
+    for message in told.messages:
+        calls = [
+            _call(each) for each in message.get("tool_calls", ()) if each.get("id") not in known
+        ]
+        if calls:
+            found.append({"role": "assistant", "tool_calls": calls})
+    texts = [each for each in told.messages if each.get("content") not in (None, "")]
+    if texts and texts[-1] is told.messages[-1]:
+        found.append(_plain({"role": "assistant", "content": texts[-1]["content"]}))
+    return found
+
+
+def _call(call: dict[str, Any]) -> dict[str, Any]:
+    return {key: call[key] for key in ("tool", "input") if key in call}
+
+
+def _plain(message: SaidMessage) -> dict[str, Any]:
+    """A message with nothing in it but what a suite has."""
+    kept: dict[str, Any] = {"role": message["role"]}
+    content = message.get("content")
+    if content is not None or not message.get("tool_calls"):
+        kept["content"] = _content(content)
+    if message.get("tool_calls"):
+        kept["tool_calls"] = [_call(each) for each in message["tool_calls"]]
+    return kept
+
+
+def _content(content: JSON) -> JSON:
+    if content is None:
+        return ""
+    if isinstance(content, list) and any(_type(each) for each in content):
+        return _text(content)
+    return content
+
+
+def _type(part: JSON) -> str | None:
+    kind = part.get("type") if isinstance(part, dict) else None
+    return kind if isinstance(kind, str) else None
+
+
+def _text(content: JSON) -> str:
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return "" if content is None else str(content)
+    texts = [
+        str(each["text"]) if isinstance(each, dict) and "text" in each
+        else f"[{_type(each) or 'data'}]"
+        for each in content
+    ]  # fmt: skip
+    return "".join(texts)
+
+
+def _short(messages: Sequence[dict[str, Any]]) -> JSON:
+    """One text of the usual role is written as text."""
+    if len(messages) == 1 and messages[0].keys() == {"role", "content"}:
+        (only,) = messages
+        if only["role"] in ("user", "assistant") and isinstance(only["content"], str):
+            return only["content"]
+    return list(messages)
+
+
+def name_case(input: JSON) -> str:
+    """An id of the first words that the last message of an input has."""
+    last = input[-1].get("content") if isinstance(input, list) and input else input  # type: ignore[union-attr]
+    text = _text(last)
+    slug = _SLUG.sub("-", text[:400].casefold()).strip("-")
+    if len(slug) > _LONGEST_ID:
+        slug = slug[:_LONGEST_ID].rpartition("-")[0] or slug[:_LONGEST_ID]
+    return slug or "case"

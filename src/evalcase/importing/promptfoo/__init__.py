@@ -1,0 +1,1 @@
+"""promptfoo: prompts, tests and assertions to cases, providers to targets."""

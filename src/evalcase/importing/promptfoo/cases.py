@@ -1,0 +1,242 @@
+"""Prompts and tests to cases: one for each prompt, each test, and each choice of its variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from evalcase.importing.draft import CaseDraft, SuiteDraft
+from evalcase.importing.promptfoo.assertions import Assertion
+from evalcase.importing.promptfoo.drafted import DraftedTest
+from evalcase.importing.promptfoo.folder import Folder
+from evalcase.importing.promptfoo.judging import asks_judge, plain_statement
+from evalcase.importing.promptfoo.mapping import Mapper
+from evalcase.importing.promptfoo.prompts import PromptTemplate
+from evalcase.importing.promptfoo.providers import Providers
+from evalcase.importing.promptfoo.tests import MOST_WAYS, vary
+from evalcase.importing.promptfoo.unmapped import NoCounterpartError
+from evalcase.importing.shapes import shape_input
+from evalcase.importing.source import Item
+from evalcase.importing.templates import UnrenderableError, Variables, javascript_text
+from evalcase.model.json_value import JSON
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.text.late_pattern import late_pattern
+
+_NO_WORD = late_pattern(r"[\W_]+")
+_LONGEST_ID = 40
+_TRANSFORMS = ("transform", "postprocess")
+_OF_RUNS = {
+    "runSerially": "how many run at once, --concurrency says",
+    "storeOutputAs": "a case can't use the answer of another",
+    "provider": "[judge] of the configuration says who judges",
+    "rubricPrompt": "evalcase asks a judge in words of its own",
+}
+_HANDLED = ("prefix", "suffix", "repeat", "disableVarExpansion", "disableDefaultAsserts")
+
+
+class _Made(NamedTuple):
+    """What became of an assertion: a grader, or the reason why there is none."""
+
+    grader: JSON
+    assertion: Assertion
+    error: NoCounterpartError | UnrenderableError | None = None
+
+    def told(self) -> str:
+        is_template = isinstance(self.error, UnrenderableError)
+        return f"`{self.assertion.name}` with {self.error}" if is_template else str(self.error)
+
+    @property
+    def hint(self) -> str | None:
+        return self.error.hint if isinstance(self.error, NoCounterpartError) else None
+
+
+class CaseMaker:
+    """Makes cases of tests."""
+
+    def __init__(
+        self, suite: SuiteDraft, folder: Folder, root: str, prompts: Sequence[PromptTemplate],
+        providers: Providers, default: DraftedTest,
+    ) -> None:  # fmt: skip
+        self.suite = suite
+        self.folder = folder
+        self.root = root
+        self.prompts = prompts
+        self.providers = providers
+        self.default = default
+        self.has_judges = False
+        """Whether a judge of the suite takes the place of what is expected."""
+        self.lost_shared = False
+        """Whether something that holds for all tests could not be imported."""
+        self._ids: dict[str, int] = {}
+
+    def make(self, test: DraftedTest) -> None:
+        """All cases of a test; what can't be made is told."""
+        whole = test.over(self.default)
+        made = len(self.suite.cases)
+        if made > MOST_WAYS:
+            self._drop(test.item, f"this test: there are over {MOST_WAYS:,} cases already")
+            return
+        try:
+            if "transformVars" in whole.options:
+                raise ValueError("code makes its variables")
+            if self.providers.simulates_user(whole.fields.get("provider")):
+                raise ValueError("its user is simulated")
+            expands = not _is_true(whole, "disableVarExpansion")
+            for values in vary(whole.variables, self.folder, expands=expands):
+                for prompt in self._prompts_for(whole):
+                    self._make_case(whole, prompt, Variables(values))
+        except ValueError as error:
+            del self.suite.cases[made:]
+            self._drop(test.item, f"this test: {error}")
+
+    def _drop(self, item: Item, why: str) -> None:
+        self.suite.new_case(item).drop(item, why)
+
+    def _prompts_for(self, test: DraftedTest) -> Iterator[PromptTemplate]:
+        wanted = test.fields["prompts"].value if "prompts" in test.fields else None
+        names = wanted if isinstance(wanted, list) else None if wanted is None else [wanted]
+        for prompt in self.prompts:
+            if names is None or any(_fits(prompt.label, str(each)) for each in names):
+                yield prompt
+
+    def _make_case(self, test: DraftedTest, prompt: PromptTemplate, variables: Variables) -> None:
+        case = self.suite.new_case(test.item)
+        unset: list[str] = []
+        options = test.options
+        before, after = (_text(options.get(name)) for name in ("prefix", "suffix"))
+        try:
+            asked = prompt.fill(variables, (before, after), unset)
+            description = variables.render(_text(test.fields.get("description")), unset)
+        except UnrenderableError as error:
+            case.drop(test.item, f"this case, whose prompt has {error}")
+            return
+        for name in dict.fromkeys(unset):
+            why = f"the variable `{name}`, which nothing sets: it is empty, as it was there"
+            case.lose(prompt.item, why, where=("input",))
+        case.fields["id"] = self._identify(description, test, variables, prompt)
+        if description and description != case.fields["id"]:
+            case.fields["description"] = description
+        if len(self.prompts) > 1:
+            case.fields["tags"] = [prompt.label]
+        case.fields["input"] = shape_input(asked)
+        if test.metadata:
+            case.fields["metadata"] = dict(test.metadata)
+        self._ask(case, test, prompt)
+        self._tell_options(case, test)
+        self._check(case, test, variables)
+
+    def _identify(
+        self, description: str, test: DraftedTest, variables: Variables, prompt: PromptTemplate
+    ) -> str:
+        """By what it is called, or by what only this test says."""
+        shared = self.default.variables
+        own = [name for name, item in test.variables.items() if shared.get(name) is not item]
+        values = (variables.values[name] for name in own or test.variables)
+        texts = [javascript_text(each) for each in values if isinstance(each, str | int | float)]
+        named = description or " ".join(each[: _LONGEST_ID * 2] for each in texts)
+        slug = _NO_WORD.sub("-", named[: _LONGEST_ID * 4].lower()).strip("-")[:_LONGEST_ID]
+        id = slug.strip("-") or "case"
+        if len(self.prompts) > 1:
+            id = f"{id}:{_NO_WORD.sub('-', prompt.label.lower()).strip('-')[:_LONGEST_ID]}"
+        return self._number(id)
+
+    def _number(self, id: str) -> str:
+        """An id that nobody has yet."""
+        if id not in self._ids:
+            self._ids[id] = 1
+            return id
+        while True:
+            self._ids[id] += 1
+            numbered = f"{id}-{self._ids[id]}"
+            if numbered not in self._ids:
+                self._ids[numbered] = 1
+                return numbered
+
+    def _ask(self, case: CaseDraft, test: DraftedTest, prompt: PromptTemplate) -> None:
+        """Who is asked, where it isn't everybody."""
+        targets = self.providers.targets_for(test.fields, prompt.label, case)
+        if targets is not None:
+            case.fields["targets"] = targets
+        if "repeat" in test.options:
+            case.fields["repeat"] = test.options["repeat"].value
+
+    def _tell_options(self, case: CaseDraft, test: DraftedTest) -> None:
+        own = {name: item for name, item in test.options.items()
+               if self.default.options.get(name) is not item}  # fmt: skip
+        for name, item in own.items():
+            if name not in _HANDLED and name not in _TRANSFORMS:
+                hint = _OF_RUNS.get(name)
+                case.lose(item, f"`{name}` of the options of a test", hint, at="key")
+        for name in ("providerOutput", "assertScoringFunction"):
+            if name in test.fields:
+                case.lose(test.fields[name], f"`{name}`", at="key")
+
+    def _check(self, case: CaseDraft, test: DraftedTest, variables: Variables) -> None:
+        """Graders of what is asserted."""
+        threshold = test.fields["threshold"].value if "threshold" in test.fields else None
+        counts = isinstance(threshold, int | float)
+        transform = next((test.options[n] for n in _TRANSFORMS if n in test.options), None)
+        leaves_shared = _is_true(test, "disableDefaultAsserts")
+        shared = () if leaves_shared else self._shared_assertions(is_changed=transform is not None)
+        mapper = Mapper(self.folder, self.root, counts_scores=counts)
+        made: list[_Made] = []
+        for assertion in (*shared, *test.assertions):
+            try:
+                if transform is not None:
+                    raise NoCounterpartError(f"`{assertion.name}` of what `transform` makes")
+                rendered = assertion.render(variables)
+                made += [_Made(each, assertion) for each in mapper.map(rendered)]
+            except (NoCounterpartError, UnrenderableError) as error:
+                made.append(_Made(None, assertion, error))
+        lost = self.lost_shared or any(each.error is not None for each in made)
+        self._put(case, made, counts)
+        if (leaves_shared or transform is not None) and "graders" in self.suite.fields:
+            case.fields["suite_graders"] = False
+        for item, why in mapper.notes:
+            case.lose(item, why, where=case.grader_place())
+        if counts and lost:
+            why = "`threshold`, as not all that it counts could be imported; the rest has to pass"
+            case.lose(test.fields["threshold"], why, where=("threshold",))
+            if self.suite.fields.get("threshold") is not None:
+                case.fields["threshold"] = 1
+        elif counts and threshold != self.suite.fields.get("threshold"):
+            case.fields["threshold"] = threshold
+
+    def _shared_assertions(self, *, is_changed: bool) -> tuple[Assertion, ...]:
+        """Those of all tests that are others in this one: they have variables, or grade something
+        else than the answer."""
+        return tuple(each for each in self.default.assertions if is_changed or each.has_tags)
+
+    def _put(self, case: CaseDraft, made: list[_Made], counts: bool) -> None:
+        """In the shortest form: an answer that is expected, and statements as rubrics."""
+        texts = [each for each in made if _equals_text(each.grader) is not None]
+        is_judged = self.has_judges or any(asks_judge(each.grader) for each in made)
+        for each in made:
+            statement = None if counts else plain_statement(each.grader)
+            if each.error is not None:
+                case.lose_grader(each.assertion.item, each.told(), each.hint)
+            elif statement is not None:
+                case.add_rubric(statement)
+            elif texts == [each] and not is_judged:
+                case.fields["expected_output"] = _equals_text(each.grader)
+            else:
+                case.add_grader(each.grader, each.assertion.item)
+
+
+def _is_true(test: DraftedTest, option: str) -> bool:
+    return option in test.options and test.options[option].value is True
+
+
+def _equals_text(grader: JSON) -> str | None:
+    """The text that an answer has to be, if that is all that is said."""
+    held = grader.get("equals") if isinstance(grader, dict) and len(grader) == 1 else None
+    return held if isinstance(held, str) else None
+
+
+def _fits(label: str, wanted: str) -> bool:
+    """Whether a label is meant by a name, which may be that of a group of them."""
+    bare = wanted.removesuffix("*").removesuffix(":")
+    return label == wanted or label.startswith(f"{bare}:")
+
+
+def _text(item: Item | None) -> str:
+    return "" if item is None or item.value is None else javascript_text(item.value)

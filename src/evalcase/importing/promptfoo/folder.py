@@ -1,0 +1,102 @@
+"""The files that a configuration of promptfoo refers to. None is read that lies outside of its
+folder, and none that is code."""
+
+from __future__ import annotations
+
+import os
+from glob import escape, glob
+from json import dumps
+
+from evalcase.importing.source import (
+    SHAPES,
+    FileShape,
+    ForeignFile,
+    UnusableError,
+    parse_source,
+    read_referred,
+)
+from evalcase.model.json_value import JSON
+
+FILE = "file://"
+_CODE = frozenset({
+    ".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".py", ".rb", ".sh", ".bash", ".pl", ".go",
+})  # fmt: skip
+_NO_TEXT = frozenset({
+    ".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".svg", ".mp4", ".webm", ".ogg", ".mov",
+    ".avi", ".wmv", ".mkv", ".m4v", ".pdf", ".xlsx", ".xls", ".wav", ".mp3",
+})  # fmt: skip
+_MOST_FILES = 10_000
+
+
+class Folder:
+    """The folder of a configuration; each file in it is read once."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._texts: dict[str, str] = {}
+        self._parsed: dict[str, ForeignFile] = {}
+
+    def find(self, name: str) -> list[str]:
+        """The files that a name stands for: itself, or all that it fits if it has `*`."""
+        name = name.removeprefix(FILE)
+        if "*" not in name:
+            return [name]
+        found = glob(os.path.join(escape(self.path), name), recursive=True)
+        within = sorted(os.path.relpath(each, self.path) for each in found[:_MOST_FILES])
+        if not within:
+            raise ValueError(f"no file fits {name}")
+        return within
+
+    def read(self, name: str) -> str:
+        """The text of a file. Raise ValueError with the reason why there is none."""
+        name = name.removeprefix(FILE)
+        if name not in self._texts:
+            ending = _ending(name)
+            if ending in _CODE or _ending(name.rpartition(":")[0]) in _CODE:
+                raise ValueError("it is code")
+            if ending in _NO_TEXT:
+                raise ValueError("it isn't text")
+            _, data = read_referred(name, self.path)
+            self._texts[name] = data.decode()
+        return self._texts[name]
+
+    def parse(self, name: str) -> ForeignFile:
+        """A file of YAML, JSON, JSONL or CSV."""
+        name = name.removeprefix(FILE)
+        if name not in self._parsed:
+            shape = _shape(name)
+            text = self.read(name)
+            shown = os.path.relpath(os.path.normpath(os.path.join(self.path, name)))
+            try:
+                self._parsed[name] = parse_source(text.encode(), shown, shape)
+            except UnusableError as error:
+                raise ValueError(str(error.problems[0])) from None
+        return self._parsed[name]
+
+    def value(self, name: str) -> JSON:
+        """The value of a file that is one document."""
+        file = self.parse(name)
+        return [each.value for each in file.documents] if file.is_table else file.root.value
+
+    def variable(self, name: str) -> str:
+        """What a variable is whose value is a file: its text, or YAML as JSON."""
+        if _ending(name) in (".yaml", ".yml"):
+            return dumps(self.value(name), ensure_ascii=False, separators=(",", ":"))
+        return self.read(name).strip()
+
+
+def _ending(name: str) -> str:
+    return os.path.splitext(name)[1].lower()
+
+
+def _shape(name: str) -> FileShape:
+    shape = SHAPES.get(_ending(name))
+    if shape is None:
+        raise ValueError(f"`{_ending(name) or name}` is no ending that can be read")
+    return shape
+
+
+def is_code(name: str) -> bool:
+    """Whether a name is that of a program, perhaps with the function in it that is called."""
+    bare, colon, _ = name.removeprefix(FILE).rpartition(":")
+    return _ending(name) in _CODE or (bool(colon) and _ending(bare) in _CODE)

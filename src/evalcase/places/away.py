@@ -1,0 +1,189 @@
+"""A place that is made of workers: attempts and grades by messages, targets by stand-ins."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+from evalcase.errors import TargetError
+from evalcase.model.answer import Answer
+from evalcase.model.case import Case
+from evalcase.model.codec import encode
+from evalcase.model.failure import Failure
+from evalcase.model.grade import Grade
+from evalcase.model.grader import Asker, NamedGrader
+from evalcase.model.message import Message
+from evalcase.model.question import Question
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.target import Target
+from evalcase.places.held_sessions import HeldSessions, describe_end
+from evalcase.places.pool import Pool
+from evalcase.places.stand_in import StandIn
+from evalcase.places.task import Task, Worker, WorkerLostError
+from evalcase.places.wire import MOST_HELD, attempt_of, describe_failure, grades_of, refusal_of
+from evalcase.plugins.graders import is_ours
+from evalcase.run.attempt import Attempted
+from evalcase.system.guests import GRACE_S
+
+CLOSE_S = 6.0
+"""How long workers may take to tear down: a little more than their targets may."""
+
+
+class _Held(NamedTuple):
+    """Where an answer is that came here without a secret."""
+
+    worker: Worker
+    number: int
+    answer: Answer
+    """As it came."""
+
+
+class Away:
+    """Workers as a place."""
+
+    def __init__(self, make_pool: Callable[[Away], Pool], warn: Callable[[str], None]) -> None:
+        self._make_pool = make_pool
+        self._warn = warn
+        self._askers: dict[int, Asker] = {}
+        """Who asks for the graders of a message that is under way, by its number."""
+        self._asking: set[asyncio.Task[None]] = set()
+        self._held: dict[tuple[str, int], _Held] = {}
+        self._stand_ins: dict[str, StandIn] = {}
+
+    async def __aenter__(self) -> Away:
+        self._pool = self._make_pool(self)
+        self._sessions = HeldSessions(self._pool)
+        self._pool.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in self._asking:
+            task.cancel()
+        await self._pool.close(CLOSE_S)
+
+    def stand_in(self, name: str) -> Target:
+        self._stand_ins[name] = StandIn(name, self)
+        return self._stand_ins[name]
+
+    async def exchange(
+        self, message: dict[str, Any], worker: Worker | None = None
+    ) -> dict[str, Any]:
+        """What a worker says to a message. Raise ConfigError or TargetError if it can't."""
+        task = self._pool.ask(message, worker, may_move=worker is None)
+        try:
+            return _accept(await task.done)
+        except WorkerLostError as error:
+            raise describe_end(str(error)) from None
+
+    def end_session(self, session: str) -> Worker | None:
+        """A session is over. Out comes who holds something for it."""
+        return self._sessions.end(session)
+
+    async def attempt(self, name: str, question: Question, limit_s: float) -> Attempted:
+        message = {
+            "op": "ask", "target": name, "question": encode(question), "limit_s": limit_s
+        }  # fmt: skip
+        holds = self._stand_ins[name].remembers and not question.session.endswith(f"/{name}")
+        started = perf_counter()
+        task = None
+        try:
+            task = self._sessions.ask(question, message) if holds else self._pool.ask(message)
+            tried = attempt_of(_accept(await self._wait(task, limit_s)), limit_s)
+        except WorkerLostError as error:
+            why = self._sessions.lose(question, str(error)) if holds else describe_end(str(error))
+            return Attempted(None, why, perf_counter() - started)
+        except (TargetError, ValueError) as error:
+            return Attempted(None, error, perf_counter() - started)
+        except BaseException:
+            if task is not None:
+                self._pool.drop(task)
+            raise
+        if tried.answer is not None and tried.answer.scrubbed:
+            self._hold(question, task, tried.answer)
+        return tried
+
+    def _hold(self, question: Question, task: Task, answer: Answer) -> None:
+        assert task.worker is not None
+        if len(self._held) >= MOST_HELD:
+            del self._held[next(iter(self._held))]
+        self._held[question.session, question.turn] = _Held(task.worker, task.number, answer)
+
+    def must_grade(self, answer: Answer, graders: Sequence[NamedGrader]) -> bool:
+        return answer.scrubbed or not all(map(is_ours, graders))
+
+    async def grade(
+        self, case: Case, question: Question, answer: Answer, duration_s: float, asker: Asker
+    ) -> tuple[Grade, ...]:
+        message: dict[str, Any] = {
+            "op": "grade", "case": case.data, "question": encode(question),
+            "answer": encode(answer), "duration_s": duration_s,
+        }  # fmt: skip
+        held = self._held.pop((question.session, question.turn), None)
+        if held is not None and held.answer is answer:
+            message["held"] = held.number
+        task = self._pool.ask(message, held.worker if held is not None else None)
+        self._askers[task.number] = asker
+        try:
+            return grades_of(_accept(await task.done))
+        except WorkerLostError as error:
+            return _broken(str(describe_end(str(error))))
+        except (TargetError, ValueError) as error:
+            return _broken(str(error))
+        except BaseException:
+            self._pool.drop(task)
+            raise
+        finally:
+            del self._askers[task.number]
+
+    def hear(self, worker: Worker, message: dict[str, Any]) -> None:
+        """Take what a worker says of its own: a warning, or a question of a grader's."""
+        if message["op"] == "warn":
+            self._warn(str(message["text"]))
+            return
+        asker = self._askers.get(message["n"])
+        if asker is not None:
+            asking = asyncio.ensure_future(self._ask(worker, message, asker))
+            self._asking.add(asking)
+            asking.add_done_callback(self._asking.discard)
+
+    def hear_lost(self, how: str) -> None:
+        """Tell of a worker that has ended."""
+        self._warn(f"a worker ended: {how}. What was under way there is done again, alone")
+
+    async def _ask(self, worker: Worker, message: dict[str, Any], asker: Asker) -> None:
+        """Ask for a grader. An answer that only the grader can tell is of use is not cached."""
+        messages = [Message(each) for each in message["messages"]]
+        usable = None if message["keep"] else _is_of_no_use
+        try:
+            answer = await asker(message["target"], messages, message["schema"], usable)
+            told: dict[str, Any] = {"answer": encode(answer)}
+        except Exception as error:  # noqa: BLE001 - the boundary: whoever asked is told
+            told = describe_failure(error)
+        if not worker.is_lost:
+            worker.channel.send({"op": "told", "n": message["k"], **told})
+
+    async def _wait(self, task: Task, limit_s: float) -> dict[str, Any]:
+        """What is answered. A worker keeps the limit itself, unless its event loop is blocked."""
+        while not task.done.done():
+            await asyncio.wait([task.done], timeout=limit_s + GRACE_S)
+            if not task.done.done() and task.worker is not None:
+                await self._pool.is_there(task.worker)
+        told: dict[str, Any] = task.done.result()
+        return told
+
+
+def _broken(why: str) -> tuple[Grade, ...]:
+    return (Grade("worker", None, False, why, failure=Failure("grader", why)),)
+
+
+def _is_of_no_use(answer: Answer) -> bool:
+    del answer
+    return False
+
+
+def _accept(told: dict[str, Any]) -> dict[str, Any]:
+    if "refused" in told:
+        raise refusal_of(told)
+    return told

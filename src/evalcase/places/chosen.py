@@ -1,0 +1,50 @@
+"""What a person says of where trials are answered, and what the configuration does, to a place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from evalcase.errors import ConfigError
+from evalcase.evaluation.plan import Plan
+from evalcase.model.quick_dataclass import replace
+from evalcase.plugins.registry import find_class
+from evalcase.project.config import Config
+from evalcase.project.engine_settings import EngineSettings
+from evalcase.run.place import Workplace
+
+MakePlace = Callable[[EngineSettings, Plan], Workplace | None]
+"""What an engine stands for. It raises ConfigError where the plan can't be run there."""
+
+
+def choose_engine(
+    config: Config, engine: str | None, processes: int | None
+) -> EngineSettings | None:
+    """The settings of the engine that is asked for; None where trials are answered here.
+
+    What the configuration says holds for the engine that it is said of.
+    """
+    if processes is not None:
+        if engine not in (None, "processes"):
+            raise ConfigError(f"`--processes` and `--engine {engine}` are two engines: say one")
+        return replace(_settings(config, "processes"), workers=processes)
+    if engine is not None:
+        return _settings(config, engine)
+    return config.engine
+
+
+def make_place(settings: EngineSettings | None, plan: Plan) -> Workplace | None:
+    """The place of an engine. Raise ConfigError where the plan can't be run there."""
+    if settings is None:
+        return None
+    make: MakePlace = find_class("places", settings.kind)
+    return make(settings, plan)
+
+
+def stay_here(settings: EngineSettings, plan: Plan) -> None:
+    """`in-process`: no place at all, trials are answered in the process of the run."""
+    del settings, plan
+
+
+def _settings(config: Config, kind: str) -> EngineSettings:
+    known = config.engine
+    return known if known is not None and known.kind == kind else EngineSettings(kind)

@@ -1,0 +1,64 @@
+"""`--processes N`: a run whose trials are answered by so many processes of this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+
+from evalcase.evaluation.plan import Plan
+from evalcase.model.codec import encode
+from evalcase.places.away import Away
+from evalcase.places.channel import ProcessChannel
+from evalcase.places.pool import Pool
+from evalcase.places.setting import Setting, environment_for, setting_of
+from evalcase.project.engine_settings import EngineSettings
+from evalcase.run.place import Workplace
+from evalcase.system.processes import tree
+
+
+class Processes(Away):
+    """Workers that are ended with the run, however that ends."""
+
+    async def __aenter__(self) -> Processes:
+        tree.adopt_orphans()
+        try:
+            await super().__aenter__()
+        except BaseException:
+            tree.disown_orphans()
+            raise
+        return self
+
+    async def __aexit__(self, *how: object) -> None:
+        try:
+            await super().__aexit__(*how)
+        finally:
+            tree.disown_orphans()
+
+
+def make_processes(settings: EngineSettings, plan: Plan) -> Workplace:
+    """The processes of a plan. Raise ConfigError if they couldn't make what it has."""
+    setting = setting_of(plan, settings.env)
+    return Processes(partial(_make_pool, settings, plan, setting), plan.warn)
+
+
+def _make_pool(settings: EngineSettings, plan: Plan, setting: Setting, away: Away) -> Pool:
+    environment = environment_for(setting, plan.world.environment)
+    most = settings.memory_mb * 1_000_000 if settings.memory_mb is not None else None
+    if most is not None and sys.platform != "linux":
+        plan.warn("`memory_mb` does not hold here: only Linux tells what a process takes")
+
+    def show(text: str) -> None:
+        sys.stderr.write(plan.scrubber.text(text))
+
+    def make() -> ProcessChannel:
+        return ProcessChannel(setting.cwd, environment, show)
+
+    greeting = {"setting": encode(setting)}
+    size = settings.workers or count_cores()
+    return Pool(size, make, greeting, away.hear, away.hear_lost, most)
+
+
+def count_cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1

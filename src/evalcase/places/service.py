@@ -1,0 +1,231 @@
+"""The end of a worker: messages in, each answered in its own time by a message out.
+
+It makes targets and graders by the names that it is told, calls them, and grades where that has to
+be done beside the answer. How messages travel is not its business.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from functools import partial
+from itertools import count
+from typing import Any
+
+from evalcase.errors import EvalcaseError, TargetError
+from evalcase.evaluation.secrets import make_scrubber, watch_keys
+from evalcase.grade.apply import grade_answer
+from evalcase.model.answer import Answer
+from evalcase.model.case import Case
+from evalcase.model.codec import decode
+from evalcase.model.failure import Failure
+from evalcase.model.grader import Context, Usable
+from evalcase.model.json_value import JSON
+from evalcase.model.message import Message
+from evalcase.model.question import Question
+from evalcase.model.quick_dataclass import replace
+from evalcase.model.target import Surroundings, Target
+from evalcase.places.setting import Setting
+from evalcase.places.wire import MOST_HELD, attempt_object, grades_object, traits_object
+from evalcase.plugins.graders import Graders
+from evalcase.plugins.targets import make_target
+from evalcase.project.config import Config, read_config
+from evalcase.run.attempt import attempt
+from evalcase.run.gate import name_of_kind
+from evalcase.run.opening import CLOSE_S, OpenTargets
+from evalcase.system.guests import Guests
+from evalcase.system.world import World
+from evalcase.text.secrets import Scrubber
+
+Send = Callable[[dict[str, Any]], None]
+_NOT_AS_IT_WAS = (
+    "a secret was taken out of the answer before it left its worker, which is gone, or holds only "
+    "a part of the conversation: it can't be graded as it was (`--engine in-process` can)"
+)
+
+
+class Service:
+    """Answers messages. It belongs to one event loop, and to one run."""
+
+    def __init__(
+        self, setting: Setting, config: Config, world: World, scrubber: Scrubber,
+        graders: Graders, send: Send,
+    ) -> None:  # fmt: skip
+        self._setting = setting
+        self._config = config
+        self._world = world
+        self._scrubber = scrubber
+        self._graders = graders
+        self._send = send
+        self._stack = AsyncExitStack()
+        self._under_way: dict[int, asyncio.Task[None]] = {}
+        self._asked: dict[int, asyncio.Future[Answer]] = {}
+        self._numbers = count(1)
+        self._held: dict[int, Answer] = {}
+        """Answers that a secret was taken out of, by the number of their question: they have to be
+        graded as they were."""
+
+    def scrub(self, text: str) -> str:
+        """A text without the secrets that are known here."""
+        return self._scrubber.text(text)
+
+    async def open(self) -> None:
+        """Be ready for messages."""
+        root = self._config.root
+        if not self._setting.no_exec and root not in self._world.import_path:
+            self._world.import_path.insert(0, root)
+        self._guests = await self._stack.enter_async_context(Guests())
+        opened = partial(watch_keys, self._scrubber)
+        self._targets = await self._stack.enter_async_context(
+            OpenTargets({}, self._make, self._warn, opened, self._guests)
+        )
+
+    async def close(self) -> None:
+        """Give up what is under way, and tear down."""
+        for task in self._under_way.values():
+            task.cancel()
+        stay = await self._guests.run(self._graders.close(), CLOSE_S, "close")
+        if stay.is_late or stay.error is not None:
+            self._warn("tear-down of the graders failed")
+        await self._stack.aclose()
+
+    def take(self, message: dict[str, Any]) -> None:
+        """Begin to do what a message asks for."""
+        number, what = message["n"], message["op"]
+        if what == "drop":
+            if (task := self._under_way.get(number)) is not None:
+                task.cancel()
+        elif what == "told":
+            self._take_told(number, message)
+        elif what == "ping":
+            self._send({"n": number})
+        else:
+            task = asyncio.create_task(self._do(number, what, message))
+            self._under_way[number] = task
+            task.add_done_callback(lambda _: self._under_way.pop(number, None))
+
+    async def _do(self, number: int, what: str, message: dict[str, Any]) -> None:
+        try:
+            told = await self._way(what)(number, message)
+        except EvalcaseError as error:
+            told = {"refused": self._scrubber.text(str(error)), "why": type(error).__name__}
+        except asyncio.CancelledError:
+            return  # it was dropped, and nobody waits for it
+        except BaseException as error:  # noqa: BLE001 - the boundary: it must be told
+            told = {"refused": self._scrubber.text(f"{type(error).__name__}: {error}"), "why": ""}
+        self._send({"n": number, **told})
+
+    async def _open_target(self, number: int, message: dict[str, Any]) -> dict[str, Any]:
+        del number
+        target = await self._targets.find(message["target"])
+        sources = target.sources() if Target in type(target).__mro__ else {}
+        return {"traits": traits_object(target.traits), "sources": dict(sources)}
+
+    async def _ask(self, number: int, message: dict[str, Any]) -> dict[str, Any]:
+        target = await self._targets.find(message["target"])
+        question = decode(Question, message["question"], "question")
+        tried = await attempt(target, question, message["limit_s"], self._guests)
+        told = attempt_object(tried, self._scrubber.look())
+        if tried.answer is not None and told["answer"].get("scrubbed"):
+            if len(self._held) >= MOST_HELD:
+                del self._held[next(iter(self._held))]
+            self._held[number] = tried.answer
+        return told
+
+    async def _find_key(self, number: int, message: dict[str, Any]) -> dict[str, Any]:
+        del number
+        target = await self._targets.find(message["target"])
+        key = target.cache_key(decode(Question, message["question"], "question"))
+        described = await key if asyncio.iscoroutine(key) else key
+        return {"kind": name_of_kind(target), "key": described}
+
+    async def _end_session(self, number: int, message: dict[str, Any]) -> dict[str, Any]:
+        del number
+        target = await self._targets.find(message["target"])
+        session = str(message["session"])
+        stay = await self._guests.run(target.end_session(session), CLOSE_S, session)
+        if stay.is_late:
+            return {"error": f"it took more than {CLOSE_S:g} s"}
+        return {} if stay.error is None else {"error": self._scrubber.text(repr(stay.error))}
+
+    async def _grade(self, number: int, message: dict[str, Any]) -> dict[str, Any]:
+        case = Case(message["case"])
+        question = decode(Question, message["question"], "question")
+        held = message.get("held")
+        answer = self._held.pop(held, None) if held is not None else None
+        if answer is None:
+            answer = decode(Answer, message["answer"], "answer")
+            if answer.scrubbed:
+                raise TargetError(_NOT_AS_IT_WAS)
+        asker = partial(self._ask_run, number)
+        context = Context(case, question, answer, asker=asker, duration_s=message.get("duration_s"))
+        graded = await grade_answer(
+            context, self._graders.of(case), self._guests, self._config.grader_timeout_s
+        )
+        return grades_object(graded.grades, self._scrubber.look())
+
+    def _way(self, what: str) -> Callable[[int, dict[str, Any]], Awaitable[dict[str, Any]]]:
+        ways = {
+            "open": self._open_target, "ask": self._ask, "key": self._find_key,
+            "grade": self._grade, "end": self._end_session,
+        }  # fmt: skip
+        return ways[what]
+
+    async def _ask_run(
+        self, within: int, target: str, messages: Sequence[Message], schema: JSON,
+        usable: Usable | None,
+    ) -> Answer:  # fmt: skip
+        """What a grader asks is asked by the run: at its pace, and on its budget."""
+        number = next(self._numbers)
+        answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._asked[number] = answered
+        self._send({
+            "op": "ask", "n": within, "k": number, "target": target,
+            "messages": [message.to_dict() for message in messages], "schema": schema,
+            "keep": usable is None,
+        })  # fmt: skip
+        try:
+            return await answered
+        finally:
+            del self._asked[number]
+
+    def _take_told(self, number: int, message: dict[str, Any]) -> None:
+        answered = self._asked.get(number)
+        if answered is None or answered.done():
+            return
+        if "answer" in message:
+            answered.set_result(decode(Answer, message["answer"], "answer"))
+            return
+        failure = decode(Failure, message["failure"], "failure")
+        answered.set_exception(
+            TargetError(failure.message, kind=failure.kind, details=failure.details)
+        )
+
+    def _make(self, name: str) -> Target:
+        return make_target(
+            name, self._config, self._warn, self._world.environment,
+            no_exec=self._setting.no_exec, of_suite=name in self._setting.of_suite,
+        )  # fmt: skip
+
+    def _warn(self, text: str) -> None:
+        warn_run(text, self._scrubber, self._send)
+
+
+def make_service(setting: Setting, world: World, send: Send) -> Service:
+    """A service of a setting, in the project as it lies here."""
+    config = replace(read_config(setting.root, setting.cwd), target=setting.default_target)
+    # What it warns of is about values, and has none of them in it.
+    scrubber = make_scrubber(
+        config, world.environment, lambda text: send({"op": "warn", "text": text})
+    )
+    around = Surroundings(
+        config.root, world.environment, lambda text: warn_run(text, scrubber, send)
+    )
+    graders = Graders((), around, config=config, no_exec=setting.no_exec)
+    return Service(setting, config, world, scrubber, graders, send)
+
+
+def warn_run(text: str, scrubber: Scrubber, send: Send) -> None:
+    """Tell the run what a person should know."""
+    send({"op": "warn", "text": scrubber.text(text)})

@@ -1,0 +1,70 @@
+"""What a worker has to know before it is asked, as one JSON object: names and paths, and never a
+value that might be secret."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from evalcase.errors import ConfigError
+from evalcase.evaluation.plan import Plan
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.plugins.targets import key_names
+
+_USUAL = frozenset(
+    "PATH HOME USER LOGNAME SHELL TERM TZ LANG LANGUAGE TMPDIR TEMP TMP VIRTUAL_ENV "
+    "LD_LIBRARY_PATH SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE SYSTEMROOT NO_PROXY no_proxy "
+    "HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy".split()
+)
+_USUAL_BEGINNINGS = ("LC_", "PYTHON", "XDG_", "CUDA_", "NVIDIA_", "OMP_", "MKL_")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A run, as far as whoever answers and grades has to know it."""
+
+    root: str
+    cwd: str
+    no_exec: bool
+    default_target: str | None
+    of_suite: tuple[str, ...]
+    """The targets that only suites name, which may not carry an address."""
+    variables: tuple[str, ...]
+    """The names of environment variables that reach a worker, beside those that every program
+    needs."""
+
+
+def setting_of(plan: Plan, more: Iterable[str]) -> Setting:
+    """The setting of a plan. Raise ConfigError if a worker couldn't make what the plan has."""
+    for name, target in plan.targets.items():
+        if name in plan.given_targets:
+            kind = type(target).__name__
+            raise ConfigError(
+                f"target `{name}` is an object ({kind}) of this process, and workers make theirs "
+                "by name: give it as `python:module:function`"
+            )
+    if plan.graders.given:
+        raise ConfigError(
+            "graders that are given as objects can't reach a worker: name them in the suite, as "
+            "`python:module:function`"
+        )
+    options, config = plan.options, plan.config
+    names = {*more, *key_names(config, plan.targets.values())}
+    if options.env_file is not None:
+        from evalcase.project.env_file import read_env_file
+
+        names.update(read_env_file(options.env_file))
+    of_suite = [name for name in plan.targets if not options.targets and name != config.target]
+    return Setting(
+        config.root, plan.world.cwd, options.no_exec, config.target, tuple(of_suite),
+        tuple(sorted(names)),
+    )  # fmt: skip
+
+
+def environment_for(setting: Setting, environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables of a worker: what every program needs, and what is named; nothing else."""
+    named = frozenset(setting.variables)
+    return {
+        name: value
+        for name, value in environment.items()
+        if name in _USUAL or name in named or name.startswith(_USUAL_BEGINNINGS)
+    }

@@ -1,0 +1,67 @@
+"""A target that workers make, as the run knows it."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from evalcase.errors import TargetError
+from evalcase.model.answer import Answer
+from evalcase.model.codec import encode
+from evalcase.model.json_value import JSON
+from evalcase.model.question import Question
+from evalcase.model.quick_dataclass import replace
+from evalcase.model.target import Target, Traits
+from evalcase.places.task import Worker
+from evalcase.places.wire import traits_of
+from evalcase.run.place import KeyFromAfar
+
+
+class Afar(Protocol):
+    """A place, as far as a stand-in needs it."""
+
+    async def exchange(
+        self, message: dict[str, Any], worker: Worker | None = None
+    ) -> dict[str, Any]: ...
+    def end_session(self, session: str) -> Worker | None: ...
+
+
+class StandIn(Target):
+    """Tells of a target that workers make. It is asked through its place, and never itself."""
+
+    def __init__(self, name: str, place: Afar) -> None:
+        self.traits = Traits()
+        self._name = name
+        self._place = place
+        self._sources: dict[str, str] = {}
+        self._holds_sessions = False
+        self.remembers = False
+        """Whether all of a session have to be asked of the same worker."""
+
+    async def open(self) -> None:
+        told = await self._place.exchange({"op": "open", "target": self._name})
+        traits = traits_of(told["traits"])
+        self._holds_sessions = traits.holds_sessions
+        self.remembers = traits.holds_sessions or not traits.stateless
+        # Who has a session is to be known until it is over, whatever the target does then.
+        self.traits = replace(traits, holds_sessions=self.remembers)
+        self._sources = told["sources"]
+
+    async def answer(self, question: Question) -> Answer:
+        raise AssertionError(f"case {question.case} is answered elsewhere")
+
+    async def cache_key(self, question: Question) -> JSON:
+        asked = {"op": "key", "target": self._name, "question": encode(question)}
+        told = await self._place.exchange(asked)
+        return KeyFromAfar(told["kind"], told["key"])  # type: ignore[return-value]
+
+    async def end_session(self, session: str) -> None:
+        worker = self._place.end_session(session)
+        if worker is None or not self._holds_sessions:
+            return
+        asked = {"op": "end", "target": self._name, "session": session}
+        told = await self._place.exchange(asked, worker)
+        if "error" in told:
+            raise TargetError(told["error"])
+
+    def sources(self) -> dict[str, str]:
+        return self._sources

@@ -1,0 +1,60 @@
+"""What pytest loads whenever it is run: options, and the rest only for who asks for evals.
+
+Nothing of evalcase is imported here, so that a plain `pytest` doesn't wait for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pytest
+
+_VALUES = {
+    "concurrency": ("N", "Trials at once. [default: 10]"),
+    "repeat": ("N", "Trials of each case."),
+    "timeout": ("SECONDS", "Seconds for each attempt. [default: 120]"),
+    "retries": ("N", "Further attempts after what may succeed later. [default: 2]"),
+    "max-cost": ("USD", "Start no more trials once this is spent."),
+    "env-file": ("FILE", "Take environment variables from this file, if they are not set."),
+    "runs-dir": ("FOLDER", "Where records are kept. [default: .evalcase/runs]"),
+}
+_FLAGS = {
+    "cache": "Keep answers, and ask nobody the same twice.",
+    "no-exec": "Refuse what would start a process or import code.",
+    "retry-timeouts": "Time-outs may succeed later, too.",
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Each option has a key of its own in the configuration of pytest."""
+    group = parser.getgroup("evalcase", "eval cases (see the pages of evalcase)")
+    group.addoption(
+        "--evals", action="store_true", default=None, help="Collect eval files, and run them."
+    )
+    group.addoption(
+        "--no-evals", action="store_false", dest="evals",
+        help="Leave them alone, whatever the configuration says.",
+    )  # fmt: skip
+    parser.addini("evalcase", "Collect eval files, as --evals does.", "bool", False)
+    about = "With --evals: a target of evalcase.toml, or kind:value. Repeatable."
+    group.addoption("--evals-target", action="append", metavar="NAME", help=about)
+    parser.addini("evalcase_target", "As --evals-target: one or several.", "args", [])
+    for name, (metavar, about) in _VALUES.items():
+        group.addoption(f"--evals-{name}", metavar=metavar, help=f"With --evals: {about}")
+        parser.addini(f"evalcase_{name.replace('-', '_')}", f"As --evals-{name}.", "string", None)
+    for name, about in _FLAGS.items():
+        group.addoption(
+            f"--evals-{name}", action="store_true", default=None, help=f"With --evals: {about}"
+        )
+        parser.addini(f"evalcase_{name.replace('-', '_')}", f"As --evals-{name}.", "bool", False)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Wake the rest, if evals are asked for."""
+    config.addinivalue_line("markers", "evalcase: a case of an eval file; its tags are marks, too.")
+    asked = config.getoption("evals")
+    if config.getini("evalcase") if asked is None else asked:
+        from evalcase.pytest_plugin.session import EvalSession
+
+        config.pluginmanager.register(EvalSession(config), "evalcase-session")

@@ -1,0 +1,173 @@
+"""One run for a whole session of pytest, in a thread of its own: all chosen cases at once, while
+pytest goes through its items and waits for what came of each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from threading import Lock, Thread
+
+from evalcase.cli.conclusion import RecordPlace, last_lines
+from evalcase.errors import ConfigError, EvalcaseError
+from evalcase.evaluation.conduct import Evaluation
+from evalcase.model.case import Case
+from evalcase.model.outcome import Folding
+from evalcase.model.result import Result
+from evalcase.pipeline import PreparedRun, prepare_evaluation
+from evalcase.project.keywords import Keywords
+from evalcase.pytest_plugin.settings import EvalSettings
+from evalcase.pytest_plugin.told import CaseKey, ToldItem, tell_item
+from evalcase.record.evaluated import Evaluated
+from evalcase.report.files.folded import CaseTrials
+from evalcase.report.terminal.style import PLAIN
+from evalcase.system.loop import describe_stray, run_to_end
+from evalcase.system.own_task import OwnTask
+
+
+class NotRunError(Exception):
+    """There is no result of a case, and this is why."""
+
+
+class Conductor:
+    """Begins the run when the first case is asked for, and hands out what comes of each."""
+
+    def __init__(self, settings: EvalSettings) -> None:
+        self._settings = settings
+        self.width = 80
+        """Of what is told to people."""
+        self._lock = Lock()
+        self._told: dict[CaseKey, Future[ToldItem]] | None = None
+        self._trials: dict[CaseKey, list[Result]] = {}
+        self._folding: Folding[CaseKey] = Folding()
+        self._evaluation: Evaluation | None = None
+        self._cases: dict[tuple[str, str], Case] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: Thread | None = None
+        self._is_ending = False
+        self.warnings: list[str] = []
+        self.evaluated: Evaluated | None = None
+        """What came of the run, once it is over."""
+
+    def begin(self, keys: Sequence[CaseKey], *, whole: bool) -> None:
+        """Begin with these cases, once; `whole` says that they are all that their suites have."""
+        with self._lock:
+            if self._told is None:
+                self._told = {key: Future() for key in keys}
+                try:
+                    self._start(self._prepare(keys, whole=whole))
+                except EvalcaseError as error:
+                    self._give_up(str(error))
+                except BaseException as error:
+                    self._give_up(f"{type(error).__name__}: {error}")
+                    raise
+
+    def wait(self, key: CaseKey) -> ToldItem:
+        """What came of a case, as soon as it is known. Raise NotRunError if it was not run."""
+        assert self._told is not None
+        future = self._told.get(key)
+        if future is None:
+            raise NotRunError("it was not among the cases when the run was begun")
+        return future.result()
+
+    def end(self) -> None:
+        """Wait for the end of the run; where pytest didn't wait for all cases, it is ended now."""
+        if self._thread is not None:
+            self.interrupt()
+            self._thread.join()
+
+    def interrupt(self) -> None:
+        """End the run, unless pytest knows of all cases what came of them."""
+        if self._told is None or all(future.done() for future in self._told.values()):
+            return
+        self._is_ending = True
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it may just have come to its end
+                self._loop.call_soon_threadsafe(self._interrupt)
+
+    def summary(self) -> Iterator[str]:
+        """How it ended, where its record is, and what was to be said on the way."""
+        for warning in self.warnings:
+            yield f"warning: {warning}"
+        if self.evaluated is not None:
+            place = RecordPlace(self._settings.cwd, self._settings.config)
+            yield from last_lines(self.evaluated, place, self.width, PLAIN)
+
+    def _prepare(self, keys: Sequence[CaseKey], *, whole: bool) -> PreparedRun:
+        settings = self._settings
+        for key in keys:
+            if not key.target:
+                raise ConfigError(
+                    f"case `{key.case}` names no target: say --evals-target NAME, or set `target` "
+                    "in evalcase.toml"
+                )
+        paths = tuple(dict.fromkeys(key.suite for key in keys))
+        keywords: Keywords = {
+            **settings.keywords, "cases": () if whole else keys, "on_result": self._add,
+            "on_warning": self.warnings.append,
+        }  # fmt: skip
+        prepared = prepare_evaluation(
+            paths, settings.targets or None, root=settings.config.root, **keywords
+        )
+        plan = prepared.evaluation.plan
+        chosen = plan.choice.choose(plan.suites)
+        self._cases = {(suite, case.id): case for suite, case in chosen}
+        return prepared
+
+    def _start(self, prepared: PreparedRun) -> None:
+        self._evaluation = prepared.evaluation
+        self._thread = Thread(target=self._go, args=(prepared,), name="evalcase", daemon=True)
+        self._thread.start()
+
+    def _go(self, prepared: PreparedRun) -> None:
+        why = "the run has no result of it"
+        try:
+            self.evaluated = run_to_end(self._carry_out(prepared), self._tell_stray)
+            why = self.evaluated.notice or f"the run is {self.evaluated.status}"
+            why = "pytest was ended before" if self._is_ending else why
+        except BaseException as error:  # noqa: BLE001 - each case that has no result says it
+            why = str(error) if isinstance(error, EvalcaseError) else repr(error)
+            if not self._is_ending:
+                self.warnings.append(f"the run broke: {why}")
+        self._give_up(why)
+
+    def _tell_stray(self, error: BaseException) -> None:
+        said = describe_stray(error)
+        plan = self._evaluation.plan if self._evaluation is not None else None
+        self.warnings.append(said if plan is None else plan.scrubber.text(said))
+
+    async def _carry_out(self, prepared: PreparedRun) -> Evaluated:
+        self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+        if self._is_ending:
+            self._interrupt()
+        return await prepared.evaluation.carry_out(prepared.folder)
+
+    def _interrupt(self) -> None:
+        """End what is under way. It has no result, and `evalcase resume` goes on with it."""
+        engine = self._evaluation.engine if self._evaluation is not None else None
+        if engine is not None:
+            engine.interrupt()
+            engine.cancel()
+        elif isinstance(self._task, OwnTask):
+            self._task.give_up()
+
+    def _add(self, result: Result) -> None:
+        """Take a result that is on disk. This is the thread of the run."""
+        key = CaseKey(*result.key[:3])
+        self._trials.setdefault(key, []).append(result)
+        outcome = self._folding.add(key, result.verdict, result.repeats, result.pass_rate)
+        future = (self._told or {}).get(key)
+        if outcome.verdict is None or future is None or self._evaluation is None:
+            return
+        trials = sorted(self._trials.pop(key), key=lambda trial: trial.key.repeat)
+        case, scrubber = self._cases.get(key[:2]), self._evaluation.plan.scrubber
+        future.set_result(tell_item(CaseTrials(outcome, tuple(trials)), case, self.width, scrubber))
+
+    def _give_up(self, why: str) -> None:
+        """Nobody need wait any longer. The first who does is told all of it."""
+        text = why
+        for future in (self._told or {}).values():
+            if not future.done():
+                future.set_exception(NotRunError(text))
+                text = f"it was not run: {why.strip().splitlines()[0]}"

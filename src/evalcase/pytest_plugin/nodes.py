@@ -1,0 +1,132 @@
+"""An eval file as pytest sees it, and its items: one for each case at each of its targets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from evalcase.cli.terminal import seen_from
+from evalcase.errors import SuiteError
+from evalcase.model.case import Case
+from evalcase.pytest_plugin.conductor import NotRunError
+from evalcase.pytest_plugin.marks import marks_of_tags, why_skipped
+from evalcase.pytest_plugin.told import CaseKey, ToldItem
+from evalcase.suites.load import load_each
+from evalcase.suites.placing import place_cases
+from evalcase.text.visible import visible
+
+if TYPE_CHECKING:
+    from evalcase.pytest_plugin.session import EvalSession
+
+
+class EvalFile(pytest.File):
+    """An eval file. Nothing is asked while it is collected."""
+
+    def __init__(self, *, evals: EvalSession, **kwargs: Any) -> None:  # noqa: ANN401 - pytest's own
+        super().__init__(**kwargs)
+        self.evals = evals
+        self.suite = seen_from(evals.settings.cwd, os.fspath(self.path))
+        """Its path as a run names it."""
+        self.items: list[EvalItem] = []
+        self._cases = 0
+
+    def collect(self) -> list[EvalItem]:
+        (loaded,) = load_each([self.suite], known=self.evals.known)
+        if loaded.suite is None:
+            raise self.CollectError(str(SuiteError(loaded.problems)))
+        self._cases = len(loaded.suite)
+        self.items = list(self._make_items(loaded.suite.cases))
+        return self.items[:]
+
+    def _make_items(self, cases: tuple[Case, ...]) -> Iterator[EvalItem]:
+        taken: set[str] = set()
+        for number, case in enumerate(cases):
+            targets = self.evals.targets_of(case)
+            for target in targets:
+                at = f"[{visible(target)}]" if len(targets) > 1 else ""
+                name = _free(_name(case.id) + at, taken)
+                key = CaseKey(self.suite, case.id, target)
+                yield EvalItem.from_parent(self, name=name, case=case, number=number, key=key)
+
+    def line_of(self, number: int) -> int:
+        """The line of a case, from 0."""
+        return self._lines[number]
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        """Those of all cases at once, for which the file is read anew."""
+        spans = place_cases(self.suite, range(self._cases))
+        return [0 if span is None else span.line - 1 for span in spans]
+
+
+class EvalItem(pytest.Item):
+    """A case at a target."""
+
+    def __init__(self, *, case: Case, number: int, key: CaseKey, **kwargs: Any) -> None:  # noqa: ANN401 - pytest's own
+        super().__init__(**kwargs)
+        assert isinstance(self.parent, EvalFile)
+        self.file = self.parent
+        self.key = key
+        self._number = number
+        self._skip = why_skipped(case)
+        self._told: ToldItem | None = None
+        self.add_marker(pytest.mark.evalcase)
+        for mark in marks_of_tags(case.tags, self.config):
+            self.add_marker(mark)
+        self.extra_keyword_matches.update((*case.tags, key.target))
+
+    def setup(self) -> None:
+        """Wait for what came of it. What broke is raised here: pytest calls that an error."""
+        if self._skip:
+            pytest.skip(self._skip)
+        try:
+            told = self._told = self.file.evals.wait(self)
+        except NotRunError as error:
+            self._told = ToldItem("errored", str(error).partition("\n")[0], str(error))
+            raise pytest.fail.Exception(str(error), pytrace=False) from None
+        self.user_properties += told.properties
+        if told.verdict == "errored":
+            self._fail(told)
+
+    def runtest(self) -> None:
+        """What isn't graded doesn't pass, either."""
+        if self._told is not None and self._told.verdict != "passed":
+            self._fail(self._told)
+
+    def _fail(self, told: ToldItem) -> None:
+        path, line, _ = self.reportinfo()
+        place = f"{seen_from(self.file.evals.settings.cwd, os.fspath(path))}:{line + 1}"
+        raise pytest.fail.Exception(f"{told.text}\n\n{place}: {told.verdict}", pytrace=False)
+
+    def complete(self, report: pytest.TestReport) -> None:
+        """Put into a report of pytest what only the run knows: place, reason and duration."""
+        path, line, _ = self.reportinfo()
+        if report.skipped and self._skip:
+            report.longrepr = (os.fspath(path), line + 1, f"Skipped: {self._skip}")
+        told = self._told
+        is_end = report.when == "call" or (report.when == "setup" and report.failed)
+        report.duration = told.duration_s if told is not None and is_end else 0.0
+        crash = getattr(report.longrepr, "reprcrash", None)
+        if told is not None and report.failed and crash is not None:
+            crash.path, crash.lineno, crash.message = os.fspath(path), line + 1, told.reason
+
+    def reportinfo(self) -> tuple[os.PathLike[str], int, str]:
+        return self.path, self.file.line_of(self._number), self.name
+
+
+def _name(id: str) -> str:
+    """An id as a part of a node id, where `::` has a meaning."""
+    return visible(id).replace("::", ":")
+
+
+def _free(name: str, taken: set[str]) -> str:
+    count, free = 1, name
+    while free in taken:
+        count += 1
+        free = f"{name}-{count}"
+    taken.add(free)
+    return free

@@ -1,0 +1,170 @@
+"""Results to OTLP JSON, which collectors read: a trace for each trial, an event for each grade.
+
+Events are `gen_ai.evaluation.result` of OpenTelemetry's conventions; the version is the schema that
+each export names. Ids are made of the trial, so that the same report has the same ids again. What
+`otlp:` reads is written: the target answers with what was answered here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from hashlib import sha256
+from itertools import islice
+from typing import Any
+
+from evalcase.model.answer import Answer
+from evalcase.model.case import Case
+from evalcase.model.grade import Grade
+from evalcase.model.json_value import JSON
+from evalcase.model.message import Message
+from evalcase.model.result import Result
+from evalcase.text.answer_value import text_of_content
+from evalcase.traces.genai import CONVENTIONS
+from evalcase.traces.labels import CASE, REPEAT, SUITE
+
+SCHEMA = f"https://opentelemetry.io/schemas/{CONVENTIONS}"
+AT_ONCE = 1000
+"""How many trials one export has at most: collectors refuse what is too large."""
+
+_INTERNAL, _ERROR = 1, 2
+
+TrialWithCase = tuple[Result, Case | None]
+
+
+def otlp_lines(run: str, version: str, trials: Iterable[TrialWithCase]) -> Iterator[str]:
+    """Exports, one on each line; one without spans where there are no trials."""
+    left = iter(trials)
+    several = list(islice(left, AT_ONCE))
+    while True:
+        spans = [_span(run, result, case) for result, case in several]
+        yield json.dumps(_export(run, version, spans), ensure_ascii=False) + "\n"
+        several = list(islice(left, AT_ONCE))
+        if not several:
+            return
+
+
+def _export(run: str, version: str, spans: list[dict[str, Any]]) -> dict[str, Any]:
+    about = {"service.name": "evalcase", "service.version": version, "evalcase.run": run}
+    scope = {"name": "evalcase", "version": version}
+    scoped = {"scope": scope, "spans": spans, "schemaUrl": SCHEMA}
+    resource = {"attributes": _attributes(about)}
+    return {"resourceSpans": [{"resource": resource, "scopeSpans": [scoped], "schemaUrl": SCHEMA}]}
+
+
+def _span(run: str, result: Result, case: Case | None) -> dict[str, Any]:
+    key = result.key
+    digest = sha256(json.dumps([run, *key]).encode()).hexdigest()
+    start_ns = _nanoseconds(result.started_at)
+    end_ns = start_ns + int(_seconds(result) * 1e9)
+    about: dict[str, Any] = {
+        "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": key.target,
+        CASE: key.case, SUITE: key.suite, REPEAT: key.repeat,
+        "evalcase.target": key.target, "evalcase.verdict": result.verdict,
+        "evalcase.score": result.score,
+    }  # fmt: skip
+    if case is not None and case.input:
+        about["gen_ai.input.messages"] = _messages(case.input)
+    if result.answer is not None:
+        about |= _of_answer(result.answer)
+    if result.failure is not None:
+        about["error.type"] = result.failure.kind
+    span = {
+        "traceId": digest[:32], "spanId": digest[32:48], "name": f"trial {key.case}",
+        "kind": _INTERNAL, "startTimeUnixNano": str(start_ns), "endTimeUnixNano": str(end_ns),
+        "attributes": _attributes(about),
+        "events": [_event(grade, end_ns) for grade in result.grades],
+    }  # fmt: skip
+    if result.verdict == "errored":
+        span["status"] = {"code": _ERROR, "message": result.reason}
+    return span
+
+
+def _seconds(result: Result) -> float:
+    """How long the answer took when it was given, as far as anybody knows."""
+    earlier = result.answer.earlier if result.answer is not None else None
+    known = earlier.duration_s if earlier is not None else None
+    return result.duration_s if known is None else known
+
+
+def _of_answer(answer: Answer) -> dict[str, Any]:
+    usage = answer.usage
+    return {
+        "gen_ai.output.messages": _messages(answer.messages),
+        "gen_ai.response.model": answer.model,
+        "gen_ai.usage.input_tokens": usage.input_tokens if usage else None,
+        "gen_ai.usage.output_tokens": usage.output_tokens if usage else None,
+        "gen_ai.usage.cache_read.input_tokens": usage.cached_tokens if usage else None,
+        "evalcase.cost_usd": answer.cost_usd,
+    }
+
+
+def _event(grade: Grade, at_ns: int) -> dict[str, Any]:
+    label = "error" if grade.failure is not None else "pass" if grade.passed else "fail"
+    about = {
+        "gen_ai.evaluation.name": grade.grader,
+        "gen_ai.evaluation.score.value": grade.score,
+        "gen_ai.evaluation.score.label": label,
+        "gen_ai.evaluation.explanation": grade.reason or None,
+        "error.type": grade.failure.kind if grade.failure is not None else None,
+    }
+    return {
+        "timeUnixNano": str(at_ns), "name": "gen_ai.evaluation.result",
+        "attributes": _attributes(about),
+    }  # fmt: skip
+
+
+def _messages(messages: Iterable[Message]) -> str:
+    told: list[dict[str, Any]] = []
+    for message in messages:
+        told.append(_message(message))
+        results = [_result(call.id, call.output) for call in message.tool_calls if "output" in call]
+        told += [{"role": "tool", "parts": results}] if results else []
+    return json.dumps(told, ensure_ascii=False)
+
+
+def _result(id: str | None, output: JSON) -> dict[str, Any]:
+    return {"type": "tool_call_response", "id": id, "response": output}
+
+
+def _message(message: Message) -> dict[str, Any]:
+    """A message as the conventions have it, made of parts."""
+    content, parts = message.content, list[dict[str, Any]]()
+    if message.role == "tool":
+        parts.append(_result(message.get("tool_call_id"), content))
+    elif content is not None:
+        text = text_of_content(content)
+        told = text if text is not None else json.dumps(content, ensure_ascii=False)
+        parts.append({"type": "text", "content": told})
+    for call in message.tool_calls:
+        part = {"type": "tool_call", "id": call.id, "name": call.name, "arguments": call.arguments}
+        parts.append(part)
+    ending = message.get("finish_reason")
+    told_of_end = {} if ending is None else {"finish_reason": ending}
+    return {"role": message.role, "parts": parts, **told_of_end}
+
+
+def _attributes(values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {"key": name, "value": _any_value(value)}
+        for name, value in values.items()
+        if value is not None
+    ]
+
+
+def _any_value(value: Any) -> dict[str, Any]:  # noqa: ANN401 - what an attribute can be
+    if isinstance(value, int):
+        return {"intValue": str(value)}
+    if isinstance(value, float):
+        return {"doubleValue": value}
+    # Half of a character is no JSON that other readers take.
+    return {"stringValue": value.encode("utf-8", "replace").decode()}
+
+
+def _nanoseconds(stamp: str) -> int:
+    """A time of the record in nanoseconds since 1970; 0 where a stranger's record has none."""
+    try:
+        return int(datetime.fromisoformat(stamp).timestamp() * 1e6) * 1000
+    except (ValueError, OverflowError):
+        return 0

@@ -1,0 +1,96 @@
+"""Answers out of traces that an agent has left: a file of OTLP JSON, an export on each line or one
+for the whole file. No dependency is needed to read them.
+
+A trace is of the case that its first span names by `evalcase.case`. What models said, which tools
+were called and what all of it took is read from the spans; how long it took is how long the first
+span did. A case without a trace is an error of its trial, and so is a trace that failed.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import ClassVar
+
+from evalcase.errors import ConfigError, TargetError
+from evalcase.model.answer import Answer, Earlier
+from evalcase.model.option import option
+from evalcase.model.question import Question
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import Text
+from evalcase.model.target import Surroundings, Target, TargetKind, TargetOptions, Traits
+from evalcase.system.files import open_file
+from evalcase.targets.reading.answer_messages import read_messages
+from evalcase.targets.stored.traced import TraceIndex
+from evalcase.traces.file import read_trace_file
+from evalcase.traces.labels import TraceLabels
+from evalcase.traces.span import BadTraceError
+from evalcase.traces.store import TraceStore
+from evalcase.traces.told import ToldTrace, tell_trace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtlpOptions(TargetOptions):
+    """Where the traces are."""
+
+    path: str = option(
+        Text(), "The file of traces, as OTLP JSON.", example="traces.jsonl", elsewhere=("file",)
+    )
+
+
+class OtlpTarget(Target):
+    """Gives the answers that traces tell of."""
+
+    kind: ClassVar[TargetKind] = TargetKind(
+        "otlp", "Gives answers out of OpenTelemetry's traces.", OtlpOptions,
+        value="path", value_is_path=True,
+    )  # fmt: skip
+
+    def __init__(self, options: OtlpOptions, surroundings: Surroundings) -> None:
+        self.traits = Traits(options.concurrency, caching="useless")
+        self._options = options
+        self._surroundings = surroundings
+        self._store: TraceStore | None = None
+        self._index = TraceIndex(options.path, ())
+
+    async def open(self) -> None:
+        path = os.path.join(self._surroundings.root, self._options.path)
+        self._store, labels = TraceStore(), TraceLabels()
+        try:
+            with open_file(path) as file:
+                self._store.fill(labels.note(read_trace_file(file)))
+        except OSError as error:
+            raise ConfigError(f"otlp target: {path} can't be read: {error.strerror}") from None
+        except BadTraceError as error:
+            raise ConfigError(f"otlp target: {path}{error}") from None
+        self._index = TraceIndex(self._options.path, labels)
+
+    async def answer(self, question: Question) -> Answer:
+        assert self._store is not None, "open() comes first"
+        trace = self._index.find(question)
+        try:
+            told = tell_trace(self._store.read(trace))
+        except BadTraceError as error:
+            raise TargetError(f"the trace {trace}: {error}", kind="protocol") from None
+        return answer_of(told, trace)
+
+    async def close(self) -> None:
+        if self._store is None:
+            return
+        self._store.close()
+        left = self._index.unasked()
+        if left is not None:
+            self._surroundings.warn(f"otlp target: {left}")
+
+
+def answer_of(told: ToldTrace, trace: str) -> Answer:
+    """The answer that a trace tells of. Raise TargetError where there is none."""
+    if told.error is not None:
+        raise TargetError(f"the trace {trace}: {told.error}")
+    if not told.messages:
+        what = f"the trace {trace} doesn't say what was answered"
+        hint = "is its instrumentation told to capture content?"
+        raise TargetError(f"{what}: {hint}", kind="protocol")
+    return Answer(
+        read_messages(list(told.messages)), told.usage, 0.0, model=told.model,
+        earlier=Earlier(told.duration_s, told.cost_usd),
+    )  # fmt: skip

@@ -1,0 +1,104 @@
+"""What nobody wants in a suite, found by patterns: keys, and what belongs to a person.
+
+Texts in, the same out with `[email 1]` in the place of each thing that was found. The same thing
+has the same number everywhere, so that what belongs together stays so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+
+from evalcase.model.json_value import JSON
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.text.pattern_cost import worst_steps
+
+_MOST_STEPS = 2_000_000_000
+
+
+def _always(_: str) -> bool:
+    return True
+
+
+def is_card_number(text: str) -> bool:
+    """Whether digits pass Luhn's test, as those of payment cards do."""
+    digits = [int(each) for each in text if each.isdecimal()]
+    doubled = [sum(divmod(2 * each, 10)) for each in digits[-2::-2]]
+    return 13 <= len(digits) <= 19 and (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
+
+
+class Finder(NamedTuple):
+    """A kind of thing that is replaced: what it is called, and how it looks."""
+
+    name: str
+    pattern: str
+    is_one: Callable[[str], bool] = _always
+
+
+# Each repeat is bounded, so that no text takes longer than its length allows.
+USUAL = (
+    Finder("private key", r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]{0,10000}"
+           r"(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?"),
+    Finder("key", r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,200}"
+           r"|\bAKIA[0-9A-Z]{16}\b|\bAIza[0-9A-Za-z_-]{35}"
+           r"|\bgh[oprsu]_[A-Za-z0-9]{36,255}|\bgithub_pat_[A-Za-z0-9_]{22,255}"
+           r"|\bxox[abeprs]-[A-Za-z0-9-]{10,250}"
+           r"|\beyJ[A-Za-z0-9_-]{10,2000}\.[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,2000}"
+           r"|(?<=Bearer )[A-Za-z0-9._~+/-]{16,2000}=?=?"),
+    Finder("password", r"(?<=://)[^\s/@:]{1,100}:[^\s/@]{1,100}(?=@)"),
+    Finder("email", r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,5}"),
+    Finder("iban", r"\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b"),
+    Finder("card", r"\b[0-9](?:[ -]?[0-9]){12,18}\b", is_card_number),
+    Finder("phone", r"(?<![\w+])(?:\+|00)[1-9](?:[ ()/.-]{0,2}[0-9]){7,13}\b"),
+)  # fmt: skip
+
+
+class SlowPatternError(ValueError):
+    """A pattern would take too long in a text. The message says which, and what helps."""
+
+
+class Replacing:
+    """Replaces what its finders find, and keeps count."""
+
+    def __init__(self, finders: Iterable[Finder]) -> None:
+        self._finders = [(each, re.compile(each.pattern)) for each in finders]
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._last: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
+        """How often something was replaced, by what it is called."""
+
+    def text(self, text: str) -> str:
+        """Raise SlowPatternError rather than to take without end."""
+        for finder, pattern in self._finders:
+            if finder not in USUAL:
+                _refuse_slow(finder, len(text))
+            text = pattern.sub(lambda found, name=finder: self._mark(name, found[0]), text)  # type: ignore[misc]
+        return text
+
+    def data(self, value: JSON) -> JSON:
+        """A copy of a value with nothing of it in its keys and texts."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, list):
+            return [self.data(each) for each in value]
+        if isinstance(value, Mapping):
+            return {self.text(key): self.data(each) for key, each in value.items()}
+        return value
+
+    def _mark(self, finder: Finder, found: str) -> str:
+        if not found or not finder.is_one(found):
+            return found
+        name = finder.name
+        if (name, found) not in self._numbers:
+            self._last[name] += 1
+            self._numbers[name, found] = self._last[name]
+        self.counts[name] += 1
+        return f"[{name} {self._numbers[name, found]}]"
+
+
+def _refuse_slow(finder: Finder, length: int) -> None:
+    steps = worst_steps(finder.pattern, length)
+    if steps is None or steps > _MOST_STEPS:
+        what = f"the pattern `{finder.name}` may take too long in a text of {length:,} characters"
+        raise SlowPatternError(f"{what}: bound its repeats, as in {{1,100}}")

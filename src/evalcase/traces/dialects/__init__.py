@@ -1,0 +1,1 @@
+"""How instrumentations write down what was said: each way is a file that turns it to messages."""

@@ -1,0 +1,46 @@
+"""Messages as openllmetry flattened them: `gen_ai.prompt.0.content`, `gen_ai.completion.0.role`."""
+
+from __future__ import annotations
+
+from evalcase.model.json_value import JSON
+from evalcase.traces.dialects.said import (
+    SaidMessage,
+    SpanMessages,
+    call_of,
+    data_or_text,
+    message_of,
+    numbered,
+    speaker_of,
+)
+from evalcase.traces.span import TraceSpan
+
+_INPUT, _OUTPUT = "gen_ai.prompt", "gen_ai.completion"
+
+
+def read_openllmetry(span: TraceSpan) -> SpanMessages | None:
+    """What was said; None where the span doesn't say it in this way."""
+    given = [_message(each, "user") for each in numbered(span.attributes, _INPUT)]
+    made = [_message(each, "assistant") for each in numbered(span.attributes, _OUTPUT)]
+    return SpanMessages(given, made) if given or made else None
+
+
+def _message(held: dict[str, JSON], usual: str) -> SaidMessage:
+    role = speaker_of(held.get("role"), usual)
+    calls = [
+        call_of(each.get("name"), each.get("arguments"), each.get("id"))
+        for each in numbered(held, "tool_calls")
+    ]
+    message = message_of(role, _content(held.get("content")), calls)
+    id = held.get("tool_call_id")
+    return {**message, "tool_call_id": id} if role == "tool" and id else message
+
+
+def _content(value: JSON) -> JSON:
+    """Text; content that is made of parts is written as JSON of them."""
+    parts = data_or_text(value)
+    if not isinstance(parts, list) or not all(
+        isinstance(each, dict) and isinstance(each.get("type"), str) for each in parts
+    ):
+        return value
+    texts = [each.get("text") for each in parts if isinstance(each, dict)]
+    return "".join(map(str, texts)) if all(isinstance(each, str) for each in texts) else parts

@@ -1,0 +1,89 @@
+"""Which trace is of which case: its spans say so by `evalcase.case`, and where needed by
+`evalcase.suite`, `evalcase.repeat` and `evalcase.turn`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from evalcase.model.json_value import JSON
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.traces.export import Piece
+from evalcase.traces.span import BadTraceError, unwrap_value
+
+CASE, SUITE = "evalcase.case", "evalcase.suite"
+REPEAT, TURN = "evalcase.repeat", "evalcase.turn"
+
+
+class TraceLabel(NamedTuple):
+    """What a trace says that it is of."""
+
+    case: str
+    suite: str | None = None
+    repeat: int | None = None
+    turn: int = 1
+
+
+class LabelledTrace(NamedTuple):
+    """A trace, what it is of, and when it began."""
+
+    label: TraceLabel
+    start_ns: int
+    id: str
+
+
+class TraceLabels:
+    """Takes down the labels of traces while their pieces go by."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, LabelledTrace] = {}
+
+    def note(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
+        """The same pieces. Raise BadTraceError where one trace is said to be of two cases."""
+        for piece in pieces:
+            if piece.kind == "span":
+                self._note(piece)
+            yield piece
+
+    def _note(self, piece: Piece) -> None:
+        label = read_label(piece.raw.get("attributes"), piece.more)
+        if label is None:
+            return
+        known, start_ns = self._found.get(piece.trace), _start(piece)
+        if known is not None and known.label != label:
+            both = f"`{known.label.case}` and of `{label.case}`"
+            what = "the same case and repeat" if known.label.case == label.case else both
+            raise BadTraceError(f": the trace {piece.trace} says in two ways that it is of {what}")
+        if known is None or start_ns < known.start_ns:
+            self._found[piece.trace] = LabelledTrace(label, start_ns, piece.trace)
+
+    def __iter__(self) -> Iterator[LabelledTrace]:
+        return iter(self._found.values())
+
+
+def read_label(attributes: JSON, more: dict[str, JSON]) -> TraceLabel | None:
+    """What a span says that its trace is of; None where it says nothing. Raise BadTraceError."""
+    said = dict(more)
+    for each in attributes if isinstance(attributes, list) else ():
+        if isinstance(each, dict) and each.get("key") in (CASE, SUITE, REPEAT, TURN):
+            said[str(each["key"])] = unwrap_value(each.get("value"))
+    case, suite = said.get(CASE), said.get(SUITE)
+    if case is None:
+        return None
+    if not isinstance(case, str) or not isinstance(suite, str | None):
+        raise BadTraceError(f"`{CASE}` and `{SUITE}` are texts")
+    turn = _count(said, TURN)
+    return TraceLabel(case, suite, _count(said, REPEAT), 1 if turn is None else turn)
+
+
+def _count(said: dict[str, JSON], name: str) -> int | None:
+    value = said.get(name)
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
+        value = int(value)  # attributes of a resource are texts, as the environment gives them
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+        raise BadTraceError(f"`{name}` is a whole number from 1, not {value!r:.40}")
+    return value
+
+
+def _start(piece: Piece) -> int:
+    value = piece.raw.get("startTimeUnixNano", 0)
+    return int(value) if isinstance(value, int | str) and str(value).isdecimal() else 0

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from tests.places.conftest import dangerous
+from tests.places.kills import KilledRun
+from tests.places.workers import await_end, find_processes
+from tests.run.project import Gate, Project, case, cases, finish
+
+__all__ = ["dangerous"]
+
+POINTS = int(os.environ.get("EVALCASE_KILLS", "8"))
+"""At how many points a run is killed; `make fuzz` takes a hundred."""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("exit", "it exited with code 7"),
+        ("crash", "it was ended by SIGSEGV"),
+        ("kill", "it was ended by SIGKILL"),
+    ],
+)
+def test_fault_60_what_ends_a_worker_costs_its_own_trial_alone(
+    dangerous: Project, text: str, said: str
+) -> None:
+    dangerous.suite(*cases(9), case("bad", text), *cases(9, prefix="d"))
+    done = dangerous.run("run", "--processes", "2", "--json", "--target", "python:agent:dying")
+    assert (done.code, done.json["passed"], done.json["errored"]) == (3, 18, 1)
+    (row,) = [row for row in dangerous.rows() if row["case"] == "bad"]
+    assert row["failure"]["kind"] == "exit"
+    assert said in row["failure"]["message"]
+    assert len(dangerous.rows()) == 19
+
+
+def test_fault_60_what_takes_too_much_memory_is_ended(dangerous: Project) -> None:
+    dangerous.configure('[engine]\nkind = "processes"\nworkers = 1\nmemory_mb = 400\n')
+    dangerous.suite(case("grow", "grow"), *cases(3))
+    done = dangerous.run("run", "--json", "--target", "python:agent:dying")
+    assert (done.json["passed"], done.json["errored"]) == (3, 1)
+    (row,) = [row for row in dangerous.rows() if row["case"] == "grow"]
+    assert "more than 400 MB of memory" in row["failure"]["message"]
+
+
+def test_fault_60_a_blocked_event_loop_is_given_up(dangerous: Project) -> None:
+    dangerous.suite(case("block", "block"), *cases(3))
+    arguments = ["--concurrency", "1", "--timeout", "0.5", "--target", "python:agent:blocking"]
+    done = dangerous.run("run", "--json", "--processes", "1", *arguments)
+    assert (done.json["passed"], done.json["errored"]) == (3, 1)
+    (row,) = [row for row in dangerous.rows() if row["case"] == "block"]
+    assert "its event loop was blocked" in row["failure"]["message"]
+
+
+def test_fault_60_a_grader_that_ends_its_worker_errors_its_trial(dangerous: Project) -> None:
+    graders = ["python:agent:graded"]
+    dangerous.suite(case("bad", "say die", graders=graders), case("good", graders=graders))
+    done = dangerous.run("run", "--json", "--processes", "2")
+    assert (done.json["passed"], done.json["errored"]) == (1, 1)
+
+
+def test_fault_60_a_worker_that_is_killed_loses_nothing(project: Project, gate: Gate) -> None:
+    project.suite(*cases(8, "gate"))
+    process = project.start("run", "--json", "--processes", "2", "--concurrency", "4")
+    gate.await_calls(4)
+    os.kill(find_processes(process.pid)[0], signal.SIGKILL)
+    gate.let_go(20)
+    done = finish(process)
+    assert (done.code, done.json["passed"]) == (0, 8)
+    assert sorted(row["case"] for row in project.rows()) == sorted(f"c{n}" for n in range(8))
+
+
+def test_fault_60_workers_are_gone_when_the_run_is_killed(project: Project, gate: Gate) -> None:
+    project.suite(*cases(4, "gate"))
+    process = project.start("run", "--processes", "2")
+    gate.await_calls(4)
+    workers = find_processes(process.pid)
+    assert len(workers) == 2
+    held = [os.pidfd_open(pid) for pid in workers]
+    process.kill()
+    process.communicate()
+    for descriptor in held:
+        await_end(descriptor)
+    gate.let_go(8)
+    project.forget_calls()
+    assert project.run("resume", "--quiet").code == 0
+    assert len(project.rows()) == 4
+
+
+def test_fault_60_a_worker_that_is_blocked_is_gone_when_the_run_is_killed(
+    dangerous: Project, gate: Gate
+) -> None:
+    dangerous.add_to_agent(
+        "async def stuck(question: Question):\n    gate(question.case)\n    return 'ok'\n"
+    )
+    dangerous.suite(case("a"))
+    process = dangerous.start("run", "--processes", "1", "--target", "python:agent:stuck")
+    gate.await_calls(1)
+    (worker,) = find_processes(process.pid)
+    held = os.pidfd_open(worker)
+    process.kill()
+    process.communicate()
+    await_end(held)
+
+
+def test_fault_60_processes_and_their_run_can_be_killed_at_any_moment(project: Project) -> None:
+    killed = KilledRun(project, ["--processes", "2"], find_processes, seed=1)
+    killed.go(POINTS, between=6)
+    assert min(killed.killed.values()) > 0
+    killed.finish()

@@ -1,0 +1,71 @@
+"""What agents and graders may do to the process that they are in, as a part of an agent."""
+
+from __future__ import annotations
+
+DEATHS = """
+import ctypes
+
+
+def dying(question: Question):
+    note("calls", question.case)
+    if question.text == "exit":
+        os._exit(7)
+    if question.text == "crash":
+        ctypes.string_at(0)
+    if question.text == "kill":
+        os.kill(os.getpid(), 9)
+    if question.text == "grow":
+        held = bytearray(900_000_000)
+        threading.Event().wait()
+    return "ok"
+
+
+async def blocking(question: Question):
+    if question.text == "block":
+        threading.Event().wait()
+    return "ok"
+
+
+def graded(text):
+    if "die" in text:
+        os._exit(5)
+    return text == "ok"
+
+
+def told(question: Question):
+    print("said by the agent")
+    return " ".join(f"{name}={os.environ.get(name)}" for name in question.text.split())
+
+
+def loads_key(question: Question):
+    os.environ["LOADED_KEY"] = "sk-98765432-loaded"
+    print("it is sk-98765432-loaded")
+    return "it is sk-98765432-loaded"
+
+
+def finds_key(text):
+    return "98765432" in text
+
+
+def judge(question: Question):
+    note("judged", question.case)
+    return {"messages": [{"role": "assistant", "content": "pass"}], "cost_usd": 0.25}
+
+
+class Remembering:
+    def __init__(self, session):
+        self.heard = []
+
+    def answer(self, question: Question):
+        note("turns", f"{question.case}:{question.turn}")
+        self.heard.append(question.text)
+        if question.text == "die" or (question.text == "die once" and calls_of("odd") == 0):
+            note("calls", question.case)
+            os._exit(7)
+        return " ".join(self.heard)
+
+
+async def asks(context):
+    answer = await context.ask("judge", [{"role": "user", "content": "well?"}])
+    return answer.text == "pass"
+"""

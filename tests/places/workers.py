@@ -1,0 +1,29 @@
+"""The processes of a run's workers, as the system knows them."""
+
+from __future__ import annotations
+
+import os
+import select
+from pathlib import Path
+
+from evalcase.system.processes.tree import children
+
+
+def find_processes(run: int) -> list[int]:
+    """The workers of a run with `--processes`."""
+    return [pid for pid in children(run) if "process_worker" in command_of(pid)]
+
+
+def command_of(pid: int) -> str:
+    """What a process was started as; nothing if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""
+
+
+def await_end(descriptor: int) -> None:
+    """Wait until a process has ended."""
+    ready, _, _ = select.select([descriptor], [], [], 60)
+    os.close(descriptor)
+    assert ready, "it is still there"

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalcase.errors import ConfigError, TargetError
+from evalcase.model.answer import Answer, Earlier, Usage
+from evalcase.targets.otlp import OtlpTarget
+from tests.targets.questions import answer_all, ask, of_value, question, target_of
+from tests.traces.otlp import chat, export, line, span, trace_of
+
+
+def otlp(tmp_path: Path, *lines: str, warned: list[str] | None = None) -> OtlpTarget:
+    (tmp_path / "traces.jsonl").write_text("".join(lines))
+    warn = None if warned is None else warned.append
+    return target_of(OtlpTarget, path="traces.jsonl", root=str(tmp_path), warn=warn)
+
+
+def texts(found: list[Answer | BaseException]) -> list[str]:
+    return [each.text if isinstance(each, Answer) else str(each) for each in found]
+
+
+def test_a_trace_is_an_answer_with_what_it_took(tmp_path: Path) -> None:
+    answer = ask(otlp(tmp_path, trace_of("one", "4")))
+    assert answer.text == "4"
+    assert (answer.usage, answer.cost_usd) == (Usage(10, 2), 0.0)
+    assert answer.earlier == Earlier(2.5)
+
+
+def test_spans_of_a_trace_may_stand_anywhere(tmp_path: Path) -> None:
+    first = json.loads(trace_of("one", "4"))
+    spans = first["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    lines = [line(spans[0]), trace_of("two", "5", 2), line(spans[1]), "\n", line(spans[1])]
+    found = asyncio.run(answer_all(otlp(tmp_path, *lines), [question(), question(id="two")]))
+    assert texts(found) == ["4", "5"]
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("wrap", [lambda each: each, lambda each: [each, export()]])
+def test_a_whole_file_may_be_one_export_or_a_list(tmp_path: Path, indent: Any, wrap: Any) -> None:
+    value = wrap(json.loads(trace_of("one", "4")))
+    assert ask(otlp(tmp_path, json.dumps(value, indent=indent))).text == "4"
+
+
+def test_several_traces_of_a_case_are_its_repeats_in_the_order_of_time(tmp_path: Path) -> None:
+    target = otlp(tmp_path, trace_of("one", "later", 9), trace_of("one", "first", 3))
+    found = asyncio.run(answer_all(target, [question(repeat=each) for each in (1, 2, 3)]))
+    assert texts(found)[:2] == ["first", "later"]
+    assert "has 2 traces, and this is repeat 3 for case `one`" in texts(found)[2]
+
+
+def test_repeats_may_be_numbered(tmp_path: Path) -> None:
+    lines = [trace_of("one", "b", 1, repeat=2), trace_of("one", "a", 2, repeat=1)]
+    asked = [question(repeat=each) for each in (1, 2, 3)]
+    found = texts(asyncio.run(answer_all(otlp(tmp_path, *lines), asked)))
+    assert found[:2] == ["a", "b"]
+    assert "no trace of repeat 3" in found[2]
+    lines = [trace_of("one", "b", 1, repeat=2), trace_of("one", "a", 2)]
+    found = texts(asyncio.run(answer_all(otlp(tmp_path, *lines), asked)))
+    assert "some with `evalcase.repeat`, and some without" in found[0]
+    lines = [trace_of("one", "b", 1, repeat=1), trace_of("one", "a", 2, repeat=1)]
+    found = texts(asyncio.run(answer_all(otlp(tmp_path, *lines), asked)))
+    assert "2 traces of repeat 1" in found[0]
+
+
+def test_traces_that_were_not_graded_are_told(tmp_path: Path) -> None:
+    warned: list[str] = []
+    ask(otlp(tmp_path, trace_of("one", "a", 1), trace_of("one", "b", 2), warned=warned))
+    (told,) = warned
+    assert "has 2 traces of case `one`" in told
+    assert "--repeat 2" in told
+
+
+def test_suites_and_turns_are_told_apart(tmp_path: Path) -> None:
+    lines = [
+        trace_of("one", "of a", 1, suite="a.yaml"), trace_of("one", "of b", 2, suite="b.yaml"),
+        trace_of("two", "elsewhere", 3, suite="a.yaml"),
+        trace_of("three", "first", 4), trace_of("three", "second", 5, turn=2),
+    ]  # fmt: skip
+    asked = [
+        question(suite="b.yaml"), question(suite="c.yaml"), question(id="two", suite="c.yaml"),
+        question(id="three", turn=2), question(id="three", turn=3),
+    ]  # fmt: skip
+    found = texts(asyncio.run(answer_all(otlp(tmp_path, *lines), asked)))
+    assert found[0] == "of b"
+    assert "traces of several suites, and none of this one" in found[1]
+    assert found[2:4] == ["elsewhere", "second"]
+    assert "no trace of turn 3" in found[4]
+
+
+def test_a_resource_may_name_the_case(tmp_path: Path) -> None:
+    resource = {"evalcase.case": "one", "evalcase.repeat": "1"}
+    assert ask(otlp(tmp_path, line(chat("4"), resource=resource))).text == "4"
+
+
+def test_a_case_without_a_trace_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(TargetError, match="has no trace for case `one`: the first span"):
+        ask(otlp(tmp_path, trace_of("two", "4")))
+
+
+def test_a_trace_that_failed_is_an_error(tmp_path: Path) -> None:
+    root = span({"evalcase.case": "one"}, name="agent", error="no such city")
+    with pytest.raises(TargetError, match="`agent` failed: no such city"):
+        ask(otlp(tmp_path, line(root)))
+
+
+def test_a_trace_that_does_not_say_what_was_answered_is_an_error(tmp_path: Path) -> None:
+    silent = span({"evalcase.case": "one", "gen_ai.operation.name": "chat"})
+    with pytest.raises(TargetError, match=r"doesn't say what was answered: .*capture content"):
+        ask(otlp(tmp_path, line(silent)))
+
+
+def test_an_answer_that_was_cut_is_an_error(tmp_path: Path) -> None:
+    cut = chat("", attributes={"evalcase.case": "one", "gen_ai.output.messages": '[{"role":'})
+    with pytest.raises(TargetError, match="OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT"):
+        ask(otlp(tmp_path, line(cut)))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "traces.jsonl: it is empty"),
+        ('{"resourceSpans": []', "traces.jsonl:1: it is not JSON"),
+        ('{"resourceSpans": [\n}', "traces.jsonl: it is not JSON"),
+        ('{"a": 1, "a": 1}', 'has the key "a" twice'),
+        ("[1]", "an export is an object with `resourceSpans`, not a number"),
+        ('{"name": "x", "context": {}, "start_time": 1}', "as the console exporter prints it"),
+        ('{"spans": []}', "and this hasn't: it has `spans`"),
+        ('{"resourceSpans": {}}', None),
+        ('{"resourceSpans": {"a": 1}}', "resourceSpans is a list, not a mapping"),
+        ('{"resourceSpans": [{"scopeSpans": [{"spans": [{}]}]}]}', "spans[0] has no `traceId`"),
+        (trace_of("one", "x", repeat=0), "`evalcase.repeat` is a whole number from 1, not 0"),
+        (line(span({"evalcase.case": 1})), "`evalcase.case` and `evalcase.suite` are texts"),
+        (line(span({"evalcase.case": "a"}), span({"evalcase.case": "b"})), "of `a` and of `b`"),
+        ("[" * 300 + "]" * 300, "nested more than"),
+    ],
+)
+def test_a_file_that_makes_no_sense_is_refused_at_once(
+    tmp_path: Path, text: str, said: str | None
+) -> None:
+    with pytest.raises((ConfigError, TargetError)) as caught:
+        ask(otlp(tmp_path, text))
+    assert (said or "has no trace") in str(caught.value)
+
+
+def test_parents_that_go_round_in_a_circle_are_an_error(tmp_path: Path) -> None:
+    spans = [span(id="a", parent="b"), span({"evalcase.case": "one"}, id="b", parent="a")]
+    with pytest.raises(TargetError, match="go round in a circle"):
+        ask(otlp(tmp_path, line(*spans)))
+
+
+def test_a_file_that_is_missing_or_no_file_is_refused(tmp_path: Path) -> None:
+    for path in ("nowhere.jsonl", "."):
+        with pytest.raises(ConfigError, match="can't be read"):
+            ask(of_value(OtlpTarget, path, root=str(tmp_path)))

@@ -1,0 +1,230 @@
+"""What a trace tells, in the ways in which instrumentations write it down."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalcase.model.answer import Usage
+from evalcase.traces.export import read_pieces
+from evalcase.traces.file import read_trace_file
+from evalcase.traces.labels import TraceLabels
+from evalcase.traces.store import TraceStore
+from evalcase.traces.told import ToldTrace, tell_trace
+from tests.traces.otlp import chat, export, pairs, said, span
+
+RECORDED = Path(__file__).parent / "recorded"
+FILES = sorted(each.name for each in RECORDED.glob("*.jsonl"))
+TOKENS = {
+    "pydantic-ai": Usage(115, 15),
+    "openinference": Usage(40, 10),
+    "openllmetry": Usage(40, 10),
+}
+
+
+def tell(*spans: dict[str, Any], logs: list[dict[str, Any]] | None = None) -> ToldTrace:
+    told = export(*spans)
+    if logs is not None:
+        told["resourceLogs"] = [{"scopeLogs": [{"logRecords": logs}]}]
+    with closing(TraceStore()) as store:
+        store.fill(read_pieces(told))
+        (trace,) = store
+        return tell_trace(store.read(trace))
+
+
+def read_recorded(name: str) -> dict[str, ToldTrace]:
+    labels = TraceLabels()
+    with closing(TraceStore()) as store, (RECORDED / name).open("rb") as file:
+        store.fill(labels.note(read_trace_file(file)))
+        return {each.label.case: tell_trace(store.read(each.id)) for each in labels}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_recorded_traces_of_others_are_told_alike(name: str) -> None:
+    told = read_recorded(name)
+    assert list(told) == ["bergen", "nowhere", "greeting"]
+    bergen = told["bergen"]
+    call, reply = bergen.messages
+    (made,) = call["tool_calls"]
+    assert (made["tool"], made["input"], made["output"]) == (
+        "look_up", {"city": "Bergen"}, "rain, 9 degrees",
+    )  # fmt: skip
+    assert (reply["role"], reply["content"]) == ("assistant", "It rains in Bergen.")
+    assert reply.get("finish_reason") == (None if "pydantic" in name else "stop")
+    assert [(each["role"], each["content"]) for each in bergen.asked] == [
+        ("system", "You know the weather."), ("user", "What is the weather in Bergen?"),
+    ]  # fmt: skip
+    assert bergen.usage == next(each for key, each in TOKENS.items() if name.startswith(key))
+    assert bergen.error is None
+    assert bergen.duration_s is not None
+    (greeting,) = told["greeting"].messages
+    assert greeting["content"] == "Hello! Ask me about the weather."
+
+
+@pytest.mark.parametrize("name", [each for each in FILES if "openllmetry" not in each])
+def test_a_tool_that_failed_says_so_where_it_has_a_span(name: str) -> None:
+    (made,) = read_recorded(name)["nowhere"].messages[0]["tool_calls"]
+    assert made["is_error"] is True
+    assert "no such city: Nowhere" in made["output"]
+
+
+def test_no_recording_has_anything_of_the_machine_that_made_it() -> None:
+    for name in FILES:
+        text = (RECORDED / name).read_text()
+        assert not [
+            each for each in ("127.0.0.1", "/home", "/root", "/usr", "/tmp") if each in text
+        ]
+
+
+ASKED = {"role": "user", "content": "Hi"}
+CALLED = {"role": "assistant", "tool_calls": [{"tool": "t", "input": {"a": 1}, "id": "x"}]}
+CALL = {"id": "x", "type": "function", "function": {"name": "t", "arguments": '{"a": 1}'}}
+PARTS = [{"type": "tool_call", "id": "x", "name": "t", "arguments": {"a": 1}}]
+STRUCTURED = [{"role": "user", "parts": [{"type": "text", "content": "Hi"}]}]
+OUTPUT = [{"role": "assistant", "parts": PARTS, "finish_reason": "tool_call"}]
+MODEL = {"gen_ai.operation.name": "chat"}
+CONVENTIONS = {"gen_ai.input.messages": STRUCTURED, "gen_ai.output.messages": OUTPUT}
+SHAPES: dict[str, dict[str, Any]] = {
+    "JSON text": {name: json.dumps(value) for name, value in CONVENTIONS.items()},
+    "values": CONVENTIONS,
+    "openinference": {
+        "openinference.span.kind": "LLM",
+        "llm.input_messages.0.message.role": "user",
+        "llm.input_messages.0.message.contents.0.message_content.type": "text",
+        "llm.input_messages.0.message.contents.0.message_content.text": "Hi",
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.tool_calls.0.tool_call.id": "x",
+        "llm.output_messages.0.message.tool_calls.0.tool_call.function.name": "t",
+        "llm.output_messages.0.message.tool_calls.0.tool_call.function.arguments": '{"a": 1}',
+    },
+    "openllmetry": {
+        "llm.request.type": "chat",
+        "gen_ai.prompt.0.role": "user",
+        "gen_ai.prompt.0.content": '[{"type": "text", "text": "Hi"}]',
+        "gen_ai.completion.0.role": "assistant",
+        "gen_ai.completion.0.tool_calls.0.name": "t",
+        "gen_ai.completion.0.tool_calls.0.arguments": '{"a": 1}',
+        "gen_ai.completion.0.tool_calls.0.id": "x",
+    },
+    "a list of events": {
+        "events": json.dumps(
+            [
+                {"event.name": "gen_ai.user.message", "role": "user", "content": "Hi"},
+                {"event.name": "gen_ai.choice", "message": {"tool_calls": [CALL]}},
+            ]
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_messages_of_every_shape_are_the_same(shape: str) -> None:
+    told = tell(span({**MODEL, **SHAPES[shape]}))
+    assert (told.asked, told.messages) == ([ASKED], [CALLED])
+
+
+EVENTS = [
+    [("gen_ai.user.message", {"content": "Hi"}),
+     ("gen_ai.choice", {"message": json.dumps({"content": None, "tool_calls": [CALL]})})],
+    [("gen_ai.content.prompt", {"gen_ai.prompt": json.dumps([ASKED])}),
+     ("gen_ai.content.completion",
+      {"gen_ai.completion": json.dumps([{"role": "assistant", "tool_calls": [CALL]}])})],
+    [("gen_ai.client.inference.operation.details", CONVENTIONS)],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("events", EVENTS)
+def test_messages_may_be_events_of_a_span_or_log_records(events: Any) -> None:
+    told = tell(span(MODEL, events=events))
+    assert (told.asked, told.messages) == ([ASKED], [CALLED])
+    logs = [
+        {"traceId": "aa" * 16, "spanId": "01", "eventName": name, "attributes": pairs(each)}
+        for name, each in events
+    ]
+    told = tell(span(MODEL, id="01"), logs=logs)
+    assert (told.asked, told.messages) == ([ASKED], [CALLED])
+
+
+def test_tokens_are_those_of_models_alone() -> None:
+    usage = {"gen_ai.usage.input_tokens": 30, "gen_ai.usage.output_tokens": 6}
+    agent = span({"gen_ai.operation.name": "invoke_agent", **usage}, id="0a")
+    told = tell(agent, *[chat(each, parent="0a") for each in "abc"])
+    assert told.usage == Usage(30, 6)
+
+
+def test_a_call_that_two_instrumentations_tell_of_is_one() -> None:
+    outer = chat("4", id="0a")
+    told = tell(outer, chat("4", parent="0a"))
+    assert (len(told.messages), told.usage) == (1, Usage(10, 2))
+
+
+def test_what_is_unknown_of_one_call_is_unknown_of_all() -> None:
+    silent = span({**MODEL, "gen_ai.output.messages": said("b"), "operation.cost": 0.5}, start=5)
+    told = tell(chat("a"), silent)
+    assert (told.usage, told.cost_usd) == (None, None)
+    assert tell(silent).cost_usd == 0.5
+
+
+TOOL = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "t"}
+
+
+def test_a_tool_that_no_model_has_called_is_a_call_of_its_own() -> None:
+    told = tell(span({**TOOL, "gen_ai.tool.call.arguments": '{"a": 1}'}), chat("done", start=3))
+    assert told.messages[0] == {
+        "role": "assistant", "tool_calls": [{"tool": "t", "input": {"a": 1}}],
+    }  # fmt: skip
+    assert told.messages[1]["content"] == "done"
+
+
+def test_calls_without_ids_are_told_apart_by_their_arguments() -> None:
+    calls = [{"type": "tool_call", "name": "t", "arguments": {"a": each}} for each in (1, 2, 1)]
+    output = json.dumps([{"role": "assistant", "parts": calls}])
+    tools = [
+        span({"openinference.span.kind": "TOOL", "tool.name": "t", "output.value": result,
+              "input.value": f'{{"a": {given}}}'}, start=start)
+        for start, (given, result) in enumerate([(2, "x"), (1, "y"), (1, "z"), (3, "w")], 2)
+    ]  # fmt: skip
+    told = tell(span({**MODEL, "gen_ai.output.messages": output}), *tools)
+    made = [call for message in told.messages for call in message["tool_calls"]]
+    assert [(each["input"]["a"], each["output"]) for each in made] == [
+        (1, "y"), (2, "x"), (1, "z"), (3, "w"),
+    ]  # fmt: skip
+
+
+def test_the_last_text_is_that_of_the_model_that_ended_last() -> None:
+    told = tell(chat("final", seconds=9), chat("of a helper", start=2))
+    assert [each["content"] for each in told.messages] == ["of a helper", "final"]
+
+
+@pytest.mark.parametrize("name", ["final_result", "output.value", "traceloop.entity.output"])
+def test_an_agent_has_the_last_word_where_no_model_has(name: str) -> None:
+    agent = span({"gen_ai.operation.name": "invoke_agent", name: '{"city": "Oslo"}'}, id="0a")
+    asks = span({**MODEL, "gen_ai.output.messages": json.dumps(OUTPUT)}, parent="0a", start=1)
+    assert tell(agent, asks).messages == [
+        CALLED,
+        {"role": "assistant", "content": '{"city": "Oslo"}'},
+    ]
+
+
+def test_a_conversation_is_asked_with_what_was_said_before() -> None:
+    parts = [{"role": role, "parts": [{"type": "text", "content": text}]}
+             for role, text in [("user", "a"), ("assistant", "b"), ("user", "c")]]  # fmt: skip
+    done = {"role": "tool", "parts": [{"type": "tool_call_response", "id": "x", "response": 1}]}
+    given = {"gen_ai.input.messages": json.dumps([*parts, *OUTPUT, done])}
+    told = tell(chat("b"), chat("d", start=5, attributes=given))
+    assert [each["content"] for each in told.asked] == ["a", "b", "c"]
+
+
+def test_thoughts_and_pictures_are_kept_and_are_no_text() -> None:
+    parts = [
+        {"type": "reasoning", "content": "hm"}, {"type": "text", "content": "see"},
+        {"type": "uri", "uri": "https://a.example/b.png"},
+    ]  # fmt: skip
+    output = json.dumps([{"role": "assistant", "parts": parts}])
+    (message,) = tell(span({**MODEL, "gen_ai.output.messages": output})).messages
+    assert message["reasoning"] == "hm"
+    assert message["content"] == [{"type": "text", "text": "see"}, parts[2]]
