@@ -3,7 +3,7 @@ combination of the values in a matrix, with the values of variables in the place
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 from math import prod
 from typing import Any
@@ -260,8 +260,8 @@ class _Varying:
                 findings.errors += findings.errors == before
         return findings.errors == before
 
-    def _check_number(self, matrix: Mapping[str, Iterable[Labelled]]) -> bool:
-        number = prod(len(list(each)) for each in matrix.values())
+    def _check_number(self, matrix: Mapping[str, list[Labelled]]) -> bool:
+        number = prod(map(len, matrix.values()))
         self.findings.multiplied += number - 1
         if number <= MOST_CASES and self.findings.multiplied < MOST_OF_ALL:
             return True
