@@ -28,6 +28,7 @@ from benchmarks.running import peer_run_figures, running_figures
 from benchmarks.small_judge import small_judge_figures
 from benchmarks.stopping import stopping_figures
 from benchmarks.streaming import streaming_figures
+from benchmarks.traced import traced_figures
 
 HERE = Path(__file__).parent
 GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
@@ -51,6 +52,7 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "comparing": comparing_figures,
     "comparing-million": comparing_million_figures,
     "page": page_figures,
+    "traces": traced_figures,
     "peer-runs": peer_run_figures,
     "coverage": coverage_figures,
     "intervals": interval_figures,

@@ -10,7 +10,7 @@ record, to send each trial that is left through ask, grade and keep, and to conc
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, Unpack
 
 from evalcase.errors import SuiteError
@@ -130,10 +130,12 @@ def evaluate(
     target: GivenTarget | Iterable[GivenTarget] | None = None,
     *,
     graders: Iterable[GivenGrader] = (),
+    users: Mapping[str, GivenTarget] | None = None,
     root: Path | None = None,
     **options: Unpack[Keywords],
 ) -> Evaluated:
-    """Run cases against a target, grade the answers and keep every result.
+    """Run cases against a target, grade the answers and keep every result. `users` are targets
+    that play users, by the names that cases have for them.
 
     Raise SuiteError if a case is invalid, ConfigError or TargetError if a target can't be used,
     RecordError if nothing can be kept. Failures and errors of trials are results, and not raised.
@@ -150,7 +152,9 @@ def evaluate(
         said = describe_stray(error)
         warn(scrubbers[0].text(said) if scrubbers else said)
 
-    return run_to_end(_evaluate(what, target, graders, root, options, scrubbers.append), tell)
+    return run_to_end(
+        _evaluate(what, target, graders, users or {}, root, options, scrubbers.append), tell
+    )
 
 
 def figures(
@@ -170,21 +174,22 @@ async def evaluate_async(
     target: GivenTarget | Iterable[GivenTarget] | None = None,
     *,
     graders: Iterable[GivenGrader] = (),
+    users: Mapping[str, GivenTarget] | None = None,
     root: Path | None = None,
     **options: Unpack[Keywords],
 ) -> Evaluated:
     """The same as `evaluate`, for code that is async itself. `root` is the project's folder, by
     default that of the working folder."""
-    return await _evaluate(what, target, graders, root, options, lambda _: None)
+    return await _evaluate(what, target, graders, users or {}, root, options, lambda _: None)
 
 
 async def _evaluate(
     what: Evaluable, target: GivenTarget | Iterable[GivenTarget] | None,
-    graders: Iterable[GivenGrader], root: Path | None, options: Keywords,
-    known: Callable[[Scrubber], None],
+    graders: Iterable[GivenGrader], users: Mapping[str, GivenTarget], root: Path | None,
+    options: Keywords, known: Callable[[Scrubber], None],
 ) -> Evaluated:  # fmt: skip
     """`known` is given what takes secrets out of what is said, as soon as there is one."""
-    evaluation, folder = prepare_evaluation(what, target, graders, root, **options)
+    evaluation, folder = prepare_evaluation(what, target, graders, root, users, **options)
     known(evaluation.plan.scrubber)
     return await evaluation.carry_out(folder)
 
@@ -202,6 +207,7 @@ def prepare_evaluation(
     target: GivenTarget | Iterable[GivenTarget] | None,
     graders: Iterable[GivenGrader] = (),
     root: Path | None = None,
+    users: Mapping[str, GivenTarget] | None = None,
     **options: Unpack[Keywords],
 ) -> PreparedRun:
     """All of `evaluate` up to the first question: for who carries it out in a way of his own."""
@@ -212,7 +218,7 @@ def prepare_evaluation(
     from evalcase.evaluation.plan import Given, prepare
     from evalcase.evaluation.secrets import make_scrubber
     from evalcase.model.target import Surroundings
-    from evalcase.plugins.given import name_graders, name_targets
+    from evalcase.plugins.given import name_graders, name_targets, name_users
     from evalcase.project.config import read_config
     from evalcase.project.keywords import read_keywords
     from evalcase.project.options import runs_folder
@@ -230,7 +236,7 @@ def prepare_evaluation(
     folder, origin = runs_folder(options.get("runs_dir"), config), options.get("failed_of")
     failed_of = find_failed(origin, folder, config.root) if origin is not None else None
     chosen = read_keywords(paths, tuple(targets), options, failed_of)
-    given = Given(suites, made, name_graders(graders))
+    given = Given(suites, made, name_graders(graders), users=name_users(users or {}, around))
     plan = prepare(chosen, config, world, warn, given, scrubber)
     evaluation = Evaluation(plan, Listener(options.get("on_result")))
     if config.engine is not None or "engine" in options or "processes" in options:

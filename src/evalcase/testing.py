@@ -1,10 +1,12 @@
-"""What helps to test suites, graders and targets: a target that follows a script, and graders
-whose grade is known before."""
+"""What helps to test suites, graders and targets: a target that follows a script, users who say
+what is known before, and graders whose grade is."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from random import Random
 from typing import ClassVar
 
 from evalcase.errors import TargetError
@@ -18,7 +20,10 @@ from evalcase.model.shape import Number, Text
 from evalcase.model.target import Target
 from evalcase.targets.reading.answers import read_answer
 
-__all__ = ["HANGS", "FixedGrader", "ScriptedTarget", "crashes", "fails", "passes"]
+__all__ = [
+    "HANGS", "FixedGrader", "ScriptedTarget", "ScriptedUser", "SeededUser", "crashes", "fails",
+    "passes",
+]  # fmt: skip
 
 HANGS = object()
 """A step of a script that never comes to its end, so that the time limit has to."""
@@ -72,6 +77,56 @@ class ScriptedTarget(Target):
             message = f"the script ends after {len(steps)} steps, and case `{case}` came next"
             raise TargetError(message, kind="protocol")
         return steps[place]
+
+
+class ScriptedUser(ScriptedTarget):
+    """Plays users as it is told to, and ends the conversation when it has said all of it:
+
+        evaluate(cases, agent, users={"simulator": ScriptedUser(["Cancel it.", "Yes."])})
+
+    Steps are those of `ScriptedTarget`, taken in order in each conversation: however many go on at
+    once, each has the same. What a case has the user say `first` is not among them.
+    """
+
+    def __init__(self, script: Sequence[object] | Mapping[str, object]) -> None:
+        super().__init__(script)
+        self._said: Counter[str] = Counter()
+
+    def _step(self, case: str) -> object:
+        steps: object = self._steps
+        if self._by_case is not None:
+            if case not in self._by_case:
+                raise TargetError(f"the script has nothing for case `{case}`", kind="protocol")
+            steps = self._by_case[case]
+        said = steps if isinstance(steps, list) else [steps]
+        session = self.asked[-1].session
+        place = self._said[session]
+        self._said[session] += 1
+        return said[place] if place < len(said) else "DONE"
+
+
+class SeededUser(Target):
+    """Plays users who say some of what people say, by chance that comes out the same each time: by
+    its seed, the case, which trial of it and which turn. It speaks as often as `turns` says, a
+    number or the least and the most.
+
+        evaluate(cases, agent, users={"simulator": SeededUser(["Hm.", "Why?"], seed=7)})
+    """
+
+    def __init__(
+        self, says: Sequence[str], *, seed: int = 0, turns: int | tuple[int, int] = (1, 5)
+    ) -> None:
+        self._says = list(says)
+        self._seed = seed
+        self._turns = (turns, turns) if isinstance(turns, int) else turns
+
+    async def answer(self, question: Question) -> Answer:
+        about = f"{self._seed}\n{question.suite}\n{question.case}\n{question.repeat}"
+        most = Random(about).randint(*self._turns)  # noqa: S311 - nothing is kept secret by it
+        if question.turn > most:
+            return Answer.of_text("DONE")
+        chance = Random(f"{about}\n{question.turn}")  # noqa: S311 - as above
+        return Answer.of_text(chance.choice(self._says))
 
 
 @dataclass(frozen=True, slots=True)

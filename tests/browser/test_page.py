@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.pages import names, open_file, open_report, panel, rows, run_mixed
 from tests.browser.test_accessible import find_faults
 from tests.run.project import Project, case
+from tests.traces.otlp import chat, line, span
 
 ORDER = ["delta", "beta", "alpha", "gamma", "omega"]
 
@@ -314,3 +315,64 @@ def test_ten_thousand_cases_scroll_and_are_found(page: Page, project: Project) -
     page.get_by_role("searchbox").fill("say 7777")
     expect(rows(page)).to_have_count(1)
     assert names(page) == ["c7777"]
+
+
+def test_the_steps_of_a_traced_answer_are_a_tree(page: Page, project: Project) -> None:
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find"}
+    spans = [
+        span({"evalcase.case": "a"}, id="01", name="agent"),
+        span(tool, id="02", parent="01", name="execute_tool find", error="<b>no</b> disk"),
+        span(parent="02", name="retrieve"),
+        chat("ok", parent="01", start=3),
+    ]
+    (project.path / "t.jsonl").write_text(line(*spans))
+    project.suite(case("a"))
+    project.run_process("run", "--target", "otlp:t.jsonl")
+    open_report(page, project)
+    rows(page).first.click()
+    panel(page).get_by_text("Steps: 4, 1 failed").click()
+    steps = panel(page).get_by_role("list", name="Steps")
+    expect(steps.locator("li li li")).to_have_text(["retrieve1.00 s"])
+    expect(steps).to_contain_text("failed: <b>no</b> disk")
+    assert find_faults(page) == []
+
+
+def test_a_conversation_is_read_turn_by_turn_with_grades_beside_their_turn(
+    page: Page, project: Project
+) -> None:
+    project.configure(
+        'target = "agent"\n[targets.agent]\nkind = "python"\nfunction = "agent:answer"\n'
+        '[targets.user]\nkind = "replay"\npath = "u.jsonl"\n'
+    )
+    (project.path / "u.jsonl").write_text(
+        json.dumps({"case": "played", "turns": ["say cheese", "say more", "DONE"]}) + "\n"
+    )
+    project.suite(
+        {
+            "id": "written",
+            "turns": [
+                {"input": "say one", "expected_output": "one"},
+                {"input": "say two", "expected_output": "zwei"},
+            ],
+            "graders": [{"turns": {"max": 2}}],
+        },
+        {
+            "id": "played",
+            "user": {"goal": "Get more cheese.", "target": "user", "max_turns": 5},
+            "graders": [{"contains": "more"}],
+        },
+    )
+    assert project.run_process("run", "--quiet").code == 1
+    open_report(page, project)
+    rows(page).first.click()
+    second = panel(page).get_by_role("region", name="Turn 2")
+    expect(second).to_contain_text("say two")
+    expect(second).to_contain_text("expected")
+    expect(second).not_to_contain_text("say one")
+    expect(panel(page)).to_contain_text("Grades of the whole")
+    assert find_faults(page) == []
+    page.get_by_role("button", name="Next case").click()
+    expect(panel(page)).to_contain_text("Get more cheese.")
+    expect(panel(page).get_by_role("region", name="Turn 1")).to_contain_text("say cheese")
+    expect(panel(page)).to_contain_text("It ended because the user said that they were done.")
+    expect(panel(page)).to_contain_text("The user was played by user: asked 3 times")

@@ -15,7 +15,8 @@ CALL = {"tool": "refund", "input": {"order": "A-1"}}
 CALLS = [{"role": "assistant", "tool_calls": [CALL]}]
 KEYS = [
     "suite", "case", "target", "repeat", "verdict", "score", "input", "expected_output", "answer",
-    "grades", "failure", "usage", "cost_usd", "duration_s", "cached", "scrubbed", "earlier", "tags",
+    "grades", "failure", "usage", "cost_usd", "duration_s", "cached", "scrubbed", "earlier",
+    "steps", "steps_cut", "trace", "tags",
     "metadata", "run", "run_status", "run_trials", "run_folder", "failed_of", "mixed", "repeats",
     "case_verdict", "pass_rate_needed", "question_hash",
     "answer_hash", "grading_hash",

@@ -20,6 +20,7 @@ from evalcase.model.grade import Grade
 from evalcase.model.grader import Context
 from evalcase.model.message import Message
 from evalcase.model.question import Question
+from evalcase.model.step import Step
 from evalcase.plugins.graders import make_grader
 from evalcase.read.yaml import parse_yaml
 from evalcase.system.guests import Guests
@@ -53,7 +54,9 @@ class Row(NamedTuple):
         usage, earlier = data.get("usage"), data.get("earlier")
         return Answer(
             tuple(map(Message, messages)), None if usage is None else Usage(**usage),
-            earlier=None if earlier is None else Earlier(**earlier), **data.get("about", {}),
+            earlier=None if earlier is None else Earlier(**earlier),
+            steps=tuple([Step(**each) for each in data.get("steps", ())]),
+            **data.get("about", {}),
         )  # fmt: skip
 
     @property

@@ -40,6 +40,7 @@ PASSING: dict[str, dict[str, Any]] = {
     "latency": said("quick"),
     "cost": said("cheap"),
     "tokens": said("short"),
+    "turns": said("short"),
     "finish": said("done", finish_reason="stop"),
 }  # fmt: skip
 ELSEWHERE = {"expected", "python", "script", "judge", "all", "any", "at_least", "weighted"}

@@ -189,3 +189,29 @@ def test_a_key_is_never_written(tmp_path: Path) -> None:
     config = {"prompts": ["a"], "providers": providers, "env": {"OPENAI_API_KEY": "sk-live-3"}}
     imported = import_config(tmp_path, config)
     assert "sk-live" not in imported.text + imported.targets
+
+
+def test_files_that_refer_to_each_other_without_end_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("[file://a.yaml, {vars: {q: fine}}]")
+    for number in range(20):
+        (tmp_path / f"b{number}.yaml").write_text(
+            f"[file://b{number + 1}.yaml, file://b{number + 1}.yaml]"
+        )
+    (tmp_path / "b20.yaml").write_text("[]")
+    (tmp_path / "p.yaml").write_text("[file://p.yaml, echo]")
+    imported = import_config(tmp_path, {
+        "prompts": ["{{q}}"], "tests": ["file://a.yaml", "file://b0.yaml"],
+        "providers": ["file://p.yaml"],
+    })  # fmt: skip
+    said = "\n".join(map(str, imported.problems))
+    assert imported.cases == 1
+    assert "it refers to itself" in said
+    assert "files are referred to over 10,000 times" in said
+
+
+@pytest.mark.parametrize("name", ["file:///**/*.txt", "file://../**", "file://**/x/../../../*"])
+def test_no_folder_outside_is_searched(tmp_path: Path, name: str) -> None:
+    imported = import_config(tmp_path, {"prompts": [name, "a"], "tests": [{"vars": {}}]})
+    assert [problem.message for problem in imported.problems] == [
+        "left out: this prompt: it lies outside the folder of the file"
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import pkgutil
+import sys
 
 import pytest
 
@@ -44,6 +45,8 @@ cases:
 @pytest.fixture
 def evals(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     monkeypatch.setenv("COLUMNS", "80")
+    # That of another test may have been imported.
+    monkeypatch.delitem(sys.modules, "agent", raising=False)
     # It would matter if the machine failed, and takes longer than much else.
     monkeypatch.setattr(os, "fsync", int)
     write(pytester, "agent.py", AGENT)

@@ -50,6 +50,15 @@ FOREIGN = {
     "promptfoo, a list": ("promptfoo", "a.yaml", "- vars: {word: hi}\n- vars: {word: ho}\n"),
     "AgentV": ("AgentV", "a.yaml", AGENTV),
     "AgentV with a workspace": ("AgentV", "a.yaml", WORKSPACE),
+    "promptfoo with a variable called input": (
+        "promptfoo", "a.yaml", "prompts: ['{{input}}']\ntests: [{vars: {input: q}}]\n"
+    ),
+    "tau-bench": (
+        "tau-bench", "a.json", '[{"id": "1", "user_scenario": {"instructions": "You call."}}]'
+    ),
+    "tau-bench, a mapping": ("tau-bench", "a.json", '{"tasks": [{"user_scenario": {}}]}'),
+    "tau-bench, its first shape": ("tau-bench", "a.json", '[{"instruction": "Go", "actions": []}]'),
+    "DeepEval, a scenario": ("DeepEval", "a.json", '[{"scenario": "A user calls."}]'),
     "pydantic-evals": ("pydantic-evals", "a.yaml", PYDANTIC),
     "Inspect, JSONL": (
         "Inspect", "a.jsonl",

@@ -160,6 +160,8 @@ def reads(call: ast.Call) -> bool:
     """Whether a call of `open` opens for reading, by what it says of its mode."""
     if ast.unparse(call.func) == "os.open":
         return "O_RDONLY" in ast.unparse(call)
+    if ast.unparse(call.func) == "os.fdopen" and isinstance(call.args[0], ast.Constant):
+        return False  # a standard stream, which is open already
     modes = [each.value for each in call.args[1:2] if isinstance(each, ast.Constant)]
     return not modes or "r" in str(modes[0])
 

@@ -203,7 +203,7 @@ def summary_object(
         "figures": figures,
         "trials": asdict(totals.trials),
         "cost_usd": totals.cost_usd, "grading_usd": totals.grading_usd,
-        "cached": totals.cached,
+        "users_usd": totals.users_usd, "cached": totals.cached,
         "duration_s": evaluated.duration_s,
         "decision": encode(evaluated.decision) if evaluated.decision is not None else None,
         "failed_of": origin_of(evaluated.run), "mixed": list(evaluated.mixed),

@@ -112,7 +112,7 @@ def command(
         given = Given(
             held, Nobody(),
             [make_grader(spec, defaults_of(config)) for spec in _read_graders(graders)],
-            bool(graders),
+            bool(graders), Nobody(),
         )  # fmt: skip
         answers = kept.count_answers()
         request = replace(request, targets=tuple(answers))

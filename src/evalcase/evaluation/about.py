@@ -42,7 +42,10 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
 def _prices_version(plan: Plan) -> str | None:
     """Where prices come from, if a model is asked: only then it is looked for."""
     configured = plan.config.targets
-    kinds = {configured.get(name, {}).get("kind", split_name(name)[0]) for name in plan.trials}
+    kinds = {
+        configured.get(name, {}).get("kind", split_name(name)[0])
+        for name in (*plan.trials, *plan.users)
+    }
     if kinds.isdisjoint(_PRICED):
         return None
     from evalcase.targets.chat.prices import prices_version
@@ -54,7 +57,7 @@ def find_versions(plan: Plan) -> dict[str, TargetVersion]:
     """What each target is just now, by its name. They have to be open."""
     return {
         name: TargetVersion(_hash_options(plan.config.targets.get(name)), _hash_sources(target))
-        for name, target in sorted(plan.targets.items())
+        for name, target in sorted({**plan.targets, **plan.users}.items())
     }
 
 

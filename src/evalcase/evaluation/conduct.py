@@ -107,12 +107,14 @@ class Evaluation:
         if self.place is not None:
             stand_in = self.place.stand_in
             targets = {name: stand_in(name) for name in self.plan.targets}
-            self.plan = replace(self.plan, targets=targets, make=stand_in)
+            users = {name: stand_in(name) for name in self.plan.users}
+            self.plan = replace(self.plan, targets=targets, make=stand_in, users=users)
 
     def _opening(self) -> OpenTargets:
         plan = self.plan
         opened = partial(watch_keys, plan.scrubber)
-        return OpenTargets(plan.targets, plan.make, plan.warn, opened, self._guests)
+        targets = {**plan.targets, **plan.users}
+        return OpenTargets(targets, plan.make, plan.warn, opened, self._guests)
 
     async def _close_graders(self) -> None:
         stay = await self._guests.run(self.plan.graders.close(), CLOSE_S, "close")

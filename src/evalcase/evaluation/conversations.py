@@ -22,10 +22,20 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result, Verdict
 from evalcase.model.trial import Trial
 from evalcase.plugins.graders import Graders
-from evalcase.run.conversation import Conversation, Keep, Talk, TurnAsker, follow_script
+from evalcase.run.conversation import (
+    Conversation,
+    Keep,
+    Speak,
+    Talk,
+    TurnAsker,
+    follow_script,
+)
+from evalcase.run.user_side import UserSide, user_session
 
-GradeAnswer = Callable[[Case, Question, Answer, Sequence[NamedGrader], float], Awaitable[Graded]]
-"""Grades an answer by what a case says."""
+GradeAnswer = Callable[
+    [Case, Question, Answer, Sequence[NamedGrader], float, int], Awaitable[Graded]
+]
+"""Grades an answer of so many turns by what a case says."""
 
 
 class Assessed(NamedTuple):
@@ -53,13 +63,17 @@ class Conversations:
     async def hold(self, trial: Trial, first: Question) -> tuple[Talk, Assessed]:
         """Have a conversation, and grade it if it came to its end. It is raised as cancelled where
         it has no result, and is to be had again."""
-        look = _LookAtTurns(self._grade_turn, trial.case.turns, trial.case.stops_on_failure)
-        speak = follow_script([turn.input for turn in trial.case.turns])
+        case = trial.case
+        look = _LookAtTurns(self._grade_turn, case.turns, case.stops_on_failure)
+        speak: Speak = follow_script([turn.input for turn in case.turns])
+        if case.user is not None:
+            speak = UserSide(self._asker, case.user)
         conversation = Conversation(
-            self._asker, trial.target, first, trial.case.timeout_s, speak, look, self._keep
-        )
+            self._asker, trial.target, first, case.timeout_s, speak,
+            look if case.user is None else _look_for_end, self._keep,
+        )  # fmt: skip
         try:
-            talk = await conversation.hold(partial(self._over, trial.target))
+            talk = await conversation.hold(partial(self._end, trial))
         finally:
             if conversation.lost_usd:
                 self._lose(trial, conversation.lost_usd)
@@ -67,12 +81,20 @@ class Conversations:
             raise asyncio.CancelledError
         if talk.failure is not None:
             return talk, Assessed("errored", ())
-        return talk, await self._judge(trial.case, first, talk.exchanges, talk.ending, look.grades)
+        return talk, await self._judge(case, first, talk.exchanges, talk.ending, look.grades)
+
+    async def _end(self, trial: Trial, session: str) -> None:
+        """Tell both sides that a session is over."""
+        await self._over(trial.target, session)
+        if trial.case.user is not None:
+            await self._over(trial.case.user.target, user_session(session))
 
     async def judge_again(self, case: Case, first: Question, known: Result) -> Assessed:
         """Grade one that is known, by what the case says now."""
         assert known.answer is not None
         exchanges = split_turns(known.answer, known.turns)
+        if case.user is not None:
+            return await self._judge(case, first, exchanges, known.ending, None)
         left = len(case.turns) - len(exchanges)
         if left < 0 or (left > 0 and known.ending != "turn_failed"):
             return _refused(
@@ -93,7 +115,7 @@ class Conversations:
         graders, whole = self._graders.of(case), join_turns(exchanges)
         if graders or case.needs_judge:
             took_s = sum(each.duration_s for each in exchanges)
-            graded = await self._grade(case, first, whole, graders, took_s)
+            graded = await self._grade(case, first, whole, graders, took_s, len(exchanges))
             grades = (*grades, *graded.grades)
         verdict = decide_verdict(grades, case.threshold)
         if ending == "turn_failed" and verdict in ("passed", "ungraded"):
@@ -117,7 +139,7 @@ class Conversations:
         if not graders and (self._graders.only_given or not turn.needs_judge):
             return []
         answer, took_s, number = exchange.answer, exchange.duration_s, question.turn
-        graded = await self._grade(turn, question, answer, graders, took_s)
+        graded = await self._grade(turn, question, answer, graders, took_s, 1)
         return [
             replace(grade, grader=f"turn {number}: {grade.grader}", turn=number)
             for grade in graded.grades
@@ -145,6 +167,12 @@ class _LookAtTurns:
         self.grades += own
         is_last = question.turn == len(self._turns)
         return None if is_last or all(grade.passed for grade in own) else "turn_failed"
+
+
+async def _look_for_end(question: Question, exchange: Exchange) -> TalkEnd | None:
+    """Whether the target has ended a conversation with a user who could go on."""
+    del question
+    return "stopped" if exchange.answer.ends_conversation else None
 
 
 def _refused(why: str) -> Assessed:

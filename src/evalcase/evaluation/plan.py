@@ -9,10 +9,10 @@ from functools import partial
 from evalcase.errors import ConfigError
 from evalcase.evaluation.secrets import errors_without_secrets, make_scrubber, watch_keys
 from evalcase.model.grader import NamedGrader
-from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.target import Surroundings, Target, Warn
 from evalcase.plugins.graders import Graders
-from evalcase.plugins.target_names import describe_same_model
+from evalcase.plugins.target_names import describe_same_model, describe_same_user
 from evalcase.plugins.targets import make_target
 from evalcase.project.config import Config
 from evalcase.project.options import RunOptions
@@ -34,6 +34,8 @@ class Given:
     graders: Sequence[NamedGrader] = ()
     only_graders: bool = False
     """Whether they take the place of those that cases have."""
+    users: Mapping[str, Target] | None = None
+    """Targets that play users, by the names that cases have for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,12 @@ class Plan:
     """Makes a target of the configuration that only graders ask."""
     given_targets: frozenset[str] = frozenset()
     """The names of targets that a program gives as objects."""
+    users: Mapping[str, Target] = field(default_factory=dict)
+    """Those that play users, and that no case is asked of."""
+
+    def askable(self, name: str) -> Target:
+        """A target of a case, or one that plays a user."""
+        return self.targets[name] if name in self.targets else self.users[name]
 
     @property
     def planned(self) -> int:
@@ -108,7 +116,7 @@ def _prepare(
         only_given=given.only_graders,
     )  # fmt: skip
     choice = make_choice(options.selection, Places(config.root, world.cwd).find)
-    found = survey_cases(suites, options, config, graders, choice, warn)
+    found = survey_cases(suites, options, config, graders, choice, warn, given.users or {})
     named = [name for name in options.targets if name not in (given.targets or {})]
     needs = Needs(found.needs, named, named_by, held=given.suites is not None)
     _refuse(found, config, needs)
@@ -117,20 +125,25 @@ def _prepare(
     trials = found.trials
     for same in _same_models(found, config):
         warn(same)
+    for user, target in sorted(found.users):
+        if (talks_alone := describe_same_user(user, target)) is not None:
+            warn(talks_alone)
     graders.make_ready()
     make = partial(
         make_target, config=config, warn=warn, environment=world.environment,
         no_exec=options.no_exec,
     )  # fmt: skip
     targets = _make_targets(trials, options, config, given, make)
+    users = _make_users(found, targets, given, make)
     if options.caches(config):
         _check_caching(targets)
     askable = _askable_targets(config, targets, make) if graders.may_ask else ()
-    watch_keys(scrubber, *targets.values(), *askable)
+    watch_keys(scrubber, *targets.values(), *users.values(), *askable)
     scrubber.look()  # what it warns of is said before anybody is asked
     return Plan(
         options, config, world, suites, found.choice, trials, sum(found.cases.values()), targets,
-        graders, scrubber, warn, tell, make, frozenset(given.targets or ()),
+        graders, scrubber, warn, tell, make,
+        frozenset({*(given.targets or ()), *(given.users or ())}), users,
     )  # fmt: skip
 
 
@@ -165,6 +178,16 @@ def _make_targets(
         of_suite = not options.targets and name != config.target
         made[name] = known.get(name) or make(name, of_suite=of_suite)
     return made
+
+
+def _make_users(
+    found: Survey, targets: Mapping[str, Target], given: Given, make: Callable[..., Target]
+) -> dict[str, Target]:
+    """The targets that play users, but for those that are tested, too."""
+    known, names = given.users or {}, sorted({user for user, _ in found.users})
+    return {
+        name: known.get(name) or make(name, of_suite=True) for name in names if name not in targets
+    }
 
 
 def _askable_targets(

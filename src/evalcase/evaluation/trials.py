@@ -93,7 +93,7 @@ class Trials:
         graders = self._plan.graders.of(case)
         graded = Graded("errored", ())
         if answer is not None:
-            self._look_at_cost(trial, answer)
+            self._look_at_cost(trial.target, answer.cost_usd)
             graded = await self._grade(case, question, answer, graders, asked.duration_s)
         return Result(
             trial.key, self.hash_question(trial, has_parts), graded.verdict, answer, graded.grades,
@@ -124,11 +124,17 @@ class Trials:
             raise asyncio.CancelledError  # as above
         answer = join_turns(talk.exchanges) if talk.failure is None else None
         turns = [each.turn for each in talk.exchanges] if answer is not None else ()
+        user = talk.summed_up(case.user) if case.user is not None and answer is not None else None
+        if answer is not None:
+            self._look_at_cost(trial.target, answer.cost_usd)
+        if user is not None and user.asked:
+            self._look_at_cost(user.target, user.cost_usd)
         return Result(
             trial.key, self.hash_question(trial, has_parts), judged.verdict, answer, judged.grades,
             talk.failure, 1 + len(talk.retried), started, round(talk.duration_s, 6), talk.retried,
             self.hash_grading(case), 1, trial.repeats, case.pass_rate, trial.number,
             tuple(turns), talk.ending,
+            user,
         )  # fmt: skip
 
     @cached_property
@@ -141,7 +147,7 @@ class Trials:
         )  # fmt: skip
 
     async def _end_session(self, target: str, session: str) -> None:
-        if self._plan.targets[target].traits.holds_sessions:
+        if self._plan.askable(target).traits.holds_sessions:
             error = await self._gate.end_session(target, session, CLOSE_S)
             if error is not None:
                 self._plan.warn(f"`{target}`: tear-down of a session failed: {error!r}")
@@ -169,21 +175,21 @@ class Trials:
 
     def _grade(
         self, case: Case, question: Question, answer: Answer, graders: Sequence[NamedGrader],
-        duration_s: float,
+        duration_s: float, turns: int = 1,
     ) -> Awaitable[Graded]:  # fmt: skip
         asker = partial(self._gate.ask_for_grader, within=question)
         if self.place is not None and self.place.must_grade(answer, graders):
-            return self._grade_there(self.place, case, question, answer, duration_s, asker)
-        context = Context(case, question, answer, asker=asker, duration_s=duration_s)
+            return self._grade_there(self.place, case, question, answer, duration_s, turns, asker)
+        context = Context(case, question, answer, asker=asker, duration_s=duration_s, turns=turns)
         limit_s = self._plan.config.grader_timeout_s
         only_these = self._plan.graders.only_given
         return grade_answer(context, graders, self._guests, limit_s, only_these=only_these)
 
     async def _grade_there(
         self, place: Workplace, case: Case, question: Question, answer: Answer, duration_s: float,
-        asker: Asker,
+        turns: int, asker: Asker,
     ) -> Graded:  # fmt: skip
-        grades = await place.grade(case, question, answer, duration_s, asker)
+        grades = await place.grade(case, question, answer, duration_s, turns, asker)
         return Graded(decide_verdict(grades, case.threshold), grades)
 
     def _question(self, trial: Trial, files: dict[str, str] | Unfit) -> Question:
@@ -215,8 +221,6 @@ class Trials:
             0, started, 0.0, grading_hash=self.hash_grading(trial.case), number=trial.number,
         )  # fmt: skip
 
-    def _look_at_cost(self, trial: Trial, answer: Answer) -> None:
-        if self._capped and answer.cost_usd is None:
-            self._plan.warn(
-                f"answers of `{trial.target}` come without a cost: --max-cost can't hold"
-            )
+    def _look_at_cost(self, target: str, cost_usd: float | None) -> None:
+        if self._capped and cost_usd is None:
+            self._plan.warn(f"answers of `{target}` come without a cost: --max-cost can't hold")

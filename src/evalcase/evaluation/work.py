@@ -91,6 +91,8 @@ class Work:
     def _ask(self, trial: Trial) -> Awaitable[Result]:
         if self._changed and not trial.case.skip:
             self._note_change(trial.target)
+            if "user" in trial.case.data:
+                self._note_change(trial.case.data["user"]["target"])
         if trial.case.is_conversation and not trial.case.skip:
             self._begin_talk(trial)
         return self._trials.run(trial)

@@ -83,7 +83,7 @@ class JudgeGrader(Grader):
     )  # fmt: skip
     template: str | None = option(
         TemplateText(), "Your own words around the blocks: {{answer}} and {{criteria}} have to be "
-        "in it, {{conversation}}, {{reference}}, {{context}} and {{tool_calls}} may.",
+        "in it, {{goal}}, {{conversation}}, {{reference}}, {{context}} and {{tool_calls}} may.",
         default=None,
     )  # fmt: skip
     unsure: str = option(

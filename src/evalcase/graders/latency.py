@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 from evalcase.errors import EvalcaseError
+from evalcase.graders.compare.traced import steps_like, steps_option
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Number
+from evalcase.model.step import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +26,29 @@ class LatencyGrader(Grader):
         elsewhere=("max", "max_s", "seconds", "max_seconds"),
     )  # fmt: skip
 
+    steps: str | None = steps_option("Each of")
+
     def grade(self, context: Context) -> Score:
+        if self.steps is not None:
+            return self._grade_steps(steps_like(context.answer, self.steps), self.steps)
         took_s = _seconds(context)
         if took_s <= self.value:
             return Score(1.0, f"it took {took_s:.4g} s")
         return Score(0.0, f"it took {took_s:.4g} s, and at most {self.value:g} s is allowed")
+
+    def _grade_steps(self, steps: list[Step], name: str) -> Score:
+        if not steps:
+            return Score(0.0, f"no step is called {name!r}", passed=False, stands=True)
+        for step in steps:
+            if step.duration_s is None:
+                raise EvalcaseError(f"how long the step `{step.name}` took is not known")
+        slowest = max(steps, key=lambda step: step.duration_s or 0)
+        told = f"`{slowest.name}` took {slowest.duration_s:.4g} s"
+        if len(steps) > 1:
+            told += f", the longest of {len(steps)} steps"
+        if (slowest.duration_s or 0) <= self.value:
+            return Score(1.0, told)
+        return Score(0.0, f"{told}, and at most {self.value:g} s is allowed")
 
 
 def _seconds(context: Context) -> float:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
 from evalcase.graders.compare.call_match import Call, read_calls
 from evalcase.graders.compare.excerpt import count
 from evalcase.graders.compare.failed_calls import failed_calls
+from evalcase.graders.compare.traced import calls_of_steps, steps_like, steps_option
+from evalcase.model.answer import Answer
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import write_alike
@@ -45,6 +47,7 @@ class ToolCallsGrader(Grader):
         default=None, example=2,
     )  # fmt: skip
     errors: str = option(Choice(("allow", "forbid")), "Whether a call may fail.", default="allow")
+    steps: str | None = steps_option("In place of the calls in the answer,")
 
     def conflicts(self) -> Iterator[OptionFault]:
         nothing: tuple[object, ...] = (None, {}, (), "allow")
@@ -58,14 +61,22 @@ class ToolCallsGrader(Grader):
             yield OptionFault(("forbidden",), f"`{name}` is needed, and can't be forbidden")
 
     def grade(self, context: Context) -> Score:
-        calls = read_calls(context.answer.tool_calls)
+        calls, failures = self._read(context.answer)
         faults = [*self._wrong_counts(calls), *self._wrong_repeats(calls)]
         if self.errors == "forbid":
-            failed = list(failed_calls(context.answer))
+            failed = list(failures)
             faults += [f"{count(len(failed), 'call')} failed: {failed[0]}"] if failed else []
         if faults:
             return Score(0.0, "; ".join(faults))
         return Score(1.0, _describe(calls))
+
+    def _read(self, answer: Answer) -> tuple[Sequence[Call], Iterable[str]]:
+        """The calls, and which of them failed."""
+        if self.steps is None:
+            return read_calls(answer.tool_calls), failed_calls(answer)
+        steps = steps_like(answer, self.steps)
+        failed = [step.tool or step.name for step in steps if step.error is not None]
+        return calls_of_steps(steps), failed
 
     def _wrong_counts(self, calls: Sequence[Call]) -> Iterator[str]:
         number, names = len(calls), Counter(call.name for call in calls)

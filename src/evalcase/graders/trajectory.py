@@ -19,6 +19,7 @@ from evalcase.graders.compare.call_rows import align_calls
 from evalcase.graders.compare.call_rules import CallRules
 from evalcase.graders.compare.excerpt import count
 from evalcase.graders.compare.reference import NOTHING
+from evalcase.graders.compare.traced import calls_of_steps, steps_like, steps_option
 from evalcase.model.case import Case
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
@@ -72,6 +73,8 @@ class TrajectoryGrader(Grader):
         inside=ToolRule,
     )  # fmt: skip
 
+    steps: str | None = steps_option("In place of the calls in the answer,")
+
     @property
     def allows_extra(self) -> bool:
         return self.order != "exact" if self.extra is None else self.extra == "allow"
@@ -107,7 +110,11 @@ class TrajectoryGrader(Grader):
         expected = self._expected(context)
         if isinstance(expected, Score):
             return expected
-        made = read_calls(context.answer.tool_calls)
+        made: Sequence[Call]
+        if self.steps is None:
+            made = read_calls(context.answer.tool_calls)
+        else:
+            made = calls_of_steps(steps_like(context.answer, self.steps))
         if takes_long(expected, made):
             return settle_aside(partial(self._judge, expected, made))
         return settle_searches(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from evalcase.model.json_value import JSON
 
 _TAKES_MAPPINGS = frozenset({"equals", "json_schema", "json_equals", "fields"})
@@ -21,6 +23,21 @@ def write_grader(name: str, value: object = NOTHING, /, **options: JSON) -> JSON
     if name in _TAKES_MAPPINGS:
         return {"type": name, "value": argument, **given}
     return {name: {"value": argument, **given}}
+
+
+def add_options(grader: JSON, options: Mapping[str, JSON]) -> JSON:
+    """The same grader with more options."""
+    if not options:
+        return grader
+    if isinstance(grader, str):
+        return {grader: {**options}}
+    assert isinstance(grader, dict)
+    if "type" in grader:
+        return {**grader, **options}
+    ((name, held),) = grader.items()
+    if isinstance(held, dict) and name not in _TAKES_MAPPINGS:
+        return {name: {**held, **options}}
+    return write_grader(name, held, **options)
 
 
 def write_not(grader: JSON) -> JSON:

@@ -11,6 +11,7 @@ from evalcase.model.json_value import JSON
 from evalcase.resolve.foreign import Foreign, name_foreign, name_foreign_cases
 
 _LOOKED_AT = 20
+_OF_AGENTV = frozenset({"assertions", "assert", "criteria", "expected_outcome", "evaluators"})
 _OURS = frozenset({"expected_output", "criteria", "rubrics", "graders", "expected_messages"})
 
 
@@ -43,13 +44,34 @@ def _first_rows(source: ForeignFile) -> list[dict[str, JSON]]:
 def _guess_loosely(source: ForeignFile, rows: list[dict[str, JSON]]) -> str:
     names = {name for row in rows for name in row}
     value = None if source.is_table else source.root.value
+    if isinstance(value, dict) and _is_of_agentv(value, names):
+        return "agentv"
     if isinstance(value, dict) and any(map(_names_class, value.values())):
         return "openai-evals"
     if (isinstance(value, dict) and isinstance(value.get("goldens"), list)) or "scenario" in names:
         return "deepeval"
+    if "input" not in names and any(map(_is_chat, rows[:1])):
+        return "deepeval"
     if "input" not in names or not _OURS.isdisjoint(names):
         return "rows"
     return "inspect" if "target" in names else "braintrust" if "expected" in names else "rows"
+
+
+def _is_of_agentv(value: dict[str, JSON], names: set[str]) -> bool:
+    """Its first files are ours as well, but for a few names, and paths that start with `/`."""
+    if "evalcases" in value or "eval_cases" in value:
+        return True
+    if isinstance(value.get("tests"), str):
+        return "prompts" not in value
+    is_theirs = isinstance(value.get("tests"), list) and not _OF_AGENTV.isdisjoint(names)
+    return is_theirs and ("input" in names or "turns" in names)
+
+
+def _is_chat(row: dict[str, JSON]) -> bool:
+    """Whether its turns are messages: ours have an `input` each."""
+    turns = row.get("turns")
+    first = turns[0] if isinstance(turns, list) and turns else None
+    return isinstance(first, dict) and "role" in first
 
 
 def _names_class(value: JSON) -> bool:

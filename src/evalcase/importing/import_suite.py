@@ -67,9 +67,9 @@ def _write(suite: SuiteDraft, name: str) -> Iterator[str]:
     from evalcase.suites.writing import suite_lines
 
     base = os.path.basename(suite.source) if suite.source != "-" else "standard input"
-    value, comments = suite.value(), suite.comments()
+    shortening = Shortening()
+    value, comments = shortening.fields(suite.fields), suite.comments()
     first = f"Imported from {base} ({IMPORTERS[name].tool})."
     comments[()] = "\n".join([first, *([comments[()]] if () in comments else [])])
-    shortening = Shortening()
     value["cases"] = [shortening.case(case.fields) for case in suite.kept]
     yield from suite_lines(value, comments)

@@ -30,10 +30,12 @@ class Importer(NamedTuple):
 IMPORTERS: dict[str, Importer] = {
     "skills": Importer("Agent Skills", "formats.skills:import_skills"),
     "promptfoo": Importer("promptfoo", "promptfoo.config:import_promptfoo", False),
+    "agentv": Importer("AgentV", "agentv.suite:import_agentv", False),
     "inspect": Importer("Inspect", "formats.inspect:import_inspect"),
     "pydantic-evals": Importer("pydantic-evals", "formats.pydantic_evals:import_pydantic_evals"),
     "openai-evals": Importer("OpenAI evals", "formats.openai_evals:import_openai_evals"),
     "deepeval": Importer("DeepEval", "formats.deepeval:import_deepeval"),
+    "tau-bench": Importer("tau-bench", "formats.tau_bench:import_tau_bench", False),
     "langsmith": Importer("LangSmith", "formats.langsmith:import_langsmith"),
     "braintrust": Importer("Braintrust", "formats.braintrust:import_braintrust"),
     "rows": Importer("rows", "rows:import_rows"),

@@ -22,6 +22,8 @@ from evalcase.text.strict_json import BadJsonError, parse_json
 ColumnHandler = Callable[[CaseDraft, Item], None]
 EXPECTED = "expected_output"
 _OURS: Mapping[str, str] = {name: name for name in CASE_FIELDS}
+_CONVERSES = ("turns", "user")
+"""Fields of a case that need no input beside them."""
 _TEXTS = ("description", "criteria", "conversation_id")
 
 
@@ -49,7 +51,7 @@ def import_rows(
     source: ForeignFile, chosen: Chosen, suite: SuiteDraft, preset: Preset = ROWS
 ) -> None:
     """Make a case of each row. Raise UnusableError where none can be made."""
-    rows = list(_find_rows(source, preset, suite))
+    rows = list(find_rows(source, preset, suite))
     columns = {**preset.columns, **chosen.columns}
     names = dict.fromkeys(name for row in rows for name, _ in row.fields())
     _require_columns(source, names, columns, chosen)
@@ -63,7 +65,8 @@ def import_rows(
     filling.rest.tell()
 
 
-def _find_rows(source: ForeignFile, preset: Preset, suite: SuiteDraft) -> Iterator[Item]:
+def find_rows(source: ForeignFile, preset: Preset, suite: SuiteDraft) -> Iterator[Item]:
+    """Each row of a file; what stands beside them is told."""
     if source.is_table:
         for document in source.documents:
             yield _parsed(Item(document.value, document), source, preset)
@@ -123,7 +126,8 @@ def _require_columns(
                 source, message, did_you_mean(column.split(".")[0], listed) or _describe(listed)
             )
     asked = columns["input"].split("|")
-    if not any(_first_step(path, listed) in listed for path in asked):
+    asks = (*asked, *(columns[name] for name in _CONVERSES if name in columns))
+    if not any(_first_step(path, listed) in listed for path in asks):
         message = f"no row has the column `{asked[0]}`, which would be the input"
         raise _unusable(source, message, f"{_describe(listed)}: say --map input=COLUMN")
 
@@ -212,7 +216,7 @@ class _Filling:
                     self.preset.handlers[name](case, item)
             else:
                 self.rest.take(name, item, case)
-        if "input" not in case.fields:
+        if not any(name in case.fields for name in ("input", *_CONVERSES)):
             case.drop(row, "this row, which has no input")
 
     def _find(self, row: Item, paths: str) -> Item | None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from evalcase.model.json_value import JSON
 from evalcase.model.message import Message, ToolCall
 from evalcase.model.quick_dataclass import dataclass, made_often
+from evalcase.model.step import Step
 
 MOST_USD = 1e12
 MOST_TOKENS = 10**15
@@ -55,6 +56,14 @@ class Answer:
     last_at: int = 0
     """Where in its messages the last turn of a conversation is answered. Those before it are what
     was said earlier, by both sides; what isn't said in turns has none."""
+    ends_conversation: bool = False
+    """Whether the target says that there is nothing more to say to its user."""
+    steps: tuple[Step, ...] = ()
+    """What was done on the way to it, where that was traced."""
+    steps_cut: int = 0
+    """How many more steps there were than are kept."""
+    trace: str | None = None
+    """The id of the trace that tells of it, where there is one."""
 
     @classmethod
     def of_text(cls, text: str) -> Answer:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from evalcase.model.json_value import JSON, fresh, same
 from evalcase.model.message import Message
+from evalcase.model.simulated_user import SimulatedUser
 
 _OF_ALL_TURNS = ("id", "tags", "metadata", "skip", "conversation_id", "vars", "rendered")
 
@@ -66,11 +67,12 @@ class Case:
 
     @property
     def written_messages(self) -> list[dict[str, Any]]:
-        """Every message that it has for a target, those of its turns included, as data."""
+        """Every message that it has for a target, those of its turns and what its user says first
+        included, as data."""
         input: list[dict[str, Any]] = self._data.get("input", [])
         turns = self._data.get("turns")
         if turns is None:
-            return input
+            return [*input, *self._data["user"].get("first", ())] if "user" in self._data else input
         return [*input, *[message for turn in turns for message in turn["input"]]]
 
     @property
@@ -84,6 +86,12 @@ class Case:
         where there are none. What is said of the whole holds for each of them."""
         of_all = {name: self._data[name] for name in _OF_ALL_TURNS if name in self._data}
         return tuple([Case({**of_all, **turn}) for turn in self._data.get("turns", ())])
+
+    @property
+    def user(self) -> SimulatedUser | None:
+        """Whom a target talks to, where another target plays the user."""
+        user = self._data.get("user")
+        return None if user is None else SimulatedUser.of(user)
 
     @property
     def stops_on_failure(self) -> bool:

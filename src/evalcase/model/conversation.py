@@ -11,13 +11,14 @@ from evalcase.model.answer import Answer, Earlier, Usage, sum_usage
 from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.simulated_user import USER_PROTOCOL
 
 TalkEnd = Literal["done", "max_turns", "stopped", "turn_failed"]
-"""How a conversation ended. done: the user had what they wanted; max_turns: the user had said all
+"""How a conversation ended. done: the user said that they were; max_turns: the user had said all
 that they were allowed to; stopped: the target ended it; turn_failed: a turn failed, and
 `stop_on_failure` is set."""
 ENDINGS: dict[TalkEnd, str] = {
-    "done": "the user had what they wanted",
+    "done": "the user said that they were done",
     "max_turns": "the user had no more turns left",
     "stopped": "the target ended it",
     "turn_failed": "a turn failed, and those after it were not asked",
@@ -41,6 +42,40 @@ class Turn:
     cached: bool = False
     model: str | None = None
     earlier: Earlier | None = None
+    steps: int = 0
+    """How many of the steps of the whole conversation are its own."""
+    steps_cut: int = 0
+    trace: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """Who played the user, and what that took: it is no part of what the target took."""
+
+    target: str
+    protocol: str
+    """What it was told, by its version."""
+    asked: int = 0
+    """How many questions it was asked, retries not counted."""
+    cached: int = 0
+    """How many of its answers came from the cache."""
+    asking_s: float = 0.0
+    """How long its answers took together."""
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    """None where nothing was asked, or a price is not known."""
+    model: str | None = None
+
+
+def sum_simulated(target: str, answers: Sequence[Answer], asking_s: float) -> Simulated:
+    """What a user took who was played by a target. What some answer doesn't say is not known."""
+    models = {answer.model for answer in answers}
+    return Simulated(
+        target, USER_PROTOCOL, len(answers), sum(answer.cached for answer in answers),
+        round(asking_s, 6), sum_usage([answer.usage for answer in answers]),
+        _sum([answer.cost_usd for answer in answers]),
+        models.pop() if len(models) == 1 else None,
+    )  # fmt: skip
 
 
 class Exchange(NamedTuple):
@@ -56,7 +91,8 @@ class Exchange(NamedTuple):
         answer = self.answer
         return Turn(
             len(self.said), len(answer.messages), self.duration_s, answer.usage, answer.cost_usd,
-            answer.truncated, answer.cached, answer.model, answer.earlier,
+            answer.truncated, answer.cached, answer.model, answer.earlier, len(answer.steps),
+            answer.steps_cut, answer.trace,
         )  # fmt: skip
 
 
@@ -76,12 +112,14 @@ def join_turns(exchanges: Sequence[Exchange]) -> Answer:
         scrubbed=any(answer.scrubbed for answer in answers),
         earlier=_earlier_of(exchanges),
         last_at=len(messages) - len(answers[-1].messages) if answers else 0,
+        steps=tuple([step for answer in answers for step in answer.steps]),
+        steps_cut=sum(answer.steps_cut for answer in answers),
     )
 
 
 def split_turns(answer: Answer, turns: Sequence[Turn]) -> list[Exchange]:
     """The turns of a conversation that is one answer. Raise ValueError if they aren't its own."""
-    exchanges, at = [], 0
+    exchanges, at, step = [], 0, 0
     for turn in turns:
         if turn.said < 0 or turn.answered < 0:
             raise ValueError("a turn has less than no messages")
@@ -89,7 +127,10 @@ def split_turns(answer: Answer, turns: Sequence[Turn]) -> list[Exchange]:
         own = Answer(
             answer.messages[middle:end], turn.usage, turn.cost_usd, turn.truncated, turn.cached,
             turn.model, scrubbed=answer.scrubbed, earlier=turn.earlier,
+            steps=answer.steps[step : step + max(turn.steps, 0)], steps_cut=turn.steps_cut,
+            trace=turn.trace,
         )  # fmt: skip
+        step += max(turn.steps, 0)
         exchanges.append(Exchange(answer.messages[at:middle], own, turn.duration_s))
         at = end
     if at != len(answer.messages):

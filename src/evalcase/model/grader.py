@@ -62,6 +62,8 @@ class Context:
     grading: GradeAll | None = None
     duration_s: float | None = None
     """How long the target took to answer, as the engine measured it."""
+    turns: int = 1
+    """How many turns the answer has: one, but for a whole conversation."""
     part: Part | None = None
     """What is graded in place of the whole answer, where the grader was told a `path`."""
 

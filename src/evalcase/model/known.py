@@ -25,6 +25,11 @@ class Known(Protocol):
         """Why what is mentioned can't be used; None where nothing speaks against it."""
         ...
 
+    def describe_same_user(self, user: str, target: str | None) -> str | None:
+        """A sentence where the target that plays a user is the one that is tested, None for that of
+        the configuration."""
+        ...
+
     def describe_same_model(self, judge: str | None, target: str | None) -> str | None:
         """A sentence where a judge is the model that it judges. None stands for those that the
         configuration names."""

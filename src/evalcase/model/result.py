@@ -6,7 +6,7 @@ from typing import Literal
 
 from evalcase.model.answer import Answer
 from evalcase.model.codec import INLINE
-from evalcase.model.conversation import TalkEnd, Turn
+from evalcase.model.conversation import Exchange, Simulated, TalkEnd, Turn, split_turns
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade, mean_score
 from evalcase.model.quick_dataclass import dataclass, field, made_often
@@ -49,11 +49,18 @@ class Result:
     """The turns of a conversation, whose messages are those of the answer."""
     ending: TalkEnd | None = None
     """How a conversation ended that could have gone on."""
+    user: Simulated | None = None
+    """Who played the user of a conversation, and what that took."""
 
     @property
     def score(self) -> float | None:
         """The mean of its grades by weight; None where something broke, or nothing was graded."""
         return None if self.verdict in ("errored", "skipped") else mean_score(self.grades)
+
+    @property
+    def exchanges(self) -> list[Exchange]:
+        """What was said and answered in each turn of a conversation; empty where there is none."""
+        return split_turns(self.answer, self.turns) if self.answer is not None else []
 
     @property
     def reason(self) -> str:

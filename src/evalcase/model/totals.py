@@ -44,6 +44,8 @@ class Totals:
     """Of the answers that count; None where no answer came with its cost."""
     grading_usd: float | None = None
     """What graders asked of targets; None where they asked nothing that has a price."""
+    users_usd: float | None = None
+    """What it cost to play users; None where nothing was asked that has a price."""
     spent_usd: float | None = None
     """Of every call that was recorded, also those whose result was replaced later."""
     unpriced: int = 0

@@ -114,11 +114,17 @@ class Away:
         return answer.scrubbed or not all(map(is_ours, graders))
 
     async def grade(
-        self, case: Case, question: Question, answer: Answer, duration_s: float, asker: Asker
+        self,
+        case: Case,
+        question: Question,
+        answer: Answer,
+        duration_s: float,
+        turns: int,
+        asker: Asker,
     ) -> tuple[Grade, ...]:
         message: dict[str, Any] = {
             "op": "grade", "case": case.data, "question": encode(question),
-            "answer": encode(answer), "duration_s": duration_s,
+            "answer": encode(answer), "duration_s": duration_s, "turns": turns,
         }  # fmt: skip
         held = self._held.pop((question.session, question.turn), None)
         if held is not None and held.answer is answer:

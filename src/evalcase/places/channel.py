@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -12,6 +11,7 @@ from typing import Any, Protocol
 from evalcase.errors import TargetError
 from evalcase.places.wire import from_line, to_line
 from evalcase.system.processes import guard, tree
+from evalcase.system.processes.memory import resident_bytes
 from evalcase.system.processes.process import describe_exit
 
 _END_S = 2.0
@@ -169,11 +169,7 @@ class ProcessChannel:
 
     def memory_bytes(self) -> int | None:
         pid = self._transport.get_pid() if self._transport is not None else None
-        try:
-            with open(f"/proc/{pid}/statm") as file:
-                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-        except (OSError, ValueError, IndexError):
-            return None
+        return resident_bytes(pid)
 
     def _how(self) -> str:
         assert self._transport is not None

@@ -3,7 +3,6 @@ begun again, alone; and is given up once it has ended two workers that did nothi
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from evalcase.errors import TargetError
@@ -11,8 +10,9 @@ from evalcase.model.question import Question
 from evalcase.places.pool import LAST_CHANCE, Pool
 from evalcase.places.task import Task, Worker
 from evalcase.run.place import SessionLostError
+from evalcase.text.late_pattern import late_pattern
 
-_AGAIN = re.compile(r"\.\d+\Z")
+_AGAIN = late_pattern(r"\.\d+\Z")
 """What the session of a trial ends with if it was begun again."""
 
 

@@ -159,7 +159,10 @@ class Service:
             if answer.scrubbed:
                 raise TargetError(_NOT_AS_IT_WAS)
         asker = partial(self._ask_run, number)
-        context = Context(case, question, answer, asker=asker, duration_s=message.get("duration_s"))
+        context = Context(
+            case, question, answer, asker=asker, duration_s=message.get("duration_s"),
+            turns=message.get("turns", 1),
+        )  # fmt: skip
         graded = await grade_answer(
             context, self._graders.of(case), self._guests, self._config.grader_timeout_s
         )

@@ -35,7 +35,7 @@ class Setting:
 
 def setting_of(plan: Plan, more: Iterable[str]) -> Setting:
     """The setting of a plan. Raise ConfigError if a worker couldn't make what the plan has."""
-    for name, target in plan.targets.items():
+    for name, target in (*plan.targets.items(), *plan.users.items()):
         if name in plan.given_targets:
             kind = type(target).__name__
             raise ConfigError(
@@ -48,12 +48,13 @@ def setting_of(plan: Plan, more: Iterable[str]) -> Setting:
             "`python:module:function`"
         )
     options, config = plan.options, plan.config
-    names = {*more, *key_names(config, plan.targets.values())}
+    names = {*more, *key_names(config, [*plan.targets.values(), *plan.users.values()])}
     if options.env_file is not None:
         from evalcase.project.env_file import read_env_file
 
         names.update(read_env_file(options.env_file))
     of_suite = [name for name in plan.targets if not options.targets and name != config.target]
+    of_suite += plan.users
     return Setting(
         config.root, plan.world.cwd, options.no_exec, config.target, tuple(of_suite),
         tuple(sorted(names)),

@@ -32,6 +32,16 @@ def name_targets(
     return named
 
 
+def name_users(users: Mapping[str, GivenTarget], surroundings: Surroundings) -> dict[str, Target]:
+    """Targets that play users, by the names that they are given."""
+    made = {name: _name_target(each, surroundings)[1] for name, each in users.items()}
+    for name, each in made.items():
+        if each is None:
+            what = "a user is played by a function or a Target"
+            raise ConfigError(f"{what}, not by a name: the case says `target: {users[name]}`")
+    return {name: each for name, each in made.items() if each is not None}
+
+
 def _name_target(target: GivenTarget, surroundings: Surroundings) -> tuple[str, Target | None]:
     if isinstance(target, str):
         return target, None

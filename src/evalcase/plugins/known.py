@@ -53,6 +53,10 @@ class Installed:
         del judge, target
         return None
 
+    def describe_same_user(self, user: str, target: str | None) -> str | None:
+        del user, target
+        return None
+
 
 class Existing(Installed):
     """The same, and a grader that nobody knows is objected to."""
@@ -108,6 +112,11 @@ class InProject(Existing):
             own = (judge, target) == (default, config.target)
             self._same[judge, target] = None if own else same
         return self._same[judge, target]
+
+    def describe_same_user(self, user: str, target: str | None) -> str | None:
+        from evalcase.plugins.target_names import describe_same_user
+
+        return describe_same_user(user, target or self.config.target)
 
     def _object_to_code(self, reference: str) -> Unfit | None:
         if reference not in self._code:

@@ -52,6 +52,7 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
         "latency": "evalcase.graders.latency:LatencyGrader",
         "cost": "evalcase.graders.cost:CostGrader",
         "tokens": "evalcase.graders.tokens:TokensGrader",
+        "turns": "evalcase.graders.turns:TurnsGrader",
         "finish": "evalcase.graders.finish:FinishGrader",
         "python": "evalcase.graders.python:PythonGrader",
         "script": "evalcase.graders.script:ScriptGrader",

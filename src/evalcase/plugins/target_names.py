@@ -163,6 +163,13 @@ def describe_same_model(judge: str, target: str, config: Config) -> str | None:
     )
 
 
+def describe_same_user(user: str, target: str | None) -> str | None:
+    """A sentence where a target plays the user that it is to help."""
+    return (
+        f"`{user}` talks to itself: it plays the user, and it is tested" if user == target else None
+    )
+
+
 def _model_of(name: str, config: Config) -> tuple[str, str] | None:
     """The kind and the model that a name stands for; None if it is no model, or not to be used."""
     named = name_target(name, config)

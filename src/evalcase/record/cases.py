@@ -7,6 +7,7 @@ from io import BufferedReader
 from typing import Any
 
 from evalcase.model.case import Case
+from evalcase.model.simulated_user import USER_FIELDS, USER_NEEDS
 from evalcase.model.table import Table, mark_of
 from evalcase.record.gradings import GRADING
 from evalcase.record.lines import JournalLines, damaged, line_number, open_lines, read_line_at
@@ -20,8 +21,8 @@ _END = b'{"type":"end",'
 # Plain names only: an escape may stand for what can't be told from its bytes.
 _NAME = late_pattern(rb'\{"type":"case",("suite":"[^"\\]*","case":"[^"\\]*"),')
 _TYPES: dict[str, type | tuple[type, ...]] = {
-    "id": str, "turns": list, "stop_on_failure": bool, "description": str, "tags": list,
-    "metadata": dict, "skip": (str, bool), "conversation_id": str, "criteria": str,
+    "id": str, "turns": list, "stop_on_failure": bool, "user": dict, "description": str,
+    "tags": list, "metadata": dict, "skip": (str, bool), "conversation_id": str, "criteria": str,
     "rubrics": list, "graders": list, "targets": list, "repeat": dict, "threshold": (int, float),
     "timeout_s": (int, float), "vars": dict, "rendered": bool,
 }  # fmt: skip
@@ -118,11 +119,26 @@ def is_case(data: dict[str, Any]) -> bool:
     turns = data.get("turns", ()) if fits else ()
     return (
         fits and _is_repeat(data.get("repeat", {}))
-        and _are_messages(data.get("input", [] if turns else None))
+        and _are_messages(data.get("input", [] if turns or "user" in data else None))
+        and ("user" not in data or _is_user(data["user"]))
         and all(isinstance(each, dict) and "turns" not in each and is_case(each) for each in turns)
         and _are_messages(data.get("expected_output", []))
         and all(isinstance(each, dict) for each in data.get("rubrics", ()))
         and all(isinstance(each, dict) for each in data.get("graders", ()))
+    )  # fmt: skip
+
+
+_OF_USER: dict[str, type | tuple[type, ...]] = {
+    "goal": str, "target": str, "max_turns": int, "persona": str, "facts": (list, dict),
+    "first": list,
+}  # fmt: skip
+
+
+def _is_user(value: dict[str, Any]) -> bool:
+    return (
+        value.keys() <= set(USER_FIELDS) and value.keys() >= set(USER_NEEDS)
+        and all(isinstance(each, _OF_USER[name]) for name, each in value.items())
+        and type(value["max_turns"]) is int and _are_messages(value.get("first", []))
     )  # fmt: skip
 
 

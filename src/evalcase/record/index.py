@@ -31,6 +31,7 @@ from evalcase.record.outline import (
     Talking,
     read_outlines,
 )
+from evalcase.record.played import Played, PlayedUsers
 from evalcase.record.tally import Counted, Tally
 
 _NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
@@ -74,7 +75,7 @@ class Index:
         """How many trials had a result when the run was last completed, if the journal says so."""
         self._upto = upto
         self._is_past = False
-        self._replaced: list[tuple[int, tuple[Any, ...]]] = []
+        self._replaced: list[tuple[int, tuple[Any, ...], Played | None]] = []
         """What took the place of earlier results in the same part of the run, and those."""
         self.versions: dict[str, TargetVersion] = {}
         """What targets were changed to, where they were: the last of it."""
@@ -91,6 +92,7 @@ class Index:
         """What was spent on trials, and bought no answer that counts."""
         self._talking: set[int] = set()
         """The marks of conversations that were begun, and have no result after that."""
+        self._users = PlayedUsers()
         self._repeats = False
         self._rows = 0
 
@@ -102,6 +104,8 @@ class Index:
             self._spent.append(outline.cost_usd)
         if outline.grading_usd is not None:
             self._spent.append(outline.grading_usd)
+        if outline.user_usd is not None:
+            self._spent.append(outline.user_usd)
         mark, verdict = mark_of(outline.key), _NUMBERS[outline.verdict]
         grading, rate = mark_of(outline.grading_hash), outline.pass_rate
         paid = nan if outline.grading_usd is None else outline.grading_usd
@@ -115,7 +119,10 @@ class Index:
         cost = nan if outline.cost_usd is None else outline.cost_usd
         target = outline.key.target
         if self._upto is not None and (before := self._results.find(mark)) is not None:
-            self._replaced.append((mark, before))
+            self._replaced.append((mark, before, self._users.find(mark)))
+        user = outline.user
+        by = None if user is None else Played((user, self.versions.get(user)), outline.user_usd)
+        self._users.put(mark, by)
         version = target, self.versions.get(target)
         asker = min(self._askers.setdefault(version, len(self._askers)), _MOST_ASKERS)
         self._results.add(
@@ -150,8 +157,9 @@ class Index:
 
     def _take_back(self) -> None:
         """A later grading begins: what its part of the run asked again before is later, too."""
-        for mark, before in reversed(self._replaced):
+        for mark, before, user in reversed(self._replaced):
             self._results.add(mark, *before)
+            self._users.put(mark, user)
 
     def find(self, key: TrialKey) -> FinishedTrial | None:
         """What is known of a trial; None if it has no result."""
@@ -192,8 +200,8 @@ class Index:
             return ()
         skipped = _NUMBERS["skipped"]
         asked = {row[_ASKER] for row in self._results if row[_VERDICT] != skipped}
-        names = Counter(name for (name, _), asker in self._askers.items() if asker in asked)
-        return tuple(sorted(name for name, versions in names.items() if versions > 1))
+        versions = [version for version, asker in self._askers.items() if asker in asked]
+        return self._users.find_mixed(versions)
 
     def targets(self) -> tuple[str, ...]:
         """The targets of which there are results, in their order."""
@@ -251,7 +259,7 @@ class Index:
         for each in self.counted():
             tally.count(each.group, each.verdict, each.repeats, each.pass_rate)
             if each.answered:
-                paid_for = _or_none(each.cost_usd), _or_none(each.grading_usd)
+                paid_for = _or_none(each.cost_usd), _or_none(each.grading_usd), each.user_usd
                 tally.pay(*paid_for, cached=each.answered > 1)
                 if spent:
                     spent.subtract(cost for cost in paid_for if cost is not None)
@@ -262,7 +270,10 @@ class Index:
         mark, _, _, at, verdict, group, repeats, rate, cost, paid, _, answered = row[:12]
         own = (0, at, verdict, rate, paid, repeats)
         _, said_at, verdict, rate, paid, repeats = self._last_grading(mark, at) or own
-        return Counted(group, VERDICTS[verdict], repeats, rate, cost, paid, answered, said_at)
+        return Counted(
+            group, VERDICTS[verdict], repeats, rate, cost, paid, answered, said_at,
+            self._users.cost_of(mark),
+        )  # fmt: skip
 
     def _last_grading(self, mark: int, answer_at: int) -> _Regrading | None:
         """The row that graded an answer again, unless the target was asked again after that."""

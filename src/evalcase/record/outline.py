@@ -40,6 +40,9 @@ class Outline(NamedTuple):
     cost_usd: float | None
     grading_usd: float | None
     number: int
+    user: str | None = None
+    """Who played the user of a conversation."""
+    user_usd: float | None = None
 
 
 class Changed(NamedTuple):
@@ -180,6 +183,7 @@ def outline_of(row: dict[str, Any]) -> Outline:
     question, grading = row.get("question_hash", ""), row.get("grading_hash", "")
     if (type(question), type(grading)) != (str, str):
         raise TypeError("a hash has a wrong type")
+    user, user_usd = _user(row.get("user"))
     costs = [_money(grade.get("cost_usd")) for grade in row.get("grades", ())]
     known = [cost for cost in costs if cost is not None]
     return Outline(
@@ -189,8 +193,17 @@ def outline_of(row: dict[str, Any]) -> Outline:
         answer is not None and answer.get("cached") is True,
         _money(answer.get("cost_usd")) if answer is not None else None,
         fsum(known) if known else None,
-        _count(row, "number", 0),
+        _count(row, "number", 0), user, user_usd,
     )  # fmt: skip
+
+
+def _user(value: Any) -> tuple[str | None, float | None]:  # noqa: ANN401 - JSON of any shape
+    """Who played the user of a conversation, and what that cost."""
+    if value is None:
+        return None, None
+    if not isinstance(value["target"], str):
+        raise TypeError("who played the user has a wrong type")
+    return value["target"], _money(value.get("cost_usd"))
 
 
 def _key(row: dict[str, Any]) -> TrialKey:

@@ -19,6 +19,7 @@ ScrubPart = Callable[[Any, KnownSecrets], Any]
 MARK = "scrubbed"
 
 _OF_CASE = ("description", "input", "expected_output", "criteria", "rubrics", "metadata", "skip")
+_OF_USER = ("goal", "persona", "facts", "first")
 _NAMES = ("type", "name")
 _OF_GRADE = ("reason", "details")
 _OF_FAILURE = ("message", "details")
@@ -86,6 +87,8 @@ def _typed(value: Any, known: KnownSecrets) -> Any:  # noqa: ANN401 - fields of 
     """Values whose types the record holds them to: a number that is a secret is not known."""
     if isinstance(value, dict):
         return {name: _typed(item, known) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_typed(item, known) for item in value]
     clean = known.data(value)
     return None if isinstance(clean, str) and not isinstance(value, str) else clean
 
@@ -96,6 +99,10 @@ def _scrub_case(data: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
         clean["graders"] = [_scrub_grader(grader, known) for grader in data["graders"]]
     if "turns" in data:
         clean["turns"] = [_scrub_case(turn, known) for turn in data["turns"]]
+    if "user" in data:
+        user = data["user"]
+        said = {name: known.data(user[name]) for name in _OF_USER if name in user}
+        clean["user"] = {**user, **said}
     return {**data, **clean}
 
 

@@ -29,6 +29,8 @@ class Counted(NamedTuple):
     """1 if it has an answer, 2 if that is from the cache."""
     said_at: int
     """Where in the journal the row of its grading begins."""
+    user_usd: float | None = None
+    """What it cost to play its user."""
 
 
 class Tally:
@@ -43,6 +45,7 @@ class Tally:
         # Kept one by one for an exact sum: a resumed run adds up to the same cent in any order.
         self._costs = array("d")
         self._grading = array("d")
+        self._users = array("d")
         self._lost = array("d")
         """What was spent on answers and gradings that count no more."""
 
@@ -51,7 +54,8 @@ class Tally:
         self.count(name, result.verdict, result.repeats, result.pass_rate)
         answer = result.answer
         if answer is not None:
-            self.pay(answer.cost_usd, grading_cost(result), cached=answer.cached)
+            user = result.user.cost_usd if result.user is not None else None
+            self.pay(answer.cost_usd, grading_cost(result), user, cached=answer.cached)
 
     def count(self, name: Hashable, verdict: Verdict, repeats: int, pass_rate: float) -> None:
         """Count a trial of a case of that name, and the case if that is all of them. One that is
@@ -73,8 +77,11 @@ class Tally:
         self._unpriced += trials if answered else 0
         self._cached += trials if cached else 0
 
-    def pay(self, cost_usd: float | None, grading_usd: float | None, *, cached: bool) -> None:
-        """Count what an answer and its grading cost."""
+    def pay(
+        self, cost_usd: float | None, grading_usd: float | None, user_usd: float | None = None, *,
+        cached: bool,
+    ) -> None:  # fmt: skip
+        """Count what an answer, its grading and the user that it was given to cost."""
         self._cached += cached
         if cost_usd is None:
             self._unpriced += 1
@@ -82,19 +89,22 @@ class Tally:
             self._costs.append(cost_usd)
         if grading_usd is not None:
             self._grading.append(grading_usd)
+        if user_usd is not None:
+            self._users.append(user_usd)
 
     def lose(self, spent_usd: Iterable[float]) -> None:
         """Count money that was spent all the same."""
         self._lost.extend(spent_usd)
 
     def totals(self) -> Totals:
-        spent = [*self._costs, *self._grading, *self._lost]
+        spent = [*self._costs, *self._grading, *self._users, *self._lost]
         return Totals(
             Counts.of(self._cases),
             Counts.of(self._trials),
             len(self._folding),
             fsum(self._costs) if self._costs else None,
             fsum(self._grading) if self._grading else None,
+            fsum(self._users) if self._users else None,
             fsum(spent) if spent else None,
             self._unpriced,
             self._cached,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from evalcase.model.case import Case
-from evalcase.text.readable import as_json
+from evalcase.model.simulated_user import SimulatedUser
+from evalcase.text.readable import as_json, content_text
 from evalcase.text.yaml_writer import write_yaml
 
 
@@ -23,3 +24,17 @@ def case_facts(
     for name in others:
         if case.data.get(name) not in (None, [], {}):
             yield name, as_json(case.data[name], indent=indent)
+
+
+def user_facts(user: SimulatedUser) -> Iterator[tuple[str, str]]:
+    """Whom a target talks to, where another plays the user."""
+    yield "goal", user.goal
+    if user.persona is not None:
+        yield "persona", user.persona
+    facts = user.facts
+    if isinstance(facts, dict):
+        facts = [f"{name}: {content_text(value)}" for name, value in facts.items()]
+    if facts:
+        yield "facts", "\n".join(facts)
+    turns = f"at most {user.max_turns:,} turn{'' if user.max_turns == 1 else 's'}"
+    yield "played by", f"{user.target}, {turns}"

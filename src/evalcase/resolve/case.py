@@ -100,7 +100,7 @@ def resolve_case(
     return case if findings.errors == errors else None
 
 
-_IN_TURNS = frozenset({"turns", "stop_on_failure"})
+_IN_TURNS = frozenset({"turns", "stop_on_failure", "user"})
 
 
 def _is_spoken(values: dict[str, Any]) -> bool:

@@ -1,5 +1,5 @@
-"""The turns of a conversation as written to their canonical form: each is like a small case, and
-is looked over like one."""
+"""A conversation as written to its canonical form: its turns, each of which is like a small case
+and looked over like one; or the user whom a target plays."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.messages import read_expected_output, read_input
 from evalcase.resolve.names import TURN, Named, settle_names
+from evalcase.resolve.simulated_user import advise_user, read_user_of, user_messages
 from evalcase.resolve.suite_fields import NOTHING_SHARED, Shared
 from evalcase.resolve.values import READERS, read_flag
 
@@ -54,8 +55,8 @@ def resolve_conversation(
     history = values.get("input")
     if history is not None:
         history = read_input(history, named.path(path, "input"), findings)
-    fields, turns = _read_turns_of(named, path, findings)
-    said = [*(history or ()), *[message for turn in turns for message in turn.data["input"] or ()]]
+    fields, turns = _read_talk(named, path, findings)
+    said = [*(history or ()), *_said_in(fields)]
     id = findings.case or make_id(values.get("id"), path, said or None, ids, findings)
     if id is not None and id == values.get("id") and not ids.claim(id):
         findings.add("duplicate-id", (*path, "id"), f"the id `{id}` is taken")
@@ -82,12 +83,15 @@ def _advise(case: Case, turns: list[WrittenTurn], path: KeyPath, findings: Findi
         if "expected_output" in turn.data:
             advise(turn.data, written.path, written.expected, findings)
     _look_over(case, path, findings)
+    advise_user(case, path, findings)
     if "skip" in case.data:
         return
     advise_reference(case.data.get("graders", ()), path, findings)
     if not any(name in part.data for part in case.graded_parts for name in _GRADED):
         message = "this conversation has nothing to grade, so it can never pass"
         hint = "give a turn its `expected_output`, or the whole `criteria`, `rubrics` or `graders`"
+        if case.user is not None:
+            hint = "say in `criteria`, `rubrics` or `graders` what a good conversation is"
         findings.add("nothing-to-grade", path, message, hint)
 
 
@@ -105,6 +109,30 @@ def _look_over(part: Case, path: KeyPath, findings: Findings) -> None:
         check_judges(data, path, findings)
 
 
+def _read_talk(
+    named: Named, path: KeyPath, findings: Findings
+) -> tuple[dict[str, Any], list[WrittenTurn]]:
+    """What a case says of its conversation, in canonical form; and its turns, if it has any."""
+    if named.values.get("user") is None:
+        return _read_turns_of(named, path, findings)
+    user = read_user_of(named, path, findings)
+    if named.values.get("stop_on_failure") is not None:
+        _refuse_stopping(path, findings)
+    return {} if user is None else {"user": user}, []
+
+
+def _said_in(fields: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a conversation is known by before it is had."""
+    if "user" in fields:
+        return user_messages(fields["user"])
+    return [message for turn in fields.get("turns", ()) for message in turn["input"] or ()]
+
+
+def _refuse_stopping(path: KeyPath, findings: Findings) -> None:
+    message = "`stop_on_failure` says what happens after a turn, and there are no `turns`"
+    findings.add("bad-value", (*path, "stop_on_failure"), message, "remove it", "key")
+
+
 def _read_turns_of(
     named: Named, path: KeyPath, findings: Findings
 ) -> tuple[dict[str, Any], list[WrittenTurn]]:
@@ -112,8 +140,7 @@ def _read_turns_of(
     values = named.values
     raw, stops = values.get("turns"), values.get("stop_on_failure")
     if raw is None:
-        message = "`stop_on_failure` says what happens after a turn, and there are no `turns`"
-        findings.add("bad-value", (*path, "stop_on_failure"), message, "remove it", "key")
+        _refuse_stopping(path, findings)
         return {}, []
     if values.get("expected_output") is not None:
         message = "`expected_output` can't stand beside `turns`"

@@ -6,10 +6,10 @@ Checks, the schema and `migrate` all read these tables, so that none of them can
 from __future__ import annotations
 
 CASE_FIELDS = (
-    "id", "input", "expected_output", "turns", "stop_on_failure", "description", "tags",
-    "metadata", "skip", "conversation_id", "criteria", "rubrics", "graders", "suite_graders",
-    "target", "targets", "repeat", "threshold", "timeout_s", "vars", "var_files", "matrix", "rows",
-    "rendered",
+    "id", "input", "expected_output", "turns", "stop_on_failure", "user", "description",
+    "tags", "metadata", "skip", "conversation_id", "criteria", "rubrics", "graders",
+    "suite_graders", "target", "targets", "repeat", "threshold", "timeout_s", "vars", "var_files",
+    "matrix", "rows", "rendered",
 )  # fmt: skip
 SUITE_FIELDS = (
     "$schema", "name", "description", "input", "cases", "target", "targets", "graders",
@@ -49,8 +49,8 @@ EXECUTION_FIELDS = {"target": "target", "evaluators": "graders"}
 PRIVATE_PREFIX = "x-"
 
 CASE_ORDER = (
-    "turns", "stop_on_failure", "description", "tags", "metadata", "skip", "conversation_id",
-    "criteria", "rubrics", "graders", "targets", "repeat", "threshold", "timeout_s", "vars",
-    "rendered",
+    "turns", "stop_on_failure", "user", "description", "tags", "metadata", "skip",
+    "conversation_id", "criteria", "rubrics", "graders", "targets", "repeat", "threshold",
+    "timeout_s", "vars", "rendered",
 )  # fmt: skip
 """The order of the canonical form, after `id`, `input` and `expected_output`."""

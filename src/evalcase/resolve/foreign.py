@@ -68,6 +68,9 @@ def name_foreign(value: Any, found: Sequence[Finding]) -> Foreign | None:
     if type(value) is dict and container is None:
         if type(value.get("evals")) is list and _has_no_input(value):
             return _foreign(_SKILLS, ("evals",))
+        tasks = value.get("tasks")
+        if type(tasks) is list and tasks and type(tasks[0]) is dict and "user_scenario" in tasks[0]:
+            return _foreign(_TAU_BENCH, ("tasks",))
         return name_foreign_cases([value], found)
     cases = raw_cases(value)
     ours_nowhere = next((name for name in _OF_AGENTV if container and name in value), None)
@@ -143,6 +146,10 @@ def _has_outputs(case: dict[str, Any]) -> bool:
     return _has_no_input(case) and ("outputs" in case or "dataset_id" in case)
 
 
+def _has_actions(case: dict[str, Any]) -> bool:
+    return _has_no_input(case) and type(case.get("actions")) is list
+
+
 def _is_golden(case: dict[str, Any]) -> bool:
     return not _OF_DEEPEVAL.isdisjoint(case)
 
@@ -194,6 +201,11 @@ _INSPECT = _ForeignKind(
     "Inspect", "target", _has_target_alone,
     "its `target` is called `expected_output` here: `target` names what is asked", "inspect",
 )  # fmt: skip
+_TAU_BENCH = _ForeignKind(
+    "tau-bench", "user_scenario", _has_no_input,
+    "a user who is played is a `user` here, and calls that are expected are a `trajectory`",
+    "tau-bench",
+)  # fmt: skip
 _AGENTV = _ForeignKind(
     "AgentV", "vars", _has_variables_of_agentv,
     "`input` and `expected_output` are fields of a case here, and not `vars`", "agentv",
@@ -216,6 +228,11 @@ _KINDS = (
     _ForeignKind("DeepEval", "input", _is_golden,
           "what else a golden has stands in `metadata` here, and tools that are expected are "
           "`tool_calls`", "deepeval"),
+    _ForeignKind("DeepEval", "scenario", _has_no_input,
+          "a `scenario` is the goal of a `user` here, and an `expected_outcome` is `criteria`",
+          "deepeval"),
+    _TAU_BENCH,
+    _TAU_BENCH._replace(key="instruction", fits=_has_actions),
     _ForeignKind("OpenAI evals", "ideal", _has_ideal, "`ideal` is called `expected_output` here",
           "openai-evals"),
     _ForeignKind("Braintrust", "expected", _is_of_dataset,

@@ -124,7 +124,7 @@ def _usual_role(path: KeyPath) -> str:
 
 
 def _is_input(path: KeyPath) -> bool:
-    return "input" in path or "input_messages" in path
+    return "input" in path or "input_messages" in path or "user" in path
 
 
 def _report_role(role: Any, path: KeyPath, findings: Findings) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from evalcase.model.finding import Fix, KeyPath
 from evalcase.model.json_value import kind
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.simulated_user import USER_FIELDS
 from evalcase.resolve.fields import (
     CASE_ALIASES,
     CASE_FIELDS,
@@ -37,6 +38,7 @@ SUITE = Vocabulary("a suite", SUITE_FIELDS, SUITE_ALIASES)
 LONE_CASE = Vocabulary("a case", (*CASE_FIELDS, "$schema"), CASE_ALIASES)
 """A file that is itself one case may name its schema for the editor."""
 TURN = Vocabulary("a turn", TURN_FIELDS, CASE_ALIASES, groups=False)
+USER = Vocabulary("a user", USER_FIELDS, {}, groups=False)
 
 
 class Named(NamedTuple):
@@ -100,8 +102,9 @@ def _check_foreign(
             hint = "a case holds no cases; a file with `cases` is a suite"
         elif name in SUITE_FIELDS or name in SUITE_ALIASES:
             hint = hint or "it belongs to the suite, beside `cases`"
-    if vocabulary is TURN and (name in CASE_FIELDS or name == EXECUTION):
-        hint = "it belongs to the case, beside `turns`"
+    within = {TURN.what: "turns", USER.what: "user"}.get(vocabulary.what)
+    if within is not None and (name in CASE_FIELDS or name == EXECUTION):
+        hint = f"it belongs to the case, beside `{within}`"
     hint = _hint_in_milliseconds(name, raw[name]) or hint or _ELSEWHERE
     message = f"`{name}` is not a field of {vocabulary.what}{describe_foreign_letter(name)}"
     taken = guess is None or guess in raw or findings.suggested(guess, base)
@@ -123,7 +126,7 @@ def _hint_in_milliseconds(name: str, value: Any) -> str | None:
     return f"write `timeout_s: {value / 1000:g}`: it counts seconds, and not milliseconds"
 
 
-_BY_WHAT = {each.what: each for each in (CASE, SUITE, TURN)}
+_BY_WHAT = {each.what: each for each in (CASE, SUITE, TURN, USER)}
 
 
 @lru_cache(1000)

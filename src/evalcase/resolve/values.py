@@ -190,7 +190,7 @@ def read_seconds(value: Any, path: KeyPath, findings: Findings) -> float | None:
 def read_repeat(value: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:
     """`5` or `{times: 5, pass_rate: 0.8}`, to the latter."""
     if type(value) is not dict:
-        times = _read_times(value, path, findings)
+        times = read_times(value, path, findings)
         return None if times is None else {"times": times}
     before = findings.errors
     for key in value:
@@ -200,14 +200,15 @@ def read_repeat(value: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
     if value.get("times") is None:
         findings.add("wrong-type", path, "`repeat` needs `times`", "write {times: 5}")
     else:
-        _read_times(value["times"], (*path, "times"), findings)
+        read_times(value["times"], (*path, "times"), findings)
     if value.get("pass_rate") is not None:
         read_share(value["pass_rate"], (*path, "pass_rate"), findings)
     kept = {key: value[key] for key in ("times", "pass_rate") if value.get(key) is not None}
     return kept if findings.errors == before else None
 
 
-def _read_times(value: Any, path: KeyPath, findings: Findings) -> int | None:
+def read_times(value: Any, path: KeyPath, findings: Findings) -> int | None:
+    """A count, from 1."""
     if type(value) is not int:
         findings.add("wrong-type", path, f"`{path[-1]}` is a whole number, not {kind(value)}")
     elif value < 1:

@@ -37,6 +37,7 @@ def _is_one_text(answer: Answer) -> bool:
         and answer.usage is None and answer.cost_usd is None and answer.model is None
         and answer.asked_as is None and answer.earlier is None
         and answer.truncated is answer.cached is answer.scrubbed is False and answer.last_at == 0
+        and answer.ends_conversation is False and answer.steps == () and answer.trace is None
     )  # fmt: skip
 
 

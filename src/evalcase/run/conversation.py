@@ -11,12 +11,13 @@ from math import fsum
 from typing import Protocol
 
 from evalcase.model.answer import Answer
-from evalcase.model.conversation import Exchange, TalkEnd
+from evalcase.model.conversation import Exchange, Simulated, TalkEnd, sum_simulated
 from evalcase.model.failure import Failure
 from evalcase.model.message import Message
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.simulated_user import SimulatedUser
 from evalcase.run.gate import Asked
 from evalcase.text.readable import call_lines, content_text
 
@@ -42,10 +43,14 @@ class Words(NamedTuple):
     messages: tuple[Message, ...] = ()
     ending: TalkEnd | None = None
     is_over: bool = False
+    asked: Asked | None = None
+    """What was asked of a target that plays the user."""
+    failure: Failure | None = None
+    """Why it could not be said."""
 
 
-Speak = Callable[[int, Sequence[Message]], Awaitable[Words]]
-"""Says what comes in a turn, after all that was said before it."""
+Speak = Callable[[Question], Awaitable[Words]]
+"""Says what comes in a turn; the question has all that was said before it."""
 Look = Callable[[Question, Exchange], Awaitable[TalkEnd | None]]
 """Looks at a turn that was answered, and says so if that is where it ends."""
 Keep = Callable[[Asked], Answer | Failure]
@@ -65,6 +70,8 @@ class Talk(NamedTuple):
     """Whether there was no more money for the turns that are left."""
     again_in_s: float | None = None
     """How long to wait until it may be begun again; None if it may not."""
+    simulated: tuple[Asked, ...] = ()
+    """What was asked of whoever played the user."""
 
     @property
     def duration_s(self) -> float:
@@ -72,7 +79,16 @@ class Talk(NamedTuple):
 
     @property
     def spent_usd(self) -> float:
-        return fsum(each.answer.cost_usd or 0.0 for each in self.exchanges)
+        said = [asked.answer for asked in self.simulated if asked.answer is not None]
+        answers = [*[each.answer for each in self.exchanges], *said]
+        return fsum(answer.cost_usd or 0.0 for answer in answers)
+
+    def summed_up(self, user: SimulatedUser) -> Simulated:
+        """What it took to play the user."""
+        answers = [asked.answer for asked in self.simulated if asked.answer is not None]
+        return sum_simulated(
+            user.target, answers, fsum(asked.duration_s for asked in self.simulated)
+        )
 
 
 class Conversation:
@@ -91,6 +107,7 @@ class Conversation:
         self._look = look
         self._keep = keep
         self._exchanges: list[Exchange] = []
+        self._simulated: list[Asked] = []
         self.lost_usd = 0.0
         """What was paid for turns of which nothing is left."""
         self.session = first.session
@@ -105,7 +122,7 @@ class Conversation:
             try:
                 talk = await self._go_through(begun, retried)
             except BaseException:
-                self.lost_usd += Talk(tuple(self._exchanges)).spent_usd
+                self.lost_usd += self._talk().spent_usd
                 raise
             finally:
                 await over(self.session)
@@ -120,20 +137,29 @@ class Conversation:
 
     async def _go_through(self, begun: int, retried: tuple[Failure, ...]) -> Talk:
         exchanges: list[Exchange] = []
-        self._exchanges = exchanges
+        simulated: list[Asked] = []
+        self._exchanges, self._simulated = exchanges, simulated
         messages = [*self._first.messages]
         while True:
             number = len(exchanges) + 1
             if exchanges and self._asker.is_spent:
-                return Talk(tuple(exchanges), retried=retried, is_cut=True)
-            words = await self._speak(number, messages)
-            if words.is_over:
-                return Talk(tuple(exchanges), words.ending, None, retried)
-            messages += words.messages
+                return self._talk(retried)._replace(is_cut=True)
             question = replace(
                 self._first, messages=tuple(messages), turn=number, attempt=begun,
                 session=self.session,
             )  # fmt: skip
+            words = await self._speak(question)
+            if words.asked is not None:
+                simulated.append(words.asked)
+                retried = (*retried, *[_in_turn(number, each) for each in words.asked.retried])
+            if words.asked is not None and words.failure is not None:
+                return self._broken(number, words.asked, words.failure, messages, retried)
+            if words.is_over:
+                return self._talk(retried)._replace(ending=words.ending)
+            if words.asked is not None and self._asker.is_spent:
+                return self._talk(retried)._replace(is_cut=True)
+            messages += words.messages
+            question = replace(question, messages=tuple(messages))
             asked = await self._asker.ask_turn(self._target, question, self._timeout_s, begun)
             retried = (*retried, *[_in_turn(number, each) for each in asked.retried])
             kept = self._keep(asked)
@@ -143,7 +169,11 @@ class Conversation:
             messages += kept.messages
             ending = await self._look(question, exchanges[-1])
             if ending is not None:
-                return Talk(tuple(exchanges), ending, None, retried)
+                return self._talk(retried)._replace(ending=ending)
+
+    def _talk(self, retried: tuple[Failure, ...] = ()) -> Talk:
+        """What there is of it so far."""
+        return Talk(tuple(self._exchanges), retried=retried, simulated=tuple(self._simulated))
 
     def _broken(
         self, number: int, asked: Asked, failure: Failure, messages: Sequence[Message],
@@ -154,10 +184,9 @@ class Conversation:
             retried = (*retried, failure)
         said = messages[len(self._first.messages) :]
         told = replace(failure, details={**failure.details, "conversation": quote_messages(said)})
-        return Talk(
-            tuple(self._exchanges), None, told, retried, asked.interrupted,
-            again_in_s=asked.again_in_s,
-        )  # fmt: skip
+        return self._talk(retried)._replace(
+            failure=told, interrupted=asked.interrupted, again_in_s=asked.again_in_s
+        )
 
 
 def _in_turn(number: int, failure: Failure) -> Failure:
@@ -178,8 +207,8 @@ def quote_messages(messages: Sequence[Message]) -> list[str]:
 def follow_script(turns: Sequence[Sequence[Message]]) -> Speak:
     """A user who says what is written down, whatever is answered."""
 
-    async def speak(number: int, said: Sequence[Message]) -> Words:
-        del said
+    async def speak(so_far: Question) -> Words:
+        number = so_far.turn
         return Words(tuple(turns[number - 1])) if number <= len(turns) else Words(is_over=True)
 
     return speak

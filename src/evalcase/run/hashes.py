@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
 from evalcase.model.case import Case
+from evalcase.model.simulated_user import USER_PROTOCOL
 from evalcase.text.quick_json import compact_encoder
 
-_ASKED = ("input", "metadata", "conversation_id")
+_ASKED = ("input", "metadata", "conversation_id", "user")
 _ASKED_ELSE = frozenset({*_ASKED[1:], "turns"})
 _GRADED = ("expected_output", "criteria", "rubrics", "graders", "threshold")
 _GRADED_ELSE = frozenset({*_GRADED[1:], "turns"})
@@ -31,6 +32,8 @@ def hash_question(case: Case, files: Mapping[str, str] | None = None) -> str:
         # How many of them are asked rests on whether a failure ends it.
         asked["turns"] = [turn["input"] for turn in data["turns"]]
         asked["stop_on_failure"] = case.stops_on_failure
+    if "user" in data:
+        asked["protocol"] = USER_PROTOCOL
     if files:
         asked["files"] = files
     return _hash(_to_json(asked))

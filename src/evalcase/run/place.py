@@ -52,8 +52,9 @@ class Workplace(Protocol):
         ...
 
     async def grade(
-        self, case: Case, question: Question, answer: Answer, duration_s: float, asker: Asker
-    ) -> tuple[Grade, ...]:
+        self, case: Case, question: Question, answer: Answer, duration_s: float, turns: int,
+        asker: Asker,
+    ) -> tuple[Grade, ...]:  # fmt: skip
         """The grades of an answer, in the order of the case's graders. What graders ask goes back
         through `asker`."""
         ...

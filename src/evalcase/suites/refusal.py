@@ -32,7 +32,8 @@ class SuiteNeeds(NamedTuple):
     judged: set[str]
     """The ids of cases that the configured judge has to grade."""
     asked: set[str]
-    """The targets that graders name, which they ask whatever is tested."""
+    """The targets that graders name, and those that play users: they are asked whatever is
+    tested."""
     code: set[str]
     """The functions that grade, as `module:function`."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from evalcase.errors import ConfigError, SuiteError
@@ -40,6 +40,8 @@ class Survey(NamedTuple):
     """Which cases are run, the shard dealt."""
     judged: set[tuple[str | None, str]]
     """Who is asked about the answers of whom, None for the judge of the configuration."""
+    users: set[tuple[str, str]]
+    """Who plays the user that talks to whom."""
     errors: tuple[Problem, ...] = ()
     """What is wrong with the suites themselves."""
     fault: ConfigError | None = None
@@ -53,11 +55,13 @@ def survey_cases(
     graders: Graders,
     choice: Chooser,
     warn: Callable[[str], None],
+    users: Container[str] = (),
 ) -> Survey:
-    """Go through every case, and note what it needs. Nothing is made, or imported."""
+    """Go through every case, and note what it needs. Nothing is made, or imported. `users` are the
+    targets that a program gives to play users."""
     unmatched, known = Unmatched(choice), Installed()
     checked = unmatched.watch(suites.check())
-    found = Survey({}, {}, {}, choice, set())
+    found = Survey({}, {}, {}, choice, set(), set())
     errors: tuple[Problem, ...] = ()
     fault: ConfigError | None = None
     try:
@@ -70,6 +74,8 @@ def survey_cases(
             unmatched.strike_out_targets(suite, case, targets)
             targets = tuple([name for name in targets if found.choice.asks(suite, case, name)])
             needs = _note_case(suite, case, targets, options, found)
+            if "user" in case.data and not case.skip:
+                _note_user(case.data["user"]["target"], targets, found, needs, users)
             for part in case.graded_parts:
                 if (part.needs_judge or "graders" in part.data) and not graders.only_given:
                     judges = _note_graders(part, known, needs)
@@ -133,6 +139,14 @@ def _note_case(
         if not options.targets:
             needs.targets.add(name)
     return needs
+
+
+def _note_user(
+    user: str, targets: tuple[str, ...], found: Survey, needs: SuiteNeeds, given: Container[str]
+) -> None:
+    found.users.update((user, target) for target in targets)
+    if user not in given:
+        needs.asked.add(user)
 
 
 def describe_remarks(suites: SomeSuites) -> str:

@@ -27,18 +27,21 @@ def object_to_file(name: str, root: str) -> str | None:
 
 def import_file(name: str, root: str) -> ModuleType:
     """The module of a file. Another project's of the same name makes way for it."""
-    from importlib.util import module_from_spec, spec_from_file_location
+    from importlib.util import module_from_spec, spec_from_loader
+
+    from evalcase.system.fresh_loader import FreshLoader
 
     path = os.path.realpath(os.path.join(root, name))
     known = sys.modules.get(name)
     if known is not None and known.__file__ == path:
         return known
-    spec = spec_from_file_location(name, path)
+    loader = FreshLoader(name, path)
+    spec = spec_from_loader(name, loader, origin=path)
     assert spec is not None
-    assert spec.loader is not None
+    spec.has_location = True
     module = sys.modules[name] = module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise

@@ -13,7 +13,7 @@ from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import asdict
+from evalcase.model.quick_dataclass import asdict, replace
 from evalcase.model.target import Surroundings, Target, TargetKind, Traits
 from evalcase.system.files import read_start
 from evalcase.system.processes import tree
@@ -26,6 +26,7 @@ from evalcase.targets.process.options import COMMAND_RULES, CommandOptions
 from evalcase.targets.process.program import Program, resolve_program
 from evalcase.targets.process.worker import Workers
 from evalcase.targets.reading.outputs import read_output
+from evalcase.traces.context import VARIABLE, TraceContext, begin_trace
 
 
 def _split_words(value: str) -> dict[str, JSON]:
@@ -74,13 +75,21 @@ class CommandTarget(Target):
             self._workers = Workers(program, self._most_workers, self._surroundings.warn)
 
     async def answer(self, question: Question) -> Answer:
+        if not self._options.trace:
+            return await self._answer(question, None)
+        begun = begin_trace()
+        return replace(await self._answer(question, begun), trace=begun.trace)
+
+    async def _answer(self, question: Question, trace: TraceContext | None) -> Answer:
         program = self._program
         assert program is not None, "open() comes first"
         if self._workers is not None:
             session = question.session if self.traits.holds_sessions else None
-            return await self._workers.answer(question, session)
+            return await self._workers.answer(question, session, trace)
         self._warn_of_hidden(program, question)
         with prepare_input(program, question) as given:
+            if trace is not None:
+                given.env[VARIABLE] = trace.traceparent
             most_bytes = program.max_output_bytes
             async with Process(given.argv, program.cwd, given.env, most_bytes) as process:
                 output = await self._run(process, given)

@@ -11,7 +11,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import dataclass, replace
-from evalcase.model.shape import Anything, Choice, OptionFault
+from evalcase.model.shape import Anything, Choice, Flag, OptionFault
 from evalcase.model.target import Surroundings, Target, TargetKind, Traits
 from evalcase.system.processes.pipes import Output
 from evalcase.targets.asking.files import describe_files
@@ -26,6 +26,7 @@ from evalcase.targets.web.options import WebOptions
 from evalcase.targets.web.shapes import Address, JsonPathText
 from evalcase.text.json_path import JsonPath, MissingError
 from evalcase.text.strict_json import BadJsonError, parse_json
+from evalcase.traces.context import HEADER, begin_trace
 
 if TYPE_CHECKING:
     from evalcase.targets.web.client import HttpClient
@@ -60,6 +61,10 @@ class HttpOptions(WebOptions):
     output: str = option(
         Choice(("auto", "text", "json")), "How a body without a path is read.", default="auto"
     )
+    trace: bool = option(
+        Flag(), "Send a header `traceparent`, so that its spans belong to a trace of the trial.",
+        default=False, elsewhere=("tracing", "otel"),
+    )  # fmt: skip
 
     def conflicts(self) -> Iterator[OptionFault]:
         yield from WebOptions.conflicts(self)
@@ -104,7 +109,12 @@ class HttpTarget(Target):
     async def answer(self, question: Question) -> Answer:
         assert self._client is not None, "open() comes first"
         self._warn_of_hidden(question)
-        return self._read(await self._client.post(self._make_body(question)))
+        body = self._make_body(question)
+        if not self._options.trace:
+            return self._read(await self._client.post(body))
+        begun = begin_trace()
+        answered = await self._client.post(body, {HEADER: begun.traceparent})
+        return replace(self._read(answered), trace=begun.trace)
 
     async def close(self) -> None:
         if self._client is not None:

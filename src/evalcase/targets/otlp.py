@@ -24,6 +24,7 @@ from evalcase.targets.stored.traced import TraceIndex
 from evalcase.traces.file import read_trace_file
 from evalcase.traces.labels import TraceLabels
 from evalcase.traces.span import BadTraceError
+from evalcase.traces.steps import keep_steps
 from evalcase.traces.store import TraceStore
 from evalcase.traces.told import ToldTrace, tell_trace
 
@@ -90,7 +91,9 @@ def answer_of(told: ToldTrace, trace: str) -> Answer:
         what = f"the trace {trace} doesn't say what was answered"
         hint = "is its instrumentation told to capture content?"
         raise TargetError(f"{what}: {hint}", kind="protocol")
+    kept = keep_steps(told.nodes)
     return Answer(
         read_messages(list(told.messages)), told.usage, 0.0, model=told.model,
         earlier=Earlier(told.duration_s, told.cost_usd),
+        steps=kept.steps, steps_cut=kept.cut, trace=trace,
     )  # fmt: skip

@@ -24,7 +24,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer
@@ -57,6 +57,9 @@ from evalcase.targets.code.parameters import BoundFunction, bind_function, bind_
 from evalcase.targets.code.sessions import Sessions, asks_for_session
 from evalcase.targets.reading.answers import read_answer
 
+if TYPE_CHECKING:
+    from evalcase.targets.code.tracing import TracedReturn, Tracing
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonOptions(TargetOptions):
@@ -77,6 +80,10 @@ class PythonOptions(TargetOptions):
     per_session: bool = option(
         Flag(), "Make the class, or call the factory, once for each conversation.", default=False
     )
+    trace: bool = option(
+        Flag(), "Keep the steps of each answer, as OpenTelemetry's spans tell.", default=False,
+        elsewhere=("tracing", "otel"),
+    )  # fmt: skip
 
 
 class PythonTarget(Target):
@@ -98,6 +105,7 @@ class PythonTarget(Target):
         self._leave: Leave | None = None
         self._sessions: Sessions | None = None
         self._sources: dict[str, str] | None = None
+        self._tracing: Tracing | None = None
         self._keyed_by: Callable[[Question], JSON | Awaitable[JSON]] | None = None
 
     @classmethod
@@ -120,6 +128,8 @@ class PythonTarget(Target):
             make_importable(self._surroundings.root)
             found = import_object(self.name, "python target", self._surroundings.root)
         self._threads = Threads("evalcase-call")
+        if self._options.trace:
+            self._open_tracing()
         arguments = self._options.arguments
         if self._options.per_session or asks_for_session(found, arguments):
             self._open_sessions(Sessions(found, arguments, self.name, self._bind, self._threads))
@@ -139,6 +149,13 @@ class PythonTarget(Target):
         if stateless is None:
             stateless = self.traits.stateless and not self._bound.sees_session
         self.traits = replace(self.traits, plan=plan, stateless=stateless)
+
+    def _open_tracing(self) -> None:
+        """Once the code is imported: it may have a tracer provider of its own."""
+        from evalcase.targets.code.tracing import Tracing
+
+        self._tracing = Tracing()
+        self._tracing.open()
 
     def _open_sessions(self, sessions: Sessions) -> None:
         """What is asked in one session knows nothing of another; nothing is made before."""
@@ -172,7 +189,11 @@ class PythonTarget(Target):
         if not bound.is_async:
             return await self._call(question, bound)
         by_place, by_name = bound.arguments(question)
-        return read_answer(await bound.function(*by_place, **by_name), self._surroundings.warn)
+        if self._tracing is None:
+            return read_answer(await bound.function(*by_place, **by_name), self._surroundings.warn)
+        with self._tracing.call(question) as traced:
+            returned = await bound.function(*by_place, **by_name)
+        return traced.with_steps(read_answer(returned, self._surroundings.warn))
 
     def _plan(self, question: Question) -> PlainCall[Answer]:
         """The same for a plain function."""
@@ -186,10 +207,16 @@ class PythonTarget(Target):
         threads = self._threads
         assert threads is not None
         by_place, by_name = bound.arguments(question)
+        if self._tracing is not None:
+            function = partial(self._tracing.run, question, bound.function)
+            return threads.plan(self._read_traced, function, *by_place, **by_name)
         return threads.plan(self._read, bound.function, *by_place, **by_name)
 
     def _read(self, returned: object) -> Answer:
         return read_answer(returned, self._surroundings.warn)
+
+    def _read_traced(self, returned: TracedReturn) -> Answer:
+        return returned.call.with_steps(read_answer(returned.value, self._surroundings.warn))
 
     async def end_session(self, session: str) -> None:
         if self._sessions is not None:
@@ -215,6 +242,7 @@ class PythonTarget(Target):
         return {
             "function": self.name,
             "arguments": self._options.arguments,
+            **({"trace": True} if self._options.trace else {}),
             "sources": dict(self._sources),
             "asked": describe_asked(question, whole=self._bound.sees_question),
         }
@@ -228,6 +256,8 @@ class PythonTarget(Target):
     async def close(self) -> None:
         leave, self._leave = self._leave, None
         threads, self._threads = self._threads, None
+        if self._tracing is not None:
+            self._tracing.close()
         if threads is None:
             return
         try:

@@ -7,7 +7,9 @@ repeats, without a `suite` for all suites; an answer from another suite counts i
 meant.
 
 In a run's journal the last result of a trial counts, and costs nothing again; a line that doesn't
-match its checksum is an error. A trial without an answer is one, too.
+match its checksum is an error. A trial without an answer is one, too. Of a conversation, the answer
+of the turn is given that is asked for, as long as the user says what they said then; a line of a
+file has a list of them, `turns`.
 """
 
 from __future__ import annotations
@@ -23,11 +25,13 @@ from evalcase.model.option import option
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.shape import Text
+from evalcase.model.step import Step
 from evalcase.model.target import Surroundings, Target, TargetKind, TargetOptions, Traits
 from evalcase.system.files import open_file
 from evalcase.targets.reading.answer_messages import read_messages
 from evalcase.targets.reading.answers import read_json, with_extras
 from evalcase.targets.stored.index import AnswerIndex
+from evalcase.targets.stored.turns import find_turn
 
 JOURNAL = "journal.jsonl"
 
@@ -83,7 +87,7 @@ class ReplayTarget(Target):
 
     async def answer(self, question: Question) -> Answer:
         assert self._file is not None, "open() comes first"
-        return self._read_row(self._index.read_row(self._file, question))
+        return find_turn(self._index.read_row(self._file, question), question, self._read_row)
 
     async def close(self) -> None:
         if self._file is not None:
@@ -98,7 +102,9 @@ class ReplayTarget(Target):
             kept = with_extras(read_messages(answer["messages"]), answer, warn)
             # It was paid for in that run, or in one before it.
             earlier = _noted(answer.get("earlier")) or _earlier(row, kept)
-            return replace(kept, cached=True, cost_usd=0.0, earlier=earlier)
+            return replace(
+                kept, cached=True, cost_usd=0.0, earlier=earlier, steps=_steps(answer.get("steps"))
+            )
         if answer is None:
             answer = row.get("messages", row.get("text"))
         if answer is None:
@@ -115,6 +121,13 @@ def _noted(value: object) -> Earlier | None:
     with suppress(ValueError):
         return decode(Earlier, value)
     return None
+
+
+def _steps(value: object) -> tuple[Step, ...]:
+    """What a record says was done on the way to an answer."""
+    with suppress(ValueError):
+        return tuple([decode(Step, each) for each in value]) if isinstance(value, list) else ()
+    return ()
 
 
 def _earlier(row: dict[str, Any], answer: Answer) -> Earlier:

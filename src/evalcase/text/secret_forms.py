@@ -37,8 +37,9 @@ _VOCABULARY = tuple(
     description conversation_id criteria threshold timeout_s tool_calls function arguments
     regraded errored ungraded completed interrupted incomplete failed_fast assistant developer
     exception connection protocol traceback exit_code request_id attempts messages suite_graders
-    asked_as asking_s decision was_decided judge-unparseable judge-truncated judge-refused
-    judge-unsure judge-split
+    asked_as asking_s ends_conversation turn_failed max_turns persona stop_on_failure decision
+    was_decided judge-unparseable judge-truncated judge-refused
+    judge-unsure judge-split steps_cut
     """.split()
 )
 """The longer words of the record: without them a row could not be read again."""

@@ -17,6 +17,8 @@ _FIELDS_ELSEWHERE = {
     "rubric": "rubrics", "tag": "tags", "timeout": "timeout_s", "repeats": "repeat",
     "epochs": "repeat", "samples": "cases", "data": "cases", "meta": "metadata",
     "desc": "description",
+    "instructions": "goal", "scenario": "goal", "task": "goal", "max_steps": "max_turns",
+    "user_description": "persona", "initial_message": "first", "first_message": "first",
 }  # fmt: skip
 """What other tools call the fields of a case or a suite."""
 

@@ -6,15 +6,12 @@ knows the names by which they say so. It was written by version 1.38 of the conv
 
 from __future__ import annotations
 
-from typing import Literal
-
 from evalcase.model.answer import MOST_TOKENS, MOST_USD, Usage
+from evalcase.model.step import StepKind
 from evalcase.traces.span import TraceSpan
 
 CONVENTIONS = "1.38.0"
 """The version of OpenTelemetry's semantic conventions whose names are read and written."""
-
-StepKind = Literal["model", "tool", "agent", "other"]
 
 _BY_OPERATION: dict[str, StepKind] = {
     "chat": "model", "text_completion": "model", "generate_content": "model",

@@ -86,4 +86,5 @@ def _count(said: dict[str, JSON], name: str) -> int | None:
 
 def _start(piece: Piece) -> int:
     value = piece.raw.get("startTimeUnixNano", 0)
-    return int(value) if isinstance(value, int | str) and str(value).isdecimal() else 0
+    text = str(value) if isinstance(value, int | str) else ""
+    return int(text) if text.isdecimal() and len(text) < 20 else 0

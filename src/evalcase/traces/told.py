@@ -15,6 +15,7 @@ from typing import Any
 from evalcase.model.answer import Usage, sum_usage
 from evalcase.model.json_value import JSON, write_alike
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.step import StepKind
 from evalcase.traces.dialects.read import (
     read_arguments,
     read_asked,
@@ -23,7 +24,7 @@ from evalcase.traces.dialects.read import (
     read_said,
 )
 from evalcase.traces.dialects.said import SaidMessage, SpanMessages
-from evalcase.traces.genai import StepKind, cost_of, ending_of, model_of, tool_of, usage_of
+from evalcase.traces.genai import cost_of, ending_of, model_of, tool_of, usage_of
 from evalcase.traces.span import TraceSpan
 from evalcase.traces.tree import SpanNode, arrange_spans, duration_of
 

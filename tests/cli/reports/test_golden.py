@@ -19,7 +19,7 @@ GOLDEN = Path(__file__).parent / "golden"
 RUN, OTHER = "20261116-171129-8357c9", "20261116-184916-06e390"
 REPORTS = {
     "text": "txt", "json": "json", "jsonl": "jsonl", "markdown": "md", "junit": "xml",
-    "github": "github.txt", "csv": "csv", "parquet": "parquet.json",
+    "github": "github.txt", "csv": "csv", "parquet": "parquet.json", "otlp": "otlp.json",
 }  # fmt: skip
 COMPARISONS = {"text": "txt", "json": "json", "markdown": "md"}
 FILES = {

@@ -17,7 +17,9 @@ def show_blocks(context: Context, chunks: Sequence[str]) -> dict[str, str]:
     """All blocks but the criteria; what the case hasn't got is empty."""
     answer = context.answer
     before = (*context.question.messages, *answer.messages[: answer.last_at])
+    user = context.case.user
     return {
+        "goal": user.goal if user is not None else "",
         "conversation": "\n".join(as_json(_message(each)) for each in before),
         "reference": show_reference(context),
         "context": "\n".join(

@@ -17,7 +17,7 @@ from evalcase.model.message import Message
 from evalcase.model.quick_tuple import NamedTuple
 
 PROTOCOL = "judge/1"
-NAMES = ("conversation", "reference", "context", "answer", "tool_calls", "criteria")
+NAMES = ("goal", "conversation", "reference", "context", "answer", "tool_calls", "criteria")
 """The blocks, in the order in which they are given: criteria come after the material."""
 
 SYSTEM = """\

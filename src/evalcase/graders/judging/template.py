@@ -14,7 +14,7 @@ from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import OptionFault, Plain, mismatch
 from evalcase.text.late_pattern import late_pattern
 
-BLOCKS = ("conversation", "reference", "context", "answer", "tool_calls", "criteria")
+BLOCKS = ("goal", "conversation", "reference", "context", "answer", "tool_calls", "criteria")
 _NEEDED = ("answer", "criteria")
 _PLACE = late_pattern(r"\{\{\s*([^{}]*?)\s*\}\}")
 

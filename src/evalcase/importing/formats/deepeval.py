@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from evalcase.importing.draft import CaseDraft, Chosen, SuiteDraft
+from evalcase.importing.formats.conversations import (
+    import_conversations,
+    is_of_conversations,
+)
 from evalcase.importing.rows import Preset, import_rows
 from evalcase.importing.shapes import shape_call
 from evalcase.importing.source import ForeignFile, Item
@@ -12,8 +16,11 @@ _HERE_IT_IS = "an answer is made by a target, when the cases are run"
 
 
 def import_deepeval(source: ForeignFile, chosen: Chosen, suite: SuiteDraft) -> None:
-    """Make a case of each golden."""
-    import_rows(source, chosen, suite, PRESET)
+    """Make a case of each golden: of a question, or of a conversation."""
+    if is_of_conversations(source, PRESET):
+        import_conversations(source, suite, PRESET, _keep)
+    else:
+        import_rows(source, chosen, suite, PRESET)
 
 
 def _keep(case: CaseDraft, item: Item) -> None:

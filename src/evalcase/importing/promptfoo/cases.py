@@ -12,6 +12,7 @@ from evalcase.importing.promptfoo.judging import asks_judge, plain_statement
 from evalcase.importing.promptfoo.mapping import Mapper
 from evalcase.importing.promptfoo.prompts import PromptTemplate
 from evalcase.importing.promptfoo.providers import Providers
+from evalcase.importing.promptfoo.simulated import put_user, reads_transcript
 from evalcase.importing.promptfoo.tests import MOST_WAYS, vary
 from evalcase.importing.promptfoo.unmapped import NoCounterpartError
 from evalcase.importing.shapes import shape_input
@@ -64,6 +65,8 @@ class CaseMaker:
         self.default = default
         self.has_judges = False
         """Whether a judge of the suite takes the place of what is expected."""
+        self.shares_checks = True
+        """Whether what is asserted of all tests stands in the suite, but for what has variables."""
         self.lost_shared = False
         """Whether something that holds for all tests could not be imported."""
         self._ids: dict[str, int] = {}
@@ -78,8 +81,6 @@ class CaseMaker:
         try:
             if "transformVars" in whole.options:
                 raise ValueError("code makes its variables")
-            if self.providers.simulates_user(whole.fields.get("provider")):
-                raise ValueError("its user is simulated")
             expands = not _is_true(whole, "disableVarExpansion")
             for values in vary(whole.variables, self.folder, expands=expands):
                 for prompt in self._prompts_for(whole):
@@ -120,9 +121,12 @@ class CaseMaker:
         case.fields["input"] = shape_input(asked)
         if test.metadata:
             case.fields["metadata"] = dict(test.metadata)
+        user = self.providers.simulated_user(test.fields.get("provider"))
+        if user is not None:
+            put_user(case, user, asked, variables, self.folder, self.suite)
         self._ask(case, test, prompt)
         self._tell_options(case, test)
-        self._check(case, test, variables)
+        self._check(case, test, variables, is_simulated=user is not None)
 
     def _identify(
         self, description: str, test: DraftedTest, variables: Variables, prompt: PromptTemplate
@@ -170,26 +174,31 @@ class CaseMaker:
             if name in test.fields:
                 case.lose(test.fields[name], f"`{name}`", at="key")
 
-    def _check(self, case: CaseDraft, test: DraftedTest, variables: Variables) -> None:
+    def _check(
+        self, case: CaseDraft, test: DraftedTest, variables: Variables, *, is_simulated: bool
+    ) -> None:
         """Graders of what is asserted."""
         threshold = test.fields["threshold"].value if "threshold" in test.fields else None
         counts = isinstance(threshold, int | float)
         transform = next((test.options[n] for n in _TRANSFORMS if n in test.options), None)
         leaves_shared = _is_true(test, "disableDefaultAsserts")
-        shared = () if leaves_shared else self._shared_assertions(is_changed=transform is not None)
+        is_changed = is_simulated or transform is not None
+        shared = () if leaves_shared else self._shared_assertions(is_changed=is_changed)
         mapper = Mapper(self.folder, self.root, counts_scores=counts)
         made: list[_Made] = []
         for assertion in (*shared, *test.assertions):
             try:
                 if transform is not None:
                     raise NoCounterpartError(f"`{assertion.name}` of what `transform` makes")
+                if is_simulated and reads_transcript(assertion):
+                    raise NoCounterpartError(f"`{assertion.name}` of a conversation as one text")
                 rendered = assertion.render(variables)
                 made += [_Made(each, assertion) for each in mapper.map(rendered)]
             except (NoCounterpartError, UnrenderableError) as error:
                 made.append(_Made(None, assertion, error))
         lost = self.lost_shared or any(each.error is not None for each in made)
         self._put(case, made, counts)
-        if (leaves_shared or transform is not None) and "graders" in self.suite.fields:
+        if (leaves_shared or is_changed) and "graders" in self.suite.fields:
             case.fields["suite_graders"] = False
         for item, why in mapper.notes:
             case.lose(item, why, where=case.grader_place())
@@ -204,7 +213,8 @@ class CaseMaker:
     def _shared_assertions(self, *, is_changed: bool) -> tuple[Assertion, ...]:
         """Those of all tests that are others in this one: they have variables, or grade something
         else than the answer."""
-        return tuple(each for each in self.default.assertions if is_changed or each.has_tags)
+        takes_all = is_changed or not self.shares_checks
+        return tuple(each for each in self.default.assertions if takes_all or each.has_tags)
 
     def _put(self, case: CaseDraft, made: list[_Made], counts: bool) -> None:
         """In the shortest form: an answer that is expected, and statements as rubrics."""

@@ -104,9 +104,11 @@ def _check_all(maker: CaseMaker, default: DraftedTest, tests: list[DraftedTest])
     mapper = Mapper(maker.folder, maker.root, counts_scores=counts)
     suite = maker.suite
     is_transformed = "transform" in default.options or "postprocess" in default.options
+    user = maker.providers.simulated_user(default.fields.get("provider"))
+    maker.shares_checks = user is None
     for assertion in default.assertions:
-        if assertion.has_tags:
-            continue
+        if assertion.has_tags or not maker.shares_checks:
+            continue  # each case has its own
         try:
             if is_transformed:
                 raise NoCounterpartError(f"`{assertion.name}` of what `transform` makes")

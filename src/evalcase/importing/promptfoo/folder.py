@@ -4,7 +4,9 @@ folder, and none that is code."""
 from __future__ import annotations
 
 import os
-from glob import escape, glob
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from json import dumps
 
 from evalcase.importing.source import (
@@ -25,7 +27,8 @@ _NO_TEXT = frozenset({
     ".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".svg", ".mp4", ".webm", ".ogg", ".mov",
     ".avi", ".wmv", ".mkv", ".m4v", ".pdf", ".xlsx", ".xls", ".wav", ".mp3",
 })  # fmt: skip
-_MOST_FILES = 10_000
+_MOST_FILES = 100_000
+_MOST_READS = 10_000
 
 
 class Folder:
@@ -35,17 +38,48 @@ class Folder:
         self.path = path
         self._texts: dict[str, str] = {}
         self._parsed: dict[str, ForeignFile] = {}
+        self._open: list[str] = []
+        self._reads = 0
 
     def find(self, name: str) -> list[str]:
         """The files that a name stands for: itself, or all that it fits if it has `*`."""
         name = name.removeprefix(FILE)
         if "*" not in name:
             return [name]
-        found = glob(os.path.join(escape(self.path), name), recursive=True)
-        within = sorted(os.path.relpath(each, self.path) for each in found[:_MOST_FILES])
+        name = os.path.normpath(name)
+        if os.path.isabs(name) or name.startswith(".."):
+            raise ValueError("it lies outside the folder of the file")
+        fits = re.compile(_translate(name)).fullmatch
+        within = sorted(each for each in self._walk(name) if fits(each))
         if not within:
             raise ValueError(f"no file fits {name}")
         return within
+
+    def _walk(self, pattern: str) -> Iterator[str]:
+        """The files below the folder that a pattern starts with; links to folders stay closed."""
+        start = os.path.join(self.path, os.path.dirname(pattern.partition("*")[0]))
+        seen = 0
+        for folder, _, names in os.walk(start):
+            seen += 1 + len(names)
+            if seen > _MOST_FILES:
+                raise ValueError(f"there are over {_MOST_FILES:,} files to look through")
+            for name in names:
+                yield os.path.relpath(os.path.join(folder, name), self.path)
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[None]:
+        """While what a file refers to is read. Raise ValueError if it refers to itself, or if
+        there is no end to it."""
+        self._reads += 1
+        if name in self._open:
+            raise ValueError("it refers to itself")
+        if self._reads > _MOST_READS:
+            raise ValueError(f"files are referred to over {_MOST_READS:,} times")
+        self._open.append(name)
+        try:
+            yield
+        finally:
+            self._open.remove(name)
 
     def read(self, name: str) -> str:
         """The text of a file. Raise ValueError with the reason why there is none."""
@@ -83,6 +117,13 @@ class Folder:
         if _ending(name) in (".yaml", ".yml"):
             return dumps(self.value(name), ensure_ascii=False, separators=(",", ":"))
         return self.read(name).strip()
+
+
+def _translate(pattern: str) -> str:
+    """A pattern for names of files as one for texts."""
+    parts = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    found = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
+    return "".join(parts[each] if each in parts else re.escape(each) for each in found)
 
 
 def _ending(name: str) -> str:

@@ -6,9 +6,9 @@ around JSON, a second grader says what they don't.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from evalcase.importing.graders import NOTHING, write_grader, write_not
+from evalcase.importing.graders import NOTHING, add_options, write_grader, write_not
 from evalcase.importing.javascript_pattern import translate_pattern
 from evalcase.importing.promptfoo.assertions import SET, Assertion, split_commas
 from evalcase.importing.promptfoo.folder import FILE, Folder
@@ -80,7 +80,7 @@ class Mapper:
             grader = write_not(grader)
         weight, metric = assertion.fields.get("weight"), assertion.fields.get("metric")
         given = {"weight": None if weight == 1 else weight, "name": metric or None}
-        return _with_options(grader, {key: each for key, each in given.items() if each is not None})
+        return add_options(grader, {key: each for key, each in given.items() if each is not None})
 
     def _map_set(self, assertion: Assertion) -> JSON:
         if not assertion.inner:
@@ -119,20 +119,6 @@ class Mapper:
 
 def _is_file(value: JSON) -> bool:
     return isinstance(value, str) and value.startswith(FILE)
-
-
-def _with_options(grader: JSON, options: Mapping[str, JSON]) -> JSON:
-    if not options:
-        return grader
-    if isinstance(grader, str):
-        return {grader: dict(options)}
-    assert isinstance(grader, dict)
-    if "type" in grader:
-        return {**grader, **options}
-    ((name, held),) = grader.items()
-    if isinstance(held, dict) and write_grader(name, held) != {name: held}:
-        return {name: {**held, **options}}
-    return write_grader(name, held, **options)
 
 
 def _text(mapper: Mapper, assertion: Assertion) -> str:

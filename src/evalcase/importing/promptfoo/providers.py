@@ -41,7 +41,8 @@ def _read_provider(item: Item, folder: Folder) -> Iterator[Provider]:
     value = item.value
     if isinstance(value, str):
         if value.startswith(FILE) and not is_code(value):
-            yield from read_providers(folder.parse(value).root, folder)
+            with folder.reading(value):
+                yield from read_providers(folder.parse(value).root, folder)
         else:
             yield Provider(value, "", item, item.at("config"), item)
     elif isinstance(value, dict) and isinstance(value.get("id"), str):
@@ -127,20 +128,21 @@ class Providers:
         self, fields: Mapping[str, Item], prompt: str, case: CaseDraft
     ) -> list[JSON] | None:
         """Who is asked in a case; None, if it is everybody."""
-        if "provider" in fields:
-            return self._override(fields["provider"], case)
+        override = fields.get("provider")
+        if override is not None and self.simulated_user(override) is None:
+            return self._override(override, case)
         names = [each for each, wanted in self._prompts.items() if _is_wanted(prompt, wanted)]
         if "providers" in fields:
             names = self._filter(names, fields["providers"])
         return None if names == list(self._prompts) or not names else [*names]
 
-    def simulates_user(self, item: Item | None) -> bool:
-        """Whether a provider is no service, but plays the user of a conversation."""
+    def simulated_user(self, item: Item | None) -> Provider | None:
+        """A provider that is no service, but plays the user of a conversation."""
         try:
             found = next(read_providers(item, self.folder), None) if item is not None else None
         except ValueError:
-            return False
-        return found is not None and found.id == SIMULATED
+            return None
+        return found if found is not None and found.id == SIMULATED else None
 
     def _override(self, item: Item, case: CaseDraft) -> list[JSON] | None:
         try:

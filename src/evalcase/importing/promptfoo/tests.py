@@ -70,7 +70,8 @@ class ReaderOfTests:
         if is_code(name):
             raise ValueError("they are made by code")
         for each in self.folder.find(name):
-            yield self.folder.parse(each)
+            with self.folder.reading(each):
+                yield self.folder.parse(each)
 
     def read_file(self, file: ForeignFile) -> Iterator[DraftedTest]:
         """The tests of a file that has nothing else."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from evalcase.model.answer import Answer
 from evalcase.model.case import Case
 from evalcase.model.codec import encode
+from evalcase.model.conversation import split_turns
 from evalcase.model.grade import Grade
 from evalcase.model.outcome import Outcome
 from evalcase.model.quick_tuple import NamedTuple
@@ -52,6 +54,9 @@ def trial_object(
         "cached": answer.cached if answer is not None else False,
         "scrubbed": answer.scrubbed if answer is not None else False,
         "earlier": encode(answer.earlier) if answer is not None and answer.earlier else None,
+        "steps": [encode(step) for step in answer.steps] if answer is not None else [],
+        "steps_cut": answer.steps_cut if answer is not None else 0,
+        "trace": answer.trace if answer is not None else None,
         "tags": data.get("tags", []),
         "metadata": data.get("metadata", {}),
         "vars": data.get("vars", {}),
@@ -67,7 +72,24 @@ def trial_object(
         "question_hash": result.question_hash,
         "answer_hash": answer.fingerprint() if answer is not None else None,
         "grading_hash": result.grading_hash,
+        **(_talk(answer, result) if answer is not None and result.turns else {}),
     }
+
+
+def _talk(answer: Answer, result: Result) -> dict[str, Any]:
+    """What a conversation has beside: its turns, how it ended, and who played its user."""
+    turns = [
+        {
+            "said": list(each.said),
+            "answer": list(each.answer.messages),
+            "duration_s": each.duration_s,
+            "cost_usd": each.answer.cost_usd,
+            "usage": encode(each.answer.usage) if each.answer.usage is not None else None,
+        }
+        for each in split_turns(answer, result.turns)
+    ]
+    user = encode(result.user) if result.user is not None else None
+    return {"turns": turns, "ending": result.ending, "user": user}
 
 
 def _grade(grade: Grade) -> dict[str, Any]:
@@ -78,6 +100,8 @@ def _grade(grade: Grade) -> dict[str, Any]:
         "reason": grade.reason,
         "details": grade.details,
     }
+    if grade.turn is not None:
+        data["turn"] = grade.turn
     if grade.weight != 1:
         data["weight"] = grade.weight
     if grade.required:

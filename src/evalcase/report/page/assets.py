@@ -17,7 +17,7 @@ from evalcase.system.files import read_file
 
 SCRIPTS = (
     "dom", "text", "data", "numbers", "state", "filters", "list", "messages", "diff", "grades",
-    "labels", "case", "charts", "compare", "keys", "main",
+    "labels", "talk", "steps", "case", "charts", "compare", "keys", "main",
 )  # fmt: skip
 """In the order in which they are put together: later ones use what earlier ones define."""
 SERVED_SCRIPTS = ("watch", *SCRIPTS)

@@ -56,7 +56,8 @@ function drawCase(detail, row) {
   const trial = trials.find((each) => String(each.repeat) === state.trial) || trials.find((each) => labels.blind || each.verdict === verdictOf(row)) || trials[0];
   return h('div.body',
     detail.input === undefined && h('p.notice', 'The record does not have the case itself.'),
-    detail.input && [h('h3', 'Input'), drawMessages(detail.input, 'Input')],
+    detail.input && detail.input.length > 0 && [h('h3', 'Input'), drawMessages(detail.input, 'Input')],
+    detail.user && [h('h3', 'User'), h('dl.facts', detail.user.map(([name, text]) => [h('dt', name), h('dd', drawText(text))]))],
     trials.length > 1 && drawTrials(detail, trials, trial),
     trial && drawTrial(detail, trial),
     detail.expected && (detail.reference === undefined || detail.expected.length > 1) && [h('h3', 'Expected output'), drawMessages(detail.expected, 'Expected output')],
@@ -84,12 +85,20 @@ function drawTrial(detail, trial) {
     h('p.measures', listMeasures(trial).map((told) => h('span', told))),
     (trial.retried || []).map((failure, at) => drawFailure(failure, `Attempt ${at + 1}`)),
     trial.failure && drawFailure(trial.failure, { skipped: 'Skipped', errored: 'Error' }[trial.verdict] || 'Failure'),
-    drawSides(detail, trial),
+    trial.turns ? [listSides(detail, trial).length > 0 && drawSides(detail, trial), h('h3', 'Conversation'), drawTalk(detail, trial)] : drawSides(detail, trial),
     trial.truncated && h('p.notice', 'The answer was cut, as it was larger than evalcase keeps.'),
     trial.scrubbed && h('p.notice', 'A secret was taken out of the answer; it was graded with it.'),
     drawLabelling(detail, trial),
     h('div.graded', drawGradings(trial, [detail.reference, textOf(trial)])),
-    trial.answer && listSides(detail, trial).length > 0 && !isPlain(trial) && [h('h3', 'Conversation'), drawMessages(trial.answer, 'Answer')]);
+    trial.turns && drawBaseTalk(detail, trial),
+    trial.answer && !trial.turns && listSides(detail, trial).length > 0 && !isPlain(trial) && [h('h3', 'Conversation'), drawMessages(trial.answer, 'Answer')],
+    trial.steps && drawSteps(trial));
+}
+
+// The same conversation as it went in the other run.
+function drawBaseTalk(detail, trial) {
+  const base = findBase(detail, trial);
+  return base && base.turns && drawFold('The conversation in the base run', drawTalk(detail, base, true));
 }
 
 function listMeasures(trial) {
@@ -114,8 +123,10 @@ function listMeasures(trial) {
 const isPlain = (trial) => trial.answer.length === 1 && trial.data === undefined && !trial.answer[0].calls && !trial.answer[0].more;
 
 // What was expected, or what the other run said, beside what was said.
+const findBase = (detail, trial) => (detail.base && detail.base.length && detail.trials.length ? detail.base.find((each) => each.repeat === trial.repeat) || detail.base[0] : null);
+
 function listSides(detail, trial) {
-  const base = detail.base && detail.base.length && detail.trials.length ? detail.base.find((each) => each.repeat === trial.repeat) || detail.base[0] : null;
+  const base = findBase(detail, trial);
   const sides = [];
   if (base && base.answer) sides.push(['base', 'Base', textOf(base)]);
   if (detail.reference !== undefined) sides.push(['expected', 'Expected', detail.reference]);
@@ -135,7 +146,8 @@ function drawSides(detail, trial) {
 }
 
 function drawGradings(trial, seen) {
-  if (!trial.gradings || trial.gradings.length < 2) return trial.grades.length > 0 && [h('h3', 'Grades'), drawGrades(trial.grades, seen)];
+  const whole = trial.turns ? trial.grades.filter((grade) => grade.turn === undefined) : trial.grades;
+  if (!trial.gradings || trial.gradings.length < 2) return whole.length > 0 && [h('h3', trial.turns ? 'Grades of the whole' : 'Grades'), drawGrades(whole, seen)];
   const last = trial.gradings[trial.gradings.length - 1];
   return [h('h3', `Grades, ${sayCount(trial.gradings.length, 'grading')}`),
     [...trial.gradings].reverse().map((grading) => h('details.grading', { open: grading === last },

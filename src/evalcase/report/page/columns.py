@@ -184,7 +184,9 @@ def _failing(results: tuple[Result, ...]) -> list[str]:
 
 
 def _question(row: CaseRow) -> str:
-    """What a user asked first: by it a person knows a case again."""
+    """What a user asked first, or wants: by it a person knows a case again."""
+    if row.known is not None and row.known.user is not None:
+        return row.known.user.goal
     for message in row.known.written_messages if row.known is not None else ():
         if message.get("role") == "user" and isinstance(message.get("content"), str):
             return str(message["content"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evalcase.model.case import Case
 from evalcase.model.message import text_of
-from evalcase.report.case_facts import case_facts
+from evalcase.report.case_facts import case_facts, user_facts
 from evalcase.report.page.messages import Told, tell_messages
 from evalcase.report.page.subject import CaseRow
 from evalcase.report.page.trials import tell_trial
@@ -42,6 +42,10 @@ def _tell_known(case: Case) -> Told:
         "input": tell_messages(case.data.get("input", ())),
         "facts": [[label, text] for label, text in case_facts(case, _OTHERS, indent=2)],
     }
+    if case.user is not None:
+        told["user"] = [[label, text] for label, text in user_facts(case.user)]
+    if case.turns:
+        told["script"] = [_tell_turn(turn) for turn in case.turns]
     expected = case.data.get("expected_output")
     if expected:
         told["expected"] = tell_messages(expected)
@@ -49,6 +53,13 @@ def _tell_known(case: Case) -> Told:
         if reference is not None:
             told["reference"] = reference
     return told
+
+
+def _tell_turn(turn: Case) -> Told:
+    """What is expected of the answer to a turn."""
+    told: Told = {"facts": [[label, text] for label, text in case_facts(turn, (), indent=2)]}
+    expected = turn.data.get("expected_output")
+    return {**told, "expected": tell_messages(expected)} if expected else told
 
 
 def _reference(expected: list[Told]) -> str | None:

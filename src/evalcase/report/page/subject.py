@@ -71,3 +71,4 @@ class RunFacts:
     """`2 of 3`, and where that comes from, where there are several."""
     remarks: tuple[str, ...] = ()
     """What else has to be said: that it is of cases which failed, that targets were changed."""
+    users_usd: float | None = None

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from evalcase.model.answer import Answer
+from evalcase.model.answer import Answer, Usage
+from evalcase.model.conversation import ENDINGS
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.json_value import JSON
 from evalcase.model.result import Result
+from evalcase.model.step import Step
 from evalcase.report.page.messages import Told, tell_messages
 from evalcase.report.page.subject import Regrading
 from evalcase.text.answer_value import parse_answer
-from evalcase.text.readable import as_json, content_text
+from evalcase.text.readable import arguments_text, as_json, content_text
 
 _SIDES = ("expected", "got", "where", "note")
 _ROWS = ("calls", "fields", "criteria", "claims", "votes")
@@ -36,6 +38,8 @@ def tell_trial(
         told |= _tell_answer(result.answer)
         data = _lay_out(result.answer.content) if as_data else None
         told |= {} if data is None else {"data": data}
+    if result.turns:
+        told |= _tell_talk(result)
     if result.failure is not None:
         told["failure"] = tell_failure(result.failure)
     if result.retried:
@@ -48,6 +52,33 @@ def tell_trial(
         for number, each in regradings
     ]  # fmt: skip
     return {**told, "gradings": earlier} if earlier else told
+
+
+def _tell_talk(result: Result) -> Told:
+    """The turns of a conversation, by how many messages of its answer each has; how it ended, and
+    what it took to play its user."""
+    told: Told = {
+        "turns": [
+            {
+                "said": turn.said, "answered": turn.answered, "seconds": turn.duration_s,
+                "cost": turn.cost_usd, "tokens": _tokens(turn.usage),
+            }
+            for turn in result.turns
+        ]
+    }  # fmt: skip
+    if result.ending is not None:
+        told["ending"] = ENDINGS[result.ending]
+    if result.user is not None:
+        user = result.user
+        told["user"] = {
+            "by": user.target, "count": user.asked, "cached": user.cached,
+            "cost": user.cost_usd, "seconds": user.asking_s, "tokens": _tokens(user.usage),
+        }  # fmt: skip
+    return told
+
+
+def _tokens(usage: Usage | None) -> list[int | None] | None:
+    return [usage.input_tokens, usage.output_tokens] if usage is not None else None
 
 
 def _tell_answer(answer: Answer) -> Told:
@@ -69,6 +100,21 @@ def _tell_answer(answer: Answer) -> Told:
     told |= {name: True for name, holds in remarks.items() if holds}
     if answer.earlier is not None:
         told["earlier"] = [answer.earlier.duration_s, answer.earlier.cost_usd]
+    if answer.steps:
+        told["steps"] = [_tell_step(step) for step in answer.steps]
+    told |= {"stepsCut": answer.steps_cut} if answer.steps_cut else {}
+    return told
+
+
+def _tell_step(step: Step) -> Told:
+    told: Told = {"name": step.name, "kind": step.kind, "depth": step.depth, "at": step.start_s}
+    told["seconds"] = step.duration_s
+    if step.error is not None:
+        told["error"] = step.error
+    if isinstance(step.input, dict) and step.input:
+        told["given"] = arguments_text(step.input)
+    if step.input_tokens is not None or step.output_tokens is not None:
+        told["tokens"] = [step.input_tokens, step.output_tokens]
     return told
 
 
@@ -95,16 +141,16 @@ def tell_grade(grade: Grade) -> Told:
     told = _tell_graded(
         grade.grader, grade.score, grade.passed, grade.reason, grade.details, broke=grade.failure
     )
+    if grade.turn is not None:
+        told["turn"] = grade.turn
     if grade.weight != 1:
         told["weight"] = grade.weight
     if grade.required:
         told["required"] = True
     if grade.asked:
-        usage = grade.usage
         told["asked"] = {
             "count": grade.asked, "cached": grade.cached, "cost": grade.cost_usd,
-            "seconds": grade.asking_s,
-            "tokens": [usage.input_tokens, usage.output_tokens] if usage is not None else None,
+            "seconds": grade.asking_s, "tokens": _tokens(grade.usage),
         }  # fmt: skip
     return told
 

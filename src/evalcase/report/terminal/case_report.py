@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from evalcase.model.answer import Answer, Usage
 from evalcase.model.case import Case
 from evalcase.model.codec import decode
-from evalcase.model.conversation import ENDINGS, split_turns
+from evalcase.model.conversation import ENDINGS, Simulated, split_turns
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.json_value import JSON
 from evalcase.model.outcome import Outcome
 from evalcase.model.result import Result, Verdict
-from evalcase.report.case_facts import case_facts
+from evalcase.model.simulated_user import SimulatedUser
+from evalcase.report.case_facts import case_facts, user_facts
 from evalcase.report.terminal.cells import measure, wrap
 from evalcase.report.terminal.failures import (
     UNFINISHED,
@@ -24,6 +25,7 @@ from evalcase.report.terminal.failures import (
 from evalcase.report.terminal.judged import DRAWN, is_judged, judged_lines
 from evalcase.report.terminal.progress import money
 from evalcase.report.terminal.said import labelled
+from evalcase.report.terminal.step_lines import step_lines
 from evalcase.report.terminal.style import Style, colour_of, paint
 from evalcase.text.readable import as_json, content_text, outcome_lines
 from evalcase.text.visible import visible
@@ -57,6 +59,8 @@ def asked_lines(case: Case, reference: str, width: int, style: Style) -> Iterato
         yield from message_lines("input", case.data["input"], width, style)
     if case.expects_output:
         yield from message_lines(reference, case.data["expected_output"], width, style)
+    if case.user is not None:
+        yield from _user_lines(case.user, width, style)
     for number, turn in enumerate(case.turns, 1):
         yield from message_lines(f"turn {number}", turn.data["input"], width, style)
         if turn.expects_output:
@@ -64,6 +68,15 @@ def asked_lines(case: Case, reference: str, width: int, style: Style) -> Iterato
             yield from _indented(message_lines(reference, expected, width - _INDENT, style))
         for label, value in case_facts(turn, ()):
             yield from _indented(labelled(label, value, width - _INDENT, style))
+
+
+def _user_lines(user: SimulatedUser, width: int, style: Style) -> Iterator[str]:
+    """Whom a target talks to."""
+    yield paint("user", style.place)
+    for label, text in user_facts(user):
+        yield from _indented(labelled(label, text, width - _INDENT, style))
+    if user.first:
+        yield from message_lines("said first", user.first, width, style)
 
 
 def trial_lines(
@@ -136,6 +149,7 @@ def _trial_lines(result: Result, width: int, style: Style) -> Iterator[str]:
             yield from labelled(
                 "", "(a secret was taken out of it; it was graded with it)", width, style
             )
+        yield from step_lines(result.answer, width, style)
     for grade in result.grades:
         if grade.turn is None:
             yield from _grade_lines(grade, result, width, style)
@@ -152,6 +166,25 @@ def _turn_lines(answer: Answer, result: Result, width: int, style: Style) -> Ite
                 yield from _indented(_grade_lines(grade, result, width - _INDENT, style))
     if result.ending is not None:
         yield from labelled("ended", ENDINGS[result.ending], width, style)
+    if result.user is not None:
+        told = ", ".join([f"played by {visible(result.user.target)}", *_playing(result.user)])
+        yield from labelled("user", told, width, style)
+
+
+def _playing(user: Simulated) -> Iterator[str]:
+    """What it took to play a user."""
+    yield f"{user.asked} asked" + (f", {user.cached} cached" if user.cached else "")
+    yield f"{user.asking_s:.2f} s"
+    if user.cost_usd is not None:
+        yield money(user.cost_usd)
+    yield from _tokens(user.usage)
+
+
+def _tokens(usage: Usage | None) -> Iterator[str]:
+    usage = usage or Usage()
+    for count, words in ((usage.input_tokens, "tokens in"), (usage.output_tokens, "tokens out")):
+        if count is not None:
+            yield f"{count:,} {words}"
 
 
 def message_lines(
@@ -210,10 +243,7 @@ def _asking(grade: Grade) -> Iterator[str]:
         yield f"{grade.asking_s:.2f} s"
     if grade.cost_usd is not None:
         yield money(grade.cost_usd)
-    usage = grade.usage or Usage()
-    for tokens, words in ((usage.input_tokens, "tokens in"), (usage.output_tokens, "tokens out")):
-        if tokens is not None:
-            yield f"{tokens:,} {words}"
+    yield from _tokens(grade.usage)
 
 
 def _inner_grades(grade: Grade) -> list[Grade]:

@@ -151,6 +151,8 @@ def cost_facts(totals: Totals) -> Iterator[Fact]:
         said.append(f"{_number(totals.unpriced, 'answer')} came without a cost")
     if totals.grading_usd is not None:
         said.append(f"{money(totals.grading_usd)} more for grading")
+    if totals.users_usd is not None:
+        said.append(f"{money(totals.users_usd)} more for simulated users")
     if totals.cached:
         said.append(f"{_number(totals.cached, 'answer')} taken from the cache")
     if said:

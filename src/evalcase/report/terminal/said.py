@@ -49,7 +49,10 @@ def answer_said(answer: Answer | None) -> Said | None:
 
 
 def asked_in(case: Case, turn: int | None = None) -> str:
-    """The last thing that the user says; of a conversation, in a turn or in the last."""
+    """The last thing that the user says, or what they want where a target plays them; of a
+    conversation, in a turn or in the last."""
+    if case.user is not None:
+        return _cut(case.user.goal)
     turns = case.turns
     said = turns[turn - 1] if turn is not None and turn <= len(turns) else None
     for message in reversed(case.written_messages if said is None else said.data["input"]):

@@ -34,6 +34,7 @@ def case_fields() -> dict[str, SuiteSchema]:
         "stop_on_failure": optional(
             "boolean", "Whether the turns after one that failed are left out."
         ),
+        "user": ref("user", description="A conversation in which another target plays the user."),
         "description": optional("string", "What the case is about, for readers."),
         "skip": {
             "description": "A reason to leave the case out, or `true`.",
@@ -64,6 +65,35 @@ def turn_fields() -> dict[str, SuiteSchema]:
             "expectedOutput", description="What the answer of this turn should be."
         ),
         **_graded_by(),
+    }
+
+
+def user_fields() -> dict[str, SuiteSchema]:
+    """Those of a user whom a target plays."""
+    return {
+        "goal": optional(
+            "string", "What the user wants. The target that is tested is not told.", pattern=r"\S"
+        ),
+        "target": optional(
+            "string",
+            "What plays the user: a target named in the configuration, or `kind:value`.",
+            minLength=1,
+        ),
+        "max_turns": optional("integer", "How often the user may speak.", minimum=1, examples=[10]),
+        "persona": optional("string", "Who the user is, and how they talk.", pattern=r"\S"),
+        "facts": {
+            "description": "What the user knows, and tells when it is asked for: sentences, or "
+            "values by name.",
+            "type": ["string", "array", "object", "null"],
+            "pattern": r"\S",
+            "minItems": 1,
+            "minProperties": 1,
+            "items": {"type": "string"},
+        },
+        "first": ref(
+            "input",
+            description="What the user says first. Without it, the target that plays them begins.",
+        ),
     }
 
 

@@ -9,8 +9,14 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from evalcase.model.grader_options import DeclaredGrader
+from evalcase.model.simulated_user import USER_NEEDS
 from evalcase.resolve.fields import CASE_ALIASES, CASE_CONTAINERS, EXECUTION, SUITE_ALIASES
-from evalcase.resolve.schema.fields import case_fields, suite_fields, turn_fields
+from evalcase.resolve.schema.fields import (
+    case_fields,
+    suite_fields,
+    turn_fields,
+    user_fields,
+)
 from evalcase.resolve.schema.parts import execution_rules, parts
 from evalcase.resolve.schema.words import (
     SuiteSchema,
@@ -26,7 +32,7 @@ from evalcase.resolve.schema.words import (
 Aliases = dict[str, tuple[str, ...]]
 
 _INPUTS = ("input", "input_messages")
-_ASKING = (*_INPUTS, "turns")
+_ASKING = (*_INPUTS, "turns", "user")
 """One of these a case can't do without."""
 
 
@@ -123,6 +129,7 @@ def _definitions(graders: Sequence[DeclaredGrader]) -> dict[str, SuiteSchema]:
             ),
         },
         "turn": _turn(older_of_case),
+        "user": _user(),
         **parts(graders),
     }
 
@@ -141,13 +148,25 @@ def _turn(older: Sequence[str]) -> SuiteSchema:
     }
 
 
+def _user() -> SuiteSchema:
+    """A user whom a target plays, or none."""
+    fields = _fields(user_fields(), (), (), USER_NEEDS, groups=False, all_of_them=True)
+    return {
+        "type": ["object", "null"],
+        "if": {"type": "object"},
+        "then": {"title": "User", **fields},
+    }
+
+
 def _talking() -> list[SuiteSchema]:
     """What a case with turns can't have, and one without them neither."""
     only: SuiteSchema = {
         "if": absent("turns"),
         "then": {"properties": {"stop_on_failure": {"type": "null"}}},
     }
-    return [*(not_both("turns", name) for name in ("expected_output", "expected_messages")), only]
+    expected = ("expected_output", "expected_messages")
+    pairs = [("turns", "user"), *[(talk, name) for talk in ("turns", "user") for name in expected]]
+    return [*(not_both(*pair) for pair in pairs), only]
 
 
 def _names_in(aliases: Aliases) -> list[str]:
@@ -165,9 +184,11 @@ def _fields(
     needed: Sequence[str] = (),
     *,
     groups: bool = True,
+    all_of_them: bool = False,
 ) -> SuiteSchema:
-    """A mapping with these fields, one of some needed. Older names stand behind patterns: they are
-    read, and explained, but no editor offers them; the old grouping where it `groups`."""
+    """A mapping with these fields, one of some needed, or all of them. Older names stand behind
+    patterns: they are read, and explained, but no editor offers them; the old grouping where it
+    `groups`."""
     primary = {**SUITE_ALIASES, **CASE_ALIASES}
     grouping: dict[str, SuiteSchema] = {pattern_of([EXECUTION]): _execution()} if groups else {}
     known: SuiteSchema = {"enum": [*older, *[EXECUTION] * groups]}
@@ -179,7 +200,8 @@ def _fields(
         }
     )
     # A name that is misspelt is not reported as missing, too.
-    some: SuiteSchema = {"anyOf": [present(name) for name in needed]} if needed else {}
+    how = "allOf" if all_of_them else "anyOf"
+    some: SuiteSchema = {how: [present(name) for name in needed]} if needed else {}
     return {
         "type": "object",
         "properties": properties,

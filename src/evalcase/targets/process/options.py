@@ -112,6 +112,10 @@ class CommandOptions(TargetOptions):
     command_template: str | None = option(
         Text(), "In place of `command`: a command of AgentV.", default=None
     )
+    trace: bool = option(
+        Flag(), "Give it TRACEPARENT, so that its spans belong to a trace of the trial.",
+        default=False, elsewhere=("tracing", "otel"),
+    )  # fmt: skip
     files_format: str | None = option(
         Text(), "For `command_template`: how each of `{FILES}` is written.", default=None
     )

@@ -8,7 +8,8 @@ with one line on stdout, before it is given the next:
 
 `id` is new for every question, whatever its suite, case, repeat and attempt, and comes back with
 the reply. `session` is new for every trial, and `turn` counts the questions of a conversation; with
-`stateless = false` all of one session go to the same process. `answer` is read by the rule of
+`stateless = false` all of one session go to the same process. With `trace = true` there is a
+`traceparent`, of which the spans of this question are to be a part. `answer` is read by the rule of
 `answers`; `usage` and `cost_usd` may be left out. `{"id": …, "error": "…"}` says that there is no
 answer, and the worker goes on. A worker that ends, or writes anything else, or is over its time,
 costs the trial it was at; the next is given to a new process. So does one that wrote a line before
@@ -31,6 +32,7 @@ from evalcase.system.processes.process import Process
 from evalcase.targets.asking.shown import describe_question
 from evalcase.targets.process.program import Program
 from evalcase.targets.reading.answers import read_json, with_extras
+from evalcase.traces.context import HEADER, TraceContext
 
 _READ = frozenset({"id", "case", "answer", "usage", "token_usage", "cost_usd", "duration_ms"})
 
@@ -44,10 +46,15 @@ class Workers:
         self._free = asyncio.Semaphore(most)
         self._workers = LineWorkers(self._make, _object_to_reply, warn)
 
-    async def answer(self, question: Question, session: str | None) -> Answer:
+    async def answer(
+        self, question: Question, session: str | None, trace: TraceContext | None = None
+    ) -> Answer:
         """The answer of any process; or, where there is a session, of the one that has it."""
+        asked = describe_question(question)
+        if trace is not None:
+            asked[HEADER] = trace.traceparent
         async with self._free:
-            reply = await self._workers.exchange(describe_question(question), session)
+            reply = await self._workers.exchange(asked, session)
         return _read_reply(reply, self._warn)
 
     def end_session(self, session: str) -> None:

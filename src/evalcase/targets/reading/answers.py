@@ -5,7 +5,8 @@
 | text | one assistant message with that text |
 | a message: a mapping with a role and `content` or `tool_calls` | that message |
 | a list with a message in it | those messages; an item that is none is an error |
-| a mapping with `messages`, a list of messages | those, with `usage` and `cost_usd` beside them |
+| a mapping with `messages`, a list of messages | those, with `usage`, `cost_usd` and \
+`ends_conversation` beside them |
 | any other JSON value | one assistant message with that value as content, keys untouched |
 | an `Answer` | itself; what is of a wrong type in it is an error, as in that of any target |
 | None, or what JSON can't hold | an error: nothing was answered |
@@ -33,7 +34,9 @@ from evalcase.text.plain_json import NotJsonError, copy_json
 BODIES = ("messages", "output_messages", "output")
 """What a mapping may call its list of messages, the best first."""
 
-EXTRAS = frozenset({"usage", "token_usage", "cost_usd", "truncated", "duration_ms"})
+EXTRAS = frozenset({
+    "usage", "token_usage", "cost_usd", "truncated", "duration_ms", "ends_conversation",
+})  # fmt: skip
 """What may stand beside it. The time is accepted and not used: the engine measures its own."""
 
 
@@ -85,7 +88,10 @@ def with_extras(messages: Sequence[Message], value: dict[str, JSON], warn: Warn)
     """An answer with the usage and the cost that a mapping names."""
     usage = read_usage(value.get("usage", value.get("token_usage")), warn)
     cost_usd = read_cost(value.get("cost_usd"), warn)
-    return Answer(tuple(messages), usage, cost_usd, value.get("truncated") is True)
+    return Answer(
+        tuple(messages), usage, cost_usd, value.get("truncated") is True,
+        ends_conversation=value.get("ends_conversation") is True,
+    )  # fmt: skip
 
 
 def _envelope(value: dict[str, JSON], name: str, warn: Warn) -> Answer:

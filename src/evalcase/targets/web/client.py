@@ -8,7 +8,7 @@ trust from SSL_CERT_FILE, SSL_CERT_DIR, REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from json import JSONEncoder
 
@@ -89,10 +89,10 @@ class HttpClient:
         assert self._threads is not None, "open() comes first"
         return await self._threads.call(function, *arguments)
 
-    async def post(self, body: JSON) -> Output:
-        """The whole answer, cut where it is larger than is kept."""
+    async def post(self, body: JSON, headers: Mapping[str, str] | None = None) -> Output:
+        """The whole answer, cut where it is larger than is kept. Headers are for this one only."""
         try:
-            async with self._request(body) as response:
+            async with self._request(body, headers) as response:
                 await self._check_status(response)
                 return await _read_body(response, self._endpoint.options.max_output_bytes)
         except _FAILURES as error:
@@ -108,12 +108,15 @@ class HttpClient:
         except _FAILURES as error:
             raise self._failure(error) from None
 
-    def _request(self, body: JSON) -> aiohttp.client._RequestContextManager:
+    def _request(
+        self, body: JSON, headers: Mapping[str, str] | None = None
+    ) -> aiohttp.client._RequestContextManager:
         assert self._session is not None, "open() comes first"
         assert self._url is not None
         return self._session.post(
-            self._url, data=_to_json(body).encode(), proxy=self._proxy, allow_redirects=False
-        )
+            self._url, data=_to_json(body).encode(), headers=headers, proxy=self._proxy,
+            allow_redirects=False,
+        )  # fmt: skip
 
     async def _check_status(self, response: aiohttp.ClientResponse) -> None:
         if 200 <= response.status <= 299:

@@ -1,0 +1,43 @@
+"""A conversation took few enough turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from evalcase.graders.compare.excerpt import count
+from evalcase.model.grade import Score
+from evalcase.model.grader import Context, Grader, GraderKind
+from evalcase.model.option import option
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import Number, OptionFault
+
+
+@dataclass(frozen=True, slots=True)
+class TurnsGrader(Grader):
+    kind: ClassVar[GraderKind] = GraderKind(
+        "turns", "The conversation took as many turns as it should.",
+        example="- turns: {max: 6}",
+    )  # fmt: skip
+
+    min: int | None = option(Number(1, whole=True), "How many at least.", default=None)
+    max: int | None = option(
+        Number(1, whole=True), "How many at most.", default=None, example=6,
+        elsewhere=("max_turns",),
+    )  # fmt: skip
+
+    def conflicts(self) -> Iterator[OptionFault]:
+        if self.min is None and self.max is None:
+            needs = "the grader `turns` needs `max` or `min`"
+            yield OptionFault((), needs, code="missing-option")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            yield OptionFault(("min",), f"`min` is {self.min}, and `max` only {self.max}")
+
+    def grade(self, context: Context) -> Score:
+        number = context.turns
+        told = count(number, "turn")
+        if self.max is not None and number > self.max:
+            return Score(0.0, f"{told}, and at most {self.max} are allowed")
+        if self.min is not None and number < self.min:
+            return Score(0.0, f"{told}, and at least {self.min} are needed")
+        return Score(1.0, told)

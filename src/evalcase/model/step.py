@@ -1,0 +1,39 @@
+"""What an agent did on the way to its answer, as its spans tell: the steps, each at its depth."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import Any, Literal
+
+from evalcase.model.quick_dataclass import dataclass
+
+StepKind = Literal["model", "tool", "agent", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step; those that are part of it follow, one deeper."""
+
+    name: str
+    """Of its span."""
+    kind: StepKind = "other"
+    depth: int = 0
+    start_s: float = 0.0
+    """How long after the first step it began."""
+    duration_s: float | None = None
+    """None where nobody knows."""
+    error: str | None = None
+    """What went wrong, in words that may be empty; None where nothing did."""
+    tool: str | None = None
+    """The tool that was called."""
+    input: Any = None
+    """What the tool was given, as JSON; None where nobody says, or where it is large."""
+    is_cut: bool = False
+    """Whether it was given more than is kept."""
+    model: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+    def fits(self, pattern: str) -> bool:
+        """Whether its name is as a pattern with `*` and `?` says."""
+        return fnmatchcase(self.name, pattern)

@@ -1,0 +1,59 @@
+"""The spans of a trace to the steps that are kept with an answer, within bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from json import dumps
+
+from evalcase.model.json_value import JSON
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.step import Step
+from evalcase.traces.dialects.read import read_arguments
+from evalcase.traces.genai import model_of, tool_of, usage_of
+from evalcase.traces.tree import SpanNode
+
+MOST_STEPS = 200
+_LONGEST_INPUT = 2000
+_LONGEST_ERROR = 500
+_DEEPEST = 50
+
+
+class KeptSteps(NamedTuple):
+    """The first steps of a trace, and how many more there were."""
+
+    steps: tuple[Step, ...]
+    cut: int
+
+
+def keep_steps(nodes: Sequence[SpanNode]) -> KeptSteps:
+    first_ns = min((node.span.start_ns for node in nodes if node.span.start_ns), default=0)
+    kept = tuple([_step(node, first_ns) for node in nodes[:MOST_STEPS]])
+    return KeptSteps(kept, len(nodes) - len(kept))
+
+
+def _step(node: SpanNode, first_ns: int) -> Step:
+    span, is_model, is_tool = node.span, node.kind == "model", node.kind == "tool"
+    given, is_cut = _bounded(read_arguments(span)) if is_tool else (None, False)
+    usage = usage_of(span) if is_model else None
+    return Step(
+        _whole(span.name), node.kind, min(node.depth, _DEEPEST),
+        round(max(0, span.start_ns - first_ns) / 1e9, 6), span.duration_s,
+        None if span.error is None else _whole(span.error[:_LONGEST_ERROR]),
+        _whole(tool_of(span)[:200]) if is_tool else None, given, is_cut,
+        model_of(span) if is_model else None,
+        usage.input_tokens if usage is not None else None,
+        usage.output_tokens if usage is not None else None,
+    )  # fmt: skip
+
+
+def _bounded(value: JSON) -> tuple[JSON, bool]:
+    """A value where it is small enough to be kept, and whether it is not."""
+    text = dumps(value)
+    if len(text) > _LONGEST_INPUT or "\\ud8" in text:
+        return None, True
+    return value, False
+
+
+def _whole(text: str) -> str:
+    """Half of a character can't be kept."""
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,127 @@
+"""The steps of traced answers, from the record to wherever they are shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalcase.model.answer import Answer
+from evalcase.model.conversation import Exchange, join_turns, split_turns
+from evalcase.model.message import Message
+from evalcase.model.result import Result
+from evalcase.model.step import Step
+from evalcase.model.trial import TrialKey
+from evalcase.report.page.trials import tell_trial
+from evalcase.report.terminal.step_lines import step_lines
+from evalcase.report.terminal.style import PLAIN
+from tests.cli.command import evalcase
+from tests.traces.otlp import chat, line, span
+
+RECORDED = Path(__file__).parent.parent / "traces" / "recorded"
+STEPS = (
+    Step("agent", "agent", 0, 0.0, 2.5),
+    Step("chat small", "model", 1, 0.1, 1.0, input_tokens=5, output_tokens=None),
+    Step("execute_tool find", "tool", 1, 1.2, 0.25, "no \x1b[31mdisk", "find", {"q": "a b"}),
+    Step("retrieve", "other", 2, 1.3, None, ""),
+)
+
+
+def answer(text: str, steps: tuple[Step, ...] = (), cut: int = 0) -> Answer:
+    message = Message({"role": "assistant", "content": text})
+    return Answer((message,), steps=steps, steps_cut=cut)
+
+
+def test_a_case_in_full_has_its_steps_as_a_tree(tmp_path: Path) -> None:
+    for name in ("pydantic-ai-6.jsonl", "weather.eval.yaml"):
+        (tmp_path / name).write_bytes((RECORDED / name).read_bytes())
+    evalcase("run", "--target", "otlp:pydantic-ai-6.jsonl", "--case", "nowhere", cwd=tmp_path)
+    shown = evalcase("report", "--case", "nowhere", cwd=tmp_path).out
+    tree = [each for each in shown.partition("  steps\n")[2].splitlines() if "by" not in each]
+    names = [(len(each) - len(each.lstrip()), each.strip().partition(",")[0]) for each in tree]
+    assert names[:4] == [
+        (4, "case"), (6, "invoke_agent weather"), (8, "chat function:model:"),
+        (8, "execute_tool look_up"),
+    ]  # fmt: skip
+    assert 'city="Nowhere"' in shown
+    row = json.loads(evalcase("report", "--format", "jsonl", cwd=tmp_path).out)
+    assert [step["name"] for step in row["steps"]] == [
+        "case", "invoke_agent weather", "chat function:model:", "execute_tool look_up",
+        "chat function:model:",
+    ]  # fmt: skip
+    assert (row["steps"][3]["tool"], row["steps_cut"], len(row["trace"])) == ("look_up", 0, 32)
+
+
+def test_a_tree_says_what_each_step_took_and_what_failed() -> None:
+    assert list(step_lines(answer("x", STEPS, 7), 80, PLAIN)) == [
+        "steps",
+        "  agent, 2.50 s",
+        "    chat small, 1.00 s, 5 tokens in, ? out",
+        '    execute_tool find, 0.25 s, q="a b", failed: no <U+001B>[31mdisk',
+        "      retrieve, failed",
+        "  and 7 more",
+    ]
+    assert list(step_lines(answer("x"), 80, PLAIN)) == []
+
+
+def test_the_page_is_told_of_them() -> None:
+    key = TrialKey("s", "a", "t", 1)
+    told = tell_trial(Result(key, "", "passed", answer("x", STEPS, 7)))
+    assert [each["name"] for each in told["steps"]] == [step.name for step in STEPS]
+    assert told["steps"][2]["given"] == 'q="a b"'
+    assert told["steps"][3]["error"] == ""
+    assert told["stepsCut"] == 7
+    assert "steps" not in tell_trial(Result(key, "", "passed", answer("x")))
+
+
+@pytest.fixture
+def traced(tmp_path: Path) -> Path:
+    """A project whose only answer took a step with a secret in it."""
+    tool: dict[str, Any] = {
+        "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find",
+        "gen_ai.tool.call.arguments": '{"token": "tok-9f8e7d6c5b"}',
+    }  # fmt: skip
+    root = span({"evalcase.case": "a"}, id="01", name="agent", seconds=3)
+    spans = [root, span(tool, parent="01", start=1, name="tool"), chat("ok", parent="01", start=2)]
+    (tmp_path / "t.jsonl").write_text(line(*spans))
+    graders = [
+        {"tool_calls": {"steps": "tool", "needed": {"find": 1}}},
+        {"latency": {"value": 5, "steps": "agent"}},
+        {"type": "trajectory", "value": ["find"], "steps": "t*"},
+    ]
+    (tmp_path / "s.eval.yaml").write_text(
+        json.dumps({"cases": [{"id": "a", "input": "?", "graders": graders}]})
+    )
+    (tmp_path / "evalcase.toml").write_text('secrets = ["SHOP_TOKEN"]\n')
+    return tmp_path
+
+
+def test_graders_look_at_steps_and_do_so_again_in_a_replay(traced: Path) -> None:
+    first = evalcase("run", "--target", "otlp:t.jsonl", "--runs-dir", "one", cwd=traced)
+    assert first.out.startswith("1 passed"), first
+    (run,) = (traced / "one").glob("2*")
+    again = evalcase("run", "--target", f"replay:one/{run.name}", "--runs-dir", "two", cwd=traced)
+    assert again.out.startswith("1 passed"), again
+
+
+def test_secrets_in_steps_are_not_recorded(traced: Path) -> None:
+    env = {"SHOP_TOKEN": "tok-9f8e7d6c5b"}
+    done = evalcase("run", "--target", "otlp:t.jsonl", cwd=traced, env=env)
+    assert done.out.startswith("1 passed"), done
+    (journal,) = traced.glob(".evalcase/runs/*/journal.jsonl")
+    assert "tok-9f8e7d6c5b" not in journal.read_text()
+    shown = evalcase("report", "--case", "a", cwd=traced).out
+    assert "***SHOP_TOKEN***" in shown
+
+
+def test_the_steps_of_a_conversation_are_those_of_its_turns() -> None:
+    said = (Message({"role": "user", "content": "?"}),)
+    exchanges = [
+        Exchange(said, answer("a", STEPS[:1]), 1.0), Exchange(said, answer("b"), 1.0),
+        Exchange(said, answer("c", STEPS[1:], 2), 1.0),
+    ]  # fmt: skip
+    joined = join_turns(exchanges)
+    assert (joined.steps, joined.steps_cut) == (STEPS, 2)
+    assert split_turns(joined, [each.turn for each in exchanges]) == exchanges

@@ -1,0 +1,161 @@
+"""Spans of code in this process: whose they are, and what becomes of them."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from evalcase.errors import ConfigError
+from evalcase.model.answer import Answer, Usage
+from evalcase.model.step import Step
+from evalcase.targets.python import PythonTarget
+from evalcase.traces.steps import MOST_STEPS
+from tests.targets.questions import answer_all, ask, question, target_of
+
+TRACER = trace.get_tracer("agent")
+CHAT: dict[str, str | int] = {
+    "gen_ai.operation.name": "chat", "gen_ai.request.model": "small",
+    "gen_ai.usage.input_tokens": 5, "gen_ai.usage.output_tokens": 2,
+}  # fmt: skip
+TOOL = {
+    "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find",
+    "gen_ai.tool.call.arguments": '{"q": 1}',
+}  # fmt: skip
+
+
+def plain(text: str) -> str:
+    with TRACER.start_as_current_span("agent"):
+        with TRACER.start_as_current_span("chat small", attributes=CHAT):
+            pass
+        try:
+            with TRACER.start_as_current_span("execute_tool find", attributes=TOOL):
+                raise LookupError("nothing")
+        except LookupError:
+            pass
+    return text
+
+
+async def waiting(text: str) -> str:
+    await asyncio.sleep(0)
+    return plain(text)
+
+
+def telling(text: str) -> Any:
+    plain(text)
+    message = {"role": "assistant", "content": text}
+    return {"messages": [message], "usage": {"input_tokens": 1, "output_tokens": 1}}
+
+
+def silent(text: str) -> str:
+    return text
+
+
+def busy(text: str) -> str:
+    for number in range(MOST_STEPS + 3):
+        TRACER.start_span(f"step {number}").end()
+    return text
+
+
+def traced(function: Callable[..., Any], **options: Any) -> PythonTarget:
+    name = f"{function.__module__}:{function.__name__}"
+    target = target_of(PythonTarget, function=name, **{"trace": True, **options})
+    target._found = function
+    return target
+
+
+def bare(steps: tuple[Step, ...]) -> list[tuple[str, str, int, str | None]]:
+    return [(step.name, step.kind, step.depth, step.error) for step in steps]
+
+
+STEPS = [
+    ("agent", "other", 0, None), ("chat small", "model", 1, None),
+    ("execute_tool find", "tool", 1, "LookupError: nothing"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", [plain, waiting])
+def test_the_steps_of_a_function_come_with_its_answer(function: Callable[..., Any]) -> None:
+    answer = ask(traced(function))
+    assert bare(answer.steps) == STEPS
+    _, model, tool = answer.steps
+    assert (model.model, model.input_tokens, model.output_tokens) == ("small", 5, 2)
+    assert (tool.tool, tool.input) == ("find", {"q": 1})
+    assert all(step.duration_s is not None for step in answer.steps)
+    assert answer.usage == Usage(5, 2)
+    assert len(answer.trace or "") == 32
+
+
+def test_what_an_answer_says_of_its_tokens_counts() -> None:
+    assert ask(traced(telling)).usage == Usage(1, 1)
+
+
+def test_each_trial_has_a_trace_of_its_own_also_where_many_run_at_once() -> None:
+    target = traced(waiting)
+
+    async def ask_all() -> list[Answer]:
+        await target.open()
+        try:
+            several = [target.answer(question(repeat=each)) for each in range(1, 9)]
+            return await asyncio.gather(*several)
+        finally:
+            await target.close()
+
+    answers = asyncio.run(ask_all())
+    assert len({answer.trace for answer in answers}) == 8
+    assert all(bare(answer.steps) == STEPS for answer in answers)
+
+
+def test_without_the_option_nothing_is_traced() -> None:
+    answer = ask(traced(plain, trace=False))
+    assert (answer.steps, answer.trace, answer.usage) == ((), None, None)
+
+
+def test_a_function_without_spans_has_no_steps() -> None:
+    answer = ask(traced(silent))
+    assert (answer.steps, answer.usage) == ((), None)
+
+
+def test_more_steps_than_are_kept_are_counted() -> None:
+    answer = ask(traced(busy))
+    assert (len(answer.steps), answer.steps_cut) == (MOST_STEPS, 3)
+
+
+def test_an_error_of_the_function_is_an_error_as_ever() -> None:
+    def breaks(text: str) -> str:
+        with TRACER.start_as_current_span("agent"):
+            raise LookupError(text)
+
+    (error,) = asyncio.run(answer_all(traced(breaks), [question("no such city")]))
+    assert repr(error) == "LookupError('no such city')"
+
+
+def test_without_opentelemetry_the_option_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "opentelemetry", None)
+    with pytest.raises(ConfigError, match="needs opentelemetry-sdk, which the extra `otel` brings"):
+        ask(traced(silent))
+
+
+def test_the_provider_of_an_agent_goes_on_exporting(monkeypatch: pytest.MonkeyPatch) -> None:
+    exporter, provider = InMemorySpanExporter(), TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
+    tracer = provider.get_tracer("agent")
+
+    def agent(text: str) -> str:
+        with tracer.start_as_current_span("agent"):
+            return text
+
+    answer = ask(traced(agent), question(id="bergen"))
+    assert [step.name for step in answer.steps] == ["agent"]
+    inner, outer = exporter.get_finished_spans()
+    assert (inner.name, outer.name) == ("agent", "trial")
+    assert outer.attributes is not None
+    assert outer.attributes["evalcase.case"] == "bergen"

@@ -1,0 +1,133 @@
+"""Whatever a file of traces holds, it is read or refused: nothing else, and in time that grows with
+its size alone."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from copy import deepcopy
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalcase.errors import TargetError
+from evalcase.harvesting.draft_case import HowDrafted, draft_case, name_case, question_text
+from evalcase.harvesting.fold import NearFolding
+from evalcase.targets.otlp import answer_of
+from evalcase.text.personal import USUAL, Replacing
+from evalcase.traces.export import read_pieces
+from evalcase.traces.labels import TraceLabels
+from evalcase.traces.span import BadTraceError
+from evalcase.traces.store import MOST_PIECES, TraceStore
+from evalcase.traces.told import tell_trace
+from tests.effort import count_steps
+from tests.traces.otlp import chat, export, span
+
+RECORDED = Path(__file__).parent / "recorded"
+EXPORTS = [
+    json.loads(line)
+    for path in sorted(RECORDED.glob("*.jsonl"))
+    for line in path.read_text().splitlines()
+]
+ODD: list[Any] = [
+    None, True, -1, 1.5, 10**30, "", "x", "9" * 5000, "[1]", "{", "\ud800", [], [[]], [None], {},
+    {"a": {}}, {"stringValue": {}}, {"intValue": "x"}, {"arrayValue": {"values": [{}]}},
+    {"kvlistValue": {"values": [{"key": "role", "value": {"stringValue": "tool"}}]}},
+    '[{"role": 5}]', '[{"role": "tool", "parts": [{"type": "tool_call"}]}]', "[[]]", "null",
+]  # fmt: skip
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value)
+    found = [path] if path else []
+    if isinstance(value, dict | list):
+        for key, each in inner:
+            found += places(each, (*path, key)) if isinstance(each, dict | list) else [(*path, key)]
+    return found
+
+
+def spoil(export: Any, random: Random) -> Any:
+    """The same with a few things in it that nobody expects."""
+    value = json.loads(json.dumps(export))
+    known = places(value)
+    for path in random.sample(known, min(len(known), random.choice([1, 2, 5]))):
+        here = value
+        try:
+            for key in path[:-1]:
+                here = here[key]
+            here[path[-1]] = deepcopy(random.choice(ODD))
+        except (KeyError, IndexError, TypeError):
+            continue  # what was above it is gone already
+    return value
+
+
+def read_whole(value: Any) -> None:
+    """All that is ever done to a trace."""
+    labels = TraceLabels()
+    with closing(TraceStore()) as store:
+        try:
+            store.fill(labels.note(read_pieces(value)))
+        except BadTraceError:
+            return
+        for trace in store:
+            try:
+                told = tell_trace(store.read(trace))
+                drafted = draft_case(told, trace, None, HowDrafted(criteria=True))
+                name_case(drafted.fields["input"])
+                NearFolding().find(question_text(told), 1)
+                answer_of(told, trace)
+            except (BadTraceError, TargetError):
+                continue
+
+
+@given(st.integers(0, 10**9))
+def test_a_spoilt_trace_is_read_or_refused(seed: int) -> None:
+    random = Random(seed)
+    for _ in range(20):
+        read_whole(spoil(random.choice(EXPORTS), random))
+
+
+def test_a_trace_of_too_many_spans_is_refused() -> None:
+    one = span(name="x")
+    pieces = (piece for _ in range(MOST_PIECES + 1) for piece in read_pieces(export(one)))
+    with closing(TraceStore()) as store, pytest.raises(BadTraceError, match="more than 20,000"):
+        store.fill(pieces)
+
+
+def deep(count: int) -> Any:
+    return export(*[span(id=f"{n:x}", parent=f"{n - 1:x}") for n in range(1, count)])
+
+
+def wide(count: int) -> Any:
+    called = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "t"}
+    return export(*[span(called, start=n) for n in range(count)])
+
+
+def talkative(count: int) -> Any:
+    said = [{"role": "user", "parts": [{"type": "text", "content": "x"}]}] * count
+    return export(chat("x", attributes={"gen_ai.input.messages": json.dumps(said)}))
+
+
+@pytest.mark.parametrize("make", [deep, wide, talkative])
+def test_a_trace_takes_steps_in_proportion_to_its_size(make: Any) -> None:
+    small, large = make(200), make(800)
+    assert count_steps(lambda: read_whole(large)) < 6 * count_steps(lambda: read_whole(small))
+
+
+def test_many_questions_that_are_nearly_the_same_are_folded_in_steps_of_their_number() -> None:
+    def fold(count: int) -> None:
+        folding, random = NearFolding(), Random(1)
+        for number in range(count):
+            words = [random.choice(["a", "b", "c", "d"]) for _ in range(40)]
+            folding.find(" ".join(words), number)
+
+    assert count_steps(lambda: fold(800)) < 8 * count_steps(lambda: fold(200))
+
+
+@pytest.mark.parametrize("piece", ["a@", "a.", "1 ", "+1", "sk-", "eyJa.", "AA00 ", "://a:", "-"])
+def test_no_text_takes_the_usual_patterns_long(piece: str) -> None:
+    assert Replacing(USUAL).text(piece * 20_000)
