@@ -18,7 +18,7 @@ VARYING = frozenset({"vars", "var_files", "matrix", "rows"})
 ROW_ENDINGS = (".csv", ".tsv", ".jsonl")
 
 
-class Declared(NamedTuple):
+class DeclaredVariables(NamedTuple):
     """The variables of one level: those of a suite, or those of a case."""
 
     names: dict[str, Variable]
@@ -31,7 +31,7 @@ class Declared(NamedTuple):
     """Of what these fields belong to."""
 
 
-def read_declared(values: dict[str, Any], path: KeyPath, findings: Findings) -> Declared:
+def read_declared(values: dict[str, Any], path: KeyPath, findings: Findings) -> DeclaredVariables:
     """The variables in the fields of a suite or a case; what is wrong with them is reported."""
     names: dict[str, Variable] = {}
     matrix: dict[str, list[Labelled]] = {}
@@ -54,7 +54,7 @@ def read_declared(values: dict[str, Any], path: KeyPath, findings: Findings) -> 
                 names[name] = _read_file(value, at, findings)
             else:
                 matrix[name] = label_values(value, at, findings)
-    return Declared(names, matrix, _read_rows(values.get("rows"), path, findings), path)
+    return DeclaredVariables(names, matrix, _read_rows(values.get("rows"), path, findings), path)
 
 
 def _check_name(

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from evalcase.model.finding import KeyPath
 from evalcase.resolve.messages import read_input
 from evalcase.resolve.values import read_graders
-from evalcase.resolve.variables.declared import VARYING, Declared, read_declared
-from evalcase.resolve.variables.said import Said
-from evalcase.resolve.variables.tagged import TaggedValue, Variables
+from evalcase.resolve.variables.declared import VARYING, DeclaredVariables, read_declared
+from evalcase.resolve.variables.said import OnceSaid
+from evalcase.resolve.variables.tagged import TaggedValue, VariableValues
 
 if TYPE_CHECKING:
     from evalcase.resolve.findings import Findings
@@ -26,12 +26,12 @@ class SuiteVariables:
         values = named.values
         self.findings = findings
         """Where it is told what is wrong with fields of the suite."""
-        self.said = Said()
+        self.said = OnceSaid()
         self.raw = {name: values[name] for name in (*VARYING, *_TAGGED) if name in values}
         self.declares = not VARYING.isdisjoint(values)
         """Whether there are variables; if there are none, only cases may have some."""
         before = findings.errors
-        self.declared: Declared = read_declared(values, path, findings)
+        self.declared: DeclaredVariables = read_declared(values, path, findings)
         self.is_valid = findings.errors == before
         self.tagged = {
             name: TaggedValue(values[name], named.path(path, name))
@@ -57,7 +57,7 @@ class SuiteVariables:
             self._plain = self._read(shared, {name: self.raw[name] for name in self.tagged})
         return self._plain
 
-    def render(self, shared: Shared, variables: Variables) -> Shared:
+    def render(self, shared: Shared, variables: VariableValues) -> Shared:
         """What it hands to a case with these variables. Of each mistake it is told once."""
         if not self.tagged:
             return shared
@@ -105,7 +105,7 @@ def holds_tags(value: Any) -> bool:
 
 
 def warn_of_unused(
-    declared: Declared, used: set[str], columns: set[str], findings: Findings
+    declared: DeclaredVariables, used: set[str], columns: set[str], findings: Findings
 ) -> None:
     """Warn of names that nothing makes use of, and of a table of which no column is."""
     for name in (*declared.names, *declared.matrix):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from evalcase.model.finding import QUOTE_IT, Finding
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.findings import Findings
-from evalcase.resolve.variables.tagged import TaggedValue, Variables
+from evalcase.resolve.variables.tagged import TaggedValue, VariableValues
 
 
 class Mark(NamedTuple):
@@ -18,7 +18,7 @@ class Mark(NamedTuple):
     errors: int
 
 
-class Said:
+class OnceSaid:
     """What was told so far. The same mistake in a thousand cases of one text is one mistake."""
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Said:
         findings: Findings,
         start: Mark,
         tagged: Iterable[TaggedValue],
-        variables: Variables,
+        variables: VariableValues,
     ) -> None:
         """Forget what was found since then and is known, and point at variables where it is their
         values that are wrong. What counts as an error still does."""
@@ -61,7 +61,7 @@ def _is_new(key: tuple[object, ...], known: set[tuple[object, ...]]) -> bool:
     return True
 
 
-def _pointed(finding: Finding, tagged: Iterable[TaggedValue], variables: Variables) -> Finding:
+def _pointed(finding: Finding, tagged: Iterable[TaggedValue], variables: VariableValues) -> Finding:
     """The finding at the value of a variable, if that is what it is about."""
     if finding.within is not None:
         return finding

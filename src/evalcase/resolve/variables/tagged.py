@@ -31,7 +31,7 @@ class Variable(NamedTuple):
     """Words about where it comes from, if it isn't written in the suite."""
 
 
-Variables = Mapping[str, Variable]
+VariableValues = Mapping[str, Variable]
 
 
 class TaggedValue:
@@ -57,11 +57,11 @@ class TaggedValue:
                 if isinstance(piece, Tag):
                     yield path, piece
 
-    def render(self, variables: Variables, findings: Findings) -> Any:
+    def render(self, variables: VariableValues, findings: Findings) -> Any:
         """The value with every tag replaced; what can't be is reported."""
         return _render(self._node, variables, findings)
 
-    def source_of(self, path: KeyPath, variables: Variables) -> tuple[KeyPath, KeyPath | None]:
+    def source_of(self, path: KeyPath, variables: VariableValues) -> tuple[KeyPath, KeyPath | None]:
         """The whole text in which a path ends that a tag has become, and where the value of that
         tag is written; the path itself, where it leads to no such text."""
         for length in range(len(path), len(self.path) - 1, -1):
@@ -134,7 +134,7 @@ class _Fields:
         self.fields = fields
 
 
-def _render(node: Any, variables: Variables, findings: Findings) -> Any:
+def _render(node: Any, variables: VariableValues, findings: Findings) -> Any:
     kind_of = type(node)
     if kind_of is _Text:
         return _render_text(node, variables, findings)
@@ -145,7 +145,7 @@ def _render(node: Any, variables: Variables, findings: Findings) -> Any:
     return node
 
 
-def _render_text(text: _Text, variables: Variables, findings: Findings) -> Any:
+def _render_text(text: _Text, variables: VariableValues, findings: Findings) -> Any:
     first = text.pieces[0]
     if len(text.pieces) == 1 and isinstance(first, Tag):
         value = _look_up(first, text.path, variables, findings)
@@ -153,7 +153,7 @@ def _render_text(text: _Text, variables: Variables, findings: Findings) -> Any:
     return "".join([_as_text(piece, text.path, variables, findings) for piece in text.pieces])
 
 
-def _as_text(piece: str | Tag, path: KeyPath, variables: Variables, findings: Findings) -> str:
+def _as_text(piece: str | Tag, path: KeyPath, variables: VariableValues, findings: Findings) -> str:
     if isinstance(piece, str):
         return piece
     value = _look_up(piece, path, variables, findings)
@@ -173,7 +173,7 @@ def _as_text(piece: str | Tag, path: KeyPath, variables: Variables, findings: Fi
     return ""
 
 
-def _look_up(tag: Tag, path: KeyPath, variables: Variables, findings: Findings) -> Any:
+def _look_up(tag: Tag, path: KeyPath, variables: VariableValues, findings: Findings) -> Any:
     """The value of a tag; none, with a finding, where there isn't any."""
     variable = variables.get(tag.name)
     if variable is None or (tag.name == "env" and tag.steps):
@@ -207,7 +207,7 @@ def _steps_in(value: Any, steps: tuple[str, ...]) -> KeyPath:
     return tuple(path)
 
 
-def _report_unknown(tag: Tag, path: KeyPath, variables: Variables, findings: Findings) -> None:
+def _report_unknown(tag: Tag, path: KeyPath, variables: VariableValues, findings: Findings) -> None:
     literal = f"{{{{{tag.source}}}}}"
     if tag.name == "env" and tag.steps:
         message = f"{tag.source} would read the environment, which a suite can't"

@@ -19,10 +19,10 @@ from evalcase.resolve.ids import Ids
 from evalcase.resolve.names import CASE, Vocabulary
 from evalcase.resolve.suite_fields import Shared
 from evalcase.resolve.variables.base_ids import RowLabels, find_base_id
-from evalcase.resolve.variables.declared import VARYING, Declared, read_declared
+from evalcase.resolve.variables.declared import VARYING, DeclaredVariables, read_declared
 from evalcase.resolve.variables.labels import Labelled
 from evalcase.resolve.variables.of_suite import SuiteVariables, warn_of_unused
-from evalcase.resolve.variables.said import Said
+from evalcase.resolve.variables.said import OnceSaid
 from evalcase.resolve.variables.tagged import TaggedValue, Variable
 from evalcase.resolve.variables.unrendered import warn_of_unrendered
 
@@ -90,8 +90,8 @@ class _Varying:
     """A case as it is written, with what its variations have in common."""
 
     def __init__(
-        self, raw: dict[str, Any], own: Declared, shared: Shared, findings: Findings, ids: Ids,
-        vocabulary: Vocabulary,
+        self, raw: dict[str, Any], own: DeclaredVariables, shared: Shared, findings: Findings,
+        ids: Ids, vocabulary: Vocabulary,
     ) -> None:  # fmt: skip
         self.raw = raw
         self.own = own
@@ -101,7 +101,7 @@ class _Varying:
         self.findings = findings
         self.ids = ids
         self.vocabulary = vocabulary
-        self.said = Said()
+        self.said = OnceSaid()
         self.kept = {name: value for name, value in raw.items() if name not in VARYING}
         self.tagged = {
             name: TaggedValue(value, (*self.path, name))
@@ -235,7 +235,7 @@ class _Varying:
             self._report_no_rows(level)
             yield None
 
-    def _report_no_rows(self, level: Declared) -> None:
+    def _report_no_rows(self, level: DeclaredVariables) -> None:
         at = self.findings if level is self.own or self.suite is None else self.suite.findings
         message = f"`{level.rows}` has no rows, so there is no case"
         at.say_once("no-cases", (*level.path, "rows"), message, None)
@@ -277,7 +277,7 @@ class _Varying:
 
 
 _NO_ROW = TableRow({}, "")
-_NOTHING = Declared({}, {}, None, ())
+_NOTHING = DeclaredVariables({}, {}, None, ())
 
 
 def _as_variables(row: TableRow) -> dict[str, Variable]:
