@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.comparing import comparing_figures, comparing_million_figures
+from benchmarks.conversations import conversation_figures
 from benchmarks.coverage import coverage_figures
 from benchmarks.figures import HEADER, Figure, save, show
 from benchmarks.graders import grader_figures
@@ -23,6 +24,7 @@ from benchmarks.loopback import loopback_figures
 from benchmarks.many import many_figures, million_figures
 from benchmarks.page import page_figures
 from benchmarks.paired import paired_figures
+from benchmarks.pytest_runs import pytest_figures
 from benchmarks.reporting import report_figures, report_million_figures
 from benchmarks.running import peer_run_figures, running_figures
 from benchmarks.small_judge import small_judge_figures
@@ -42,6 +44,7 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "running": running_figures,
     "grading": grading_figures,
     "graders": grader_figures,
+    "conversations": conversation_figures,
     "regrading": regrading_figures,
     "judging": judging_figures,
     "loopback": loopback_figures,
@@ -52,6 +55,7 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "comparing": comparing_figures,
     "comparing-million": comparing_million_figures,
     "page": page_figures,
+    "pytest": pytest_figures,
     "traces": traced_figures,
     "peer-runs": peer_run_figures,
     "coverage": coverage_figures,

@@ -105,6 +105,7 @@ print(json.dumps([expected, len(modules), all(found)]))
     assert all_equal
     functions = {name for name, kind in kinds.items() if kind == "function"}
     assert functions == {
+        "assert_case", "assert_case_async", "cases",
         "check", "check_text", "evaluate", "evaluate_async", "explain", "figures", "iter_cases",
         "load", "loads", "option", "parse_case", "with_options", "write_suite",
     }  # fmt: skip

@@ -516,3 +516,29 @@ def test_a_case_may_be_asked_of_one_of_its_targets_only(folder: Path) -> None:
     ]  # fmt: skip
     with pytest.raises(ConfigError, match="there is no case `a` at `other`"):
         evalcase.evaluate(".", cases=[("s.eval.yaml", "a", "other")])
+
+
+@pytest.mark.usefixtures("folder")
+def test_graders_may_be_said_as_in_a_file() -> None:
+    def agent(question: str) -> str:
+        return f"ok, {question}"
+
+    cases = [evalcase.Case(id=id, input=id) for id in ("one", "two")]
+    done = evalcase.evaluate(
+        cases,
+        agent,
+        graders=["python:evalcase.testing:passes", {"contains": "one"}, {"length": {"max": 99}}],
+    )
+    assert [each.verdict for each in done.cases] == ["passed", "failed"]
+    (failed,) = [result for result in done.results if result.verdict == "failed"]
+    assert [grade.grader for grade in failed.grades] == [
+        "python:evalcase.testing:passes", "contains", "length",
+    ]  # fmt: skip
+    with pytest.raises(SuiteError, match="containz"):
+        evalcase.evaluate(cases, agent, graders=[{"length": {"containz": 1}}])
+    with pytest.raises(ConfigError, match="did you mean `contains`"):
+        evalcase.evaluate(cases, agent, graders=["containz"])
+    with pytest.raises(ConfigError, match="would run code"):
+        evalcase.evaluate(cases, agent, graders=["python:o:f"], no_exec=True)
+    with pytest.raises(ConfigError, match="`graders` is a list"):
+        evalcase.evaluate(cases, agent, graders="json")

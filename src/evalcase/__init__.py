@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evalcase.errors import ConfigError, EvalcaseError, RecordError, SuiteError, TargetError
+    from evalcase.errors import (
+        ConfigError,
+        EvalcaseError,
+        GraderError,
+        RecordError,
+        SuiteError,
+        TargetError,
+    )
     from evalcase.model import shapes
     from evalcase.model.answer import Answer, Usage
     from evalcase.model.case import Case
@@ -30,6 +37,8 @@ if TYPE_CHECKING:
         loads,
         parse_case,
     )
+    from evalcase.pytest_plugin.asserting import assert_case, assert_case_async
+    from evalcase.pytest_plugin.case_marks import cases
     from evalcase.record.evaluated import Evaluated
     from evalcase.report.explain import explain
     from evalcase.report.figures.figures import Figures
@@ -48,6 +57,7 @@ __all__ = [
     "Figures",
     "Grade",
     "Grader",
+    "GraderError",
     "GraderKind",
     "Message",
     "Problem",
@@ -65,6 +75,9 @@ __all__ = [
     "ToolCall",
     "Traits",
     "Usage",
+    "assert_case",
+    "assert_case_async",
+    "cases",
     "check",
     "check_text",
     "evaluate",
@@ -88,10 +101,11 @@ _HOMES = {
     "ConfigError": "errors",
     "Context": "model.grader",
     "EvalcaseError": "errors",
-    "Evaluated": "record.evaluated",
+    "Evaluated": "evaluation.table",
     "Figures": "report.figures.figures",
     "Grade": "model.grade",
     "Grader": "model.grader",
+    "GraderError": "errors",
     "GraderKind": "model.grader",
     "Message": "model.message",
     "Problem": "model.problem",
@@ -109,6 +123,9 @@ _HOMES = {
     "ToolCall": "model.message",
     "Traits": "model.target",
     "Usage": "model.answer",
+    "assert_case": "pytest_plugin.asserting",
+    "assert_case_async": "pytest_plugin.asserting",
+    "cases": "pytest_plugin.case_marks",
     "check": "pipeline",
     "check_text": "pipeline",
     "evaluate": "pipeline",

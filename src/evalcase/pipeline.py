@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, Unpack
 
 from evalcase.errors import SuiteError
@@ -223,6 +224,7 @@ def prepare_evaluation(
     from evalcase.project.keywords import read_keywords
     from evalcase.project.options import runs_folder
     from evalcase.suites.collection import hold_suites
+    from evalcase.suites.made import read_grader
     from evalcase.system.world import this_world
 
     world = this_world()
@@ -236,7 +238,9 @@ def prepare_evaluation(
     folder, origin = runs_folder(options.get("runs_dir"), config), options.get("failed_of")
     failed_of = find_failed(origin, folder, config.root) if origin is not None else None
     chosen = read_keywords(paths, tuple(targets), options, failed_of)
-    given = Given(suites, made, name_graders(graders), users=name_users(users or {}, around))
+    read = partial(read_grader, config=config, no_exec=chosen.no_exec)
+    users_by_name = name_users(users or {}, around)
+    given = Given(suites, made, name_graders(graders, read), users=users_by_name)
     plan = prepare(chosen, config, world, warn, given, scrubber)
     evaluation = Evaluation(plan, Listener(options.get("on_result")))
     if config.engine is not None or "engine" in options or "processes" in options:

@@ -96,6 +96,14 @@ def test_options_of_a_grader(text: str) -> None:
     assert "order" not in found
 
 
+def test_fields_of_a_user_and_of_a_turn() -> None:
+    user = offered(f"{CASE}    user:\n      |")
+    assert [*user] == ["goal", "target", "max_turns", "persona", "facts", "first"]
+    assert user["max_turns"].about == "How often the user may speak."
+    turn = offered(f"{CASE}    turns:\n      - |")
+    assert {"input", "expected_output", "criteria", "rubrics", "graders"} <= {*turn}
+
+
 @pytest.mark.parametrize(("text", "values"), [
     (f"{GRADERS}      - trajectory:\n          order: |", ["exact", "in_order", "any_order"]),
     (f"{CASE}    suite_graders: |", ["true", "false"]),
@@ -108,6 +116,7 @@ def test_values_that_are_listed(text: str, values: list[str]) -> None:
 @pytest.mark.parametrize("text", [
     f"{CASE}    target: |", f"{CASE}    targets: [|]", f"{CASE}    targets:\n      - |",
     "target: |\ncases: []", f"{GRADERS}      - judge:\n          target: |",
+    f"{CASE}    user:\n      goal: x\n      target: |",
 ])  # fmt: skip
 def test_targets(text: str) -> None:
     found = offered(text)

@@ -215,3 +215,28 @@ def test_no_folder_outside_is_searched(tmp_path: Path, name: str) -> None:
     assert [problem.message for problem in imported.problems] == [
         "left out: this prompt: it lies outside the folder of the file"
     ]
+
+
+def test_a_threshold_never_counts_less_than_it_did(tmp_path: Path) -> None:
+    several = [{"type": "contains", "value": "a"}, {"type": "regex", "value": "(open"}]
+    imported = import_config(tmp_path, {
+        "prompts": ["{{q}}"],
+        "tests": [{"vars": {"q": "1"}, "assert": several, "threshold": 0.4}],
+    })  # fmt: skip
+    assert yaml.safe_load(imported.text)["cases"][0]["threshold"] == 1
+    assert "`threshold`, as not all" in str(imported.problems)
+    shared = import_config(tmp_path, {
+        "prompts": ["{{q}}"], "defaultTest": {"assert": several, "threshold": 0.4},
+        "tests": [{"vars": {"q": "1"}}],
+    })  # fmt: skip
+    assert yaml.safe_load(shared.text)["cases"][0]["threshold"] == 1
+
+
+def test_what_is_no_text_number_or_mapping_is_told(tmp_path: Path) -> None:
+    test = {"vars": {"q": "1"}, "threshold": "high", "metadata": "x", "description": ["a"]}
+    imported = import_config(tmp_path, {"prompts": ["{{q}}"], "tests": [test]})
+    assert [problem.message for problem in imported.problems] == [
+        "left out: `threshold`, which is no number",
+        "left out: `metadata`, which is no mapping",
+        "left out: `description`, which is no text",
+    ]

@@ -133,4 +133,4 @@ def test_a_grader_of_a_program_keeps_all_that_was_said_of_it() -> None:
     made = make_grader(
         {"type": "contains", "value": "x", "path": "a.b", "weight": 2, "not": True, "threshold": 1}
     )
-    assert name_graders([made, made]) == [made, replace(made, name="contains-2")]
+    assert name_graders([made, made], lambda _: made) == [made, replace(made, name="contains-2")]

@@ -280,11 +280,11 @@ def test_a_simulators_failure_is_errored_never_failed(step: object, why: str) ->
 
 
 def test_a_simulator_that_hangs_costs_its_conversation_only_and_shows_what_was_said() -> None:
-    result = talk(ScriptedTarget(["Which?"]), ["Cancel it.", HANGS], timeout_s=0.05)
+    result = talk(ScriptedTarget(["Which?"]), ["Cancel it.", HANGS], timeout_s=0.5)
     assert (result.verdict, result.answer) == ("errored", None)
     assert result.failure is not None
     assert (result.failure.kind, result.failure.message) == (
-        "timeout", "turn 2: the user, `simulator`: no answer within 0.05 s",
+        "timeout", "turn 2: the user, `simulator`: no answer within 0.5 s",
     )  # fmt: skip
     assert result.failure.details["conversation"] == ["user: Cancel it.", "assistant: Which?"]
 

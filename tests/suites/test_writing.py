@@ -227,3 +227,30 @@ def test_comments_stand_where_their_paths_lead() -> None:
             input: z
             # options: {}
         """)
+
+
+def test_conversations_are_written_as_a_person_would(tmp_path: Path) -> None:
+    text = """\
+cases:
+  - id: written
+    turns:
+      - Hi
+      - input: And in winter?
+        expected_output: Cold.
+        graders:
+          - length: {max: 5}
+    stop_on_failure: true
+
+  - id: played
+    user:
+      goal: Cancel it.
+      target: simulator
+      max_turns: 3
+      facts: [It is late.]
+      first: Hello
+    criteria: Cancels it.
+"""
+    suite = evalcase.loads(text)
+    path = tmp_path / "talks.eval.yaml"
+    write_suite(suite.cases, path)
+    assert path.read_text() == text

@@ -54,11 +54,21 @@ def _leave_out(
     field = error.path[2] if len(error.path) > 2 else "input"
     if field in ("graders", "rubrics") and len(error.path) > 3:
         _leave_out_item(case, str(field), int(error.path[3]), error)
+        _require_rest(case, suite)
     elif field in ("id", "input") or field not in case.fields:
         case.drop(case.origin, f"this case: {error.message}", error.hint)
     else:
         del case.fields[str(field)]
         case.lose(case.where_from(str(field)), f"`{field}`: {error.message}", error.hint)
+
+
+def _require_rest(case: CaseDraft, suite: SuiteDraft) -> None:
+    """A mean of fewer graders is another one: all that are left have to pass."""
+    held = case.fields.get("threshold", suite.fields.get("threshold"))
+    if held is not None and held != 1:
+        case.fields["threshold"] = 1
+        why = "`threshold`, as not all that it counts could be imported; the rest has to pass"
+        case.lose(case.where_from("threshold"), why, where=("threshold",))
 
 
 def _leave_out_item(case: CaseDraft, field: str, number: int, error: Finding) -> None:
@@ -81,6 +91,8 @@ def _leave_out_of_suite(suite: SuiteDraft, error: Finding) -> None:
         origin = suite.graders_from.pop(int(error.path[1]))
         if not held:
             del suite.fields["graders"]
+        for case in suite.kept:
+            _require_rest(case, suite)
     else:
         suite.fields.pop(str(field), None)
     if origin is not None:

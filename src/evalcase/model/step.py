@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from evalcase.model.quick_dataclass import dataclass
@@ -36,4 +35,6 @@ class Step:
 
     def fits(self, pattern: str) -> bool:
         """Whether its name is as a pattern with `*` and `?` says."""
+        from fnmatch import fnmatchcase
+
         return fnmatchcase(self.name, pattern)

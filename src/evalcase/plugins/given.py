@@ -14,7 +14,10 @@ from evalcase.targets.python import PythonTarget
 
 GivenTarget: TypeAlias = str | Callable[..., Any] | Target
 """A target: its name, `kind:value`, a function, or an object that is one."""
-GivenGrader: TypeAlias = Callable[..., Any] | Grader | NamedGrader
+GivenGrader: TypeAlias = Callable[..., Any] | Grader | NamedGrader | str | Mapping[str, Any]
+"""A grader: a function, an object that is one, or what a file would say of it."""
+ReadGrader: TypeAlias = Callable[[str | Mapping[str, Any]], NamedGrader]
+"""Makes a grader of what a file would say of it."""
 
 
 def name_targets(
@@ -53,17 +56,19 @@ def _name_target(target: GivenTarget, surroundings: Surroundings) -> tuple[str, 
     raise ConfigError(f"a target is a name, a function or a Target, not {target!r:.80}")
 
 
-def name_graders(graders: Iterable[GivenGrader]) -> list[NamedGrader]:
+def name_graders(graders: Iterable[GivenGrader], read: ReadGrader) -> list[NamedGrader]:
     """Graders by name, for every case of a run."""
+    if isinstance(graders, str | Mapping):
+        raise ConfigError(f"`graders` is a list of graders, not {graders!r:.80}")
     named: dict[str, NamedGrader] = {}
     for each in graders:
-        made = _name_grader(each)
+        made = read(each) if isinstance(each, str | Mapping) else _name_grader(each)
         name = _free(made.name, named)
         named[name] = replace(made, name=name)
     return list(named.values())
 
 
-def _name_grader(grader: GivenGrader) -> NamedGrader:
+def _name_grader(grader: Callable[..., Any] | Grader | NamedGrader) -> NamedGrader:
     if isinstance(grader, NamedGrader):
         return grader
     kind = getattr(grader, "kind", None)
@@ -72,7 +77,7 @@ def _name_grader(grader: GivenGrader) -> NamedGrader:
     if callable(grader):
         made = FunctionGrader(grader)
         return NamedGrader(made.name, made)
-    raise ConfigError(f"a grader is a function or a Grader, not {grader!r:.80}")
+    raise ConfigError(f"a grader is a function, a Grader, or as in a file, not {grader!r:.80}")
 
 
 def _free(name: str, taken: Mapping[str, object]) -> str:

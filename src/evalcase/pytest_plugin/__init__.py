@@ -50,8 +50,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         parser.addini(f"evalcase_{name.replace('-', '_')}", f"As --evals-{name}.", "bool", False)
 
 
+_configs: list[pytest.Config] = []
+"""That of the pytest which is run, with those around it: pytest may run pytest."""
+
+
+def current_config() -> pytest.Config | None:
+    """The configuration of the pytest that is run; None outside of one."""
+    return _configs[-1] if _configs else None
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Forget it."""
+    if config in _configs:
+        _configs.remove(config)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Wake the rest, if evals are asked for."""
+    _configs.append(config)
     config.addinivalue_line("markers", "evalcase: a case of an eval file; its tags are marks, too.")
     asked = config.getoption("evals")
     if config.getini("evalcase") if asked is None else asked:

@@ -31,9 +31,12 @@ def marks_of_tags(
         if name not in _MEANT_FOR_PYTEST:
             if config is not None:
                 _register(name, config)
-            # `getattr(pytest.mark, name)` asks whether it is registered, and tags never are.
-            mark = pytest.Mark(name, (), {}, _ispytest=True)
-            yield pytest.MarkDecorator(mark, _ispytest=True)
+            yield mark_named(name)
+
+
+def mark_named(name: str) -> pytest.MarkDecorator:
+    """`getattr(pytest.mark, name)` without its question whether somebody has registered it."""
+    return pytest.MarkDecorator(pytest.Mark(name, (), {}, _ispytest=True), _ispytest=True)
 
 
 def _register(name: str, config: pytest.Config) -> None:

@@ -6,7 +6,7 @@ from evalcase.model.case import Case
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.report.files.folded import CaseTrials
 from evalcase.report.terminal.failures import detail_lines, passed_of, reason_of
-from evalcase.report.terminal.said import answer_said
+from evalcase.report.terminal.said import result_said
 from evalcase.report.terminal.style import PLAIN
 from evalcase.text.secrets import Scrubber
 from evalcase.text.visible import visible
@@ -44,7 +44,7 @@ def tell_item(each: CaseTrials, case: Case | None, width: int, scrubber: Scrubbe
     if each.outcome.repeats > 1:
         votes = f": {passed_of(each.outcome)}"
         reason = f"{passed_of(each.outcome)}; {reason}"
-    said = answer_said(trial.answer)
+    said = result_said(trial)
     lines = [f"{each.verdict} at {visible(each.target)}{votes}"]
     lines += detail_lines(trial, said, case, PLAIN, width)
     text = scrubber.text("\n".join(lines))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
 
 from evalcase.model.decision import Decision
 from evalcase.model.outcome import CaseVerdict
@@ -47,6 +48,18 @@ class Evaluated:
     was_decided: bool = False
     """Whether a decision or a failure on an earlier grading ended it, so that no interval of this
     one holds."""
+
+    table_of: ClassVar[Callable[[Evaluated], list[dict[str, Any]]]]
+    """Gives rows of plain cells."""
+    html_of: ClassVar[Callable[[Evaluated], str]]
+    """Gives a table for notebooks."""
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """A row for each trial, of plain cells: for pandas, polars, or a loop."""
+        return Evaluated.table_of(self)
+
+    def _repr_html_(self) -> str:
+        return Evaluated.html_of(self)
 
     @property
     def complete(self) -> bool:

@@ -6,7 +6,7 @@ from evalcase.model.case import Case
 from evalcase.model.outcome import outcome_of_one
 from evalcase.model.result import Result
 from evalcase.report.terminal.failures import detail_lines, name_lines
-from evalcase.report.terminal.said import answer_said
+from evalcase.report.terminal.said import result_said
 from evalcase.report.terminal.style import PLAIN
 
 
@@ -16,6 +16,6 @@ def explain(result: Result, case: Case | None = None, width: int = 80) -> str:
     alone = outcome_of_one(result.verdict, result.pass_rate)
     lines = [
         *name_lines(result, alone, PLAIN, width, name_target=True),
-        *detail_lines(result, answer_said(result.answer), case, PLAIN, width),
+        *detail_lines(result, result_said(result), case, PLAIN, width),
     ]
     return "\n".join(lines)

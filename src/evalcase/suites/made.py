@@ -6,9 +6,10 @@ Importing this file gives `Case` its way to read short forms: the nouns know not
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from evalcase.errors import SuiteError
+from evalcase.errors import ConfigError, SuiteError
 from evalcase.model.case import Case
 from evalcase.model.problem import Problem
 from evalcase.plugins.known import Installed
@@ -16,6 +17,10 @@ from evalcase.resolve.findings import Findings
 from evalcase.resolve.suite import resolve_one
 from evalcase.suites.named_files import SuiteFiles
 from evalcase.text.plain_json import NotJsonError, copy_json
+
+if TYPE_CHECKING:
+    from evalcase.model.grader import NamedGrader
+    from evalcase.project.config import Config
 
 __all__ = ["Case"]
 
@@ -37,6 +42,18 @@ def read_fields(fields: dict[str, Any]) -> dict[str, Any]:
         ]
         raise SuiteError(problems)
     return case.data
+
+
+def read_grader(written: str | Mapping[str, Any], config: Config, *, no_exec: bool) -> NamedGrader:
+    """A grader of what a file would say of it. Raise SuiteError if that is no grader, ConfigError
+    if it can't be made."""
+    from evalcase.plugins.graders import defaults_of, make_grader, runs_code
+
+    (spec,) = read_fields({"input": "any", "graders": [written]})["graders"]
+    made = make_grader(spec, defaults_of(config))
+    if no_exec and runs_code(made):
+        raise ConfigError(f"grader `{made.name}` would run code (--no-exec)")
+    return made
 
 
 Case.read_fields = staticmethod(read_fields)

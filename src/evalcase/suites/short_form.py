@@ -40,7 +40,23 @@ class Shortening:
             )
         if "rubrics" in fields:
             short["rubrics"] = self._each(read_rubrics, "rubrics", fields["rubrics"], _texts)
+        if isinstance(fields.get("turns"), list):
+            short["turns"] = [self._turn(turn) for turn in fields["turns"]]
+        if isinstance(fields.get("user"), dict):
+            short["user"] = self._user(fields["user"])
         return short
+
+    def _turn(self, turn: object) -> object:
+        """A turn is a small case; what is said in it may stand alone."""
+        if not isinstance(turn, dict):
+            return turn
+        short = self.case(turn)
+        return short["input"] if [*short] == ["input"] and type(short["input"]) is str else short
+
+    def _user(self, user: dict[str, Any]) -> dict[str, Any]:
+        if "first" not in user:
+            return user
+        return {**user, "first": self._shortest(read_input, "input", user["first"], _contents)}
 
     def fields(self, fields: dict[str, Any]) -> dict[str, Any]:
         """What cases and suites have in common, in short; and all else as it is."""

@@ -28,8 +28,9 @@ _SUITE_ORDER = (
 )  # fmt: skip
 _CASE_ORDER = (
     "id", "description", "tags", "skip", "conversation_id", "target", "targets", "vars",
-    "var_files", "matrix", "rows", "input", "turns", "user", "expected_output", "criteria",
-    "rubrics", "suite_graders", "graders", "repeat", "threshold", "timeout_s", "metadata",
+    "var_files", "matrix", "rows", "input", "turns", "stop_on_failure", "user", "expected_output",
+    "criteria", "rubrics", "suite_graders", "graders", "repeat", "threshold", "timeout_s",
+    "metadata",
 )  # fmt: skip
 """The order in which a person would tell it: what a case is, what goes in, what should come out,
 how it is judged. What is in neither list comes after."""
@@ -95,6 +96,8 @@ def _lay_out(case: Any) -> Any:  # noqa: ANN401 - a case as it is written
     value = _ordered(case, _CASE_ORDER)
     if isinstance(value.get("graders"), list):
         value["graders"] = _in_line(value["graders"])
+    if isinstance(value.get("turns"), list):
+        value["turns"] = [_lay_out(turn) for turn in value["turns"]]
     if isinstance(value.get("repeat"), dict):
         value["repeat"] = Inline(value["repeat"])
     return value

@@ -202,13 +202,24 @@ class CaseMaker:
             case.fields["suite_graders"] = False
         for item, why in mapper.notes:
             case.lose(item, why, where=case.grader_place())
-        if counts and lost:
+        self._count(case, test, threshold, lost=lost)
+
+    def _count(self, case: CaseDraft, test: DraftedTest, threshold: JSON, *, lost: bool) -> None:
+        """What decides: a weighted mean, if a test says so and all that it counts is there."""
+        shared = self.suite.fields.get("threshold")
+        if threshold is None:
+            return
+        item = test.fields["threshold"]
+        if not isinstance(threshold, int | float):
+            case.lose(item, "`threshold`, which is no number")
+        elif lost:
             why = "`threshold`, as not all that it counts could be imported; the rest has to pass"
-            case.lose(test.fields["threshold"], why, where=("threshold",))
-            if self.suite.fields.get("threshold") is not None:
+            case.lose(item, why, where=("threshold",))
+            if shared is not None:
                 case.fields["threshold"] = 1
-        elif counts and threshold != self.suite.fields.get("threshold"):
+        elif threshold != shared:
             case.fields["threshold"] = threshold
+            case.fields_from["threshold"] = item
 
     def _shared_assertions(self, *, is_changed: bool) -> tuple[Assertion, ...]:
         """Those of all tests that are others in this one: they have variables, or grade something

@@ -18,7 +18,7 @@ from evalcase.model.result import Result
 from evalcase.report.files.folded import CaseTrials, See
 from evalcase.report.files.xml import xml_tag, xml_text
 from evalcase.report.terminal.failures import UNFINISHED, detail_lines, passed_of, reason_of
-from evalcase.report.terminal.said import answer_said
+from evalcase.report.terminal.said import result_said
 from evalcase.report.terminal.style import PLAIN
 from evalcase.report.terminal.summary import FindCase
 from evalcase.text.abridge import shorten
@@ -234,7 +234,7 @@ def _element(name: str, trial: Result, case: Case | None, told: str, locate: Loc
     message = _cut(f"{told}; {reason}" if told else reason)
     kind = trial.failure.kind if trial.failure is not None else trial.verdict
     lines = [f"{locate(trial.key.suite, trial.key.case)}: {message}"]
-    lines += detail_lines(trial, answer_said(trial.answer), case, PLAIN, _WIDTH)
+    lines += detail_lines(trial, result_said(trial), case, PLAIN, _WIDTH)
     start = xml_tag(name, {"message": message, "type": kind})
     return f"{start}{_capped(lines)}</{name}>"
 

@@ -24,7 +24,7 @@ from evalcase.report.terminal.figure_facts import (
     trial_facts,
 )
 from evalcase.report.terminal.progress import VERDICTS, money, percent
-from evalcase.report.terminal.said import answer_said
+from evalcase.report.terminal.said import result_said
 from evalcase.report.terminal.style import PLAIN
 from evalcase.report.terminal.summary import FindCase
 from evalcase.text.abridge import shorten
@@ -186,7 +186,7 @@ def _case(each: CaseTrials, case: Case | None) -> str:
     told = [passed_of(each.outcome)] if each.outcome.repeats > 1 else []
     why = "; ".join([*told, *([reason_of(trial)] if reason_of(trial) else [])]) or each.verdict
     name = f"{each.suite}: {each.case} ({each.target})"
-    lines = detail_lines(trial, answer_said(trial.answer), case, PLAIN, _WIDTH)
+    lines = detail_lines(trial, result_said(trial), case, PLAIN, _WIDTH)
     block = "\n".join(code_block(lines))
     return (
         f"<details><summary>{_SIGNS[each.verdict]} {each.verdict} {_html(name)}<br>"

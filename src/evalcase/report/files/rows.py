@@ -18,7 +18,7 @@ TYPES: Mapping[str, type] = {
     "case_verdict": str, "reason": str, "input": str, "expected_output": str, "answer": str,
     "tool_calls": str, "duration_s": float, "cost_usd": float, "input_tokens": int,
     "output_tokens": int, "attempts": int, "tags": str, "metadata": str, "vars": str,
-    "run": str, "mixed": str,
+    "run": str, "mixed": str, "turns": int, "ending": str, "user_usd": float,
 }  # fmt: skip
 """The columns, beside one for each grader with its score."""
 
@@ -39,7 +39,7 @@ def trial_row(
         "suite": result.key.suite, "case": result.key.case, "target": result.key.target,
         "repeat": result.key.repeat, "verdict": result.verdict, "score": result.score,
         "case_verdict": outcome.verdict or UNFINISHED, "reason": reason_of(result) or None,
-        "input": _said(case.input, "user") if case is not None else None,
+        "input": _asked(case, result) if case is not None else None,
         "expected_output": _said(case.expected_output, "assistant") if case is not None else None,
         "answer": _said(answer.messages, "assistant") if answer is not None else None,
         "tool_calls": _calls(answer.messages) if answer is not None else None,
@@ -52,10 +52,21 @@ def trial_row(
         "metadata": as_json(metadata) if metadata else None,
         "vars": as_json(data["vars"]) if data.get("vars") else None, "run": run,
         "mixed": "mixed" if result.key.target in mixed else None,
+        "turns": len(result.turns) or None, "ending": result.ending,
+        "user_usd": result.user.cost_usd if result.user is not None else None,
     }  # fmt: skip
     for grade in result.grades:
         row[grader_column(grade.grader)] = grade.score
     return row
+
+
+def _asked(case: Case, result: Result) -> str | None:
+    """What the user said last; of a conversation that was not had, what they would have said."""
+    if result.turns and result.answer is not None:
+        return _said(result.answer.messages, "user")
+    if case.user is not None and not case.user.first:
+        return case.user.goal
+    return _said(map(Message.copy_of, case.written_messages), "user")
 
 
 def _said(messages: Iterable[Message], role: str) -> str | None:

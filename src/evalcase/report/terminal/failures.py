@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from evalcase.model.case import Case
+from evalcase.model.conversation import ENDINGS
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.json_value import JSON
@@ -13,7 +14,15 @@ from evalcase.model.result import Result
 from evalcase.report.terminal.cells import cut, measure, wrap
 from evalcase.report.terminal.evidence import evidence_lines
 from evalcase.report.terminal.pairs import LinePair, pair_calls, pair_fields, pair_texts
-from evalcase.report.terminal.said import LONGEST, Said, asked_in, call_rows, labelled, said_in
+from evalcase.report.terminal.said import (
+    LONGEST,
+    Said,
+    asked_in,
+    asked_label,
+    call_rows,
+    labelled,
+    said_in,
+)
 from evalcase.report.terminal.side_by_side import MOST_ROWS, compare_lines
 from evalcase.report.terminal.style import Style, colour_of, paint
 from evalcase.text.readable import as_json
@@ -77,10 +86,13 @@ def detail_lines(
     room = max(20, width - INDENT)
     if case is not None:
         turn = next((grade.turn for grade in result.grades if not grade.passed), None)
-        asked = labelled("input", asked_in(case, turn), room, style, _INPUT_ROWS)
+        asked = labelled(asked_label(case), asked_in(case, turn), room, style, _INPUT_ROWS)
         yield from (_indented(line) for line in asked)
     for line in _details(result, said, case, style, room):
         yield _indented(line)
+    if result.ending is not None:
+        for line in labelled("ended", ENDINGS[result.ending], room, style):
+            yield _indented(line)
 
 
 def _indented(line: str) -> str:

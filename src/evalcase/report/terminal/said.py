@@ -9,6 +9,7 @@ from evalcase.model.answer import Answer
 from evalcase.model.case import Case
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.result import Result
 from evalcase.report.terminal.cells import cut, pad, wrap
 from evalcase.report.terminal.side_by_side import LABEL
 from evalcase.report.terminal.style import Style, paint
@@ -48,6 +49,15 @@ def answer_said(answer: Answer | None) -> Said | None:
     return None if answer is None else said_in(answer.messages)
 
 
+def result_said(result: Result) -> Said | None:
+    """The same for a trial: of a conversation, in the first turn that failed where one did."""
+    turn = next((grade.turn for grade in result.grades if not grade.passed), None)
+    exchanges = result.exchanges if turn is not None else []
+    if turn is not None and turn <= len(exchanges):
+        return answer_said(exchanges[turn - 1].answer)
+    return answer_said(result.answer)
+
+
 def asked_in(case: Case, turn: int | None = None) -> str:
     """The last thing that the user says, or what they want where a target plays them; of a
     conversation, in a turn or in the last."""
@@ -59,6 +69,11 @@ def asked_in(case: Case, turn: int | None = None) -> str:
         if message["role"] == "user":
             return _cut(content_text(message.get("content")))
     return ""
+
+
+def asked_label(case: Case) -> str:
+    """What stands before that."""
+    return "input" if case.user is None else "goal"
 
 
 def _cut(text: str) -> str:

@@ -17,7 +17,7 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result, Verdict
 from evalcase.report.figures.ledger import Ledger
 from evalcase.report.terminal.failures import reason_of
-from evalcase.report.terminal.said import Said, answer_said
+from evalcase.report.terminal.said import Said, result_said
 
 if TYPE_CHECKING:
     from evalcase.model.grade import Grade
@@ -196,7 +196,7 @@ class Statistics:
 
 
 def _shorten(result: Result, outcome: Outcome) -> Shown:
-    return Shown(replace(result, answer=None), answer_said(result.answer), outcome)
+    return Shown(replace(result, answer=None), result_said(result), outcome)
 
 
 def _alike(errored: list[Shown], result: Result) -> Shown | None:

@@ -1,0 +1,126 @@
+"""An answer that a test has, graded by a case as a run would grade it; nothing is recorded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from concurrent.futures import Future
+from contextvars import copy_context
+from tempfile import TemporaryDirectory
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from evalcase.errors import ConfigError, GraderError
+from evalcase.model.answer import Answer, Earlier
+from evalcase.model.case import Case
+from evalcase.model.question import Question
+from evalcase.model.quick_dataclass import replace
+from evalcase.model.result import Result
+from evalcase.model.suite import Suite
+from evalcase.model.target import Target
+from evalcase.pipeline import prepare_evaluation
+from evalcase.report.terminal.failures import detail_lines
+from evalcase.report.terminal.said import answer_said
+from evalcase.report.terminal.style import PLAIN
+from evalcase.suites.collection import IN_CODE
+from evalcase.suites.placed_case import PlacedCase
+from evalcase.system.loop import run_to_end
+from evalcase.targets.reading.answers import read_answer
+from evalcase.text.visible import visible
+
+if TYPE_CHECKING:
+    from evalcase.plugins.given import GivenGrader
+
+_WIDTH = 80
+
+
+def assert_case(
+    answer: object,
+    case: Case,
+    *,
+    graders: Iterable[GivenGrader] = (),
+    duration_s: float | None = None,
+    root: str | os.PathLike[str] | None = None,
+) -> Result:
+    """Grade an answer, in any form that a target may return. Return the result if it passes.
+
+    Raise AssertionError, with what differs, if it doesn't, and GraderError if a grader broke: then
+    nobody knows. `duration_s` is how long the answer took, for who has measured it.
+
+    Where an event loop is running, it stands still meanwhile; `assert_case_async` doesn't need it
+    to.
+    """
+    __tracebackhide__ = True
+    context, done = copy_context(), Future[Result]()
+
+    def grade() -> None:
+        try:
+            grading = _grade(answer, case, graders, duration_s, root)
+            done.set_result(context.run(run_to_end, grading))
+        except BaseException as error:  # noqa: BLE001 - it is raised where it was asked for
+            done.set_exception(error)
+
+    # A thread has no event loop, whatever there is where a test is run.
+    Thread(target=grade, name="evalcase-assert", daemon=True).start()
+    return _judge(done.result(), case)
+
+
+async def assert_case_async(
+    answer: object,
+    case: Case,
+    *,
+    graders: Iterable[GivenGrader] = (),
+    duration_s: float | None = None,
+    root: str | os.PathLike[str] | None = None,
+) -> Result:
+    """The same for a test whose event loop goes on meanwhile, say because it has the judge."""
+    __tracebackhide__ = True
+    return _judge(await _grade(answer, case, graders, duration_s, root), case)
+
+
+class _Known(Target):
+    """Answers what is known already."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+
+    async def answer(self, question: Question) -> Answer:
+        del question
+        return self._answer
+
+
+async def _grade(
+    answer: object, case: Case, graders: Iterable[GivenGrader], duration_s: float | None,
+    root: str | os.PathLike[str] | None,
+) -> Result:  # fmt: skip
+    if case.is_conversation:
+        raise ConfigError(f"case `{case.id}` is a conversation, which no single answer can pass")
+    given = read_answer(answer)
+    # It takes no time to say what is known: only who asked knows how long it took.
+    known = replace(given, earlier=given.earlier or Earlier(duration_s, given.cost_usd))
+    data = {name: value for name, value in case.data.items() if name != "skip"}
+    path = case.suite if isinstance(case, PlacedCase) else IN_CODE
+    suite = Suite(path, {"name": "case"}, (Case(data),))
+    with TemporaryDirectory(prefix="evalcase-") as folder:
+        evaluation, runs = prepare_evaluation(
+            suite, _Known(known), graders, root, repeat=1, cache=False, runs_dir=folder
+        )
+        done = await evaluation.carry_out(runs)
+        for result in done.results:
+            return result
+    raise ConfigError(f"case `{case.id}` could not be graded: {done.notice or done.status}")
+
+
+def _judge(result: Result, case: Case) -> Result:
+    __tracebackhide__ = True
+    if result.verdict == "passed":
+        return result
+    place = f" ({visible(case.place)})" if isinstance(case, PlacedCase) else ""
+    lines = [f"case `{visible(case.id)}` {result.verdict}{place}"]
+    lines += detail_lines(result, answer_said(result.answer), case, PLAIN, _WIDTH)
+    if result.verdict != "errored":
+        raise AssertionError("\n".join(lines))
+    broken = [grade.failure for grade in result.grades if grade.failure is not None]
+    failure = result.failure or (broken[0] if broken else None)
+    kind, details = ("grader", {}) if failure is None else (failure.kind, failure.details)
+    raise GraderError(kind, "\n".join(lines), details)

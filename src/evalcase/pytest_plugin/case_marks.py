@@ -1,0 +1,95 @@
+"""`@evalcase.cases(…)`: a test function of your own, run once for each case of some files."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from evalcase.cli.terminal import seen_from
+from evalcase.errors import ConfigError, SuiteError
+from evalcase.model.problem import Problem
+from evalcase.model.suite import Suite
+from evalcase.plugins.known import Existing
+from evalcase.pytest_plugin import current_config
+from evalcase.run.selection import Selection, make_choice
+from evalcase.run.unmatched import Unmatched
+from evalcase.suites.load import has_errors, load_each
+from evalcase.suites.placed_case import PlacedCase
+from evalcase.text.visible import visible
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def cases(
+    *paths: str | os.PathLike[str],
+    tag: str | Iterable[str] = (),
+    id: str | Iterable[str] = (),
+    argument: str = "case",
+) -> pytest.MarkDecorator:
+    """Parametrize a test function with the cases of eval files, or of folders with such.
+
+    Paths are seen from the folder of the test's file. `tag` and `id` choose cases: one with any of
+    the tags, with an id that matches any of the patterns. The function gets each as `argument`.
+
+    Raise SuiteError if a file is not valid, ConfigError if no case is like what is asked for.
+    """
+    # Whoever imports all of evalcase need not have pytest.
+    import pytest
+
+    folder = os.path.dirname(sys._getframe(1).f_globals.get("__file__") or "")  # noqa: SLF001 - who calls
+    cwd = os.getcwd()
+    suites = _load(seen_from(cwd, os.path.join(folder, os.fspath(path))) for path in paths)
+    selection = Selection(globs=_texts(id), tags=_texts(tag))
+    chosen = _choose(suites, selection)
+    names = {suite.path: suite.name for suite in suites} if len(suites) > 1 else {}
+    return pytest.mark.parametrize(argument, [_parameter(case, names) for case in chosen])
+
+
+def _load(paths: Iterable[str]) -> list[Suite]:
+    suites: list[Suite] = []
+    problems: list[Problem] = []
+    for loaded in load_each(paths, known=Existing()):
+        problems += loaded.problems
+        if loaded.suite is not None:
+            suites.append(loaded.suite)
+    if has_errors(problems):
+        raise SuiteError(problems)
+    if not suites:
+        raise ConfigError("evalcase.cases() takes the path of an eval file, or several")
+    return suites
+
+
+def _choose(suites: Iterable[Suite], selection: Selection) -> list[PlacedCase]:
+    """Raise ConfigError for what is asked for and no case has: a test of nothing would pass."""
+    choice = make_choice(selection, lambda path: path)
+    unmatched = Unmatched(choice)
+    placed = [
+        (suite.path, PlacedCase(case.data, suite.path, number))
+        for suite in suites
+        for number, case in enumerate(suite)
+    ]
+    found = choice.choose(unmatched.watch(placed))
+    chosen = [case for _, case in found if isinstance(case, PlacedCase)]
+    said = unmatched.describe(placed)
+    if said is not None or not chosen:
+        raise ConfigError(said or "no case is left: none has all that was asked for")
+    return chosen
+
+
+def _parameter(case: PlacedCase, names: Mapping[str, str]) -> object:
+    import pytest
+
+    from evalcase.pytest_plugin.marks import mark_named, marks_of_tags, why_skipped
+
+    marks = [mark_named("evalcase"), *marks_of_tags(case.tags, current_config())]
+    if case.skip:
+        marks.append(pytest.mark.skip(reason=why_skipped(case)))
+    suite = f"{names[case.suite]}:" if names else ""
+    return pytest.param(case, id=visible(f"{suite}{case.id}"), marks=marks)
+
+
+def _texts(value: str | Iterable[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)

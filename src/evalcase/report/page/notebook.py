@@ -1,0 +1,102 @@
+"""Cases with their verdicts in, a table for a notebook out: HTML without script or style sheet, in
+the colours of whatever is around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from evalcase.model.case import Case
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.totals import Totals
+from evalcase.report.files.folded import CaseTrials
+from evalcase.report.files.rows import trial_row
+from evalcase.report.terminal.failures import passed_of
+from evalcase.text.visible import visible
+
+MOST_ROWS = 200
+_MOST_CHARACTERS = 240
+_COLOURS = {"passed": "#2f8f46", "failed": "#d6453d", "errored": "#b7791f"}
+"""Readable on white and on black."""
+_OTHERWISE = "#808080"
+_CELL = "text-align:left;vertical-align:top;padding:2px 10px;border-bottom:1px solid #80808055"
+_TEXT = f"{_CELL};white-space:pre-wrap;max-width:28em"
+
+
+class NotebookRow(NamedTuple):
+    """A case at a target."""
+
+    case: str
+    target: str
+    verdict: str
+    score: float | None
+    input: str
+    expected: str
+    answer: str
+    reason: str
+    duration_s: float
+
+
+def row_of_case(each: CaseTrials, case: Case | None) -> NotebookRow:
+    """What a row says of a case: the trial that tells most about its verdict."""
+    row = trial_row("", each.telling, case, each.outcome)
+    reason = str(row["reason"] or "") if each.verdict != "passed" else ""
+    if each.outcome.repeats > 1:
+        reason = f"{passed_of(each.outcome)}{'; ' if reason else ''}{reason}"
+    answer = row["answer"] or row["tool_calls"]
+    return NotebookRow(
+        each.case, each.target, each.verdict, each.score, str(row["input"] or ""),
+        str(row["expected_output"] or ""), str(answer or ""), reason, each.duration_s,
+    )  # fmt: skip
+
+
+def notebook_table(
+    totals: Totals, rows: Sequence[NotebookRow], notice: str = "", *, is_shared: bool = False
+) -> str:
+    """The whole of it. With targets that are `shared`, each row says which it is of."""
+    names = ["case", *(["target"] if is_shared else []), "verdict", "score", "input", "expected"]
+    heads = "".join(_cell(name, _CELL, "th") for name in [*names, "answer", "reason", "seconds"])
+    body = "".join(_row(row, is_shared=is_shared) for row in rows)
+    left = totals.cases.total + totals.unfinished - len(rows)
+    more = f"<p>{left:,} more; <code>to_dicts()</code> has all of them</p>" if left > 0 else ""
+    said = f"<p>{_cut(notice)}</p>" if notice else ""
+    return (
+        f"<div><p>{escape(_sum_up(totals))}</p>{said}"
+        f'<table style="border-collapse:collapse"><thead><tr>{heads}</tr></thead>'
+        f"<tbody>{body}</tbody></table>{more}</div>"
+    )
+
+
+def _row(row: NotebookRow, *, is_shared: bool) -> str:
+    colour = _COLOURS.get(row.verdict, _OTHERWISE)
+    cells = [_cell(row.case, _CELL)]
+    cells += [_cell(row.target, _CELL)] if is_shared else []
+    cells += [
+        _cell(row.verdict, f"{_CELL};color:{colour};font-weight:bold"),
+        _cell("" if row.score is None else f"{row.score:.3g}", _CELL),
+        *[_cell(text, _TEXT) for text in (row.input, row.expected, row.answer, row.reason)],
+        _cell(f"{row.duration_s:.3g}", _CELL),
+    ]
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _cell(text: str, style: str, tag: str = "td") -> str:
+    return f'<{tag} style="{style}">{_cut(text)}</{tag}>'
+
+
+def _cut(text: str) -> str:
+    """Text that is safe wherever it is put, with an end in sight."""
+    short = text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…"
+    return escape("\n".join(map(visible, short.split("\n"))))
+
+
+def _sum_up(totals: Totals) -> str:
+    cases = totals.cases
+    counts = {
+        "passed": cases.passed, "failed": cases.failed, "errored": cases.errored,
+        "ungraded": cases.ungraded, "skipped": cases.skipped, "unfinished": totals.unfinished,
+    }  # fmt: skip
+    said = [f"{count:,} {name}" for name, count in counts.items() if count]
+    rate = "" if cases.pass_rate is None else f"; pass rate {100 * cases.pass_rate:.1f}%"
+    cost = "" if totals.cost_usd is None else f"; ${totals.cost_usd:.4f}"
+    return f"{', '.join(said) or 'nothing was run'}{rate}{cost}"

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from typing import Any
+
+import pytest
+
+from evalcase.record.lines import read_rows
+from tests.run.project import Project, finish
+
+SIDES = """
+def told(question, text):
+    return {"messages": [{"role": "assistant", "content": text}], "cost_usd": 0.25}
+
+
+def talk(question: Question):
+    note("agent", f"{question.case} {question.session} {question.turn}")
+    return told(question, "ok")
+
+
+def play(question: Question):
+    note("user", f"{question.case} {question.session} {question.turn}")
+    word = question.messages[0].text.split("Your goal:")[1].split()[0]
+    if question.turn > 2 and word != "forever":
+        return told(question, "DONE")
+    if question.turn == 2 and word == "die" and not (HERE / "died").exists():
+        note("died", "once")
+        os.kill(os.getpid(), 9)
+    if question.turn == 2 and word == "gate":
+        gate(question.case)
+    if question.turn == 2 and word == "hang":
+        threading.Event().wait()
+    if question.turn == 2 and word == "once" and not (HERE / "was_busy").exists():
+        note("was_busy", "once")
+        raise TargetError("busy", may_succeed_later=True, retry_after_s=0.0)
+    return told(question, "" if question.turn == 2 and word == "nothing" else "go on")
+
+
+class PlayBySession:
+    def __init__(self, session):
+        note("made", session)
+
+    def answer(self, question: Question):
+        return play(question)
+
+    def close(self):
+        note("closed", "x")
+"""
+
+
+def played(id: str, goal: str, **fields: Any) -> dict[str, Any]:
+    user = {"goal": goal, "target": "player", "max_turns": 4}
+    return {"id": id, "user": user, "graders": [{"contains": "ok"}], **fields}
+
+
+@pytest.fixture
+def talking(project: Project) -> Project:
+    project.add_to_agent(SIDES)
+    project.configure(
+        'target = "talker"\ntimeout_s = 60\n'
+        '[targets.talker]\nkind = "python"\nfunction = "agent:talk"\n'
+        '[targets.player]\nkind = "python"\nfunction = "agent:play"\n'
+    )
+    return project
+
+
+def sessions(project: Project, side: str) -> list[tuple[str, str, int]]:
+    """Which case a side was asked for, in which session and turn, in order."""
+    lines = (project.path / side).read_text().splitlines()
+    return [(case, session, int(turn)) for case, session, turn in map(str.split, lines)]
+
+
+def interrupt(process: subprocess.Popen[bytes]) -> None:
+    """Ctrl-C, and wait until it was heard."""
+    process.send_signal(signal.SIGINT)
+    assert process.stderr is not None
+    process.stderr.readline()
+
+
+def test_fault_51_a_killed_conversation_is_had_again_with_a_user_in_a_new_session(
+    talking: Project,
+) -> None:
+    talking.suite(played("a", "die"))
+    assert finish(talking.start("run")).code == -signal.SIGKILL
+    assert talking.verdicts() == {}
+    done = talking.run("resume", "latest", "--json")
+    assert (done.code, done.counts()) == (0, {"passed": 1})
+    assert "the conversation of case a was broken off" in " ".join(done.err.split())
+    asked = sessions(talking, "user")
+    assert [turn for _, _, turn in asked] == [1, 2, 1, 2, 3]
+    assert len({session for _, session, _ in asked}) == 2
+
+
+def test_fault_51_ctrl_c_lets_a_conversation_finish_and_twice_breaks_it_off(
+    talking: Project,
+) -> None:
+    talking.suite(played("a", "gate"), played("b", "go"))
+    for name in ("started", "go"):
+        os.mkfifo(talking.path / name)
+    for times in (1, 2):
+        process = talking.start("run", "--concurrency", "1")
+        with (talking.path / "started").open("rb", buffering=0) as started:
+            started.readline()
+        for _ in range(times):
+            interrupt(process)
+        if times == 1:
+            with (talking.path / "go").open("wb", buffering=0) as go:
+                go.write(b"g")
+        assert finish(process).code == 130
+        assert talking.verdicts() == ({"a": "passed"} if times == 1 else {})
+
+
+def test_fault_51_a_user_that_hangs_or_says_nothing_is_errored_and_paid_for(
+    talking: Project,
+) -> None:
+    talking.suite(played("a", "hang"), played("b", "nothing"), played("c", "go"))
+    done = talking.run("run", "--timeout", "2", "--json")
+    assert (done.code, done.counts()) == (3, {"passed": 1, "errored": 2})
+    why = {row["case"]: row["failure"]["message"] for row in talking.rows() if "failure" in row}
+    assert why == {
+        "a": "turn 2: the user, `player`: no answer within 2 s",
+        "b": "turn 2: the user, `player`: it said nothing",
+    }
+    rows = [row for _, row in read_rows(str(talking.runs()[-1] / "journal.jsonl"))]
+    lost = {row["case"]: row["cost_usd"] for row in rows if row["type"] == "lost"}
+    assert lost == {"a": 0.5, "b": 0.75}
+
+
+def test_fault_51_a_user_that_never_ends_is_ended_by_max_turns(talking: Project) -> None:
+    talking.suite(played("a", "forever"))
+    assert talking.run("run", "--quiet").code == 0
+    (row,) = talking.rows()
+    assert (row["ending"], len(row["turns"]), row["user"]["asked"]) == ("max_turns", 4, 4)
+
+
+def test_fault_51_the_cap_counts_the_user_and_breaks_a_conversation_off(talking: Project) -> None:
+    talking.suite(played("a", "go"))
+    done = talking.run("run", "--max-cost", "0.7", "--json")
+    assert (done.code, done.json["status"], talking.verdicts()) == (3, "stopped", {})
+    assert [len(sessions(talking, side)) for side in ("user", "agent")] == [2, 1]
+    done = talking.run("resume", "latest", "--max-cost", "9", "--json")
+    assert (done.code, done.counts()) == (0, {"passed": 1})
+    assert (done.json["cost_usd"], done.json["users_usd"]) == (0.5, 0.75)
+
+
+@pytest.mark.parametrize(
+    ("player", "turns"), [("play", [1, 2, 2, 3]), ("PlayBySession", [1, 2, 1, 2, 3])]
+)
+def test_fault_51_a_busy_user_has_the_turn_or_the_conversation_again(
+    talking: Project, player: str, turns: list[int]
+) -> None:
+    case = played("a", "once")
+    case["user"]["target"] = f"python:agent:{player}"
+    talking.suite(case)
+    done = talking.run("run", "--json")
+    assert (done.code, done.counts()) == (0, {"passed": 1})
+    asked = sessions(talking, "user")
+    assert [turn for _, _, turn in asked] == turns
+    if player == "PlayBySession":
+        made = (talking.path / "made").read_text().split()
+        assert made == list(dict.fromkeys(session for _, session, _ in asked))
+        assert len((talking.path / "closed").read_text().split()) == len(made) == 2
+
+
+def test_fault_51_two_conversations_share_a_session_on_neither_side(talking: Project) -> None:
+    talking.suite(*[played(f"c{number}", "go", repeat=3) for number in range(6)])
+    for _ in range(2):
+        assert talking.run("run", "--quiet").code == 0
+    trials: dict[str, set[str]] = {}
+    for side in ("agent", "user"):
+        for case, session, turn in sessions(talking, side):
+            trials.setdefault(session, set()).add(f"{side} {case}")
+            assert turn <= 3
+    assert len(trials) == 2 * 2 * 18
+    assert all(len(each) == 1 for each in trials.values())

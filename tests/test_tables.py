@@ -1,0 +1,93 @@
+"""What came of a run, as rows for data frames and as a table for notebooks."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import evalcase
+from evalcase import Case
+from evalcase.report.page.notebook import MOST_ROWS
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "evalcase.toml").write_text("")
+    return tmp_path
+
+
+def agent(question: str) -> str:
+    if question == "crash":
+        raise ValueError("boom")
+    return question
+
+
+CASES = [
+    Case(id="good", input="<b>4</b>", expected_output="<b>4</b>", tags=["a", "b"]),
+    Case(id="bad", input="5", expected_output="<script>alert(1)</script>"),
+    Case(id="broken", input="crash", graders=[{"length": {"max": 3}}]),
+    Case(id="later", input="x", expected_output="x", skip=True),
+]
+
+
+def test_a_row_for_each_trial_with_the_columns_of_reports() -> None:
+    done = evalcase.evaluate(CASES, agent, graders=[{"length": {"max": 99}}], repeat=2)
+    rows = done.to_dicts()
+    assert [(row["case"], row["repeat"], row["verdict"]) for row in rows] == [
+        ("good", 1, "passed"), ("good", 2, "passed"), ("bad", 1, "failed"), ("bad", 2, "failed"),
+        ("broken", 1, "errored"), ("broken", 2, "errored"), ("later", 1, "skipped"),
+    ]  # fmt: skip
+    assert len({tuple(row) for row in rows}) == 1  # each has every column
+    assert rows[0]["score: length"] == 1.0
+    assert rows[0]["tags"] == "a, b"
+    assert rows[4]["reason"] == "ValueError: boom"
+    assert all(type(cell) in (str, int, float, type(None)) for row in rows for cell in row.values())
+
+
+class Tags(HTMLParser):
+    """Reads HTML, and fails where a tag is not closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+        self.texts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        del attrs
+        self.open.append(tag)
+        self.seen.add(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def test_a_notebook_shows_a_table_in_which_nothing_of_the_answers_is_html() -> None:
+    done = evalcase.evaluate(CASES, agent)
+    reader = Tags()
+    reader.feed(done._repr_html_())
+    assert not reader.open
+    assert reader.seen == {"div", "p", "table", "thead", "tbody", "tr", "th", "td"}
+    assert reader.texts[0] == "1 passed, 1 failed, 1 errored, 1 skipped; pass rate 33.3%"
+    assert "<script>alert(1)</script>" in reader.texts
+    assert "ValueError: boom" in reader.texts
+
+
+def test_targets_and_repeats_are_told_where_there_are_several() -> None:
+    done = evalcase.evaluate(CASES[:1], [agent, "echo"], repeat=3)
+    html = done._repr_html_()
+    assert html.count("3 of 3 passed, all needed") == 2
+    assert "target" in html
+
+
+def test_a_large_run_shows_its_first_cases_and_says_how_many_more() -> None:
+    many = [Case(id=f"c{n}", input="x", expected_output="x") for n in range(MOST_ROWS + 7)]
+    html = evalcase.evaluate(many, agent)._repr_html_()
+    assert html.count("<tr>") == MOST_ROWS + 1
+    assert "7 more; " in html
