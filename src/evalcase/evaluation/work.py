@@ -15,8 +15,9 @@ from evalcase.model.target import TargetVersion
 from evalcase.model.totals import Totals
 from evalcase.model.trial import Trial, TrialKey
 from evalcase.record.ending import Status
+from evalcase.record.finished import FinishedTrial
 from evalcase.record.folder import Run, planned_cases
-from evalcase.record.index import FinishedTrial, Index, read_index
+from evalcase.record.index import Index, read_index
 from evalcase.record.lines import open_lines
 from evalcase.record.outline import talk_row
 from evalcase.record.reader import read_result_at
@@ -60,6 +61,8 @@ class Work:
 
     async def go(self, engine: Engine) -> tuple[Status, str | None]:
         """Do all of it. Return how it ended, and why if it ended early."""
+        if any(target.traits.batching for target in self._plan.targets.values()):
+            await self._send_batches(engine)
         left = {name: self._left(name, engine) for name in self._plan.trials}
         await engine.run(left, self.try_one, self.keep)
         if engine.interrupted:
@@ -81,6 +84,23 @@ class Work:
             which = "no longer part of the suites, and without a result"
             return "stopped", f"{self.lost:,} of {planned:,} planned cases: {which}"
         return "completed", None
+
+    async def _send_batches(self, engine: Engine) -> None:
+        from evalcase.evaluation.batches import BatchPhase
+
+        phase = BatchPhase(self._plan, self._run.id, self._session, self._trials, engine)
+        for name, target in self._plan.targets.items():
+            if target.traits.batching is not None and not engine.stopping:
+                sent = [each for each in self._index.batches.values() if each.target == name]
+                asked = self._to_ask(name, engine)
+                await engine.before(phase.go(name, target.traits.batching, sent, asked))
+
+    def _to_ask(self, name: str, engine: Engine) -> Iterator[Trial]:
+        """The trials of a target that it is asked for."""
+        for trial in self._planned(name, engine):
+            known = self._index.find(trial.key)
+            if known is None or self._must_ask(trial, known):
+                yield trial
 
     def try_one(self, trial: Trial) -> Awaitable[Result]:
         """Ask and grade; or only grade, where the answer is known."""
