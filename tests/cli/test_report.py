@@ -17,7 +17,8 @@ KEYS = [
     "suite", "case", "target", "repeat", "verdict", "score", "input", "expected_output", "answer",
     "grades", "failure", "usage", "cost_usd", "duration_s", "cached", "scrubbed", "earlier",
     "steps", "steps_cut", "trace", "tags",
-    "metadata", "run", "run_status", "run_trials", "run_folder", "failed_of", "mixed", "repeats",
+    "metadata", "vars", "run", "run_status", "run_trials", "run_folder", "failed_of", "mixed",
+    "repeats",
     "case_verdict", "pass_rate_needed", "question_hash",
     "answer_hash", "grading_hash",
 ]  # fmt: skip

@@ -594,17 +594,7 @@ def test_execution_is_checked_like_any_field(value: str, place: tuple[str, int, 
     ]
 
 
-# Reserved, private and unknown fields.
-
-
-@pytest.mark.parametrize("name", ["vars", "matrix"])
-@pytest.mark.parametrize("value", ["{a: 1}", "null"])
-def test_reserved_fields_are_an_error_that_says_not_yet(name: str, value: str) -> None:
-    """They will mean something one day, so they can't mean nothing today."""
-    problem = only_problem(f"- input: hi\n  {name}: {value}\n")
-    assert (problem.code, problem.severity) == ("reserved-field", "error")
-    assert problem.span == (2, 3, 2, 3 + len(name))
-    assert "yet" in problem.message
+# Private and unknown fields.
 
 
 @pytest.mark.parametrize("value", ["1", "null", "[{role: nobody}]", "{input: 5, a: {}}", "&a text"])

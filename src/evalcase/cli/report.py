@@ -8,6 +8,7 @@ import sys
 from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.explained import explained
+from evalcase.cli.reports.by_parts import check_parts
 from evalcase.cli.reports.forms import FORMS, refuse_terminal, write_file, write_form
 from evalcase.cli.reports.reported import Reported, Wanted
 from evalcase.cli.reports.size import max_size_option
@@ -45,8 +46,9 @@ from evalcase.system.world import this_world
     "for pull requests, CI, tables.",
 )  # fmt: skip
 @declare.option(
-    "--by", multiple=True, type=declare.WordChoice(["target", "tag", "suite", "grader"]),
-    help="Show pass rates by these, where there are several. Repeatable. [default: target, tag]",
+    "--by", multiple=True, metavar="PART", callback=check_parts,
+    help="Show pass rates by target, tag, suite, grader or a variable, vars.NAME, where there are "
+    "several. Repeatable. [default: target, tag]",
 )  # fmt: skip
 @declare.option(
     "--cluster", metavar="PATH",
@@ -83,6 +85,7 @@ def command(
     evalcase report previous --case sum  one case in full, with its answer
     evalcase report --format jsonl       every trial as a line of JSON
     evalcase report --by grader          how often each grader passed
+    evalcase report --by vars.lang       and by the values of a variable
     evalcase report --format html -o run.html    a page to look at, and to share
 
     Nothing but the record is read: its suites may be gone, and it may come from somebody else.

@@ -9,7 +9,7 @@ from evalcase.model.json_value import JSON, fresh, same
 from evalcase.model.message import Message
 from evalcase.model.simulated_user import SimulatedUser
 
-_OF_ALL_TURNS = ("id", "tags", "metadata", "skip", "conversation_id")
+_OF_ALL_TURNS = ("id", "tags", "metadata", "skip", "conversation_id", "vars", "rendered")
 
 
 class Case:
@@ -157,6 +157,14 @@ class Case:
         """The share of trials that must pass."""
         rate: float = self._data.get("repeat", {}).get("pass_rate", 1.0)
         return rate
+
+    @property
+    def vars(self) -> dict[str, JSON]:
+        """The variables that it was made with, as a fresh copy: values, the labels of a matrix,
+        the names of files. Their values stand in its texts already."""
+        held = self._data.get("vars")
+        variables: dict[str, JSON] = fresh(held) if held else {}
+        return variables
 
     @property
     def threshold(self) -> float | None:

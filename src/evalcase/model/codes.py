@@ -38,13 +38,15 @@ CODES: dict[str, Code] = {
     "foreign-file": Code("error", "The file is in the format of another tool."),
     "no-cases": Code("error", "The file holds no eval cases."),
     "unknown-field": Code("error", "A field isn't part of the format."),
-    "reserved-field": Code("error", "A field is reserved for a later version."),
     "conflicting-fields": Code("error", "Two fields say the same thing."),
     "missing-input": Code("error", "A case has no `input`."),
     "wrong-type": Code("error", "A value has the wrong type."),
     "bad-value": Code("error", "A value is outside what its field allows."),
     "empty-list": Code("error", "A list must not be empty here."),
     "duplicate-id": Code("error", "Two cases have the same id."),
+    # Variables.
+    "unknown-variable": Code("error", "A tag names a variable that isn't there."),
+    "too-many-cases": Code("error", "A matrix makes more cases than a suite may have."),
     # Messages.
     "unknown-role": Code("error", "A message has a role that isn't known."),
     "mixed-messages": Code("error", "A message list has an item that isn't a message."),
@@ -76,6 +78,8 @@ CODES: dict[str, Code] = {
     "smart-quotes": Code("warning", "A text stands in quotes that YAML takes for a part of it."),
     "duplicate-tag": Code("warning", "A list of tags has the same tag twice."),
     "odd-part": Code("warning", "A content part lacks what its type needs, so it is plain data."),
+    "unused-variable": Code("warning", "Nothing makes use of a variable."),
+    "not-rendered": Code("warning", "Something looks like a tag, and stays as it is."),
     "not-imported": Code("warning", "Something of another tool's file has no counterpart here."),
     "not-compared": Code("note", "Something that is expected isn't compared."),
 }

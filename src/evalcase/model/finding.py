@@ -53,6 +53,8 @@ class Finding(NamedTuple):
     also: KeyPath | None = None
     """The path of a second place, which is added to the message."""
     fix: Fix | None = None
+    within: str | None = None
+    """A part of the text there, which is what is pointed at."""
 
 
 class Unfit(NamedTuple):

@@ -34,10 +34,12 @@ class CsvRow(Document):
 
     def __init__(
         self, path: str, source: str, value: JSON, faults: Sequence[Fault], first_line: int,
-        cells: dict[str, CsvCell],
+        cells: dict[str, CsvCell], width: int,
     ) -> None:  # fmt: skip
         super().__init__(path, source, "csv", value, faults, True, first_line)
         self.cells = cells
+        self.width = width
+        """How many cells it has, with those that are empty."""
 
     def places(self, wanted: Iterable[tuple[KeyPath, At]] | None = None) -> Node:
         """The places of all cells: there are few."""
@@ -60,17 +62,19 @@ class CsvTable(NamedTuple):
 
 def read_table(text: str, path: str) -> CsvTable:
     """Read all rows. It never raises for what a text may hold."""
+    header, *rows = stream_table(text, path)
+    problems = [problem for row in (header, *rows) for problem in row.problems]
+    return CsvTable(header, rows, problems)
+
+
+def stream_table(text: str, path: str) -> Iterator[CsvRow]:
+    """The row that names the columns, and then the others, each made when it is asked for."""
     raw = _raw_rows(text, _find_delimiter(text))
     first = next(raw, _Raw("", [], 1, None))
     names = _column_names(first.cells)
-    header = _header(first, names, path)
-    rows: list[CsvRow] = []
-    problems = header.problems
+    yield _header(first, names, path)
     for each in raw:
-        row = _row(each, names, path)
-        problems += row.problems
-        rows.append(row)
-    return CsvTable(header, rows, problems)
+        yield _row(each, names, path)
 
 
 class _Raw(NamedTuple):
@@ -155,7 +159,7 @@ def _header(raw: _Raw, names: list[str], path: str) -> CsvRow:
             faults.append(Fault("duplicate-key", message, span, "give it another name"))
         cells.setdefault(name, cell)
     value: JSON = {name: name for name in cells}
-    return CsvRow(path, raw.source, value, faults, raw.line, cells)
+    return CsvRow(path, raw.source, value, faults, raw.line, cells, len(raw.cells))
 
 
 def _row(raw: _Raw, names: list[str], path: str) -> CsvRow:
@@ -167,4 +171,4 @@ def _row(raw: _Raw, names: list[str], path: str) -> CsvRow:
         faults.append(Fault("syntax", message, span, "a cell with a comma in it stands in quotes"))
     cells = {name: cell for name, cell in zip(names, raw.cells, strict=False) if cell.text}
     value: JSON = {name: cell.text for name, cell in cells.items()}
-    return CsvRow(path, raw.source, value, faults, raw.line, cells)
+    return CsvRow(path, raw.source, value, faults, raw.line, cells, len(raw.cells))

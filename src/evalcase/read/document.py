@@ -106,6 +106,8 @@ class Document:
 
     def _placed(self, finding: Finding, root: Node) -> Problem | None:
         place = find_node(root, finding.path, finding.at)
+        if finding.within is not None:
+            place = place._replace(span=self._within(place.span, finding.within))
         message, hint = finding.message, finding.hint
         if finding.code == LOST_SPELLING and self._keeps_spelling(place.span):
             return None
@@ -118,6 +120,17 @@ class Document:
         problem = self._problem(finding.code, message, place.span, hint, finding.case)
         fix = self._fix(finding.fix, place) if finding.fix is not None else None
         return problem if fix is None else replace(problem, fix=fix)
+
+    def _within(self, span: Span, text: str) -> Span:
+        """Where a text stands in a span; the span itself, if it is written otherwise there."""
+        for number in range(span.line, min(span.end_line, len(self.lines)) + 1):
+            line = self.lines[number - 1]
+            start = span.column - 1 if number == span.line else 0
+            end = span.end_column - 1 if number == span.end_line else len(line)
+            at = line.find(text, start, end)
+            if at >= 0:
+                return Span(number, at + 1, number, at + 1 + len(text))
+        return span
 
     def _fix(self, fix: Fix, place: Place) -> str | None:
         """What takes the place of what a finding points at; None where it isn't written plainly."""

@@ -15,8 +15,8 @@ from evalcase.text.journal_row import decode_row
 from evalcase.text.late_pattern import late_pattern
 
 CASE = b'{"type":"case",'
-_TAGS = b'"tags"'
-"""In the row of a case with tags; and perhaps of others."""
+_TAGS, _VARS = b'"tags"', b'"vars"'
+"""In the row of a case with tags or variables; and perhaps of others."""
 _END = b'{"type":"end",'
 # Plain names only: an escape may stand for what can't be told from its bytes.
 _NAME = late_pattern(rb'\{"type":"case",("suite":"[^"\\]*","case":"[^"\\]*"),')
@@ -24,7 +24,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "id": str, "turns": list, "stop_on_failure": bool, "user": dict, "description": str,
     "tags": list, "metadata": dict, "skip": (str, bool), "conversation_id": str, "criteria": str,
     "rubrics": list, "graders": list, "targets": list, "repeat": dict, "threshold": (int, float),
-    "timeout_s": (int, float),
+    "timeout_s": (int, float), "vars": dict, "rendered": bool,
 }  # fmt: skip
 
 
@@ -38,7 +38,7 @@ class CaseShelf:
 
     def __init__(self, path: str, places: Table) -> None:
         """`places` says for each case at which byte of the journal its row begins, and whether it
-        may have tags."""
+        may have tags or variables."""
         self._path = path
         self._places = places
         self._file: BufferedReader | None = None
@@ -56,12 +56,14 @@ class CaseShelf:
         return Case(data)
 
     def find_tagged(self, suite: str, case: str) -> Case | None:
-        """The same, but None if the case has no tags."""
+        """The same, but None if the case has neither tags nor variables."""
         found = self._places.find(mark_of((suite, case)))
         if found is None or not found[1]:
             return None
         known = self.find(suite, case)
-        return known if known is not None and known.data.get("tags") else None
+        if known is None or not (known.data.get("tags") or known.data.get("vars")):
+            return None
+        return known
 
     def close(self) -> None:
         if self._file is not None:
@@ -85,7 +87,7 @@ def shelve_cases(path: str, upto: int | None = None) -> CaseShelf:
             mark = mark_of(_name(line, path, lines.count))
             if upto is not None and (before := places.find(mark)) is not None:
                 replaced.append((mark, *before))
-            places.add(mark, begins, _TAGS in line)
+            places.add(mark, begins, _TAGS in line or _VARS in line)
         elif line.startswith(_END):
             replaced.clear()
         elif upto is not None and line.startswith(GRADING) and _number(line) > upto:

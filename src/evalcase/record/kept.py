@@ -113,7 +113,7 @@ class KeptRun:
         return self._shelf.find(suite, case)
 
     def find_tagged(self, suite: str, case: str) -> Case | None:
-        """The same; None as well if the case has no tags, which is soon told."""
+        """The same; None as well if the case has neither tags nor variables, which is soon told."""
         return self._shelf.find_tagged(suite, case)
 
     def close(self) -> None:

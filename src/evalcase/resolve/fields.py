@@ -8,11 +8,12 @@ from __future__ import annotations
 CASE_FIELDS = (
     "id", "input", "expected_output", "turns", "stop_on_failure", "user", "description",
     "tags", "metadata", "skip", "conversation_id", "criteria", "rubrics", "graders",
-    "suite_graders", "target", "targets", "repeat", "threshold", "timeout_s",
+    "suite_graders", "target", "targets", "repeat", "threshold", "timeout_s", "vars", "var_files",
+    "matrix", "rows", "rendered",
 )  # fmt: skip
 SUITE_FIELDS = (
     "$schema", "name", "description", "input", "cases", "target", "targets", "graders",
-    "threshold", "repeat", "timeout_s", "tags", "metadata",
+    "threshold", "repeat", "timeout_s", "tags", "metadata", "vars", "var_files", "matrix", "rows",
 )  # fmt: skip
 
 TURN_FIELDS = ("input", "expected_output", "criteria", "rubrics", "graders")
@@ -45,12 +46,11 @@ EXECUTION = "execution"
 """The deprecated grouping, and the fields that it holds under their older names."""
 EXECUTION_FIELDS = {"target": "target", "evaluators": "graders"}
 
-RESERVED = ("vars", "matrix")
 PRIVATE_PREFIX = "x-"
 
 CASE_ORDER = (
     "turns", "stop_on_failure", "user", "description", "tags", "metadata", "skip",
     "conversation_id", "criteria", "rubrics", "graders", "targets", "repeat", "threshold",
-    "timeout_s",
+    "timeout_s", "vars", "rendered",
 )  # fmt: skip
 """The order of the canonical form, after `id`, `input` and `expected_output`."""

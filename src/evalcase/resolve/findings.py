@@ -5,7 +5,7 @@ It is also where a reader asks about what no file says: which graders there are,
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from typing import TYPE_CHECKING
 
 from evalcase.model.codes import CODES
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from evalcase.model.grader_options import DeclaredGrader
     from evalcase.model.known import Known, What
     from evalcase.model.shape import Shape
+    from evalcase.model.table_source import NamedFiles, TableRow
     from evalcase.system.attachments import Attachments
 
 
@@ -33,8 +34,12 @@ class FileReference(NamedTuple):
 
 
 class Findings:
-    def __init__(self, known: Known | None = None) -> None:
+    def __init__(self, known: Known | None = None, named: NamedFiles | None = None) -> None:
         self.known = known
+        self.named_files = named
+        """Files whose content becomes values; without it, none can be read."""
+        self.multiplied = 0
+        """How many cases matrices have made, beside those that are written."""
         self.found: list[Finding] = []
         self.files: list[FileReference] = []
         self.held: list[tuple[str, Shape]] = []
@@ -57,9 +62,10 @@ class Findings:
         hint: str | None = None,
         at: At = "value",
         fix: Fix | None = None,
+        within: str | None = None,
     ) -> None:
         fix = IN_QUOTES if hint == QUOTE_IT else fix
-        self.found.append(Finding(code, path, message, hint, at, self.case, fix=fix))
+        self.found.append(Finding(code, path, message, hint, at, self.case, None, fix, within))
         if CODES[code].severity == "error":
             self.errors += 1
 
@@ -92,11 +98,21 @@ class Findings:
             self._first.clear()
             self._latest.clear()
 
-    def say_once(self, code: str, path: KeyPath, message: str, hint: str) -> None:
+    def say_once(
+        self, code: str, path: KeyPath, message: str, hint: str | None, at: At = "value"
+    ) -> None:
         """Note what holds for many cases at the first of them."""
         if message not in self._said:
             self._said.add(message)
-            self.add(code, path, message, hint)
+            self.add(code, path, message, hint, at)
+
+    def text_of(self, name: str) -> str | Unfit:
+        """The text in a file that becomes a value."""
+        return _UNREAD if self.named_files is None else self.named_files.text_of(name)
+
+    def rows_of(self, name: str) -> Iterable[TableRow] | Unfit:
+        """The rows of a table that become values."""
+        return _UNREAD if self.named_files is None else self.named_files.rows_of(name)
 
     def suggested(self, name: str, path: KeyPath) -> bool:
         """Whether a wrong field below `path` was just said to be meant as `name`."""
@@ -129,6 +145,10 @@ class Findings:
         """Say one thing in place of all the others."""
         self.found, self.files, self.errors = [finding], [], 1
 
+    def drain(self) -> None:
+        """Forget what was told of by now; it is still known that it was said."""
+        self.found, self.files, self.held, self.errors = [], [], [], 0
+
     def leave_out(self, codes: Container[str]) -> None:
         """Forget findings of some kinds, which don't count as errors."""
         self.found = [each for each in self.found if each.code not in codes]
@@ -149,3 +169,6 @@ class Findings:
                 self.add(found.code, reference.path, found.message, found.hint)
             elif reference.holds is not None:
                 self.held.append((found, reference.holds))
+
+
+_UNREAD = Unfit("unreadable-file", "files can't be read here")

@@ -1,4 +1,4 @@
-"""Field names as written to primary names: aliases, precedence, unknown and reserved fields."""
+"""Field names as written to primary names: aliases, precedence and unknown fields."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from evalcase.resolve.fields import (
     EXECUTION,
     EXECUTION_FIELDS,
     PRIVATE_PREFIX,
-    RESERVED,
     SUITE_ALIASES,
     SUITE_FIELDS,
     TURN_FIELDS,
@@ -93,10 +92,6 @@ def _check_foreign(
         )
         plain = "".join(" " if char.isspace() else char for char in name)
         findings.add("unknown-field", path, message, "indent with plain spaces", "key", Fix(plain))
-        return
-    if name in RESERVED:
-        message = f"`{name}` is reserved for a later version and doesn't work yet"
-        findings.add("reserved-field", path, message, at="key")
         return
     guess = _guess(name, vocabulary.what)
     hint = guess and f"did you mean `{guess}`?"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Iterable
 from typing import Any
 
 from evalcase.model.case import Case
@@ -12,8 +14,8 @@ from evalcase.resolve.case import resolve_case
 from evalcase.resolve.fields import CASE_CONTAINERS, CASE_FIELDS, SUITE_FIELDS
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
-from evalcase.resolve.names import LONE_CASE, SUITE, settle_names
-from evalcase.resolve.suite_fields import NOTHING_SHARED, SuiteFields, read_suite_fields
+from evalcase.resolve.names import CASE, LONE_CASE, SUITE, Vocabulary, settle_names
+from evalcase.resolve.suite_fields import NOTHING_SHARED, Shared, SuiteFields, read_suite_fields
 
 _ONLY_IN_CASES = (frozenset(CASE_FIELDS) | {"expected_messages"}) - frozenset(SUITE_FIELDS)
 
@@ -23,6 +25,15 @@ class Resolved(NamedTuple):
 
     fields: dict[str, Any]
     cases: list[Case | None]
+    origins: array[int] | None = None
+    """Which of the cases as they are written each comes from, where one may make several."""
+
+    def by_origin(self) -> list[Case | None]:
+        """The first case of each that is written; None for one with errors."""
+        first: dict[int, Case | None] = {}
+        for index, case in zip(self.origins or (), self.cases, strict=True):
+            first.setdefault(index, case)
+        return list(first.values())
 
 
 class _Shape(NamedTuple):
@@ -42,17 +53,76 @@ def resolve_suite(value: JSON, name: str, findings: Findings, consume: bool = Fa
         return Resolved({"name": name}, [])
     ids = Ids()
     shared = shape.about.shared
+    cases: list[Case | None] = []
+    if shared.variables is not None or _are_varied(shape.raw_cases):
+        origins = _vary_all(shape, cases, ids, findings)
+        return Resolved(shape.about.fields, cases, origins)
     if shape.lone:
         case = resolve_case(shape.raw_cases[0], (), findings, ids, shared, LONE_CASE)
         return Resolved(shape.about.fields, [case])
-    cases: list[Case | None] = []
     for index, raw in enumerate(shape.raw_cases):
         case = resolve_case(raw, (*shape.path, index), findings, ids, shared)
         cases.append(case)
         if consume and case is not None:
             shape.raw_cases[index] = None
-    _name_first_places(shape, cases, findings)
+    _name_first_places(shape, cases, range(len(cases)), findings)
     return Resolved(shape.about.fields, cases)
+
+
+def _are_varied(raw_cases: list[Any]) -> bool:
+    """Whether a case as it is written has variables of its own; most suites have no such case."""
+    try:
+        return not all(map(VARIED.isdisjoint, raw_cases))
+    except TypeError:  # something that is no case
+        return any(type(raw) is dict and not VARIED.isdisjoint(raw) for raw in raw_cases)
+
+
+VARIED = frozenset({"vars", "var_files", "matrix", "rows", "rendered"})
+"""The fields of cases that are read in another way than most."""
+
+
+def _vary_all(shape: _Shape, cases: list[Case | None], ids: Ids, findings: Findings) -> array[int]:
+    """Add the cases of a suite with variables; return which of those written each comes from."""
+    from evalcase.resolve.variables.vary import vary_case
+
+    shared, origins = shape.about.shared, array("q")
+    for index, raw in enumerate(shape.raw_cases):
+        path = () if shape.lone else (*shape.path, index)
+        vocabulary = LONE_CASE if shape.lone else CASE
+        for case in vary_case(raw, path, findings, ids, shared, vocabulary):
+            cases.append(case)
+            origins.append(index)
+    if shared.variables is not None:
+        shared.variables.finish()
+    _name_first_places(shape, cases, origins, findings)
+    return origins
+
+
+def resolve_line(
+    value: JSON, findings: Findings, ids: Ids, shared: Shared
+) -> Iterable[Case | None]:
+    """The cases that one line of a JSONL file stands for: one, unless it has variables."""
+    varies = shared.variables is not None or (type(value) is dict and not VARIED.isdisjoint(value))
+    if not varies:
+        return (resolve_case(value, (), findings, ids, shared),)
+    from evalcase.resolve.variables.vary import vary_case
+
+    return vary_case(value, (), findings, ids, shared)
+
+
+def resolve_one(value: JSON, findings: Findings, vocabulary: Vocabulary = CASE) -> Case | None:
+    """The only case that a value stands for: one that makes several is an error."""
+    if type(value) is not dict or VARIED.isdisjoint(value):
+        return resolve_case(value, (), findings, Ids(), vocabulary=vocabulary)
+    from evalcase.resolve.variables.vary import vary_case
+
+    for name in ("matrix", "rows"):
+        if value.get(name) is not None:
+            message = f"`{name}` makes several cases, and one is wanted here"
+            findings.add("bad-value", (name,), message, "it may stand in a suite file", "key")
+            return None
+    (case,) = vary_case(value, (), findings, Ids(), NOTHING_SHARED, vocabulary)
+    return case
 
 
 def resolve_sidecar(value: JSON, name: str, findings: Findings) -> SuiteFields:
@@ -123,16 +193,19 @@ def _hint_for_mapping(cases: dict[str, Any]) -> str:
     return f"write a list: `- id: {next(iter(cases)):.40}`, and the other fields below it"
 
 
-def _name_first_places(shape: _Shape, cases: list[Case | None], findings: Findings) -> None:
+def _name_first_places(
+    shape: _Shape, cases: list[Case | None], origins: Iterable[int], findings: Findings
+) -> None:
     """Complete the findings of duplicate ids with the place of the first."""
     if not any(finding.code == "duplicate-id" for finding in findings.found):
         return
     first: dict[str, KeyPath] = {}
-    for index, (raw, case) in enumerate(zip(shape.raw_cases, cases, strict=True)):
-        id = raw.get("id") if type(raw) is dict else case and case.id
-        if type(id) is str:
-            # A path to an id that was made, and is not there, leads to its case.
-            first.setdefault(id, (*shape.path, index, "id"))
+    for index, case in zip(origins, cases, strict=True):
+        raw = shape.raw_cases[index]
+        for id in (case and case.id, raw.get("id") if type(raw) is dict else None):
+            if type(id) is str:
+                # A path to an id that was made, and is not there, leads to its case.
+                first.setdefault(id, (*shape.path, index, "id"))
     for number, finding in enumerate(findings.found):
         if finding.code == "duplicate-id" and finding.case in first:
             findings.found[number] = finding._replace(also=first[finding.case])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalcase.model.finding import KeyPath
 from evalcase.model.quick_tuple import NamedTuple
@@ -11,6 +11,9 @@ from evalcase.resolve.findings import Findings
 from evalcase.resolve.messages import read_input
 from evalcase.resolve.names import Named
 from evalcase.resolve.values import READERS, read_name
+
+if TYPE_CHECKING:
+    from evalcase.resolve.variables.of_suite import SuiteVariables
 
 
 class Shared(NamedTuple):
@@ -23,6 +26,8 @@ class Shared(NamedTuple):
     tags: list[str]
     defaults: dict[str, Any]
     """Used where the case doesn't say it itself."""
+    variables: SuiteVariables | None = None
+    """Those of the suite, and what has tags in it."""
 
     def add_to(self, data: dict[str, Any], own_graders_only: bool) -> None:
         """Complete the data of a case, in canonical order."""
@@ -60,12 +65,14 @@ def read_suite_fields(
     if "target" in values and "targets" in values:
         message = "`target` and `targets` say the same thing"
         findings.add("conflicting-fields", (*path, "target"), message, "keep `targets`", "key")
+    variables = _read_variables(named, path, findings)
+    put_off = () if variables is None else (*variables.tagged, "vars")
     messages = None
-    if "input" in values:
+    if "input" in values and "input" not in put_off:
         messages = read_input(values["input"], named.path(path, "input"), findings)
     found: dict[str, Any] = {}
     for field, value in values.items():
-        if field in READERS:
+        if field in READERS and field not in put_off:
             canonical, read = READERS[field]
             result = read(value, named.path(path, field), findings)
             if result is not None:
@@ -74,6 +81,18 @@ def read_suite_fields(
     fields = {"name": name}
     fields |= {field: found.pop(field) for field in ("description", "metadata") if field in found}
     graders, tags = found.pop("graders", []), found.pop("tags", [])
-    if not (messages or graders or tags or found):
+    if not (messages or graders or tags or found or variables):
         return SuiteFields(fields, NOTHING_SHARED)
-    return SuiteFields(fields, Shared(messages or [], graders, tags, found))
+    return SuiteFields(fields, Shared(messages or [], graders, tags, found, variables))
+
+
+def _read_variables(named: Named, path: KeyPath, findings: Findings) -> SuiteVariables | None:
+    if _VARIED.isdisjoint(named.values):
+        return None
+    # Most suites have none, and need not wait for what it takes to read them.
+    from evalcase.resolve.variables.of_suite import read_suite_variables
+
+    return read_suite_variables(named, path, findings)
+
+
+_VARIED = frozenset({"vars", "var_files", "matrix", "rows", "input", "graders"})

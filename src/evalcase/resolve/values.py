@@ -119,6 +119,10 @@ def read_flag(value: Any, path: KeyPath, findings: Findings) -> bool | None:
     return None
 
 
+def read_rendered(value: Any, path: KeyPath, findings: Findings) -> bool | None:
+    return read_flag(value, path, findings) or None
+
+
 def read_share(value: Any, path: KeyPath, findings: Findings) -> float | None:
     if type(value) not in (int, float):
         share = _share_for(value) if type(value) is str else None
@@ -243,5 +247,7 @@ READERS: dict[str, tuple[str, Reader]] = {
     "repeat": ("repeat", read_repeat),
     "threshold": ("threshold", read_share),
     "timeout_s": ("timeout_s", read_seconds),
+    "vars": ("vars", read_mapping),
+    "rendered": ("rendered", read_rendered),
 }
 """Field as written → field of the canonical form, and how to read it."""

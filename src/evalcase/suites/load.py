@@ -6,6 +6,7 @@ import gc
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from io import BytesIO
 from typing import IO, TYPE_CHECKING, Any
 
@@ -28,13 +29,12 @@ from evalcase.read.source import (
     unreadable,
 )
 from evalcase.resolve.advice import ADVICE
-from evalcase.resolve.case import resolve_case
 from evalcase.resolve.findings import Findings
-from evalcase.resolve.ids import Ids
 from evalcase.resolve.names import LONE_CASE
-from evalcase.resolve.suite import resolve_suite
+from evalcase.resolve.suite import resolve_one, resolve_suite
 from evalcase.suites.held_files import HeldFiles
-from evalcase.suites.placing import place_case
+from evalcase.suites.named_files import SuiteFiles
+from evalcase.suites.placing import place_case, place_varied
 from evalcase.suites.stream import open_stream
 from evalcase.system.attachments import attachments_in
 
@@ -107,10 +107,11 @@ def load_case(text: str) -> tuple[Case | None, list[Problem]]:
         return None, [error.problem]
     if not document.readable:
         return None, document.problems
-    findings = Findings(Installed())
-    case = resolve_case(document.value, (), findings, Ids(), vocabulary=LONE_CASE)
+    files = SuiteFiles(os.curdir)
+    findings = Findings(Installed(), files)
+    case = resolve_one(document.value, findings, LONE_CASE)
     findings.check_files(attachments_in(os.getcwd()))
-    held = HeldFiles(os.curdir).problems_in(findings)
+    held = HeldFiles(os.curdir).problems_in(findings) + files.problems
     return case, document.problems + document.place(findings.found) + held
 
 
@@ -123,15 +124,17 @@ def _load_document(path: str, source: bytes, format: Format, known: Known) -> Lo
         document = parse_document(source, format, path)
         if not document.readable:
             return Loaded(path, None, document.problems, 0)
-        findings = Findings(known)
+        files = SuiteFiles(folder_of(path))
+        findings = Findings(known, files)
         findings.doubts = document.doubts
-        fields, cases = resolve_suite(document.value, suite_name(path), findings, consume=True)
+        resolved = resolve_suite(document.value, suite_name(path), findings, consume=True)
+        fields, cases, origins = resolved
         if findings.found:
             _name_foreign(path, findings, document.value, cases)
-        held: list[Problem] = []
+        held = files.problems
         if findings.files:
             findings.check_files(attachments_in(folder_of(path)))
-            held = HeldFiles(folder_of(path)).problems_in(findings)
+            held += HeldFiles(folder_of(path)).problems_in(findings)
         if document.faults:
             # What is missing may be missing because of the faults.
             findings.leave_out(ADVICE)
@@ -140,7 +143,8 @@ def _load_document(path: str, source: bytes, format: Format, known: Known) -> Lo
         problems = document.problems + document.lints + document.place(findings.found)
         problems = in_order(problems + held)
         valid = [case for case in cases if case is not None]
-        return _loaded(path, fields, valid, problems, len(cases))._replace(read=cases)
+        read = cases if origins is None else resolved.by_origin()
+        return _loaded(path, fields, valid, problems, len(cases), origins)._replace(read=read)
 
 
 def _name_foreign(path: str, findings: Findings, value: JSON, cases: list[Case | None]) -> None:
@@ -169,16 +173,18 @@ def _load_lines(path: str, file: IO[bytes], keep: bool, known: Known) -> Loaded:
             seen += 1
             if keep and item is not None:
                 cases.append(item)
-    return _loaded(path, stream.fields, cases, in_order(problems), seen)
+    return _loaded(path, stream.fields, cases, in_order(problems), seen, stream.origins)
 
 
 def _loaded(
-    path: str, fields: dict[str, Any], cases: list[Case], problems: list[Problem], seen: int
-) -> Loaded:
+    path: str, fields: dict[str, Any], cases: list[Case], problems: list[Problem], seen: int,
+    origins: Sequence[int] | None = None,
+) -> Loaded:  # fmt: skip
     if has_errors(problems):
         return Loaded(path, None, problems, seen)
     warnings = tuple(problem for problem in problems if problem.severity == "warning")
-    return Loaded(path, Suite(path, fields, tuple(cases), warnings, place_case), problems, seen)
+    placer = place_case if origins is None else partial(place_varied, origins)
+    return Loaded(path, Suite(path, fields, tuple(cases), warnings, placer), problems, seen)
 
 
 @contextmanager

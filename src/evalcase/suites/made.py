@@ -5,6 +5,7 @@ Importing this file gives `Case` its way to read short forms: the nouns know not
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,9 @@ from evalcase.errors import ConfigError, SuiteError
 from evalcase.model.case import Case
 from evalcase.model.problem import Problem
 from evalcase.plugins.known import Installed
-from evalcase.resolve.case import resolve_case
 from evalcase.resolve.findings import Findings
-from evalcase.resolve.ids import Ids
+from evalcase.resolve.suite import resolve_one
+from evalcase.suites.named_files import SuiteFiles
 from evalcase.text.plain_json import NotJsonError, copy_json
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ def read_fields(fields: dict[str, Any]) -> dict[str, Any]:
         raw = copy_json(fields)
     except NotJsonError as error:
         raise SuiteError([Problem("not-json-value", f"a case is JSON: {error}", _PLACE)]) from None
-    findings = Findings(Installed())
-    case = resolve_case(raw, (), findings, Ids())
+    findings = Findings(Installed(), SuiteFiles(os.curdir))
+    case = resolve_one(raw, findings)
     if case is None or findings.errors:
         problems = [
             Problem(each.code, each.message, _PLACE, hint=each.hint, case=each.case)

@@ -22,14 +22,16 @@ from evalcase.read.source import (
     BOM,
     STDIN,
     UnreadableError,
+    folder_of,
     open_bytes,
     undecodable,
     unreadable,
 )
-from evalcase.resolve.case import resolve_case
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
-from evalcase.resolve.suite import resolve_sidecar, resolve_suite
+from evalcase.resolve.suite import resolve_line, resolve_sidecar, resolve_suite
+from evalcase.resolve.suite_fields import NOTHING_SHARED
+from evalcase.suites.named_files import SuiteFiles
 from evalcase.suites.renames import OLD_NAMES, Rename, apply_renames, plan_renames
 from evalcase.system.files import read_bytes
 
@@ -206,15 +208,16 @@ _MOST_TRIES = 40
 
 def _resolve(document: Document, format: Format) -> tuple[Any, list[Finding]]:
     """What a document means: its fields, its cases and the errors in it; and what is found."""
-    findings = Findings(_INSTALLED)
+    findings = Findings(_INSTALLED, SuiteFiles(folder_of(document.path)))
     if format == "jsonl":
-        case = resolve_case(document.value, (), findings, Ids())
-        meaning: Any = case and case.to_dict()
+        made = resolve_line(document.value, findings, Ids(), NOTHING_SHARED)
+        meaning: Any = [case and case.to_dict() for case in made]
     elif is_sidecar(document.path):
         fields, shared = resolve_sidecar(document.value, "", findings)
-        meaning = [fields, list(shared)]
+        variables = shared.variables
+        meaning = [fields, list(shared[:-1]), variables and variables.raw]
     else:
-        fields, cases = resolve_suite(document.value, "", findings)
+        fields, cases, _ = resolve_suite(document.value, "", findings)
         meaning = [fields, [case and case.to_dict() for case in cases]]
     others = sorted(each.code for each in findings.found if each.code not in OLD_NAMES)
     return [meaning, others], findings.found

@@ -19,6 +19,11 @@ def place_case(path: str, number: int) -> Span | None:
     return place_cases(path, [number])[0]
 
 
+def place_varied(origins: Sequence[int], path: str, number: int) -> Span | None:
+    """The same where one case as it is written makes several: `origins` has the number of that."""
+    return place_case(path, origins[number])
+
+
 def place_cases(path: str, numbers: Sequence[int]) -> list[Span | None]:
     """The places of several cases of a file, which is read once."""
     try:

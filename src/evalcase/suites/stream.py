@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
@@ -16,7 +17,7 @@ from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.plugins.known import Installed
 from evalcase.read.discover import outside_link, sidecars, suite_name
-from evalcase.read.document import parse_document
+from evalcase.read.document import Document, parse_document
 from evalcase.read.jsonl import Line, document_of, read_lines
 from evalcase.read.source import (
     STDIN,
@@ -31,9 +32,10 @@ from evalcase.resolve.advice import ADVICE
 from evalcase.resolve.case import resolve_case
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
-from evalcase.resolve.suite import resolve_sidecar
+from evalcase.resolve.suite import VARIED, resolve_line, resolve_sidecar
 from evalcase.resolve.suite_fields import NOTHING_SHARED, SuiteFields
 from evalcase.suites.held_files import HeldFiles
+from evalcase.suites.named_files import SuiteFiles
 from evalcase.suites.old_sidecar import object_to_old_sidecar
 from evalcase.system.attachments import Attachments, attachments_in
 
@@ -57,6 +59,8 @@ class Sidecar(NamedTuple):
 
     about: SuiteFields
     problems: list[Problem]
+    document: Document | None = None
+    """What they stand in, if it could be read."""
 
 
 class CaseStream:
@@ -67,23 +71,31 @@ class CaseStream:
         self.file = file
         self.known = known
         self.sidecar_problems = sidecar.problems
+        self.sidecar = sidecar.document
         self.fields: dict[str, Any] = sidecar.about.fields
         self.shared = sidecar.about.shared
+        self.files = SuiteFiles(folder_of(path))
+        self.origins: array[int] | None = None
+        """Which line each case comes from, once one has made several."""
         self._foreign: Foreign | None = None
         self._looked_at = self._is_named = False
 
     def __iter__(self) -> Iterator[Case | Problem | None]:
         ids, findings, shared = Ids(), Findings(self.known), self.shared
-        empty = True
+        varies, at = shared.variables is not None, -1
         with self.file:
             yield from self.sidecar_problems
-            for line in read_lines(self.file, self.path):
-                empty = False
+            for at, line in enumerate(read_lines(self.file, self.path)):
                 if isinstance(line, Problem):
                     yield line
                     yield None
                     continue
                 _, _, value, faults, findings.doubts = line
+                if varies or (type(value) is dict and not VARIED.isdisjoint(value)):
+                    yield from self._vary(line, at, ids)
+                    continue
+                if self.origins is not None:
+                    self.origins.append(at)
                 findings.forget_targets()  # those of another line have no place in this one
                 case = resolve_case(value, (), findings, ids, shared)
                 if faults or findings.found or findings.files:
@@ -95,8 +107,40 @@ class CaseStream:
                         case = None if findings.errors or faults else case
                     findings = Findings(self.known)
                 yield case
-        if empty:
+            if shared.variables is not None:
+                shared.variables.finish()
+                yield from self._problems_beside()
+            yield from self.files.problems
+        if at < 0:
             yield Problem("no-cases", "the file has no cases", self.path, Span(1, 1, 1, 1))
+
+    def _vary(self, line: Line, at: int, ids: Ids) -> Iterator[Case | Problem | None]:
+        """The cases that one line makes, each with its problems before it."""
+        if self.origins is None:
+            self.origins = array("q", range(at))
+        findings = Findings(self.known, self.files)
+        _, _, value, faults, findings.doubts = line
+        for case in resolve_line(value, findings, ids, self.shared):
+            self.origins.append(at)
+            if findings.found and self._is_foreign(value, findings.found):
+                yield from self._name_foreign(line)
+                yield None
+                return
+            yield from self._problems(line, findings)
+            yield from self._problems_beside()
+            yield None if findings.errors or faults else case
+            findings.drain()
+            line = (*line[:3], (), line[4])  # what is wrong with its text is told by now
+        yield from self._problems(line, findings)
+
+    def _problems_beside(self) -> list[Problem]:
+        """What was found in the suite fields, now that there is a case to put them to."""
+        variables = self.shared.variables
+        if variables is None or self.sidecar is None or not variables.findings.found:
+            return []
+        problems = self.sidecar.place(variables.findings.found)
+        variables.findings.drain()
+        return problems
 
     @cached_property
     def _held(self) -> HeldFiles:
@@ -151,13 +195,13 @@ class CaseStream:
         position = self.file.tell()
         self.file.seek(0)
         first: dict[str, int] = {}
-        ids, findings = Ids(), Findings()
+        ids, findings = Ids(), Findings(None, self.files)
         for line in read_lines(self.file, self.path):
             if isinstance(line, tuple):
                 number, _, value, *_ = line
-                resolve_case(value, (), findings, ids, self.shared)
-                first.setdefault(findings.case or "", number)
-                findings = Findings()
+                for case in resolve_line(value, findings, ids, self.shared):
+                    first.setdefault((case and case.id) or findings.case or "", number)
+                findings = Findings(None, self.files)
         self.file.seek(position)
         return first
 
@@ -191,12 +235,14 @@ def read_sidecar_text(source: bytes, path: str, name: str, known: Known) -> Side
     """The suite fields in a text that stands, or is to stand, beside a JSONL file. `name` is that
     of a suite which doesn't name itself."""
     document = parse_document(source, "yaml", path)
-    findings = Findings(known)
+    findings = Findings(known, SuiteFiles(folder_of(path)))
     nothing = SuiteFields({"name": name}, NOTHING_SHARED)
     about = resolve_sidecar(document.value, name, findings) if document.readable else nothing
     findings.check_files(attachments_in(folder_of(path)))
     held = HeldFiles(folder_of(path)).problems_in(findings)
-    return Sidecar(about, in_order(document.problems + document.place(findings.found) + held))
+    problems = in_order(document.problems + document.place(findings.found) + held)
+    findings.drain()
+    return Sidecar(about, problems, document if document.readable else None)
 
 
 def _object_to_sidecars(names: list[str]) -> Problem | None:

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 
 from evalcase.cli.conclusion import name_run, say_mixed, why_incomplete
+from evalcase.cli.reports.by_parts import require_variables
 from evalcase.cli.reports.reported import Reported
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
@@ -30,6 +31,7 @@ def write_html(reported: Reported, home: str = "", watch: Told | None = None) ->
 
     def describe() -> Page:
         figures = reported.figuring.sum_up(ledger, evaluated.not_run)
+        require_variables(reported.by, figures)
         figures = settle_figures(
         figures, evaluated.decision, whole=reported.wanted.is_all,
         is_biased=evaluated.is_biased,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from evalcase.cli.conclusion import RecordPlace
+from evalcase.cli.reports.by_parts import require_variables
 from evalcase.errors import ConfigError
 from evalcase.evaluation.figures import Figuring
 from evalcase.model.nearest import did_you_mean
@@ -76,6 +77,7 @@ class Reported:
         statistics = Statistics((), self.figuring.open_ledger())
         evaluated = self.evaluated(statistics)
         figures = self.figuring.sum_up(statistics.ledger, evaluated.not_run)
+        require_variables(self.by, figures)
         return settle_figures(
             figures, evaluated.decision, whole=self.wanted.is_all,
             is_biased=evaluated.is_biased,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evalcase.cli.conclusion import conclusion_lines
+from evalcase.cli.reports.by_parts import require_variables
 from evalcase.cli.reports.reported import Reported
 from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import defuse_lines
@@ -26,6 +27,7 @@ def _summary(reported: Reported) -> Iterator[str]:
     statistics = Statistics(shown or TROUBLED, reported.figuring.open_ledger())  # type: ignore[arg-type]
     evaluated = reported.evaluated(statistics)
     figures = reported.figuring.sum_up(statistics.ledger, evaluated.not_run)
+    require_variables(reported.by, figures)
     figures = settle_figures(
         figures, evaluated.decision, whole=reported.wanted.is_all,
         is_biased=evaluated.is_biased,

@@ -21,6 +21,7 @@ def settle_figures(
         all=settle_part(figures.all, decision if whole else None),
         by_target=_parts(figures.by_target), by_suite=_parts(figures.by_suite),
         by_tag=_parts(figures.by_tag), by_grader=_parts(figures.by_grader),
+        by_vars={name: _parts(parts) for name, parts in figures.by_vars.items()},
         interval="sequence", without="the run was ended by what it saw" if decision is None else "",
     )  # fmt: skip
 

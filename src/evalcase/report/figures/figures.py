@@ -154,3 +154,7 @@ class Figures:
     """Why there is no interval of all, where there are cases enough."""
     judging: Judging | None = None
     """None where no grader asked anything."""
+    by_vars: dict[str, dict[str, Slice]] = field(default_factory=dict)
+    """By the name of a variable, and by its value."""
+    crowded: tuple[str, ...] = ()
+    """Variables with too many values to group by."""

@@ -34,6 +34,7 @@ def figures_object(figures: Figures) -> dict[str, Any]:
         "by_suite": _parts(figures.by_suite),
         "by_tag": _parts(figures.by_tag),
         "by_grader": _parts(figures.by_grader),
+        "by_vars": {name: _parts(parts) for name, parts in figures.by_vars.items()},
     }
 
 

@@ -2,7 +2,7 @@
 
 A case at a target is what is counted, once all of its trials are there. It holds cases of which
 some trials have not come, eight bytes a trial for latency, and besides only what grows with suites,
-targets, tags, graders and clusters.
+targets, tags, values of variables, graders and clusters.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from evalcase.model.case import Case
 from evalcase.model.grade import Grade
 from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import decide_case_verdict
+from evalcase.report.figures.by_variable import VariableCells
 from evalcase.report.figures.cell import ClusterName, FigureCell, JudgingSums, Spent, bound
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Ledger:
         self.places: dict[tuple[str, str, ClusterName], FigureCell] = {}
         """Cases by suite and target."""
         self.tags: dict[tuple[str, ClusterName], FigureCell] = {}
+        self.variables = VariableCells()
         self.graders: dict[tuple[str, ClusterName], FigureCell] = {}
         self.spent: dict[str, Spent] = {}
         """By target."""
@@ -51,7 +53,8 @@ class Ledger:
         self._open: dict[tuple[str, str, str], _CountedCase] = {}
 
     def add(self, result: Result, case: Case | None = None) -> None:
-        """Take a result. Of its case the tags are read, and what says which cluster it is in."""
+        """Take a result. Of its case tags and variables are read, and what says which cluster it
+        is in."""
         suite, _, target, _ = result.key
         spent = self.spent.get(target)
         if spent is None:
@@ -72,8 +75,8 @@ class Ledger:
         if cell is None:
             cell = self.places[suite, target, cluster] = FigureCell(cluster)
         cell.add_once(verdict, score)
-        if case is not None and "tags" in case.data:
-            for cell in self._tagged(case, cluster):
+        if case is not None and ("tags" in case.data or "vars" in case.data):
+            for cell in self._grouped(case, cluster):
                 cell.add_once(verdict, score)
         if result.grades:
             self._add_grades([_said(grade) for grade in result.grades], cluster)
@@ -89,7 +92,7 @@ class Ledger:
         if held is None:
             place = (result.key.suite, result.key.target, cluster)
             cells = [self.places.setdefault(place, FigureCell(cluster))]
-            held = self._open[name] = _CountedCase(cells + self._tagged(case, cluster))
+            held = self._open[name] = _CountedCase(cells + self._grouped(case, cluster))
         held.verdicts.append(result.verdict)
         held.grades += map(_said, result.grades)
         if (score := result.score) is not None:
@@ -111,10 +114,11 @@ class Ledger:
         if held.grades:
             self._add_grades(held.grades, cluster)
 
-    def _tagged(self, case: Case | None, cluster: ClusterName) -> list[FigureCell]:
-        """Where a case is counted by its tags."""
+    def _grouped(self, case: Case | None, cluster: ClusterName) -> list[FigureCell]:
+        """Where a case is counted by its tags, and by its variables."""
         tags = case.data.get("tags", ()) if case is not None else ()
-        return [_find(self.tags, (tag, cluster)) for tag in dict.fromkeys(tags)]
+        tagged = [_find(self.tags, (tag, cluster)) for tag in dict.fromkeys(tags)]
+        return tagged + self.variables.find(case, cluster)
 
     def _add_grades(self, grades: Sequence[CountedGrade], cluster: ClusterName) -> None:
         """Count what graders said of a case, each grader once."""

@@ -35,6 +35,11 @@ def sum_up(
         _each(estimator.of_grader, ((name, cell) for (name, _), cell in ledger.graders.items())),
         not_run, interval, clustering.path if clustering is not None else None,
         len(clustering.alone) if clustering is not None else 0, "", _sum_up_asked(ledger.asked),
+        {
+            name: _each(figure, ((value, cell) for (value, _), cell in cells.items()))
+            for name, cells in ledger.variables.cells.items()
+        },
+        tuple(ledger.variables.crowded),
     )  # fmt: skip
     shared = _find_shared(ledger) if clustering is None else frozenset()
     return _without_shared(figures, shared) if shared else figures
@@ -62,6 +67,7 @@ def _without_shared(figures: Figures, shared: frozenset[str]) -> Figures:
     return replace(
         figures, all=settle_part(figures.all), by_suite={**figures.by_suite, **bare(suites)},
         by_tag=bare(figures.by_tag), by_grader=bare(figures.by_grader),
+        by_vars={name: bare(parts) for name, parts in figures.by_vars.items()},
         without="the same cases at several targets; each target has its own, and "
         "`report --cluster id` one of all",
     )  # fmt: skip

@@ -38,6 +38,8 @@ BUDGET = 60_000
 """Characters; GitHub takes 65,536 in a comment."""
 _RESERVE = 600
 _MOST_PARTS = 25
+_FEW = 20
+"""So many values a variable may have that cases are grouped by unasked."""
 _LONGEST = 160
 _WIDTH = 100
 _SIGNS = {"passed": "✅", "failed": "❌", "errored": "💥", "ungraded": "⚠️", UNFINISHED: "⚠️",
@@ -94,8 +96,13 @@ def _head(figures: Figures, about: MarkdownHead) -> Iterator[str]:
         yield from _table("target", {**figures.by_target, "all": figures.all})
     else:
         yield from _table("", {"": figures.all})
+    variables = [
+        (_code(f"vars.{name}"), parts)
+        for name, parts in figures.by_vars.items()
+        if len(parts) <= _FEW
+    ]
     for title, parts in (("suite", figures.by_suite), ("tag", figures.by_tag),
-                         ("grader", figures.by_grader)):  # fmt: skip
+                         ("grader", figures.by_grader), *variables):  # fmt: skip
         if len(parts) > 1:
             yield f"<details><summary>by {title}</summary>\n\n"
             yield from _table(title, parts)

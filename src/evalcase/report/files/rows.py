@@ -17,8 +17,8 @@ TYPES: Mapping[str, type] = {
     "suite": str, "case": str, "target": str, "repeat": int, "verdict": str, "score": float,
     "case_verdict": str, "reason": str, "input": str, "expected_output": str, "answer": str,
     "tool_calls": str, "duration_s": float, "cost_usd": float, "input_tokens": int,
-    "output_tokens": int, "attempts": int, "tags": str, "metadata": str, "run": str,
-    "mixed": str, "turns": int, "ending": str, "user_usd": float,
+    "output_tokens": int, "attempts": int, "tags": str, "metadata": str, "vars": str,
+    "run": str, "mixed": str, "turns": int, "ending": str, "user_usd": float,
 }  # fmt: skip
 """The columns, beside one for each grader with its score."""
 
@@ -49,7 +49,8 @@ def trial_row(
         "output_tokens": usage.output_tokens if usage is not None else None,
         "attempts": result.attempts,
         "tags": ", ".join(tags) if tags else None,
-        "metadata": as_json(metadata) if metadata else None, "run": run,
+        "metadata": as_json(metadata) if metadata else None,
+        "vars": as_json(data["vars"]) if data.get("vars") else None, "run": run,
         "mixed": "mixed" if result.key.target in mixed else None,
         "turns": len(result.turns) or None, "ending": result.ending,
         "user_usd": result.user.cost_usd if result.user is not None else None,

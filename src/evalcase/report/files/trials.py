@@ -59,6 +59,7 @@ def trial_object(
         "trace": answer.trace if answer is not None else None,
         "tags": data.get("tags", []),
         "metadata": data.get("metadata", {}),
+        "vars": data.get("vars", {}),
         "run": origin.run,
         "run_status": origin.status,
         "run_trials": origin.trials,

@@ -42,7 +42,8 @@ function drawTitle(row) {
     h('div.line', drawMark(verdictOf(row)), h('h2', drawWord(cells.case[row])),
       h('nav', { 'aria-label': 'Cases' }, step(-1, 'Previous case', '↑'), step(1, 'Next case', '↓'), button('Close', { class: 'plain', 'aria-label': 'Close the case', title: 'Close (Esc)', onclick: closePanel }, '✕'))),
     h('p.fine', drawWord(about.suites[cells.suite[row]]), ' at ', drawWord(about.targets[cells.target[row]]),
-      cells.tags[row].map((tag) => button('', { class: 'tag', onclick: () => change({ tag: about.tags[tag] }) }, drawWord(about.tags[tag])))));
+      cells.tags[row].map((tag) => button('', { class: 'tag', onclick: () => change({ tag: about.tags[tag] }) }, drawWord(about.tags[tag]))),
+      cells.vars[row].map((number) => about.vars[number]).filter(([name]) => isGrouped(name)).map((pair) => button('', { class: 'tag', onclick: () => change({ vars: nameValue(pair) }) }, drawWord(nameValue(pair))))));
 }
 
 function drawLeftOut(row) {

@@ -95,7 +95,7 @@ function drawLatency(values) {
 function drawCharts() {
   const { about } = data;
   const { rows } = shown;
-  const { by_tag: tags, by_target: targets, by_suite: suites } = about.run.figures;
+  const { by_tag: tags, by_target: targets, by_suite: suites, by_vars: variables } = about.run.figures;
   const passed = (row) => verdictOf(row) === 'passed';
   const pairs = (name) => rows.map((row) => [cells[name][row], passed(row)]);
   const failing = new Map();
@@ -103,6 +103,7 @@ function drawCharts() {
   return [
     isCompared() && drawScatter(rows),
     drawRates('Pass rate by tag', countGroups(rows, (row) => cells.tags[row].map((tag) => about.tags[tag])), tags, (tag) => change({ tag })),
+    ...groupVariables().map(([name]) => drawRates(`Pass rate by ${name}`, countGroups(rows, (row) => cells.vars[row].map((number) => about.vars[number]).filter(([each]) => each === name).map(([, value]) => value)), variables[name] || {}, (value) => change({ vars: nameValue([name, value]) }))),
     drawRates('Pass rate by target', countGroups(rows, (row) => [about.targets[cells.target[row]]]), targets, (target) => change({ target })),
     drawRates('Pass rate by suite', countGroups(rows, (row) => [about.suites[cells.suite[row]]]), suites, (suite) => change({ suite })),
     drawCounts('Failed by grader', [...failing].sort((a, b) => b[1] - a[1]), (grader) => change({ grader })),

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import fsum
 from typing import Any
 
 from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.result import Result
 from evalcase.report.page.subject import CaseRow
+from evalcase.report.variable_labels import variable_labels
 
 VERDICTS = ("passed", "failed", "errored", "ungraded", "skipped", "unfinished", "absent")
 """By the number that stands for each; absent is what only the other run has."""
 NAMES = (
     "case", "suite", "target", "verdict", "score", "seconds", "cost", "tokens", "trials", "passed",
-    "answers", "retries", "tags", "failing", "asked", "reason", "chunk", "place",
+    "answers", "retries", "tags", "vars", "failing", "asked", "reason", "chunk", "place",
 )  # fmt: skip
 BASE_NAMES = ("change", "base_verdict", "base_score", "base_seconds", "base_cost")
 
+MOST_SHOWN = 20
+"""So many values a variable may have for the page to group by it."""
 _BLOCK = 500
 _EXCERPT = 120
 
@@ -35,6 +38,29 @@ class NumberedNames:
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
+
+
+class NumberedValues:
+    """Values of variables that are written once. Of a name with many of them, only the first are:
+    by those nobody groups, and there may be one in each row."""
+
+    def __init__(self) -> None:
+        self.values: dict[tuple[str, str], int] = {}
+        self._counts: dict[str, int] = {}
+
+    def number(self, several: Iterable[Sequence[str]]) -> list[int]:
+        found = []
+        for name, value in several:
+            known = self.values.get((name, value))
+            if known is None and self._counts.get(name, 0) <= MOST_SHOWN:
+                self._counts[name] = self._counts.get(name, 0) + 1
+                known = self.values[name, value] = len(self.values)
+            if known is not None:
+                found.append(known)
+        return found
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self.values)
 
 
 class Column:
@@ -70,6 +96,7 @@ class ColumnTable:
     def __init__(self, *, compared: bool) -> None:
         self.suites, self.targets = NumberedNames(), NumberedNames()
         self.tags, self.graders = NumberedNames(), NumberedNames()
+        self.variables = NumberedValues()
         self.count = 0
         self.columns = {name: Column() for name in (*NAMES, *(BASE_NAMES if compared else ()))}
         self._compared = compared
@@ -84,6 +111,7 @@ class ColumnTable:
             "target": self.targets.number(row.target),
             "verdict": VERDICTS.index(told["verdict"]),
             "tags": [self.tags.number(tag) for tag in told["tags"]],
+            "vars": self.variables.number(told["vars"]),
             "failing": [self.graders.number(name) for name in told["failing"]],
             "chunk": chunk,
             "place": place,
@@ -102,6 +130,7 @@ def tell_row(row: CaseRow) -> dict[str, Any]:
         **_measure(row.results),
         "passed": row.outcome.passed if row.outcome is not None else 0,
         "tags": row.known.tags if row.known is not None else (),
+        "vars": [[name, value] for name, value in variable_labels(row.known).items()],
         "failing": _failing(row.results),
         "asked": _excerpt(_question(row)),
         "reason": _excerpt(next((r.reason for r in row.results if r.verdict != "passed"), "")),

@@ -6,6 +6,17 @@ const bar = { search: null, chips: new Map(), selects: {}, clear: null, told: nu
 const CHANGES = ['broken', 'fixed', 'changed', 'added', 'removed', 'same', 'skipped', 'unfinished'];
 const isChange = (kind) => CHANGES.indexOf(kind) < 5;
 
+// A variable with its value, as one word of a filter.
+const nameValue = ([name, value]) => `${name} = ${value}`;
+const MOST_VALUES = 20;
+// The variables that have few enough values to group by, each with those.
+function groupVariables() {
+  const groups = new Map();
+  for (const [name, value] of data.about.vars) groups.set(name, [...(groups.get(name) || []), value]);
+  return [...groups].filter(([, values]) => values.length > 1 && values.length <= MOST_VALUES);
+}
+const isGrouped = (name) => groupVariables().some(([each]) => each === name);
+
 const TESTS = {
   verdict: (row) => !state.verdict.length || state.verdict.includes(verdictOf(row)),
   change: (row) => {
@@ -14,6 +25,7 @@ const TESTS = {
     return state.change.includes(kind) || (state.change.includes('changes') && isChange(kind));
   },
   tag: (row) => !state.tag || cells.tags[row].includes(data.about.tags.indexOf(state.tag)),
+  vars: (row) => !state.vars || cells.vars[row].some((number) => nameValue(data.about.vars[number]) === state.vars),
   target: (row) => !state.target || data.about.targets[cells.target[row]] === state.target,
   suite: (row) => !state.suite || data.about.suites[cells.suite[row]] === state.suite,
   grader: (row) => !state.grader || cells.failing[row].includes(data.about.graders.indexOf(state.grader)),
@@ -116,13 +128,14 @@ function drawFilters() {
   bar.search = h('input', { type: 'search', placeholder: 'Search all text', 'aria-label': 'Search all text', 'aria-keyshortcuts': '/',
     oninput: () => { clearTimeout(timer); timer = setTimeout(() => change({ q: bar.search.value.trim() }, true), 150); } });
   const present = data.about.verdicts.filter((_, number) => cells.verdict.includes(number));
-  bar.clear = button('Clear', { class: 'plain', onclick: () => { bar.search.value = ''; change({ q: '', verdict: [], change: [], tag: '', target: '', suite: '', grader: '' }); } });
+  bar.clear = button('Clear', { class: 'plain', onclick: () => { bar.search.value = ''; change({ q: '', verdict: [], change: [], tag: '', vars: '', target: '', suite: '', grader: '' }); } });
   bar.told = h('p.told', { role: 'status' });
   return h('div.filters', { role: 'search', 'aria-label': 'Filter cases' },
     h('div.find', bar.search, h('kbd', { 'aria-hidden': 'true' }, '/')),
     isCompared() && drawChips('change', CHANGES.filter((name) => cells.change.includes(name)), drawChange),
     drawChips('verdict', present, (name) => drawMark(name, '')),
-    drawSelect('tag', 'Any tag', data.about.tags), drawSelect('target', 'Any target', data.about.targets),
+    drawSelect('tag', 'Any tag', data.about.tags),
+    drawSelect('vars', 'Any variable', groupVariables().flatMap(([name, values]) => values.map((value) => nameValue([name, value])))), drawSelect('target', 'Any target', data.about.targets),
     drawSelect('suite', 'Any suite', data.about.suites), drawSelect('grader', 'Failed by any grader', data.about.graders),
     bar.clear, bar.told);
 }

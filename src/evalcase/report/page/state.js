@@ -1,7 +1,7 @@
 // What a person has chosen is in the address, and nowhere else: reload, Back and a link to one case
 // follow from that.
 
-const state = { q: '', verdict: [], change: [], tag: '', target: '', suite: '', grader: '', sort: '', case: '', trial: '', side: '' };
+const state = { q: '', verdict: [], change: [], tag: '', vars: '', target: '', suite: '', grader: '', sort: '', case: '', trial: '', side: '' };
 const LISTS = ['verdict', 'change'];
 const listeners = [];
 

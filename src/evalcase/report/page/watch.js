@@ -44,13 +44,13 @@ function countLive() {
 }
 
 function drawGrown() {
-  const { run, suites, targets, tags, graders } = data.about;
+  const { run, suites, targets, tags, vars, graders } = data.about;
   [rowsByName, charts.drawn, panel.drawn] = [null, '', ''];
   countLive();
   drawPageTitle();
   document.querySelector('.headline').replaceChildren(drawRate(run), drawVerdicts(run.figures.all));
   // There may be more to filter by; who is about to is not disturbed.
-  const kinds = [suites, targets, tags, graders, [...new Set(cells.verdict)]].map((names) => names.length).join();
+  const kinds = [suites, targets, tags, vars, graders, [...new Set(cells.verdict)]].map((names) => names.length).join();
   const place = document.querySelector('.sticky');
   if (kinds !== live.kinds && !place.contains(document.activeElement)) {
     live.kinds = kinds;
@@ -62,11 +62,18 @@ function drawGrown() {
 
 const numberOf = (names, name) => { if (!names.includes(name)) names.push(name); return names.indexOf(name); };
 
+// Of a name with more values than anybody groups by, no more are taken.
+function numberPair(pairs, [name, value]) {
+  const known = pairs.findIndex((pair) => pair[0] === name && pair[1] === value);
+  if (known >= 0 || pairs.filter((pair) => pair[0] === name).length > MOST_VALUES) return known;
+  return pairs.push([name, value]) - 1;
+}
+
 // Put a row in place of that of the same name, or at the end. Its detail is a chunk of its own.
 function takeRow(told) {
   const { about } = data;
   const values = { ...told, suite: numberOf(about.suites, told.suite), target: numberOf(about.targets, told.target), verdict: about.verdicts.indexOf(told.verdict),
-    tags: told.tags.map((tag) => numberOf(about.tags, tag)), failing: told.failing.map((name) => numberOf(about.graders, name)), place: 0 };
+    tags: told.tags.map((tag) => numberOf(about.tags, tag)), vars: told.vars.map((pair) => numberPair(about.vars, pair)).filter((number) => number >= 0), failing: told.failing.map((name) => numberOf(about.graders, name)), place: 0 };
   const known = cells.case.findIndex((name, row) => name === told.case && cells.suite[row] === values.suite && cells.target[row] === values.target);
   const row = known < 0 ? data.count : known;
   values.chunk = `live ${row}`;

@@ -75,7 +75,7 @@ def _tell_run(page: Page, table: ColumnTable, kept: KeptChunks, max_size: int) -
         "run": _tell_facts(page.run),
         "verdicts": VERDICTS,
         "suites": list(table.suites), "targets": list(table.targets),
-        "tags": list(table.tags), "graders": list(table.graders),
+        "tags": list(table.tags), "graders": list(table.graders), "vars": list(table.variables),
         "columns": list(table.columns),
         "count": table.count,
     }  # fmt: skip

@@ -1,9 +1,9 @@
-"""Parts of a run below each other: a line for each target, tag, suite or grader, with its rate."""
+"""Parts of a run below each other: a line for each target, tag, suite, grader or value of a
+variable, with its rate."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Literal
 
 from evalcase.report.figures.figures import Effort, Figures, Mean, Slice
 from evalcase.report.terminal.cells import cut, measure, pad
@@ -17,7 +17,8 @@ _MOST = 10
 """Parts that are shown; of more, those that pass least."""
 
 
-PartKind = Literal["target", "tag", "suite", "grader"]
+PartKind = str
+"""`target`, `tag`, `suite`, `grader` or, for a variable, `vars.NAME`."""
 KINDS: tuple[PartKind, ...] = ("target", "tag")
 """Of which kind parts are shown, unless others are asked for."""
 
@@ -31,9 +32,10 @@ def part_tables(
         "target": figures.by_target, "tag": figures.by_tag,
         "suite": {see_suite(path): part for path, part in figures.by_suite.items()},
         "grader": figures.by_grader,
+        **{f"vars.{name}": parts for name, parts in figures.by_vars.items()},
     }  # fmt: skip
     for kind, parts in kinds.items():
-        if kind in by and len(parts) > 1:
+        if kind in by and (len(parts) > 1 or kind.startswith("vars.")):
             efforts = figures.efforts if kind == "target" else None
             yield from part_table(kind, parts, width, style, efforts)
             yield ""
@@ -58,7 +60,8 @@ def part_table(
     for row in rows:
         yield _row(row, widths)
     if more := len(parts) - len(shown):
-        rest = f"and {more:,} more {noun}{'s' if more > 1 else ''}, which pass more often"
+        what = "value" if noun.startswith("vars.") else noun
+        rest = f"and {more:,} more {what}{'s' if more > 1 else ''}, which pass more often"
         yield paint(cut(rest, width), style.gutter)
 
 
@@ -82,7 +85,7 @@ def _rate_of(part: Slice) -> float:
 
 
 def _names(noun: str, parts: Mapping[str, Slice]) -> list[str]:
-    return [noun, *(visible(name) for name in parts)]
+    return [visible(noun), *(visible(name) for name in parts)]
 
 
 def _verdicts(parts: Mapping[str, Slice]) -> Iterator[list[str]]:

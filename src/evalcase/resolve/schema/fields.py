@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evalcase.resolve.schema.variables import variable_fields
 from evalcase.resolve.schema.words import SuiteSchema, optional, ref
 from evalcase.resolve.values import NOT_SKIPPED
 
@@ -48,6 +49,11 @@ def case_fields() -> dict[str, SuiteSchema]:
             "boolean", "Whether the graders of the suite apply too; they do, if it is not said."
         ),
         **_run_fields(),
+        **variable_fields(),
+        "rendered": optional(
+            "boolean",
+            "Whether values stand in the place of tags already, as `evalcase show` prints it.",
+        ),
     }
 
 
@@ -114,6 +120,7 @@ def suite_fields() -> dict[str, SuiteSchema]:
         "input": ref("input", description="Messages that are put before those of every case."),
         "graders": ref("graders", description="Graders for every case, before its own."),
         **_run_fields(),
+        **variable_fields(),
     }
 
 

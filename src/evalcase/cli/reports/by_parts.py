@@ -1,0 +1,39 @@
+"""`--by`: the parts of a run that rates are shown of, checked as words and against the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from evalcase.cli.declare import WrongValueError
+from evalcase.errors import ConfigError
+from evalcase.model.nearest import did_you_mean
+from evalcase.report.figures.by_variable import MOST_VALUES
+from evalcase.report.figures.figures import Figures
+
+_KINDS = ("target", "tag", "suite", "grader")
+_VARIABLE = "vars."
+
+
+def check_parts(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words, if each names a kind of parts."""
+    for word in words:
+        if word not in _KINDS and not word.startswith(_VARIABLE):
+            known = ", ".join(_KINDS)
+            raise WrongValueError(f"{word!r} is not one of {known} and vars.NAME.")
+        if word == _VARIABLE:
+            raise WrongValueError("vars. is followed by the name of a variable.")
+    return words
+
+
+def require_variables(by: Iterable[str], figures: Figures) -> None:
+    """Raise ConfigError for a variable that no case has, or that has too many values."""
+    for word in by:
+        name = word.removeprefix(_VARIABLE)
+        if name == word or name in figures.by_vars:
+            continue
+        if name in figures.crowded:
+            raise ConfigError(f"`{name}` has more than {MOST_VALUES} values: no group is alike")
+        hint = did_you_mean(name, figures.by_vars)
+        there = ", ".join(figures.by_vars)
+        hint = hint or (f"there are {there}" if there else "no case has variables to group by")
+        raise ConfigError(f"no case has a variable `{name}` to group by; {hint}")

@@ -1,0 +1,39 @@
+"""Where cases are counted by their variables: a cell for each value, of names that have few."""
+
+from __future__ import annotations
+
+from evalcase.model.case import Case
+from evalcase.report.figures.cell import ClusterName, FigureCell
+from evalcase.report.variable_labels import variable_labels
+
+MOST_VALUES = 200
+"""A name with more values tells no groups apart: it may be another in each of a million rows."""
+
+
+class VariableCells:
+    """Cells by name, value and cluster."""
+
+    def __init__(self) -> None:
+        self.cells: dict[str, dict[tuple[str, ClusterName], FigureCell]] = {}
+        self.crowded: set[str] = set()
+        """Names with too many values, of which nothing is counted."""
+        self._labels: dict[str, set[str]] = {}
+
+    def find(self, case: Case | None, cluster: ClusterName) -> list[FigureCell]:
+        """Where a case is counted."""
+        found = []
+        for name, label in variable_labels(case).items():
+            if name in self.crowded:
+                continue
+            cells = self.cells.setdefault(name, {})
+            cell = cells.get((label, cluster))
+            if cell is None:
+                cell = cells[label, cluster] = FigureCell(cluster)
+                labels = self._labels.setdefault(name, set())
+                labels.add(label)
+                if len(labels) > MOST_VALUES:
+                    self.crowded.add(name)
+                    del self.cells[name]
+                    continue
+            found.append(cell)
+        return found

@@ -1,0 +1,1 @@
+"""`vars`, `var_files`, `matrix` and `rows`: one case as written to the cases that it stands for."""

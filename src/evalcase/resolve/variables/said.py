@@ -1,0 +1,78 @@
+"""Findings about cases that are made of one text: each is told once, and where it can be mended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from evalcase.model.finding import QUOTE_IT, Finding
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.resolve.findings import Findings
+from evalcase.resolve.variables.tagged import TaggedValue, VariableValues
+
+
+class Mark(NamedTuple):
+    """How much was found up to some moment."""
+
+    found: int
+    files: int
+    errors: int
+
+
+class OnceSaid:
+    """What was told so far. The same mistake in a thousand cases of one text is one mistake."""
+
+    def __init__(self) -> None:
+        self._found: set[tuple[object, ...]] = set()
+        self._files: set[tuple[object, ...]] = set()
+
+    def begin(self, findings: Findings) -> Mark:
+        return Mark(len(findings.found), len(findings.files), findings.errors)
+
+    def keep_new(
+        self,
+        findings: Findings,
+        start: Mark,
+        tagged: Iterable[TaggedValue],
+        variables: VariableValues,
+    ) -> None:
+        """Forget what was found since then and is known, and point at variables where it is their
+        values that are wrong. What counts as an error still does."""
+        if len(findings.found) > start.found:
+            found = [_pointed(each, tagged, variables) for each in findings.found[start.found :]]
+            new = [each for each in found if _is_new(_key(each), self._found)]
+            findings.found[start.found :] = new
+        if len(findings.files) > start.files:
+            files = findings.files[start.files :]
+            findings.files[start.files :] = [
+                each for each in files if _is_new((each.name, each.path), self._files)
+            ]
+
+
+def _key(finding: Finding) -> tuple[object, ...]:
+    """What makes two findings the same. A tag that is wrong is so for every row of a table."""
+    told = finding.within or finding.message
+    return finding.code, finding.path, finding.at, told
+
+
+def _is_new(key: tuple[object, ...], known: set[tuple[object, ...]]) -> bool:
+    if key in known:
+        return False
+    known.add(key)
+    return True
+
+
+def _pointed(finding: Finding, tagged: Iterable[TaggedValue], variables: VariableValues) -> Finding:
+    """The finding at the value of a variable, if that is what it is about."""
+    if finding.within is not None:
+        return finding
+    for each in tagged:
+        if finding.path[: len(each.path)] != each.path:
+            continue
+        if finding.path in each.texts:
+            finding = finding._replace(fix=None)
+        text, source = each.source_of(finding.path, variables)
+        if source is None:
+            hint = None if finding.hint == QUOTE_IT else finding.hint
+            return finding._replace(path=text, at="value", hint=hint, fix=None)
+        return finding._replace(path=source)
+    return finding
