@@ -25,6 +25,7 @@ from benchmarks.many import many_figures, million_figures
 from benchmarks.packing import list_figures, packing_figures, packing_million_figures
 from benchmarks.page import page_figures
 from benchmarks.paired import paired_figures
+from benchmarks.places import place_figures
 from benchmarks.pytest_runs import pytest_figures
 from benchmarks.reporting import report_figures, report_million_figures
 from benchmarks.running import peer_run_figures, running_figures
@@ -59,6 +60,7 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "comparing": comparing_figures,
     "comparing-million": comparing_million_figures,
     "page": page_figures,
+    "places": place_figures,
     "pytest": pytest_figures,
     "traces": traced_figures,
     "peer-runs": peer_run_figures,
@@ -70,9 +72,10 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
 }
 ONLY_WHEN_ASKED = (
     "million", "report-million", "comparing-million", "packing-million",
-    "coverage", "intervals", "paired", "stopping", "small-judge",
+    "coverage", "intervals", "paired", "stopping", "small-judge", "places",
 )  # fmt: skip
-"""The first four take as long as all the others, and the last five measure no time."""
+"""The first four take as long as all the others, the last starts Ray again and again, and the five
+before it measure no time."""
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ SLOW_S = 0.05
 
 AGENT = f"""
 import asyncio
+import time
 
 
 async def add(question):
@@ -28,6 +29,13 @@ def add_plainly(question):
 async def add_slowly(question):
     await asyncio.sleep({SLOW_S})
     return await add(question)
+
+
+def add_busily(question):
+    end = time.thread_time() + 0.1
+    while time.thread_time() < end:
+        pass
+    return add_plainly(question)
 
 
 def is_sum(text, expected):
@@ -79,9 +87,9 @@ def command(project: Path, *arguments: str) -> list[str]:
     return [sys.executable, "-c", _MAIN, str(project), *arguments]
 
 
-def run_s(project: Path, target: str, at_once: int) -> float:
+def run_s(project: Path, target: str, at_once: int, *flags: str) -> float:
     """Wall seconds of a run, as it reports them: without start-up and the checks before it."""
-    command = run_command(project, target, at_once)
+    command = [*run_command(project, target, at_once), *flags]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return float(json.loads(done.stdout)["duration_s"])
 

@@ -243,10 +243,11 @@ def prepare_evaluation(
     given = Given(suites, made, name_graders(graders, read), users=users_by_name)
     plan = prepare(chosen, config, world, warn, given, scrubber)
     evaluation = Evaluation(plan, Listener(options.get("on_result")))
-    if config.engine is not None or "engine" in options or "processes" in options:
+    if config.engine is not None or {"engine", "processes", "on"} & options.keys():
         from evalcase.places.chosen import choose_engine, make_place
 
-        engine = choose_engine(config, options.get("engine"), options.get("processes"))
+        said = (options.get("engine"), options.get("processes"), options.get("on"))
+        engine = choose_engine(config, *said)
         evaluation.place = make_place(engine, plan)
     if chosen.stop is not None:
         from evalcase.evaluation.stopping import make_stopping

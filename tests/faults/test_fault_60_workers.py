@@ -6,14 +6,11 @@ import signal
 import pytest
 
 from tests.places.conftest import dangerous
-from tests.places.kills import KilledRun
+from tests.places.kills import POINTS, KilledRun
 from tests.places.workers import await_end, find_processes
 from tests.run.project import Gate, Project, case, cases, finish
 
 __all__ = ["dangerous"]
-
-POINTS = int(os.environ.get("EVALCASE_KILLS", "8"))
-"""At how many points a run is killed; `make fuzz` takes a hundred."""
 
 
 @pytest.mark.parametrize(

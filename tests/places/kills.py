@@ -16,6 +16,8 @@ from tests.run.project import Project, case
 
 _ANNOUNCED = re.compile(rb"^failed (c\d+)", re.MULTILINE)
 
+POINTS = int(os.environ.get("EVALCASE_KILLS", "8"))
+"""At how many points a run is killed; `make fuzz` takes a hundred."""
 FindWorkers = Callable[[int], Sequence[int]]
 """The processes that answer for a run, whose own process is given."""
 
@@ -33,9 +35,10 @@ class KilledRun:
         self.announced: set[str] = set()
         self.killed = {"worker": 0, "run": 0}
 
-    def go(self, points: int, between: int) -> None:
-        """Kill at so many points, with a few results before each."""
-        count = (points + 1) * between
+    def go(self, points: int, between: int, last: Callable[[], None] | None = None) -> None:
+        """Kill at so many points, with a few results before each; and after the `last`, whatever
+        that kills, there are a few more."""
+        count = (points + 2) * between
         self.project.suite(*[case(f"c{number}", "say no") for number in range(count)])
         process = self._start("run")
         try:
@@ -46,12 +49,16 @@ class KilledRun:
                     process = self._start("resume")
                 else:
                     self._kill_worker(process)
+            if last is not None:
+                self._await(process, 1)
+                last()
+                self._await(process, between // 2)
         finally:
             self._end(process)
 
-    def finish(self) -> None:
+    def finish(self, *engine: str) -> None:
         """Run what is left. Every trial is in the record, once; what was announced is there."""
-        done = self.project.run("resume", "--json", *self._engine)
+        done = self.project.run("resume", "--json", *(engine or self._engine))
         rows = [row["case"] for row in self.project.rows()]
         assert len(rows) == len(set(rows)) == done.json["total"]
         assert done.counts() == {"failed": len(rows)}, done.err

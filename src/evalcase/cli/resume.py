@@ -48,6 +48,7 @@ from evalcase.system.world import this_world
 @run_flags.fail_under("Another rate than that of `run`.")
 @run_flags.processes
 @run_flags.engine
+@run_flags.on
 @run_flags.no_exec
 @run_flags.env_file("Take environment variables from this file, in place of the one of `run`.")
 @trust_option
@@ -59,8 +60,8 @@ from evalcase.system.world import this_world
 def command(
     run: str | None, retry_errored: bool, concurrency: int | None, max_cost_usd: float | None,
     max_errors: int | None,
-    fail_under: float | None, processes: int | None, engine: str | None, no_exec: bool,
-    env_file: str | None, trust: bool,
+    fail_under: float | None, processes: int | None, engine: str | None, on: str | None,
+    no_exec: bool, env_file: str | None, trust: bool,
     reports: tuple[str, ...], runs_dir: str | None, quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Go on with a run: only what is not finished is run, whatever ended it.
@@ -112,8 +113,8 @@ def command(
         scrubber = keep_secrets(config, view.warn, manner.streams)
         plan = prepare(request, config, this_world(), view.warn, scrubber=scrubber, tell=view.tell)
     evaluation = Evaluation(plan, view)
-    if engine is not None or processes is not None or config.engine is not None:
-        evaluation.place = find_place(plan, engine, processes)
+    if any(each is not None for each in (engine, processes, on, config.engine)):
+        evaluation.place = find_place(plan, engine, processes, on)
     if (decision := read_end(chosen.journal).decision) is not None:
         view.tell(f"the run was {decision}. That is dropped, and the rest is run")
     view.expect(plan.trials)

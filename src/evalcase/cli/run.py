@@ -124,6 +124,7 @@ def _auto_shard(of: str, slash: str) -> Shard:
 )
 @run_flags.processes
 @run_flags.engine
+@run_flags.on
 @run_flags.env_file("Take environment variables from this file, if they are not set.")
 @run_flags.no_exec
 @declare.option(
@@ -162,7 +163,7 @@ def _run(given: dict[str, object]) -> int:
     reports = request_reports(given.pop("reports"))  # type: ignore[arg-type]
     quiet, as_json = bool(given.pop("quiet")), bool(given.pop("as_json"))
     manner = Manner(take_process(), quiet, as_json, reports=reports)
-    engine, processes = given.pop("engine"), given.pop("processes")
+    engine, processes, on = given.pop("engine"), given.pop("processes"), given.pop("on")
     given["max_errors"] = given["max_errors"] or 0
     given["paths"] = given["paths"] or (".",)
     given["targets"] = tuple(dict.fromkeys(given["targets"]))  # type: ignore[call-overload]
@@ -181,8 +182,8 @@ def _run(given: dict[str, object]) -> int:
         manner.print(_say_what_would_run(plan, manner.as_json))
         return 0
     evaluation = Evaluation(plan, view)
-    if engine is not None or processes is not None or config.engine is not None:
-        evaluation.place = find_place(plan, engine, processes)  # type: ignore[arg-type]
+    if any(each is not None for each in (engine, processes, on, config.engine)):
+        evaluation.place = find_place(plan, engine, processes, on)  # type: ignore[arg-type]
     if plan.options.stop is not None:
         from evalcase.evaluation.stopping import make_stopping
 

@@ -50,7 +50,10 @@ processes: declare.Decorator = declare.option(
     help="Answer in N processes of their own: a crash costs one trial.",
 )  # fmt: skip
 engine: declare.Decorator = declare.option(
-    "--engine", metavar="NAME", help="Where trials are answered: in-process or processes."
+    "--engine", metavar="NAME", help="Where trials are answered: in-process, processes, ray."
+)
+on: declare.Decorator = declare.option(
+    "--on", metavar="ADDRESS", help="A cluster of Ray: ray://HOST:PORT, HOST:PORT or auto."
 )
 quiet: declare.Decorator = declare.option("--quiet", is_flag=True, help="Only the last lines.")
 as_json: declare.Decorator = declare.option(

@@ -57,11 +57,13 @@ def take_process() -> Streams:
     return take_streams()
 
 
-def find_place(plan: Plan, engine: str | None, processes: int | None) -> Workplace | None:
+def find_place(
+    plan: Plan, engine: str | None, processes: int | None, on: str | None
+) -> Workplace | None:
     """Where the trials of a plan are answered, if that is not in this process."""
     from evalcase.places.chosen import choose_engine, make_place
 
-    return make_place(choose_engine(plan.config, engine, processes), plan)
+    return make_place(choose_engine(plan.config, engine, processes, on), plan)
 
 
 def keep_secrets(config: Config, warn: Warn, streams: Streams) -> Scrubber:

@@ -85,11 +85,16 @@ class Away:
         message = {
             "op": "ask", "target": name, "question": encode(question), "limit_s": limit_s
         }  # fmt: skip
-        holds = self._stand_ins[name].remembers and not question.session.endswith(f"/{name}")
+        is_graders = question.session.endswith(f"/{name}")
+        is_within = is_graders or question.session.endswith("/user")
+        holds = self._stand_ins[name].remembers and not is_graders
         started = perf_counter()
         task = None
         try:
-            task = self._sessions.ask(question, message) if holds else self._pool.ask(message)
+            if holds:
+                task = self._sessions.ask(question, message)
+            else:
+                task = self._pool.ask(message, is_within=is_within)
             tried = attempt_of(_accept(await self._wait(task, limit_s)), limit_s)
         except WorkerLostError as error:
             why = self._sessions.lose(question, str(error)) if holds else describe_end(str(error))

@@ -17,12 +17,16 @@ MakePlace = Callable[[EngineSettings, Plan], Workplace | None]
 
 
 def choose_engine(
-    config: Config, engine: str | None, processes: int | None
+    config: Config, engine: str | None, processes: int | None, on: str | None = None
 ) -> EngineSettings | None:
     """The settings of the engine that is asked for; None where trials are answered here.
 
     What the configuration says holds for the engine that it is said of.
     """
+    if on is not None:
+        if engine not in (None, "ray") or processes is not None:
+            raise ConfigError("`--on` names a cluster of Ray, and another engine is asked for, too")
+        return replace(_settings(config, "ray"), address=on)
     if processes is not None:
         if engine not in (None, "processes"):
             raise ConfigError(f"`--processes` and `--engine {engine}` are two engines: say one")

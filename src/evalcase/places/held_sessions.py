@@ -12,8 +12,12 @@ from evalcase.places.task import Task, Worker
 from evalcase.run.place import SessionLostError
 from evalcase.text.late_pattern import late_pattern
 
-_AGAIN = late_pattern(r"\.\d+\Z")
+_AGAIN = late_pattern(r"\.\d+(?=(?:/user)?\Z)")
 """What the session of a trial ends with if it was begun again."""
+_USER = "/user"
+"""What that of a user ends with, whom another target plays."""
+_LAST_CHANCE_OF_USER = 4
+"""They are never alone: the session that they talk to may be, and waits for them."""
 
 
 class HeldSessions:
@@ -35,10 +39,11 @@ class HeldSessions:
             return self._pool.ask(message, first.worker, may_move=False)
         if first is not None and question.turn > 1:
             raise self.lose(question, "it ended between two turns")
-        if _trial(session) in self._alone:
+        is_user = session.endswith(_USER)
+        if _trial(session) in self._alone and not is_user:
             task = self._pool.ask_alone(message, session)
         else:
-            task = self._pool.ask(message, may_move=False)
+            task = self._pool.ask(message, may_move=False, is_within=is_user)
         self._first[session] = task
         return task
 
@@ -46,10 +51,11 @@ class HeldSessions:
         """What to say of a session whose worker has ended; it is to be begun alone, if at all."""
         trial = _trial(question.session)
         first = self._first.pop(question.session, None)
-        is_alone = first is not None and first.session is not None
-        deaths = self._alone[trial] = self._alone.get(trial, 0) + is_alone
+        is_user = question.session.endswith(_USER)
+        counts = is_user or (first is not None and first.session is not None)
+        deaths = self._alone[trial] = self._alone.get(trial, 0) + counts
         self._pool.leave(question.session)
-        if deaths >= LAST_CHANCE:
+        if deaths >= (_LAST_CHANCE_OF_USER if is_user else LAST_CHANCE):
             del self._alone[trial]
             return describe_end(how)
         why = f"the process that held the session ended, and it is begun again: {how}"

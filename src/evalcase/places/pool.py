@@ -7,20 +7,31 @@ out and nothing beside it is blamed: what ends two of them while it is alone is 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
 
 from evalcase.errors import TargetError
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.places.channel import Channel
 from evalcase.places.solitude import Solitude
 from evalcase.places.task import Task, Worker, WorkerLostError
 
 LAST_CHANCE = 2
 """How many workers may end for one task, or one session, that is alone there."""
+_MOST_FAILED_STARTS = 3
 _LOOK_S = 0.2
 _ANSWERS_WITHIN_S = 2.5
 """How long a worker may take to say that it is there; its event loop may be blocked for ever."""
+
+
+class Room(NamedTuple):
+    """How many workers there may be where they wait for machines."""
+
+    most: int
+    share: int
+    """What each is given before others that are to come have their part."""
 
 
 class Pool:
@@ -29,11 +40,16 @@ class Pool:
     def __init__(
         self, size: int, make: Callable[[], Channel], greeting: dict[str, Any],
         hear: Callable[[Worker, dict[str, Any]], None], lost: Callable[[str], None],
-        most_bytes: int | None = None,
+        most_bytes: int | None = None, room: Room | None = None,
     ) -> None:  # fmt: skip
         """`greeting` is what each worker is told first; `hear` takes what it says unasked, and
-        `lost` how one has ended."""
+        `lost` how one has ended. With `room`, workers may have to wait for a machine: then they
+        are given nothing before they are ready, and never become more than there is room for."""
         self._size = size
+        self._room = room
+        self._waiting: deque[Task] = deque()
+        """What nobody can do just now."""
+        self._failed_starts = 0
         self._make = make
         self._greeting = greeting
         self._hear = hear
@@ -41,7 +57,7 @@ class Pool:
         self._most_bytes = most_bytes
         self._workers: list[Worker] = []
         self._by_channel: dict[int, Worker] = {}
-        self._solitude = Solitude(self._begin, self._give)
+        self._solitude = Solitude(self._begin, self._give, self._take_back if room else None)
         self._numbers = count(1)
         self._starting: set[asyncio.Task[None]] = set()
         self._watch: asyncio.TimerHandle | None = None
@@ -49,17 +65,23 @@ class Pool:
 
     def open(self) -> None:
         """Start all workers."""
-        for _ in range(self._size):
-            self._least()
+        self._fill()
         if self._most_bytes is not None:
             self._look_at_memory()
 
     def ask(
-        self, message: dict[str, Any], worker: Worker | None = None, *, may_move: bool = True
-    ) -> Task:
-        """Have a worker answer: that one, or who has least to do."""
+        self, message: dict[str, Any], worker: Worker | None = None, *, may_move: bool = True,
+        is_within: bool = False,
+    ) -> Task:  # fmt: skip
+        """Have a worker answer: that one, or who has least to do. With `is_within`, something that
+        is under way waits for it."""
         task = self._task(message, may_move=may_move)
-        self._give(task, worker if worker is not None and not worker.is_lost else self._least())
+        task.is_within = is_within
+        if worker is not None and not worker.is_lost:
+            self._give(task, worker)
+        else:
+            self._waiting.append(task)
+            self._go_on()
         return task
 
     def ask_alone(self, message: dict[str, Any], session: str) -> Task:
@@ -79,6 +101,7 @@ class Pool:
         if task.worker is not None and task.worker.tasks.pop(task.number, None) is not None:
             task.worker.channel.send({"op": "drop", "n": task.number})
             self._solitude.go_on()
+            self._go_on()
 
     async def is_there(self, worker: Worker) -> None:
         """See whether a worker answers at all. One that doesn't is ended."""
@@ -100,6 +123,9 @@ class Pool:
         self._solitude.end()
         if self._watch is not None:
             self._watch.cancel()
+        if self._room is not None:
+            for starting in self._starting:
+                starting.cancel()  # there may never be a machine for it
         await asyncio.gather(*self._starting, return_exceptions=True)
         await asyncio.gather(*(worker.channel.close(grace_s) for worker in self._every()))
 
@@ -110,7 +136,8 @@ class Pool:
             return
         if "op" in message:
             if message["op"] == "ready":
-                worker.is_ready = True
+                worker.is_ready, self._failed_starts = True, 0
+                self._go_on()
             else:
                 self._hear(worker, message)
             return
@@ -119,6 +146,8 @@ class Pool:
             task.done.set_result(message)
         if worker is self._solitude.worker:
             self._solitude.go_on()
+        if self._waiting:
+            self._go_on()
 
     def lose(self, channel: Channel, how: str) -> None:
         """A worker has ended, with all that it was at."""
@@ -134,9 +163,14 @@ class Pool:
             self._workers.remove(worker)  # another is started once there is something to do
         tasks = [task for task in worker.tasks.values() if not task.done.done()]
         worker.tasks.clear()
+        is_alone = sum(not task.is_within for task in tasks) <= 1
         for task in tasks:
-            self._do_again(task, worker, how, is_alone=len(tasks) == 1)
+            self._do_again(task, worker, how, is_alone=is_alone)
         self._solitude.go_on()
+        self._failed_starts += not worker.is_ready
+        if self._failed_starts >= _MOST_FAILED_STARTS:
+            self._give_up(how)
+        self._go_on()
 
     def _do_again(self, task: Task, worker: Worker, how: str, *, is_alone: bool) -> None:
         if is_alone:
@@ -151,12 +185,53 @@ class Pool:
         done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         return Task(next(self._numbers), message, done, may_move=may_move)
 
-    def _least(self) -> Worker:
-        if len(self._workers) < self._size:
-            worker = self._begin()
-            self._workers.append(worker)
-            return worker
-        return min(self._workers, key=lambda worker: len(worker.tasks))
+    def _go_on(self) -> None:
+        """Give what waits to who can do it."""
+        while self._waiting:
+            task = self._waiting[0]
+            if not task.done.done():
+                self._fill()
+                worker = self._choose(task)
+                if worker is None:
+                    return
+                self._give(task, worker)
+            self._waiting.popleft()
+
+    def _fill(self) -> None:
+        """Have as many workers as there are to be."""
+        alone = self._room is not None and self._solitude.worker is not None
+        while len(self._workers) + alone < self._size and not self._is_closed:
+            self._workers.append(self._begin())
+
+    def _choose(self, task: Task) -> Worker | None:
+        """Who has least to do; None if that is to wait until more are ready."""
+        room = self._room
+        if room is None:
+            return min(self._workers, key=_load)
+        ready = [worker for worker in self._workers if worker.is_ready]
+        if not ready:
+            alone = self._solitude.worker
+            return alone if task.is_within and alone is not None and alone.is_ready else None
+        least = min(ready, key=_load)
+        if task.is_within or len(least.tasks) < room.share:
+            return least
+        if self._size < room.most and len(ready) == len(self._workers):
+            self._size += 1
+            self._fill()
+        return least if len(ready) == len(self._workers) else None
+
+    def _take_back(self, worker: Worker) -> None:
+        """One that was alone has nothing left to do so."""
+        self._workers.append(worker)
+        self._go_on()
+
+    def _give_up(self, how: str) -> None:
+        """No worker starts, and nothing says that another would."""
+        if self._room is not None and not any(worker.is_ready for worker in self._every()):
+            for task in self._waiting:
+                if not task.done.done():
+                    task.done.set_exception(TargetError(how))
+            self._waiting.clear()
 
     def _give(self, task: Task, worker: Worker) -> None:
         task.worker = worker
@@ -191,3 +266,7 @@ class Pool:
             if (worker.channel.memory_bytes() or 0) > self._most_bytes:
                 worker.channel.kill(f"it took more than {self._most_bytes // 10**6} MB of memory")
         self._watch = asyncio.get_running_loop().call_later(_LOOK_S, self._look_at_memory)
+
+
+def _load(worker: Worker) -> int:
+    return len(worker.tasks)

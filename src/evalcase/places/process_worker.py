@@ -12,11 +12,10 @@ import faulthandler
 import os
 import signal
 import sys
-from collections.abc import Callable
-from io import TextIOWrapper
-from typing import Any, BinaryIO
+from typing import Any
 
 from evalcase.model.codec import decode
+from evalcase.places.scrubbed_output import ScrubbedOutput
 from evalcase.places.service import Service, make_service
 from evalcase.places.setting import Setting
 from evalcase.places.wire import from_line, to_line
@@ -84,18 +83,6 @@ class Outlet:
         lines, self._lines = self._lines, []
         if lines:
             self._transport.write(b"".join(lines))
-
-
-class ScrubbedOutput(TextIOWrapper):
-    """Standard error, without the secrets that this process knows by the time of writing."""
-
-    def __init__(self, buffer: BinaryIO, scrub: Callable[[str], str]) -> None:
-        super().__init__(buffer, errors="backslashreplace", write_through=True)
-        self._scrub = scrub
-
-    def write(self, text: str) -> int:
-        super().write(self._scrub(text))
-        return len(text)
 
 
 def _is_this_loop(loop: asyncio.AbstractEventLoop) -> bool:

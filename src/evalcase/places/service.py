@@ -7,6 +7,7 @@ be done beside the answer. How messages travel is not its business.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
@@ -124,7 +125,7 @@ class Service:
 
     async def _ask(self, number: int, message: dict[str, Any]) -> dict[str, Any]:
         target = await self._targets.find(message["target"])
-        question = decode(Question, message["question"], "question")
+        question = self._question(message)
         tried = await attempt(target, question, message["limit_s"], self._guests)
         told = attempt_object(tried, self._scrubber.look())
         if tried.answer is not None and told["answer"].get("scrubbed"):
@@ -136,7 +137,7 @@ class Service:
     async def _find_key(self, number: int, message: dict[str, Any]) -> dict[str, Any]:
         del number
         target = await self._targets.find(message["target"])
-        key = target.cache_key(decode(Question, message["question"], "question"))
+        key = target.cache_key(self._question(message))
         described = await key if asyncio.iscoroutine(key) else key
         return {"kind": name_of_kind(target), "key": described}
 
@@ -151,7 +152,7 @@ class Service:
 
     async def _grade(self, number: int, message: dict[str, Any]) -> dict[str, Any]:
         case = Case(message["case"])
-        question = decode(Question, message["question"], "question")
+        question = self._question(message)
         held = message.get("held")
         answer = self._held.pop(held, None) if held is not None else None
         if answer is None:
@@ -167,6 +168,18 @@ class Service:
             context, self._graders.of(case), self._guests, self._config.grader_timeout_s
         )
         return grades_object(graded.grades, self._scrubber.look())
+
+    def _question(self, message: dict[str, Any]) -> Question:
+        """The question of a message, its files where they are here."""
+        question = decode(Question, message["question"], "question")
+        before, here = self._setting.shipped_from, self._config.root
+        if not before or not question.files:
+            return question
+        files = {
+            name: os.path.join(here, os.path.relpath(path, before))
+            for name, path in question.files.items()
+        }
+        return replace(question, files=files)
 
     def _way(self, what: str) -> Callable[[int, dict[str, Any]], Awaitable[dict[str, Any]]]:
         ways = {

@@ -31,6 +31,8 @@ class Setting:
     variables: tuple[str, ...]
     """The names of environment variables that reach a worker, beside those that every program
     needs."""
+    shipped_from: str = ""
+    """The folder of the project where the run is, if a worker has a copy of it elsewhere."""
 
 
 def setting_of(plan: Plan, more: Iterable[str]) -> Setting:

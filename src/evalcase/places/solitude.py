@@ -11,9 +11,14 @@ from evalcase.places.task import Task, Worker
 class Solitude:
     """The worker, and who waits for it. There is none until somebody does."""
 
-    def __init__(self, begin: Callable[[], Worker], give: Callable[[Task, Worker], None]) -> None:
+    def __init__(
+        self, begin: Callable[[], Worker], give: Callable[[Task, Worker], None],
+        give_back: Callable[[Worker], None] | None = None,
+    ) -> None:  # fmt: skip
+        """`give_back` takes the worker once nobody waits for it; else it is kept."""
         self._begin = begin
         self._give = give
+        self._give_back = give_back
         self._waiting: deque[Task] = deque()
         self._session: str | None = None
         """The session that has it for itself, turn by turn, until it is over."""
@@ -53,3 +58,6 @@ class Solitude:
             self._session = task.session
             self._give(task, self.worker)
             return
+        if self._give_back is not None and self.worker is not None:
+            worker, self.worker = self.worker, None
+            self._give_back(worker)

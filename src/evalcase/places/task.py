@@ -15,7 +15,9 @@ class WorkerLostError(Exception):
 class Task:
     """One message, until it is answered."""
 
-    __slots__ = ("deaths", "done", "may_move", "message", "number", "session", "worker")
+    __slots__ = (
+        "deaths", "done", "is_within", "may_move", "message", "number", "session", "worker",
+    )  # fmt: skip
 
     def __init__(
         self, number: int, message: dict[str, Any], done: asyncio.Future[Any], *, may_move: bool
@@ -27,6 +29,8 @@ class Task:
         """How many workers have ended while they did nothing else."""
         self.may_move = may_move
         """Whether another worker can do it as well: not if this one holds what it needs."""
+        self.is_within = False
+        """Whether it is asked for something else that is under way, which ends with it."""
         self.session: str | None = None
         """The session that it begins, if that is to be alone with its worker."""
         self.worker: Worker | None = None

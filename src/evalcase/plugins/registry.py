@@ -32,6 +32,7 @@ _BUILT_IN: dict[Plural, dict[str, str]] = {
     "places": {
         "in-process": "evalcase.places.chosen:stay_here",
         "processes": "evalcase.places.processes:make_processes",
+        "ray": "evalcase.places.ray_cluster:make_ray",
     },
     "graders": {
         "expected": "evalcase.graders.expected:ExpectedGrader",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import ListOf, Number, Text
+from evalcase.model.shape import ListOf, MapOf, Number, Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,16 +12,39 @@ class EngineSettings:
     """Where trials are answered."""
 
     kind: str = option(
-        Text("the name of a kind"), "What answers: `processes`, or what a package adds.",
+        Text("the name of a kind"), "What answers: `processes`, `ray`, or what a package adds.",
         example="processes",
     )  # fmt: skip
     workers: int | None = option(
-        Number(1, whole=True), "How many processes there are; without it, one for each core.",
+        Number(1, whole=True),
+        "How many workers there are; without it, as many as there are cores.",
         default=None, elsewhere=("processes", "num_workers", "size"),
     )  # fmt: skip
     memory_mb: int | None = option(
         Number(1, whole=True), "How much memory a worker may take, in millions of bytes.",
         default=None, elsewhere=("memory", "max_memory"),
+    )  # fmt: skip
+    max_workers: int | None = option(
+        Number(1, whole=True),
+        "With Ray: up to how many workers there are, if those that are there are busy.",
+        default=None,
+    )  # fmt: skip
+    address: str = option(
+        Text("an address"),
+        "With Ray: which cluster, as `ray://HOST:PORT`, `HOST:PORT` or `auto`; by default one that "
+        "is started on this machine for the run.",
+        default="local", example="ray://head:10001",
+    )  # fmt: skip
+    cpus: float = option(
+        Number(0), "With Ray: how many cores a worker needs.", default=1, elsewhere=("num_cpus",)
+    )
+    gpus: float = option(
+        Number(0), "With Ray: how many GPUs a worker needs.", default=0, elsewhere=("num_gpus",)
+    )
+    resources: dict[str, float] = option(
+        MapOf(Number(0), "a table of numbers"),
+        "With Ray: what else a worker needs, by the names that nodes of the cluster have.",
+        default={}, example={"sandbox": 1},
     )  # fmt: skip
     env: tuple[str, ...] = option(
         ListOf(Text("the name of an environment variable"), "a list of names", least=0),

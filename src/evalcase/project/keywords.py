@@ -38,6 +38,7 @@ class Keywords(TypedDict, total=False):
     failed_of: str
     engine: str
     processes: int
+    on: str
     on_result: Callable[[Result], None]
     on_warning: Callable[[str], None]
 

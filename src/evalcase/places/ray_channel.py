@@ -1,0 +1,152 @@
+"""A run's end of one actor of Ray: messages go in batches, each sent once the one before it has
+arrived, and come by a call that waits for them. A slow trial holds up nobody."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from evalcase.errors import ConfigError, TargetError
+from evalcase.places.channel import Hearer
+from evalcase.places.wire import from_line, to_line
+from evalcase.text.late_pattern import late_pattern
+
+_WAIT_S = 30.0
+_DETAIL = late_pattern(
+    r"(?m)(?:Worker exit detail|The actor died because|Reason): (.+?)(?: Some common|$)"
+)
+
+
+class RayChannel:
+    """A worker that is an actor."""
+
+    def __init__(
+        self, make: Callable[[], Any], version: str, wait: Callable[[float], None]
+    ) -> None:
+        """`make` makes the actor; `wait` is told for how long nothing was given to it to run on."""
+        self._make = make
+        self._version = version
+        self._wait = wait
+        self._actor: Any = None
+        self._listener: Hearer | None = None
+        self._lines: list[bytes] = []
+        self._pushing: asyncio.Task[None] | None = None
+        self._pulling: asyncio.Task[None] | None = None
+        self._killed_for = ""
+        self._over = asyncio.Event()
+
+    async def start(self, listener: Hearer) -> None:
+        self._listener = listener
+        self._actor = self._make()
+        try:
+            version = await self._hello()
+        except ConfigError as error:
+            raise TargetError(str(error)) from None
+        except Exception as error:
+            raise TargetError(f"a worker of Ray can't be started: {explain_loss(error)}") from error
+        if version != self._version:
+            raise TargetError(
+                f"the workers of Ray have evalcase {version}, and this is {self._version}: "
+                f"pip install evalcase=={self._version} there"
+            )
+        self._pulling = asyncio.ensure_future(self._pull())
+        self._flush()
+
+    async def _hello(self) -> str:
+        told = asyncio.ensure_future(_get(self._actor.hello.remote()))
+        waited_s = 0.0
+        while not told.done():
+            await asyncio.wait([told], timeout=_WAIT_S)
+            if not told.done():
+                waited_s += _WAIT_S
+                self._wait(waited_s)
+        return str(told.result())
+
+    def send(self, message: dict[str, Any]) -> None:
+        if not self._lines:
+            asyncio.get_running_loop().call_soon(self._flush)
+        self._lines.append(to_line(message))
+
+    def kill(self, why: str) -> None:
+        import ray
+
+        self._killed_for = self._killed_for or why
+        if self._actor is not None:
+            with suppress(Exception):
+                ray.kill(self._actor)
+
+    async def close(self, grace_s: float) -> None:
+        if self._pulling is not None and not self._over.is_set():
+            self.send({"op": "close"})
+            with suppress(TimeoutError):
+                async with asyncio.timeout(grace_s):
+                    await self._over.wait()
+        for task in (self._pushing, self._pulling):
+            if task is not None:
+                task.cancel()
+        self.kill("it was closed")
+
+    def memory_bytes(self) -> int | None:
+        return None  # it looks itself
+
+    def _flush(self) -> None:
+        is_pushing = self._pushing is not None and not self._pushing.done()
+        if self._pulling is not None and self._lines and not is_pushing:
+            self._pushing = asyncio.ensure_future(self._push())
+
+    async def _push(self) -> None:
+        while self._lines:
+            lines, self._lines = self._lines, []
+            try:
+                await _get(self._actor.push.remote(b"".join(lines)))
+            except Exception as error:  # noqa: BLE001 - whatever Ray raises, the worker is gone
+                self._end(explain_loss(error))
+                return
+
+    async def _pull(self) -> None:
+        assert self._listener is not None
+        while not self._over.is_set():
+            try:
+                batch: bytes = await _get(self._actor.pull.remote())
+            except Exception as error:  # noqa: BLE001 - as above
+                self._end(explain_loss(error))
+                return
+            for line in batch.splitlines():
+                self._take(line)
+
+    def _take(self, line: bytes) -> None:
+        assert self._listener is not None
+        try:
+            message = from_line(line)
+        except ValueError:
+            self.kill("it wrote what is no message")
+            return
+        if message.get("op") == "closed":
+            self._over.set()
+        elif message.get("op") == "failed":
+            self.kill(str(message["why"]))
+            self._end("")
+        else:
+            self._listener.take(self, message)
+
+    def _end(self, how: str) -> None:
+        if not self._over.is_set():
+            self._over.set()
+            assert self._listener is not None
+            self._listener.lose(self, self._killed_for or how)
+
+
+async def _get(reference: Any) -> Any:  # noqa: ANN401 - what an actor returns
+    return await reference
+
+
+def explain_loss(error: BaseException) -> str:
+    """Why an actor is gone, of the many lines that Ray says."""
+    text = str(error)
+    found = _DETAIL.search(text)
+    if found is None:
+        first = text.strip().splitlines()
+        return f"{type(error).__name__}: {first[-1] if first else ''}"[:300]
+    return f"its process or its node is gone: {found[1].rstrip('.')}"[:300]
