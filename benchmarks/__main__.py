@@ -22,6 +22,7 @@ from benchmarks.judging import judging_figures, regrading_figures
 from benchmarks.loading import deprecated_figures, json_figures, peer_figures, yaml_figures
 from benchmarks.loopback import loopback_figures
 from benchmarks.many import many_figures, million_figures
+from benchmarks.packing import list_figures, packing_figures, packing_million_figures
 from benchmarks.page import page_figures
 from benchmarks.paired import paired_figures
 from benchmarks.pytest_runs import pytest_figures
@@ -52,6 +53,9 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "report": report_figures,
     "report-million": report_million_figures,
     "million": million_figures,
+    "packing": packing_figures,
+    "packing-million": packing_million_figures,
+    "lists": list_figures,
     "comparing": comparing_figures,
     "comparing-million": comparing_million_figures,
     "page": page_figures,
@@ -65,10 +69,10 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "small-judge": small_judge_figures,
 }
 ONLY_WHEN_ASKED = (
-    "million", "report-million", "comparing-million", "coverage", "intervals", "paired",
-    "stopping", "small-judge",
+    "million", "report-million", "comparing-million", "packing-million",
+    "coverage", "intervals", "paired", "stopping", "small-judge",
 )  # fmt: skip
-"""The first three take as long as all the others, and the last five measure no time."""
+"""The first four take as long as all the others, and the last five measure no time."""
 
 
 def main() -> None:

@@ -138,7 +138,7 @@ def test_a_suite_that_was_edited_in_between_is_refused(suite: Project) -> None:
     run_shard(suite, 1, 2)
     suite.suite(*cases(COUNT))
     run_shard(suite, 2, 2)
-    refuse(suite, 2, "differ in suites")
+    refuse(suite, 2, "differ in suites: s.eval.yaml was changed in between")
 
 
 def test_a_target_that_was_edited_in_between_is_refused(suite: Project) -> None:

@@ -251,6 +251,31 @@ def test_fault_28_nothing_outside_a_project_is_read_shown_or_written(
     assert not any(CANARY in text for text in kept)
 
 
+def test_fault_28_import_shows_nothing_of_it(scene: Scene) -> None:
+    for name in ("rows.csv", "rows.jsonl", "evals.json"):
+        (scene.outside / name).write_text(f"{CANARY},,\\n")
+        (scene.here / name).symlink_to(scene.outside / name)
+        with watching(scene.outside) as witness:
+            ended = run_in_process(["import", name], cwd=scene.here, env=environment())
+        assert (ended.code, witness.seen, CANARY in str(ended)) == (2, [], False)
+        assert b"this link leads outside the project" in ended.stderr
+
+
+def test_fault_28_no_report_is_written_over_it(scene: Scene) -> None:
+    write(scene)
+    (scene.here / "evalcase.toml").touch()
+    (scene.outside / "precious").write_text(CANARY)
+    for command in (
+        ["run", "--target", "echo", "--report", "a.md"],
+        ["report", "--format", "json", "-o", "a.md"],
+    ):
+        (scene.here / "a.md").unlink(missing_ok=True)
+        (scene.here / "a.md").symlink_to(scene.outside / "precious")
+        ended = run_in_process(command, cwd=scene.here, env=environment())
+        assert (ended.code in (2, 3), (scene.outside / "precious").read_text()) == (True, CANARY)
+        assert b"it is a link that leads outside the project" in ended.stderr
+
+
 def test_fault_28_the_witness_sees_what_is_read(scene: Scene) -> None:
     """What a person types themselves is theirs to name."""
     write(scene)

@@ -95,6 +95,7 @@ def test_fault_50_a_turn_over_its_time_costs_its_conversation_only(talking: Proj
     (failure,) = [row["failure"] for row in talking.rows() if "failure" in row]
     assert (failure["kind"], failure["message"]) == ("timeout", "turn 2: no answer within 0.2 s")
     assert failure["details"]["conversation"] == ["user: one", "assistant: ok", "user: hang now"]
+    assert "input     hang now\n" in talking.run("report").out  # and not what was never asked
 
 
 def test_fault_50_what_an_errored_conversation_cost_is_counted(talking: Project) -> None:

@@ -17,7 +17,7 @@ from evalcase.model.target import Target, Traits
 from evalcase.run.budget import Budget
 from evalcase.run.gate import Asked, Gate, Patience
 from evalcase.run.limits import Limits
-from evalcase.run.pace import Pace
+from evalcase.run.pace import Pace, Start
 from evalcase.system.guests import Guests
 from evalcase.system.queue_time import QueueTime
 from evalcase.testing import HANGS, ScriptedTarget
@@ -35,7 +35,7 @@ class Patient:
     async def sleep(self, seconds: float) -> None:
         self.waits.append(seconds)
 
-    async def turn(self, pace: Pace) -> float:
+    async def turn(self, pace: Pace) -> Start:
         return await pace.begin()
 
 

@@ -7,7 +7,7 @@ from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.question import Question
 from evalcase.run.limits import Limits
-from evalcase.run.pace import Pace
+from evalcase.run.pace import Pace, Start
 from evalcase.testing import ScriptedTarget
 from tests.run.test_gate import gate_of
 from tests.targets.questions import question
@@ -21,7 +21,7 @@ def run(test: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(go())
 
 
-async def begun(pace: Pace, count: int) -> list[float]:
+async def begun(pace: Pace, count: int) -> list[Start]:
     return [await pace.begin() for _ in range(count)]
 
 
@@ -109,7 +109,7 @@ def test_a_target_that_says_when_to_come_back_is_left_alone_by_all_until_then() 
         pace.end(second, overloaded=True, retry_after_s=0.05)
         until = loop.time() + 0.1
         assert not pace.is_free
-        assert await pace.begin() >= until
+        assert (await pace.begin()).at >= until
 
     run(test)
 
@@ -157,7 +157,7 @@ class Soon:
         for _ in range(1 + int(10 * seconds)):
             await asyncio.sleep(0)
 
-    async def turn(self, pace: Pace) -> float:
+    async def turn(self, pace: Pace) -> Start:
         return await pace.begin()
 
 

@@ -13,6 +13,7 @@ from evalcase.system.files import (
     IrregularError,
     OutsideError,
     OversizeError,
+    open_anew,
     open_file,
     read_file,
     read_start,
@@ -43,6 +44,17 @@ def test_what_is_no_regular_file_is_refused_without_waiting(folder: Path, name: 
         read_file(str(folder / name), 10)
     with pytest.raises(IrregularError):
         read_start(str(folder / name), 10)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_pipe_that_nobody_reads_is_not_written_to() -> None:
+    with pytest.raises(OSError, match="it is a pipe that nobody reads"):
+        open_anew("pipe")
+    reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+    with open_anew("pipe") as file:
+        file.write(b"hi")
+    assert os.read(reader, 10) == b"hi"
+    os.close(reader)
 
 
 @pytest.mark.parametrize("name", ["socket", "nowhere", "a\0b", "\ud800", "x" * 5000, "x/" * 3000])

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 from base64 import b64encode
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer, Usage
 from evalcase.model.question import Question
+from evalcase.model.quota import Allowance, Quota
 from evalcase.targets.openai import OpenAITarget
 from tests.targets.questions import answer_all, ask, carries_address, of_value, question, target_of
 from tests.targets.server import Reply, Server, serving
@@ -618,3 +620,14 @@ def test_a_price_of_the_configuration() -> None:
     assert answer(completion(usage=usage), price=price).cost_usd == pytest.approx(0.0018)
     assert answer(completion(), price=price).cost_usd is None
     assert answer(completion(usage=usage)).cost_usd is None
+
+
+@pytest.mark.parametrize("status", [200, 429])
+def test_what_the_service_says_to_be_left_is_known_also_when_it_refuses(status: int) -> None:
+    left = {"x-ratelimit-remaining-requests": "3", "x-ratelimit-reset-requests": "1m"}
+    with serving(Reply.of(completion(), status, **left)) as server:
+        target = make(server)
+        with suppress(TargetError):
+            ask(target)
+    assert target.traits.quota is not None
+    assert target.traits.quota() == Quota(requests=Allowance(3, 60.0))

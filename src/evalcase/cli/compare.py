@@ -175,9 +175,6 @@ def _write(form: Form, compared: Compared, path: str | None) -> None:
         for line in defuse_lines(form(compared, columns_of(sys.stdout), style_for(sys.stdout))):
             sys.stdout.write(line + "\n")
         return
-    lines = list(form(compared, 80, PLAIN))
-    try:
-        with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.writelines(line + "\n" for line in lines)
-    except OSError as error:
-        raise ConfigError(f"{path} can't be written: {error.strerror or error}") from error
+    from evalcase.cli.reports.forms import write_pieces
+
+    write_pieces([line + "\n" for line in form(compared, 80, PLAIN)], path)

@@ -19,7 +19,7 @@ from evalcase.errors import ConfigError, RecordError
 from evalcase.model.nearest import did_you_mean
 from evalcase.project.options import runs_folder
 from evalcase.record.evaluated import read_evaluated
-from evalcase.record.find import ListedRun, find_run, list_runs
+from evalcase.record.find import ListedRun, count_runs, find_run, list_runs
 from evalcase.record.kept import KeptRun
 from evalcase.record.seal import is_own
 from evalcase.report.terminal.run_list import Entry, list_lines
@@ -62,13 +62,17 @@ def command(
     """
     config = look_for_runs(os.getcwd())
     folder = runs_folder(runs_dir, config)
-    known = [_find(name, folder) for name in runs] or list_runs(folder)
+    most = None
+    if not (runs or suite or target):  # what is not shown need not be read
+        most = limit if as_json else limit or _MOST_RUNS
+    known = [_find(name, folder) for name in runs] or list_runs(folder, most)
     wanted = [each for each in known if _is_of(each, "suites", suite)]
     wanted = [each for each in wanted if _is_of(each, "targets", target)]
     if as_json:
         _print_objects(wanted[:limit])
     elif wanted:
-        _print_table(wanted, limit or _MOST_RUNS, config.root)
+        count = len(wanted) if most is None else count_runs(folder)
+        _print_table(wanted[: limit or _MOST_RUNS], count, config.root)
     elif known:
         raise ConfigError(_say_none(known, suite, target))
     else:
@@ -103,16 +107,17 @@ def _say_none(known: list[ListedRun], suite: str | None, target: str | None) -> 
     return f"no run of suite `{suite}` has a target `{target}`"
 
 
-def _print_table(runs: list[ListedRun], limit: int, root: str) -> None:
+def _print_table(runs: list[ListedRun], count: int, root: str) -> None:
+    """Some runs, of so many."""
     now = datetime.now(UTC)
     # A program that reads this gets one line for each run, however long.
     width = columns_of(sys.stdout) if sys.stdout.isatty() else sys.maxsize
-    entries = [_entry(each, now, root) for each in runs[:limit]]
+    entries = [_entry(each, now, root) for each in runs]
     for line in list_lines(entries, width, style_for(sys.stdout)):
         sys.stdout.write(line + "\n")
-    more = len(runs) - limit
+    more = count - len(runs)
     if more > 0:
-        sys.stdout.write(f"and {more:,} more: evalcase list --limit {len(runs)}\n")
+        sys.stdout.write(f"and {more:,} more: evalcase list --limit {count}\n")
 
 
 def _print_objects(runs: list[ListedRun]) -> None:

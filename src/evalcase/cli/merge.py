@@ -23,6 +23,7 @@ from evalcase.record.evaluated import read_evaluated
 from evalcase.record.find import FoundRun, find_run, list_runs
 from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
+from evalcase.record.packing import pack_journal
 from evalcase.record.seal import Sealer, is_own, make_sealer
 from evalcase.system.world import World, this_world
 
@@ -70,6 +71,8 @@ def command(
         run = merge_parts(parts, folder, world, sealer, config.root)
     manner = Manner(take_streams(), quiet, as_json, is_new=False, reports=wanted)
     evaluated = read_evaluated(KeptRun(run))
+    if config.compress and evaluated.complete:
+        pack_journal(run, lambda text: write_prose(f"warning: {text}", sys.stderr))
     written = print_conclusion(evaluated, None, RecordPlace(os.getcwd(), config), manner)
     return first_code(exit_code(evaluated, RunOptions.from_dict(run.about["options"])), written)
 

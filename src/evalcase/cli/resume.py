@@ -135,7 +135,7 @@ def _find_stranger(
 ) -> Run | None:
     """A run of somebody else's that would be gone on with. Where none is named, the newest has a
     say in the exit code, and a stranger's could make it better."""
-    newest = [] if is_named else [listed.run for listed in list_runs(folder)[:1]]
+    newest = [] if is_named else [listed.run for listed in list_runs(folder, 1)]
     state = this_world().state
     for run in (*newest, chosen):
         if run is not None and not is_own(run, state, config.root):

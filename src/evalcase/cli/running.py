@@ -169,8 +169,6 @@ def print_conclusion(
 ) -> int:
     """Say what came of it, and write the reports that are wanted: 0 if that could be done.
     Statistics that nobody has are made of the record."""
-    if not manner.is_new:
-        evaluated = replace(evaluated, graded_by=KeptRun(evaluated.run).graded_by)
     if manner.as_json:
         manner.print([json.dumps(summary_object(evaluated))])
     else:

@@ -17,7 +17,7 @@ from evalcase.record.folder import Run
 
 _PRICED = frozenset({"openai", "anthropic"})
 """The kinds of targets whose answers have a price."""
-_NO_MATTER = frozenset({"concurrency", "price"})
+_NO_MATTER = frozenset({"concurrency", "price", "rpm", "tpm"})
 """Options that decide no answer."""
 
 

@@ -25,8 +25,10 @@ from evalcase.record.commit import JournalFailure
 from evalcase.record.ending import End, Status, end_row, read_end
 from evalcase.record.evaluated import count_not_run
 from evalcase.record.folder import Run, create_run, read_run
+from evalcase.record.gradings import read_grading
 from evalcase.record.index import Index, read_totals
 from evalcase.record.journal import Journal, open_journal
+from evalcase.record.packing import pack_journal
 from evalcase.record.seal import make_sealer
 from evalcase.record.session import Session, rows_ahead
 from evalcase.run.budget import Budget
@@ -107,7 +109,11 @@ class Evaluation:
         """Have targets that are made elsewhere stood in for, from here on."""
         if self.place is not None:
             stand_in = self.place.stand_in
-            targets = {name: stand_in(name) for name in self.plan.targets}
+            # What is sent in batches is no work for anybody here.
+            targets = {
+                name: target if target.traits.batching is not None else stand_in(name)
+                for name, target in self.plan.targets.items()
+            }
             users = {name: stand_in(name) for name in self.plan.users}
             self.plan = replace(self.plan, targets=targets, make=stand_in, users=users)
 
@@ -172,10 +178,14 @@ class Evaluation:
         if failed:
             end = End("failed", str(failed[0]), duration_s=end.duration_s)
         totals = (work.totals() if not failed else None) or _count_kept(run)
+        if end.status == "completed" and self.plan.config.compress:
+            pack_journal(run, self.plan.warn)
         return Evaluated(
             run, end.status, totals, end.notice, end.failed_fast, end.cap_usd, end.duration_s,
             mixed=work.mixed(), not_run=count_not_run(run, end.status, totals),
             decision=end.decision, lost=end.lost, was_decided=end.was_decided,
+            # The record tells it, and need not be gone through again where there is one only.
+            graded_by=read_grading(run.journal, None) if work.grading > 1 and not failed else None,
         )  # fmt: skip
 
     def _end(self, status: Status, notice: str | None) -> End:
@@ -212,6 +222,7 @@ class Evaluation:
         budget.spend(0.0)  # what earlier sessions spent may be all there is
         guests, store = self._guests, self._store()
         gate = Gate(targets, limits, engine, budget, guests, plan.world.random, store)
+        gate.paces.warn = plan.warn
         gate.place = self.place
         trials = Trials(plan, engine, gate, guests, run.id, session.lose)
         trials.place = self.place

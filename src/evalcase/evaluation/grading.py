@@ -59,7 +59,8 @@ class Grading:
         self._trials = trials
         self._session = session
         self._by = by
-        self._number = index.gradings + 1
+        self.grading = index.gradings + 1
+        """Which of its gradings the run stands at."""
         self._under_way: dict[TrialKey, Result] = {}
 
     async def go(self, engine: Engine) -> tuple[Status, str | None]:
@@ -67,7 +68,7 @@ class Grading:
         before = KeptRun(self._run).end
         is_decided = before.decision is not None
         self.was_decided = is_decided or before.was_decided or before.failed_fast
-        row = {"type": "grading", "number": self._number, "at": self._plan.world.stamp()}
+        row = {"type": "grading", "number": self.grading, "at": self._plan.world.stamp()}
         self._session.note({**row, "origin": "grade", **self._by.about})
         left = {name: self._answers(name) for name in self._plan.trials}
         await engine.run(left, self._grade, self._session.keep_grading)
@@ -112,9 +113,9 @@ class Grading:
             why = "the answer was recorded without a secret that was in it"
             return self._refuse(trial, known, why)
         try:
-            return await self._trials.regrade(trial, known, self._number)
+            return await self._trials.regrade(trial, known, self.grading)
         except UnaskedTurnsError:
-            why = "the turn that failed passes now, and those after it were never asked"
+            why = "it ended at a turn that failed then, and those after it were never asked"
             return self._refuse(trial, known, why)
 
     def _refuse(self, trial: Trial, known: Result, why: str) -> Result:
@@ -122,7 +123,7 @@ class Grading:
         why = f"{why}: run the case again"
         broken = Grade("record", None, False, why, failure=Failure("grader", why))
         return replace(
-            known, verdict="errored", grades=(broken,), grading=self._number,
+            known, verdict="errored", grades=(broken,), grading=self.grading,
             grading_hash=self._trials.hash_grading(trial.case),
             repeats=trial.repeats, pass_rate=trial.case.pass_rate,
         )  # fmt: skip

@@ -125,14 +125,14 @@ def _find_faults(parts: Sequence[ShardRun]) -> Iterator[str]:
             ids = seen[number].kept.run.id, part.kept.run.id
             yield f"shard {number}/{of} is there twice: {' and '.join(ids)}"
         seen.setdefault(number, part)
-        for field, ours, theirs in _find_differences(first, part):
-            yield f"{first.name} and {part.name} differ in {field}: {ours} and {theirs}"
+        for difference in _find_differences(first, part):
+            yield f"{first.name} and {part.name} differ in {difference}"
         if part.kept.mixed:
             names = ", ".join(f"`{name}`" for name in part.kept.mixed)
             yield f"{part.name} has answers from before and after a change of {names}"
 
 
-def _find_differences(first: ShardRun, other: ShardRun) -> Iterator[tuple[str, str, str]]:
+def _find_differences(first: ShardRun, other: ShardRun) -> Iterator[str]:
     """The fields in which two shards of one run may not differ, and what they say there."""
     ours, theirs = _flat(first.options), _flat(other.options)
     about, their_about = first.kept.run.about, other.kept.run.about
@@ -144,7 +144,7 @@ def _find_differences(first: ShardRun, other: ShardRun) -> Iterator[tuple[str, s
         theirs[f"the code or options of target `{name}`"] = their_versions[name]
     for name in dict.fromkeys([*ours, *theirs]):
         if ours.get(name) != theirs.get(name):
-            yield name, _shown(ours.get(name)), _shown(theirs.get(name))
+            yield f"{name}: {_compared(ours.get(name), theirs.get(name))}"
 
 
 def _flat(options: RunOptions) -> dict[str, object]:
@@ -156,6 +156,14 @@ def _flat(options: RunOptions) -> dict[str, object]:
 def _mapping(about: dict[str, Any], name: str) -> dict[str, Any]:
     value = about.get(name)
     return value if isinstance(value, dict) else {}
+
+
+def _compared(ours: object, theirs: object) -> str:
+    """Both; of mappings to hashes, what they have another hash of."""
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
+        return f"{', '.join(map(str, names))} was changed in between"
+    return f"{_shown(ours)} and {_shown(theirs)}"
 
 
 def _shown(value: object) -> str:

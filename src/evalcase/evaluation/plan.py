@@ -122,6 +122,7 @@ def _prepare(
     _refuse(found, config, needs)
     if remarks := describe_remarks(suites):
         tell(remarks)
+    _refuse_batches(found, config)
     trials = found.trials
     for same in _same_models(found, config):
         warn(same)
@@ -163,6 +164,19 @@ def _same_models(found: Survey, config: Config) -> Iterator[str]:
         same = describe_same_model(judge, target, config)
         if same is not None:
             yield same
+
+
+def _refuse_batches(found: Survey, config: Config) -> None:
+    """Who is asked about an answer, or in the middle of a conversation, has to answer at once."""
+    default = config.judge.target if config.judge is not None else None
+    judges = {judge or default or "" for judge, _ in found.judged}
+    for name in sorted(judges | {user for user, _ in found.users}):
+        if config.targets.get(name, {}).get("batch"):
+            who = "judge" if name in judges else "simulated user"
+            raise ConfigError(
+                f"target `{name}` answers in batches, which no {who} can wait for: name the same "
+                "model without `batch` for it"
+            )
 
 
 def _make_targets(

@@ -33,6 +33,7 @@ from evalcase.system.guests import Guests
 if TYPE_CHECKING:
     from evalcase.evaluation.conversations import Assessed, Conversations
 
+_NO_TALK = "a conversation can't be had in batches: run it at a target without `batch`"
 MAX_ANSWER_BYTES = 10_000_000
 """How much of each text of an answer is kept; a longer one is cut, and marked as such."""
 
@@ -70,6 +71,18 @@ class Trials:
     def hash_grading(self, case: Case) -> str:
         graders = self._plan.graders
         return hash_grading(case, graders.prints_of(graders.of_all(case)))
+
+    def question(self, trial: Trial) -> Question | None:
+        """What a trial asks; None if nothing, or not now."""
+        case = trial.case
+        files = self._files.find(trial.suite, case) if case.has_parts else {}
+        if case.skip or case.is_conversation or isinstance(files, Unfit):
+            return None
+        return self._question(trial, files)
+
+    def is_known(self, target: str, question: Question) -> Awaitable[bool]:
+        """Whether the cache has the answer to a question."""
+        return self._gate.knows(target, question)
 
     async def run(self, trial: Trial) -> Result:
         """Ask, and grade what is answered."""
@@ -115,7 +128,10 @@ class Trials:
         question = replace(
             question, session=f"{question.session}-{self._plan.world.entropy(4).hex()}"
         )
-        if isinstance(files, Unfit):
+        if self._plan.targets[trial.target].traits.batching is not None:
+            why = Failure("protocol", _NO_TALK)
+            talk, judged = Talk(failure=why), Assessed("errored", ())
+        elif isinstance(files, Unfit):
             why = Failure("exception", files.message)
             talk, judged = Talk(failure=why), Assessed("errored", ())
         else:

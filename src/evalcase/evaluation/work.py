@@ -15,8 +15,9 @@ from evalcase.model.target import TargetVersion
 from evalcase.model.totals import Totals
 from evalcase.model.trial import Trial, TrialKey
 from evalcase.record.ending import Status
+from evalcase.record.finished import FinishedTrial
 from evalcase.record.folder import Run, planned_cases
-from evalcase.record.index import FinishedTrial, Index, read_index
+from evalcase.record.index import Index, read_index
 from evalcase.record.lines import open_lines
 from evalcase.record.outline import talk_row
 from evalcase.record.reader import read_result_at
@@ -47,7 +48,8 @@ class Work:
         """Targets that are not what they were, as long as they have not been asked."""
         self._regrading: dict[TrialKey, FinishedTrial] = {}
         """Of the trials under way: whose answers are graded again."""
-        self._grading = index.gradings
+        self.grading = index.gradings
+        """Which of its gradings the run stands at."""
         # What was there before may be told anew: then only the journal can count.
         session.replaced = len(index) > 0
         self._known = 0
@@ -59,6 +61,8 @@ class Work:
 
     async def go(self, engine: Engine) -> tuple[Status, str | None]:
         """Do all of it. Return how it ended, and why if it ended early."""
+        if any(target.traits.batching for target in self._plan.targets.values()):
+            await self._send_batches(engine)
         left = {name: self._left(name, engine) for name in self._plan.trials}
         await engine.run(left, self.try_one, self.keep)
         if engine.interrupted:
@@ -80,6 +84,23 @@ class Work:
             which = "no longer part of the suites, and without a result"
             return "stopped", f"{self.lost:,} of {planned:,} planned cases: {which}"
         return "completed", None
+
+    async def _send_batches(self, engine: Engine) -> None:
+        from evalcase.evaluation.batches import BatchPhase
+
+        phase = BatchPhase(self._plan, self._run.id, self._session, self._trials, engine)
+        for name, target in self._plan.targets.items():
+            if target.traits.batching is not None and not engine.stopping:
+                sent = [each for each in self._index.batches.values() if each.target == name]
+                asked = self._to_ask(name, engine)
+                await engine.before(phase.go(name, target.traits.batching, sent, asked))
+
+    def _to_ask(self, name: str, engine: Engine) -> Iterator[Trial]:
+        """The trials of a target that it is asked for."""
+        for trial in self._planned(name, engine):
+            known = self._index.find(trial.key)
+            if known is None or self._must_ask(trial, known):
+                yield trial
 
     def try_one(self, trial: Trial) -> Awaitable[Result]:
         """Ask and grade; or only grade, where the answer is known."""
@@ -121,7 +142,7 @@ class Work:
             if before.answer is not None and before.answer.scrubbed:
                 return await self._ask_again(trial, _SCRUBBED)
             try:
-                return await self._trials.regrade(trial, before, self._grading)
+                return await self._trials.regrade(trial, before, self.grading)
             except UnaskedTurnsError:
                 return await self._ask_again(trial, _UNASKED)
         # The verdict stands; but of how many trials it is one, and how many must pass, has changed.
@@ -217,16 +238,16 @@ class Work:
 
     def _begin_grading(self) -> None:
         """Note once that answers are graded again, and by what."""
-        if self._grading > self._index.gradings:
+        if self.grading > self._index.gradings:
             return
-        self._grading = self._index.gradings + 1
+        self.grading = self._index.gradings + 1
         self._plan.tell(
             "what answers are graded by was changed: those that are there are graded again"
         )
         self._session.note(
             {
                 "type": "grading",
-                "number": self._grading,
+                "number": self.grading,
                 "at": self._plan.world.stamp(),
                 "origin": "resume",
                 "suites": self._plan.suites.hashes(),

@@ -12,7 +12,7 @@ from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.problem import Problem
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.read.discover import ENDINGS
+from evalcase.read.discover import ENDINGS, outside_link
 from evalcase.read.document import Document, parse_document
 from evalcase.read.jsonl import document_of, read_lines
 from evalcase.read.source import STDIN, UnreadableError, read_source
@@ -84,6 +84,8 @@ class ForeignFile(NamedTuple):
 
 def read_file_of_another(path: str, shape: FileShape | None = None) -> ForeignFile:
     """Read a file, or standard input as `-`. Raise UnusableError with all that is wrong."""
+    if path != STDIN and (outside := outside_link(path)) is not None:
+        raise UnusableError([outside])
     try:
         return parse_source(read_source(path), path, shape or shape_of(path))
     except UnreadableError as error:

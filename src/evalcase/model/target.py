@@ -6,10 +6,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeGuard
 
 from evalcase.model.answer import Answer
+from evalcase.model.batching import Batching
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quota import Quota
 from evalcase.model.shape import Flag, Number, Text
 
 Warn: TypeAlias = Callable[[str], None]
@@ -29,6 +31,18 @@ class TargetOptions:
         "How many trials of it are under way at once, at most.",
         default=None,
         elsewhere=("max_concurrency", "parallel", "threads"),
+    )
+    rpm: int | None = option(
+        Number(1, whole=True),
+        "How many requests are sent to it in a minute, at most.",
+        default=None,
+        elsewhere=("requests_per_minute", "rate_limit", "max_rpm"),
+    )
+    tpm: int | None = option(
+        Number(1, whole=True),
+        "How many tokens its questions and answers have in a minute, at most.",
+        default=None,
+        elsewhere=("tokens_per_minute", "max_tpm"),
     )
     stateless: bool | None = option(
         Flag(),
@@ -83,6 +97,16 @@ class Traits:
     harm who waits for it, and needs no task of its own."""
     holds_sessions: bool = False
     """Whether it holds something for each session, and has to be told when one is over."""
+    rpm: int | None = None
+    """How many requests it takes in a minute; None if it doesn't mind."""
+    tpm: int | None = None
+    """How many tokens, of questions and answers together."""
+    batching: Batching | None = None
+    """What sends questions in batches, where it is asked so: then all are sent before the first
+    trial, and `answer` finds what came back."""
+    quota: Callable[[], Quota | None] | None = None
+    """What its service said of how much more it takes, if it said something since the last time:
+    asked for after each answer."""
 
 
 @dataclass(frozen=True, slots=True)

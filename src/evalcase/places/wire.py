@@ -13,6 +13,7 @@ from evalcase.model.answer import Answer
 from evalcase.model.codec import decode, encode
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
+from evalcase.model.quota import Allowance, Quota
 from evalcase.model.target import Traits
 from evalcase.record.scrub import scrub_row
 from evalcase.run.attempt import Attempted, OverTimeError
@@ -21,7 +22,7 @@ from evalcase.text.secret_search import KnownSecrets
 
 MOST_HELD = 10_000
 """How many answers that a secret was taken out of are kept as they were, to be graded so."""
-_TOLD = ("concurrency", "stateless", "caching", "holds_sessions")
+_TOLD = ("concurrency", "rpm", "tpm", "stateless", "caching", "holds_sessions")
 
 
 class ToldError(TargetError):
@@ -42,6 +43,8 @@ class Interrupted(KeyboardInterrupt):
 def attempt_object(tried: Attempted, known: KnownSecrets) -> dict[str, Any]:
     """An attempt as it is sent, without secrets."""
     told: dict[str, Any] = {"took_s": tried.duration_s}
+    if tried.quota is not None:
+        told["quota"] = [each and list(each) for each in tried.quota]
     if tried.error is None:
         assert tried.answer is not None
         told["answer"] = encode(tried.answer)
@@ -59,15 +62,20 @@ def attempt_object(tried: Attempted, known: KnownSecrets) -> dict[str, Any]:
 
 def attempt_of(told: dict[str, Any], limit_s: float) -> Attempted:
     """The attempt that was sent. Raise ValueError if it makes no sense."""
-    took_s = float(told["took_s"])
+    took_s, quota = float(told["took_s"]), _quota_of(told.get("quota"))
     if "answer" in told:
-        return Attempted(decode(Answer, told["answer"], "answer"), None, took_s)
+        return Attempted(decode(Answer, told["answer"], "answer"), None, took_s, quota)
     if told.get("late"):
-        return Attempted(None, OverTimeError(limit_s), took_s)
+        return Attempted(None, OverTimeError(limit_s), took_s, quota)
     failure = decode(Failure, told["failure"], "failure")
     if told.get("by_hand"):
-        return Attempted(None, Interrupted(failure.message), took_s)
-    return Attempted(None, ToldError(failure, told), took_s)
+        return Attempted(None, Interrupted(failure.message), took_s, quota)
+    return Attempted(None, ToldError(failure, told), took_s, quota)
+
+
+def _quota_of(told: Any) -> Quota | None:  # noqa: ANN401 - as it came
+    """What was left of requests and of tokens: a list of two lists, or of nulls."""
+    return Quota(*(each and Allowance(*each) for each in told)) if told else None
 
 
 def grades_object(grades: tuple[Grade, ...], known: KnownSecrets) -> dict[str, Any]:

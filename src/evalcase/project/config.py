@@ -82,6 +82,10 @@ class Config:
     cache: bool = option(
         Flag(), "Whether answers are taken from the cache, and kept there.", default=False
     )
+    compress: bool = option(
+        Flag(), "Whether the journal of a large run is compressed once it is complete.",
+        default=True,
+    )  # fmt: skip
     judge: JudgeSettings | None = option(
         Record(JudgeSettings, "a table"), "Who grades `criteria` and `rubrics`.", default=None
     )

@@ -12,7 +12,7 @@ from evalcase.model.option import held_faults, option, options_of
 from evalcase.model.quick_dataclass import dataclass, field, replace
 from evalcase.model.shape import Number
 from evalcase.project.config import Config
-from evalcase.run.limits import Limits
+from evalcase.run.limits import Limits, Rate
 from evalcase.run.selection import Selection
 
 
@@ -83,6 +83,11 @@ class RunOptions:
             concurrency=self.concurrency or config.concurrency,
             per_target=per_target,
             bounds={name: bound for name, bound in bounds.items() if bound is not None},
+            rates={
+                name: Rate(each.get("rpm"), each.get("tpm"))
+                for name, each in config.targets.items()
+                if "rpm" in each or "tpm" in each
+            },
             timeout_s=self.timeout_s or config.timeout_s,
             timeout_wins=self.timeout_s is not None,
             retries=config.retries if self.retries is None else self.retries,

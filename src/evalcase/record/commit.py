@@ -13,6 +13,7 @@ from typing import Any
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.record.lines import JournalLines
 from evalcase.system.disk import Disk, find_meddling, write_all
+from evalcase.system.packed import ENDING, pack_lines
 from evalcase.text.journal_row import decode_row
 
 Done = Callable[[], None]
@@ -65,7 +66,8 @@ class Committer:
         """None is the last entry."""
         self._path, self._fd, self._disk = old.path, fd, disk
         self._deliver, self._on_failure = deliver, on_failure
-        self._size, self._last = old.size, old.last
+        self._size, self._last = old.end, old.last
+        self._is_packed = old.path.endswith(ENDING)
         # A daemon, so that a crash elsewhere does not become a process that never ends.
         self.thread = threading.Thread(target=self._work, name="journal", daemon=True)
 
@@ -94,8 +96,9 @@ class Committer:
 
     def _commit(self, group: list[PendingRow]) -> None:
         data = b"".join([line for line, _ in group])
+        stored = pack_lines(data, added=True) if self._is_packed else data
         try:
-            write_all(self._disk, self._fd, data)
+            write_all(self._disk, self._fd, stored)
         except OSError as error:
             # Whole lines that made it to the file may stay: the next writer syncs them first.
             self._fail(error)
@@ -108,7 +111,7 @@ class Committer:
                 self._disk.truncate(self._fd, self._size)
             self._fail(error)
             return
-        self._size += len(data)
+        self._size += len(stored)
         # An agent may clear up the folder it works in: what is gone was never safe.
         meddling = find_meddling(self._fd, self._path, self._size)
         if meddling is not None:

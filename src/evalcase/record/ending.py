@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any, Literal
 
+from evalcase.errors import RecordError
 from evalcase.model.codec import decode, encode
 from evalcase.model.decision import Decision
 from evalcase.model.quick_dataclass import dataclass, replace
-from evalcase.system.files import open_file
+from evalcase.system.packed import open_stored
 from evalcase.text.journal_row import decode_row, fault_in
 
 Status = Literal["completed", "interrupted", "stopped", "failed", "incomplete"]
@@ -63,12 +64,12 @@ def read_end(journal: str) -> End:
     """How a run ended, if the last row says so. What isn't a row is for others to complain of."""
     incomplete = End("incomplete")
     try:
-        with open_file(journal, links=False) as file:
+        with open_stored(journal, links=False) as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - _TAIL))
             tail = file.read()
-    except OSError:
-        return incomplete  # killed before the first row
+    except (OSError, RecordError):
+        return incomplete  # killed before the first row, or damaged: others say how
     line = tail[tail.rfind(b"\n", 0, -1) + 1 :]
     if fault_in(line) is not None:
         return incomplete

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from itertools import groupby, islice
 
 from evalcase.errors import ConfigError, RecordError
 from evalcase.model.nearest import nearest
@@ -16,6 +18,8 @@ from evalcase.record.kept import KeptRun
 _PLACES = {"latest": 0, "previous": 1}
 """Names that count from the newest run."""
 _NAMED = 5
+_SECOND = 15
+"""How much of an id says when its run was begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +41,29 @@ class FoundRun(NamedTuple):
     """The grading that was asked for; None for the newest."""
 
 
-def list_runs(runs_dir: str) -> list[ListedRun]:
-    """Every run in a folder, newest first. One that can't be read is listed as damaged."""
-    paths = [os.path.join(runs_dir, name) for name in _names(runs_dir)]
-    return sorted((_listed(path) for path in paths), key=_age, reverse=True)
+def list_runs(runs_dir: str, most: int | None = None) -> list[ListedRun]:
+    """Every run in a folder, or so many, newest first. One that can't be read is listed as
+    damaged."""
+    return list(islice(newest_runs(runs_dir), most))
+
+
+def count_runs(runs_dir: str) -> int:
+    """How many runs a folder has."""
+    return len(_names(runs_dir))
+
+
+def newest_runs(runs_dir: str) -> Iterator[ListedRun]:
+    """The same, one by one: only what is asked for is read."""
+    names = sorted(_names(runs_dir), reverse=True)
+    for _, same in groupby(names, key=lambda name: name[:_SECOND]):
+        paths = [os.path.join(runs_dir, name) for name in same]
+        yield from sorted((_listed(path) for path in paths), key=_age, reverse=True)
 
 
 def newest_unfinished(runs_dir: str, *, errored: bool = False) -> Run | None:
     """The run that `resume` goes on with when none is named: the newest that is not complete; with
     `errored`, or that has errored trials."""
-    for place, listed in enumerate(list_runs(runs_dir)):
+    for place, listed in enumerate(newest_runs(runs_dir)):
         run = listed.run
         if run is None:
             continue
@@ -60,7 +77,7 @@ def newest_unfinished(runs_dir: str, *, errored: bool = False) -> Run | None:
 
 def newest_run(runs_dir: str) -> Run | None:
     """The newest run of all. Raise RecordError if it can't be read."""
-    for listed in list_runs(runs_dir):
+    for listed in newest_runs(runs_dir):
         if listed.run is None:
             raise RecordError(listed.problem)
         return listed.run
@@ -93,7 +110,7 @@ def find_run(name: str, runs_dir: str) -> FoundRun:
 def _find_path(name: str, runs_dir: str) -> str | None:
     """The folder of a run; None if there is none of that name."""
     if name in _PLACES:
-        runs = list_runs(runs_dir)
+        runs = list_runs(runs_dir, _PLACES[name] + 1)
         return runs[_PLACES[name]].path if len(runs) > _PLACES[name] else None
     inside = os.path.join(runs_dir, name)
     if RUN_ID.fullmatch(name) and os.path.isdir(inside):
@@ -144,4 +161,4 @@ def _listed(path: str) -> ListedRun:
 
 def _age(listed: ListedRun) -> tuple[str, str, str]:
     """Runs of the same second are told apart by what run.json says."""
-    return listed.id[:15], listed.run.created_at if listed.run else "", listed.id
+    return listed.id[:_SECOND], listed.run.created_at if listed.run else "", listed.id

@@ -1,4 +1,5 @@
-"""A run's folder: `run.json` says what was run, `journal.jsonl` what came of it."""
+"""A run's folder: `run.json` says what was run, `journal.jsonl` what came of it; packed, that is
+`journal.jsonl.gz`."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.record.seal import Sealer
 from evalcase.system.disk import Disk, LocalDisk, sync_folder, write_atomically
 from evalcase.system.files import OversizeError, read_file
+from evalcase.system.packed import ENDING
 from evalcase.text.journal_row import MAX_LINE
 from evalcase.text.late_pattern import late_pattern
 from evalcase.text.strict_json import DEEPEST_ROW, parse_object
@@ -21,6 +23,7 @@ from evalcase.text.strict_json import DEEPEST_ROW, parse_object
 VERSION = 2
 """Of run.json and of the rows of the journal. It goes up when an older evalcase would misread."""
 
+JOURNAL = "journal.jsonl"
 RUN_ID = late_pattern(r"\d{8}-\d{6}-[0-9a-f]{6}")
 
 
@@ -45,7 +48,14 @@ class Run:
     @property
     def journal(self) -> str:
         """The path of the journal."""
-        return os.path.join(self.path, "journal.jsonl")
+        return journal_of(self.path)
+
+
+def journal_of(folder: str) -> str:
+    """The path of the journal of a run: of what is being written, or else of the packed one."""
+    path = os.path.join(folder, JOURNAL)
+    packed = path + ENDING
+    return packed if os.path.exists(packed) and not os.path.exists(path) else path
 
 
 def create_run(

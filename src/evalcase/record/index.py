@@ -14,17 +14,19 @@ from math import isnan, nan
 from operator import attrgetter
 from typing import Any
 
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.batching import SentBatch
 from evalcase.model.result import Verdict
 from evalcase.model.table import Table, mark_of
 from evalcase.model.target import TargetVersion
 from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
+from evalcase.record.finished import FinishedTrial
 from evalcase.record.lines import JournalLines
 from evalcase.record.outline import (
     REGRADED,
     VERDICTS,
     Begun,
+    Changed,
     Ended,
     Lost,
     Outline,
@@ -41,24 +43,6 @@ of, whether it has an answer, and the place of the case among all."""
 _MOST_ASKERS = 0xFFFF
 _VERDICT, _ASKER = 4, 10
 """The numbers of a row, its mark first, that say what came of it and who was asked."""
-
-
-class FinishedTrial(NamedTuple):
-    """What is known of a finished trial."""
-
-    verdict: Verdict
-    question: int
-    """The mark of its question hash."""
-    grading: int
-    """The mark of its grading hash."""
-    answer_at: int
-    """Where in the journal the row of its answer begins."""
-    grading_at: int
-    """Where the row of its grading does: the same where it was graded once."""
-    answered: bool
-    repeats: int
-    """How many trials there were to be of its case when it was last graded."""
-    pass_rate: float
 
 
 _Regrading = tuple[int, int, int, float, float, int]
@@ -79,6 +63,8 @@ class Index:
         """What took the place of earlier results in the same part of the run, and those."""
         self.versions: dict[str, TargetVersion] = {}
         """What targets were changed to, where they were: the last of it."""
+        self.batches: dict[str, SentBatch] = {}
+        """The batches that were sent, by their tags."""
         self._askers: dict[tuple[str, TargetVersion | None], int] = {}
         """Each version of each target, by a number."""
         # question, grading, place, verdict, group, repeats, pass rate, cost, of grading, asker,
@@ -143,17 +129,21 @@ class Index:
                 if self._upto is not None and outline.grading > self._upto and not self._is_past:
                     self._is_past = True
                     self._take_back()
-            elif self._is_past:
-                continue
-            elif isinstance(outline, Lost):
-                self._lost.append(outline.cost_usd)
-            elif isinstance(outline, Talking):
-                self._talking.add(mark_of(outline.key))
-            elif isinstance(outline, Ended):
-                self._replaced.clear()
-                self.ended = outline.trials
-            else:
-                self.versions[outline.target] = outline.version
+            elif not self._is_past:
+                self._note(outline)
+
+    def _note(self, outline: Changed | Ended | Lost | Talking | SentBatch) -> None:
+        if isinstance(outline, Lost):
+            self._lost.append(outline.cost_usd)
+        elif isinstance(outline, Talking):
+            self._talking.add(mark_of(outline.key))
+        elif isinstance(outline, SentBatch):
+            self.batches[outline.tag] = outline
+        elif isinstance(outline, Ended):
+            self._replaced.clear()
+            self.ended = outline.trials
+        else:
+            self.versions[outline.target] = outline.version
 
     def _take_back(self) -> None:
         """A later grading begins: what its part of the run asked again before is later, too."""

@@ -8,16 +8,17 @@ import sys
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from evalcase.errors import RecordError
 from evalcase.record.commit import Committer, Done, JournalFailure
 from evalcase.record.lines import JournalLines
-from evalcase.record.lock import lock, unlock
+from evalcase.record.lock import is_named, lock, unlock
 from evalcase.record.scrub import WrittenRow, write_row
 from evalcase.system.disk import Disk, LocalDisk, sync_folder
 from evalcase.system.files import BINARY, NO_LINK
+from evalcase.system.packed import ENDING
 from evalcase.text.secrets import Scrubber
 
 
@@ -107,13 +108,7 @@ def open_journal(
     """
     disk = disk or LocalDisk()
     with _record_errors(path):
-        # A link would lead to a file that is not the run's: a stranger's record may hold one.
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | NO_LINK | BINARY, 0o666)
-        try:
-            lock(fd, path)
-        except BaseException:
-            os.close(fd)
-            raise
+        fd = _open_locked(path)
         try:
             old = _mend(path, fd, disk, read or _verify)
         except BaseException:
@@ -126,6 +121,30 @@ def open_journal(
         os.register_at_fork(after_in_child=lambda: (call := let_go()) and call())
     committer.thread.start()
     return journal
+
+
+def _open_locked(path: str) -> int:
+    """The journal, which nobody else writes. One that is packed has no other beside it."""
+    # A link would lead to a file that is not the run's: a stranger's record may hold one.
+    flags = os.O_RDWR | os.O_APPEND | NO_LINK | BINARY
+    if not os.path.exists(path + ENDING):
+        flags |= os.O_CREAT
+    fd = os.open(path, flags, 0o666)
+    try:
+        lock(fd, path)
+    except BaseException:
+        os.close(fd)
+        raise
+    try:
+        if not is_named(fd, path):
+            raise RecordError(f"{path} was compressed a moment ago: try again")
+        # What is left where compressing was cut off: all of it is here, too.
+        with suppress(OSError):
+            os.unlink(path + ENDING)
+    except BaseException:
+        unlock(fd, path)
+        raise
+    return fd
 
 
 def _verify(lines: JournalLines) -> None:

@@ -48,9 +48,7 @@ class KeptRun:
     @cached_property
     def graded_by(self) -> GradedBy | None:
         """Where the grading comes from that is looked at; None where there is only one."""
-        if not os.path.exists(self.run.journal):
-            return None
-        return read_grading(self.run.journal, self.grading)
+        return read_grading(self.run.journal, self.grading) if self.gradings > 1 else None
 
     def count_answers(self) -> dict[str, int]:
         """How many answers there are of each target that was asked."""

@@ -3,13 +3,14 @@ told apart from damage."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from io import BufferedReader
 from typing import Any
 
 from evalcase.errors import RecordError
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.system.files import open_file
+from evalcase.system.packed import ENDING, open_stored, packing_of
 from evalcase.text.journal_row import MAX_LINE, decode_row, fault_in
 
 
@@ -31,6 +32,8 @@ class JournalLines:
         self.count = 0
         self.size = 0
         """Bytes of the lines seen so far."""
+        self.end = 0
+        """Bytes of the file that hold them: fewer, where it is packed."""
         self.last = b""
         self.torn: Torn | None = None
 
@@ -43,12 +46,21 @@ class JournalLines:
                     # was changed by somebody, also if it is the last.
                     if len(line) > MAX_LINE or line.endswith(b"\n"):
                         raise damaged(self.path, self.count + 1, fault)
-                    self.torn = Torn(self.count + 1, self.size, len(line))
+                    if packing_of(file) is not None:
+                        raise damaged(self.path, self.count + 1, fault)
+                    self.end, self.torn = self.size, Torn(self.count + 1, self.size, len(line))
                     return
                 self.count += 1
                 self.size += len(line)
                 self.last = line
                 yield line
+            self._conclude(file)
+
+    def _conclude(self, file: BufferedReader) -> None:
+        packed = packing_of(file)
+        self.end = self.size if packed is None else packed.end
+        if packed is not None and packed.rest is not None:
+            self.torn = Torn(self.count + 1, *packed.rest)
 
 
 def read_rows(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -76,9 +88,13 @@ def read_line_at(path: str, file: BufferedReader, at: int) -> dict[str, Any]:
 
 
 def open_lines(path: str) -> BufferedReader:
-    """Open a journal for reading."""
+    """Open a journal for reading, be it packed or not. It may be packed any moment."""
     try:
-        return open_file(path, links=False)
+        return open_stored(path, links=False)
+    except FileNotFoundError as error:
+        if not path.endswith(ENDING) and os.path.exists(path + ENDING):
+            return open_lines(path + ENDING)
+        raise RecordError(f"{path} can't be read: {error.strerror or error}") from error
     except OSError as error:
         raise RecordError(f"{path} can't be read: {error.strerror or error}") from error
 

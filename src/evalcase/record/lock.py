@@ -42,6 +42,14 @@ def unlock(fd: int, path: str) -> None:
         os.close(fd)
 
 
+def is_named(fd: int, path: str) -> bool:
+    """Whether what is open is what has this name: it may have been removed before it was locked."""
+    try:
+        return os.path.samestat(os.fstat(fd), os.lstat(path))
+    except FileNotFoundError:
+        return False
+
+
 def is_written(path: str) -> bool:
     """Whether a process says that it writes a journal, and is there. It is for people: the lock
     itself is not touched, as a writer might just be about to take it."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from math import fsum
 from typing import Any, get_args
 
+from evalcase.model.batching import SentBatch
 from evalcase.model.codec import decode
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Verdict
@@ -17,7 +18,7 @@ from evalcase.text.late_pattern import late_pattern
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 RESULT, REGRADED, CHANGED, GRADING, END = "result", "regraded", "target", "grading", "end"
-LOST, TALK = "lost", "talk"
+LOST, TALK, BATCH = "lost", "talk", "batch"
 _SKIPPED = b'{"type":"case",'
 _VERDICTS: dict[bytes, Verdict] = {verdict.encode(): verdict for verdict in VERDICTS}
 _MOST_USD = 1e15
@@ -78,7 +79,7 @@ class Talking(NamedTuple):
     key: TrialKey
 
 
-Counting = Outline | Changed | Begun | Ended | Lost | Talking
+Counting = Outline | Changed | Begun | Ended | Lost | Talking | SentBatch
 """What a row says that counts."""
 
 
@@ -232,6 +233,18 @@ def talk_row(key: TrialKey) -> dict[str, Any]:
     return {"type": TALK, **key._asdict()}
 
 
+def batch_row(sent: SentBatch) -> dict[str, Any]:
+    """The row that says that a batch is sent; and, once it is known, what the service calls it."""
+    return {"type": BATCH, **sent._asdict()}
+
+
+def _batch(row: dict[str, Any]) -> SentBatch:
+    target, tag, at, id = row["target"], row["tag"], row["at"], row.get("id")
+    if not all(isinstance(each, str) for each in (target, tag, at, "" if id is None else id)):
+        raise TypeError("target, tag, at or id has a wrong type")
+    return SentBatch(target, tag, _count(row, "questions"), at, id)
+
+
 def _lost(row: dict[str, Any]) -> Lost:
     spent = _money(row["cost_usd"])
     if spent is None:
@@ -264,6 +277,7 @@ _READERS: dict[object, Callable[[dict[str, Any]], Counting]] = {
     CHANGED: _changed,
     LOST: _lost,
     TALK: lambda row: Talking(_key(row)),
+    BATCH: _batch,
     GRADING: lambda row: Begun(_count(row, "number")),
     END: lambda row: Ended(_count(row, "trials", 0) if row.get("trials") is not None else None),
 }

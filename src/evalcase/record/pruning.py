@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from evalcase.errors import RecordError
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.record.find import ListedRun, list_runs
+from evalcase.record.folder import journal_of
 from evalcase.record.lock import lock, unlock
 from evalcase.system.files import open_file
 
@@ -54,7 +55,7 @@ def find_old(runs_dir: str, keeping: Keeping, now: datetime) -> list[Old]:
 def remove_run(run: ListedRun) -> None:
     """Remove a run for good. Raise RecordError if it is being written, or can't be removed."""
     going = os.path.join(os.path.dirname(run.path), _GOING + run.id)
-    journal = os.path.join(run.path, "journal.jsonl")
+    journal = journal_of(run.path)
     try:
         _rename_locked(run.path, going, journal)
         shutil.rmtree(going)
@@ -84,7 +85,7 @@ def _rename_locked(path: str, going: str, journal: str) -> None:
         lock(descriptor, journal)
         os.rename(path, going)
     finally:
-        unlock(descriptor, os.path.join(going, "journal.jsonl"))
+        unlock(descriptor, os.path.join(going, os.path.basename(journal)))
 
 
 def _begun(run: ListedRun) -> datetime:

@@ -102,6 +102,12 @@ class Session:
         """Write a row that nobody waits for."""
         self._journal.append(row, _nothing)
 
+    async def write(self, row: dict[str, Any]) -> None:
+        """Write a row, and return once it is on disk. If the journal fails, that is never."""
+        safe = asyncio.Event()
+        self._journal.append(row, safe.set)  # it is called in the thread of the event loop
+        await safe.wait()
+
     def lose(self, trial: Trial, spent_usd: float) -> None:
         """Note what was spent on a trial, and bought no answer that counts."""
         self.note(lost_row(trial.key, spent_usd))

@@ -9,6 +9,7 @@ from typing import NoReturn
 from evalcase.model.answer import Answer
 from evalcase.model.question import Question
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.quota import Quota
 from evalcase.model.target import Target
 from evalcase.run.checked import check_answer
 from evalcase.system.guests import Guests
@@ -25,6 +26,8 @@ class Attempted(NamedTuple):
     answer: Answer | None
     error: BaseException | None
     duration_s: float
+    quota: Quota | None = None
+    """What the target's service said meanwhile of how much more it takes."""
 
 
 async def attempt(target: Target, question: Question, limit_s: float, guests: Guests) -> Attempted:
@@ -34,15 +37,24 @@ async def attempt(target: Target, question: Question, limit_s: float, guests: Gu
         stay = await guests.call(target.answer, question, limit_s, question.case)
     else:
         stay = await guests.run(_planned(plan, question), limit_s, question.case)
+    quota = None if target.traits.quota is None else _quota(target.traits.quota)
     if stay.is_late:
         # Code that was told to leave may say anything; and so may one that didn't listen.
-        return Attempted(None, OverTimeError(limit_s), stay.took_s)
+        return Attempted(None, OverTimeError(limit_s), stay.took_s, quota)
     if stay.error is not None:
-        return Attempted(None, _told(stay.error), stay.took_s)
+        return Attempted(None, _told(stay.error), stay.took_s, quota)
     try:
-        return Attempted(check_answer(stay.value), None, stay.took_s)
+        return Attempted(check_answer(stay.value), None, stay.took_s, quota)
     except BaseException as error:  # noqa: BLE001 - even to look at it is to call the user's code
-        return Attempted(None, error, stay.took_s)
+        return Attempted(None, error, stay.took_s, quota)
+
+
+def _quota(take: Callable[[], Quota | None]) -> Quota | None:
+    try:
+        said = take()
+    except Exception:  # noqa: BLE001 - a target may be anybody's, and the answer is there
+        return None
+    return said if isinstance(said, Quota) else None
 
 
 def _planned(

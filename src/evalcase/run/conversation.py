@@ -183,7 +183,8 @@ class Conversation:
         if asked.again_in_s is not None:
             retried = (*retried, failure)
         said = messages[len(self._first.messages) :]
-        told = replace(failure, details={**failure.details, "conversation": quote_messages(said)})
+        more = {"turn": number, "conversation": quote_messages(said)}
+        told = replace(failure, details={**failure.details, **more})
         return self._talk(retried)._replace(
             failure=told, interrupted=asked.interrupted, again_in_s=asked.again_in_s
         )

@@ -22,7 +22,8 @@ from evalcase.model.target import Target
 from evalcase.run.attempt import Attempted, OverTimeError, attempt
 from evalcase.run.budget import Budget
 from evalcase.run.limits import Limits
-from evalcase.run.pace import Pace
+from evalcase.run.pace import Pace, Start
+from evalcase.run.paces import Paces
 from evalcase.run.place import KeyFromAfar, SessionLostError, Workplace
 from evalcase.run.retry import wait_before_retry
 from evalcase.system.guests import Guests
@@ -30,6 +31,9 @@ from evalcase.system.queue_time import queueing
 from evalcase.text.crash import failure_of
 
 CACHE_VERSION = 2
+_BATCHED = (
+    "answers in batches, which no grader can wait for: name the same model without `batch` for it"
+)
 
 
 class Asked(NamedTuple):
@@ -52,7 +56,7 @@ class Patience(Protocol):
     """Waits for a trial that has nothing under way, and may be told to stop doing so."""
 
     async def sleep(self, seconds: float) -> None: ...
-    async def turn(self, pace: Pace) -> float: ...
+    async def turn(self, pace: Pace) -> Start: ...
 
 
 class Store(Protocol):
@@ -94,7 +98,7 @@ class Gate:
         self._store = store
         self.place: Workplace | None = None
         """Where targets answer, if that is not this process."""
-        self._paces: dict[str, Pace] = {}
+        self.paces = Paces(limits)
 
     def ask(
         self, name: str, question: Question, timeout_s: float | None = None
@@ -163,6 +167,16 @@ class Gate:
             self._store.keep(key, replace(asked.answer, earlier=earlier))
         return asked
 
+    async def knows(self, name: str, question: Question) -> bool:
+        """Whether the cache has the answer to a question."""
+        target = self._targets.by_name[name]
+        if self._store is None or target.traits.caching != "keyed":
+            return False
+        try:
+            return self._store.find(await _cache_key(target, question)) is not None
+        except Exception:  # noqa: BLE001 - a question that can't be asked has no key, either
+            return False
+
     async def ask_for_grader(
         self, name: str, messages: Sequence[Message], schema: JSON, usable: Usable | None,
         within: Question,
@@ -175,6 +189,8 @@ class Gate:
             within, messages=tuple(messages), schema=schema, files={}, attempt=1,
             session=f"{within.session}/{name}",
         )  # fmt: skip
+        if (await self._targets.find(name)).traits.batching is not None:
+            raise TargetError(f"`{name}` {_BATCHED}", kind="protocol")
         # The trial has its answer, which was paid for: it is not given up while a grader waits.
         asked = await self._look_up(name, question, None, _Steadfast(), usable)
         if asked.answer is not None:
@@ -206,22 +222,16 @@ class Gate:
     async def _attempt(
         self, name: str, target: Target, question: Question, limit_s: float, patience: Patience
     ) -> Attempted:
-        pace = self._pace(name, target)
-        began = pace.begin_at_once() if pace.is_free else await patience.turn(pace)
-        error: BaseException | None = None
+        pace = self.paces.of(name, target)
+        turn = pace.begin_at_once() if pace.is_free else await patience.turn(pace)
+        tried: Attempted | None = None
         try:
-            if self.place is None:
+            if self.place is None or target.traits.batching is not None:
                 tried = await attempt(target, question, limit_s, self._guests)
             else:
                 tried = await self.place.attempt(name, question, limit_s)
-            error = tried.error
         finally:
-            known = error if isinstance(error, TargetError) else None
-            pace.end(
-                began,
-                overloaded=known is not None and known.overloaded,
-                retry_after_s=known.retry_after_s if known is not None else None,
-            )
+            self.paces.end(name, turn, tried)
         if tried.answer is not None and tried.answer.cost_usd is not None:
             self._budget.spend(tried.answer.cost_usd)
         return tried
@@ -232,12 +242,6 @@ class Gate:
             return 0.0
         return wait_before_retry(error, number, limits.retries, limits.retry_timeouts, self._random)
 
-    def _pace(self, name: str, target: Target) -> Pace:
-        pace = self._paces.get(name)
-        if pace is None:
-            pace = self._paces[name] = Pace(self._limits.of_pace(name, target.traits.concurrency))
-        return pace
-
 
 class _Steadfast:
     """Waits as long as it takes, also while no more trials are begun."""
@@ -246,7 +250,7 @@ class _Steadfast:
         with queueing():
             await asyncio.sleep(seconds)
 
-    async def turn(self, pace: Pace) -> float:
+    async def turn(self, pace: Pace) -> Start:
         with queueing():
             return await pace.begin()
 

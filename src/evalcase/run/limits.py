@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.quick_tuple import NamedTuple
+
+
+class Rate(NamedTuple):
+    """What a target may be asked in a minute; None is as much as one likes."""
+
+    rpm: int | None = None
+    """Requests, each attempt one."""
+    tpm: int | None = None
+    """Tokens, of questions and answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +23,8 @@ class Limits:
     """How many workers single targets have: no more than they have trials."""
     bounds: dict[str, int] | None = None
     """How many questions single targets are asked at once, where their configuration says so."""
+    rates: dict[str, Rate] | None = None
+    """How often, where their configuration says so."""
     timeout_s: float = 120.0
     """Of one attempt."""
     timeout_wins: bool = False
@@ -31,6 +43,16 @@ class Limits:
         bounds = self.concurrency, (self.bounds or {}).get(name), own
         return min(bound for bound in bounds if bound is not None)
 
+    def of_rate(self, name: str, own: Rate) -> Rate | None:
+        """How much a target is asked in a minute, whoever asks; None if nothing says so."""
+        said = (self.rates or {}).get(name, Rate())
+        least = Rate(_least(said.rpm, own.rpm), _least(said.tpm, own.tpm))
+        return None if least == Rate() else least
+
     def of_target(self, name: str) -> int:
         """How many trials of one target may be under way at once."""
         return min(self.concurrency, (self.per_target or {}).get(name, self.concurrency))
+
+
+def _least(*bounds: int | None) -> int | None:
+    return min((bound for bound in bounds if bound is not None), default=None)

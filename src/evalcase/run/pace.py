@@ -5,15 +5,32 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from math import inf
+from typing import TYPE_CHECKING
+
+from evalcase.model.quick_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from evalcase.model.quota import Quota
+    from evalcase.run.rates import Rates, Share
 
 LONGEST_PAUSE_S = 300.0
 """How long anyone waits because a target says when to come back."""
 _NEVER = float("-inf")
 
 
+class Start(NamedTuple):
+    """An attempt that was begun."""
+
+    at: float
+    share: Share | None = None
+    """What it counts for in the tokens of its minute."""
+
+
 class Pace:
     """A limit between 1 and `most`. It is halved on overload and grows by one with each round of
-    successes; a target that says when to come back is left alone by all until then."""
+    successes; a target that says when to come back is left alone by all until then. Beside that
+    its `rates` are kept, if there are any: then all wait in a row."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -23,29 +40,45 @@ class Pace:
         self._slowed_at = _NEVER
         self._opening: asyncio.TimerHandle | None = None
         """Set while the target is to be left alone."""
+        self.rates: Rates | None = None
+        self._due: asyncio.TimerHandle | None = None
+        """Set while somebody waits for a rate."""
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     @property
     def is_free(self) -> bool:
         """Whether an attempt may begin at once."""
-        return self._opening is None and self.active < int(self.limit)
+        if self.rates is not None and self._waiting:
+            return False  # they were here before
+        return self._room() > 0
 
-    async def begin(self) -> float:
-        """Wait for one's turn. Return the time, for `end`."""
-        while not self.is_free:
-            await self._turn()
-        return self.begin_at_once()
+    async def begin(self) -> Start:
+        """Wait for one's turn. Return what `end` is told."""
+        is_first = True
+        while not (self.is_free if is_first else self._room() > 0):
+            await self._turn(is_first)
+            is_first = False
+        turn = self.begin_at_once()
+        if self.rates is not None and self._waiting:
+            self._wake()
+        return turn
 
-    def begin_at_once(self) -> float:
+    def begin_at_once(self) -> Start:
         """The same, where that is free."""
         self.active += 1
-        return self._loop.time()
+        now = self._loop.time()
+        return Start(now, None if self.rates is None else self.rates.take(now))
 
-    def end(self, began: float, *, overloaded: bool, retry_after_s: float | None = None) -> None:
-        """Say how an attempt went."""
+    def end(
+        self, turn: Start, *, overloaded: bool, retry_after_s: float | None = None,
+        tokens: int | None = None,
+    ) -> None:  # fmt: skip
+        """Say how an attempt went, and what it took."""
         self.active -= 1
+        if self.rates is not None:
+            self.rates.settle(turn.share, tokens)
         if overloaded:
-            self._slow_down(began)
+            self._slow_down(turn.at)
             # Nobody waits for longer: then those who come next are refused at once, and say why.
             if retry_after_s and retry_after_s <= LONGEST_PAUSE_S:
                 self._pause(retry_after_s)
@@ -53,6 +86,11 @@ class Pace:
             self.limit = min(self.most, self.limit + 1 / self.limit)
         if self._waiting:
             self._wake()
+
+    def learn(self, quota: Quota) -> None:
+        """Go by what the target's service said, within an attempt that is about to end."""
+        if self.rates is not None:
+            self.rates.learn(quota, self._loop.time(), self.active - 1)
 
     def _slow_down(self, began: float) -> None:
         # Attempts that were under way when the limit was last halved say nothing new.
@@ -73,11 +111,27 @@ class Pace:
         self._wake()
 
     def _room(self) -> int:
-        return int(self.limit) - self.active if self._opening is None else 0
+        """How many may begin now; by rates one after the other."""
+        if self._opening is not None:
+            return 0
+        room = int(self.limit) - self.active
+        if self.rates is None or room <= 0:
+            return room
+        now = self._loop.time()
+        wait_s = self.rates.ready_in(now, self.active)
+        if 0 < wait_s < inf:
+            self._come_back(now + wait_s)
+        return 0 if wait_s > 0 else 1
 
-    async def _turn(self) -> None:
+    def _come_back(self, when: float) -> None:
+        if self._due is not None:
+            self._due.cancel()
+        self._due = self._loop.call_at(when, self._wake)
+
+    async def _turn(self, is_last: bool) -> None:
+        """Stand in the row; who was called in vain stands in front."""
         turn: asyncio.Future[None] = self._loop.create_future()
-        self._waiting.append(turn)
+        (self._waiting.append if is_last else self._waiting.appendleft)(turn)
         try:
             await turn
         except asyncio.CancelledError:

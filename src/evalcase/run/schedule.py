@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager
 from contextvars import Context, copy_context
 from typing import Any, Protocol
@@ -17,7 +17,7 @@ from evalcase.model.result import Result
 from evalcase.model.trial import Trial
 from evalcase.run.fail_fast import FailFast
 from evalcase.run.limits import Limits
-from evalcase.run.pace import Pace
+from evalcase.run.pace import Pace, Start
 from evalcase.system.own_task import OwnTask
 
 
@@ -138,6 +138,18 @@ class Engine:
         for task in self._tasks:
             task.result()
 
+    async def before(self, preparing: Coroutine[Any, Any, None]) -> None:
+        """Do something before there are trials. It is given up with the engine, or where it waits
+        by `sleep` once the engine stops."""
+        task = OwnTask(preparing, loop=asyncio.get_running_loop(), context=self._context.copy())
+        self._tasks = [task]
+        try:
+            await asyncio.wait(self._tasks)
+        finally:
+            task.give_up()
+        if not (task.cancelled() and self.stopping):
+            task.result()
+
     def stop(self, reason: str) -> None:
         """Start no more trials, and give up those that only wait for their next attempt."""
         self.stopping = True
@@ -161,7 +173,7 @@ class Engine:
         async with self._aside():
             await asyncio.sleep(seconds)
 
-    async def turn(self, pace: Pace) -> float:
+    async def turn(self, pace: Pace) -> Start:
         """Wait within a trial until its target may be asked, unless the engine stops."""
         async with self._aside():
             return await pace.begin()

@@ -1,7 +1,7 @@
 """A path that somebody named in, a regular file out, or an OSError that says why there is none.
 
-This is the only place that opens for reading what a person, a suite, a configuration or a record
-names. A pipe is never waited for, a device is never read, and nothing is read beyond its bound.
+This is the only place that opens what a person, a suite, a configuration or a record names. A
+pipe is never waited for, a device is never read, and nothing is read beyond its bound.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from io import BufferedReader
+from io import BufferedReader, BufferedWriter
 from typing import IO
 
-from evalcase.system.project_root import is_inside
+from evalcase.system.project_root import find_project, is_inside
 
 NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 NO_WAIT = getattr(os, "O_NONBLOCK", 0)
@@ -75,6 +75,26 @@ def open_file(path: str, inside: str | None = None, *, links: bool = True) -> Bu
         os.close(descriptor)
         raise
     return open(descriptor, "rb")
+
+
+def open_anew(path: str) -> BufferedWriter:
+    """Open a file that a person named to be written, over what is there. A link in a project that
+    leads out of it is not followed: whoever put it there may want another file to be lost. A pipe
+    that nobody reads is not waited for."""
+    if os.path.islink(path):
+        root = find_project(os.path.realpath(os.path.dirname(path)))
+        if root is not None and not is_inside(os.path.realpath(path), root):
+            raise OSError(errno.EPERM, "it is a link that leads outside the project")
+    try:
+        # Without blocking, as above; and only to open it, for a reader may be slow.
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NO_WAIT | BINARY, 0o666)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            raise OSError(errno.ENXIO, "it is a pipe that nobody reads") from None
+        raise
+    if os.name != "nt":
+        os.set_blocking(descriptor, True)
+    return open(descriptor, "wb")
 
 
 def read_file(

@@ -9,13 +9,18 @@ _MARKS = ("evalcase.toml", "pyproject.toml", ".git")
 
 def project_root(folder: str) -> str:
     """The nearest folder upwards with a project file, else the folder itself."""
+    return find_project(folder) or folder
+
+
+def find_project(folder: str) -> str | None:
+    """The nearest folder upwards with a project file; None if there is none."""
     current = folder
     while True:
         if any(os.path.lexists(os.path.join(current, mark)) for mark in _MARKS):
             return current
         parent = os.path.dirname(current)
         if parent == current:
-            return folder
+            return None
         current = parent
 
 

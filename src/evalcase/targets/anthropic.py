@@ -7,7 +7,7 @@ The key is that of ANTHROPIC_API_KEY, or of the variable that `key_env` names; w
 from __future__ import annotations
 
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
@@ -21,11 +21,20 @@ from evalcase.targets.chat.options import ChatOptions, has_address, split_model
 from evalcase.targets.chat.target import ChatTarget
 from evalcase.targets.web.options import KeyRule
 
+if TYPE_CHECKING:
+    from evalcase.targets.chat.batches import BatchService
+
 
 def _write_schema(schema: JSON, params: dict[str, JSON]) -> dict[str, JSON]:
     given = params.get("output_config")
     kept = given if isinstance(given, dict) else {}
     return {"output_config": {**kept, "format": {"type": "json_schema", "schema": schema}}}
+
+
+def _make_batches() -> BatchService:
+    from evalcase.targets.chat.anthropic_batches import AnthropicBatches  # few ask by batches
+
+    return AnthropicBatches()
 
 
 _API = Api(
@@ -40,6 +49,7 @@ _API = Api(
     write_schema={"json_schema": _write_schema},
     read_answer=read_anthropic_answer,
     make_assembler=AnthropicStream,
+    make_batches=_make_batches,
 )
 
 

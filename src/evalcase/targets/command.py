@@ -12,9 +12,10 @@ from typing import ClassVar
 from evalcase.errors import ConfigError, TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
+from evalcase.model.option import options_of
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import asdict, replace
-from evalcase.model.target import Surroundings, Target, TargetKind, Traits
+from evalcase.model.target import Surroundings, Target, TargetKind, TargetOptions, Traits
 from evalcase.system.files import read_start
 from evalcase.system.processes import tree
 from evalcase.system.processes.pipes import Output
@@ -103,7 +104,8 @@ class CommandTarget(Target):
             root = self._surroundings.root
             self._files = program_files(program.template.texts, program.cwd, root)
         options = asdict(self._options)
-        del options["kind"], options["concurrency"], options["stateless"]
+        for name in options_of(TargetOptions):
+            del options[name]  # they decide how it is asked, and not what it answers
         files: JSON = dict(self._files)
         return {"options": options, "files": files, "asked": describe_asked(question)}
 

@@ -11,6 +11,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import dataclass, replace
+from evalcase.model.quota import Quota
 from evalcase.model.shape import Anything, Choice, Flag, OptionFault
 from evalcase.model.target import Surroundings, Target, TargetKind, Traits
 from evalcase.system.processes.pipes import Output
@@ -92,8 +93,9 @@ class HttpTarget(Target):
         if stateless is None:
             stateless = self._body is None or "session" not in self._body.used
         self.traits = Traits(
-            options.concurrency, self._endpoint.key_names, stateless, caching="keyed"
-        )
+            options.concurrency, self._endpoint.key_names, stateless, caching="keyed",
+            quota=self._quota,
+        )  # fmt: skip
         self._warned = False
         self._client: HttpClient | None = None
 
@@ -132,6 +134,9 @@ class HttpTarget(Target):
             del body["session"], body["turn"]
         request = self._endpoint.cache_key(body, self._environment)
         return {"request": request, "how": how}
+
+    def _quota(self) -> Quota | None:
+        return None if self._client is None else self._client.take_quota()
 
     def _make_body(self, question: Question) -> JSON:
         root = self._surroundings.root

@@ -7,7 +7,7 @@ The key is that of OPENAI_API_KEY, or of the variable that `key_env` names; with
 from __future__ import annotations
 
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_dataclass import dataclass
@@ -19,6 +19,9 @@ from evalcase.targets.chat.options import ChatOptions, has_address, split_model
 from evalcase.targets.chat.target import ChatTarget
 from evalcase.targets.web.options import KeyRule
 
+if TYPE_CHECKING:
+    from evalcase.targets.chat.batches import BatchService
+
 
 def _write_object(_: JSON, __: dict[str, JSON]) -> dict[str, JSON]:
     return {"response_format": {"type": "json_object"}}
@@ -27,6 +30,12 @@ def _write_object(_: JSON, __: dict[str, JSON]) -> dict[str, JSON]:
 def _write_schema(schema: JSON, _: dict[str, JSON]) -> dict[str, JSON]:
     named: JSON = {"name": "answer", "strict": True, "schema": schema}
     return {"response_format": {"type": "json_schema", "json_schema": named}}
+
+
+def _make_batches() -> BatchService:
+    from evalcase.targets.chat.openai_batches import OpenAIBatches  # few ask by batches
+
+    return OpenAIBatches()
 
 
 _API = Api(
@@ -41,6 +50,7 @@ _API = Api(
     write_schema={"json_schema": _write_schema, "json_object": _write_object},
     read_answer=read_openai_answer,
     make_assembler=OpenAIStream,
+    make_batches=_make_batches,
 )
 
 

@@ -18,7 +18,7 @@ import os
 from contextlib import suppress
 from typing import Any, BinaryIO, ClassVar
 
-from evalcase.errors import ConfigError, TargetError
+from evalcase.errors import ConfigError, RecordError, TargetError
 from evalcase.model.answer import Answer, Earlier
 from evalcase.model.codec import decode
 from evalcase.model.option import option
@@ -28,6 +28,7 @@ from evalcase.model.shape import Text
 from evalcase.model.step import Step
 from evalcase.model.target import Surroundings, Target, TargetKind, TargetOptions, Traits
 from evalcase.system.files import open_file
+from evalcase.system.packed import ENDING, open_stored
 from evalcase.targets.reading.answer_messages import read_messages
 from evalcase.targets.reading.answers import read_json, with_extras
 from evalcase.targets.stored.index import AnswerIndex
@@ -73,14 +74,18 @@ class ReplayTarget(Target):
         path = os.path.join(self._surroundings.root, self._options.path)
         if os.path.isdir(path):
             path = os.path.join(path, JOURNAL)
-        is_journal = os.path.basename(path) == JOURNAL
+            path = path if os.path.exists(path) else _packed(path)
+        is_journal = os.path.basename(path) in (JOURNAL, JOURNAL + ENDING)
         self._index = AnswerIndex(path, is_journal=is_journal)
         try:
             # In a stranger's record, a link could lead anywhere.
-            self._file = open_file(path, links=not is_journal)
+            opener = open_stored if is_journal else open_file
+            self._file = opener(path, links=not is_journal)
             self._index.read(self._file, self._options.target)
         except OSError as error:
             raise ConfigError(f"replay target: {path} can't be read: {error.strerror}") from None
+        except RecordError as error:
+            raise ConfigError(f"replay target: {error}") from None
         if self._index.torn is not None:
             place = f"{path}:{self._index.torn}"
             self._surroundings.warn(f"replay target: {place}: this line is cut short, and left out")
@@ -114,6 +119,10 @@ class ReplayTarget(Target):
         beside = with_extras(read.messages, row, warn)
         found = read if read.usage or read.cost_usd is not None else beside
         return replace(found, earlier=_earlier(row, found))
+
+
+def _packed(path: str) -> str:
+    return path + ENDING if os.path.exists(path + ENDING) else path
 
 
 def _noted(value: object) -> Earlier | None:

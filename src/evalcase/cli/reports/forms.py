@@ -14,6 +14,7 @@ from typing import TextIO
 from evalcase.cli.reports.reported import Reported
 from evalcase.errors import ConfigError
 from evalcase.model.nearest import did_you_mean
+from evalcase.system.files import open_anew
 
 FormPieces = Iterator[str] | Iterator[bytes]
 
@@ -94,7 +95,7 @@ def write_pieces(pieces: Iterable[str | bytes], path: str) -> None:
         draft.writelines(_encoded(pieces))
         draft.seek(0)
         try:
-            with open(path, "wb") as file:
+            with open_anew(path) as file:
                 shutil.copyfileobj(draft, file)
         except OSError as error:
             raise ConfigError(f"{path} can't be written: {error.strerror or error}") from error

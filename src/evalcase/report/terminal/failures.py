@@ -85,7 +85,7 @@ def detail_lines(
     """What a person needs to find the cause: what was asked, expected and said, and what broke."""
     room = max(20, width - INDENT)
     if case is not None:
-        turn = next((grade.turn for grade in result.grades if not grade.passed), None)
+        turn = _turn_of(result)
         asked = labelled(asked_label(case), asked_in(case, turn), room, style, _INPUT_ROWS)
         yield from (_indented(line) for line in asked)
     for line in _details(result, said, case, style, room):
@@ -93,6 +93,15 @@ def detail_lines(
     if result.ending is not None:
         for line in labelled("ended", ENDINGS[result.ending], room, style):
             yield _indented(line)
+
+
+def _turn_of(result: Result) -> int | None:
+    """The turn of a conversation that went wrong, if it was one."""
+    if result.failure is not None:
+        turn = result.failure.details.get("turn")
+        # What a target says of its own failure may have any name.
+        return turn if type(turn) is int and turn > 0 else None
+    return next((grade.turn for grade in result.grades if not grade.passed), None)
 
 
 def _indented(line: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
@@ -14,6 +14,9 @@ from evalcase.model.target import Warn
 from evalcase.targets.asking.files import Files
 from evalcase.targets.chat.client import Assembler
 from evalcase.targets.web.options import KeyRule
+
+if TYPE_CHECKING:
+    from evalcase.targets.chat.batches import BatchService
 
 SchemaMode: TypeAlias = Literal["json_schema", "json_object", "prompt"]
 """How an answer by a schema is asked for: by the schema, as any JSON, or by words only."""
@@ -48,3 +51,5 @@ class Api:
     is given the parameters, too."""
     read_answer: Callable[[dict[str, Any], Warn], ReadAnswer]
     make_assembler: Callable[[], Assembler]
+    make_batches: Callable[[], BatchService]
+    """What batches are like there."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
+from evalcase.model.quota import Quota
 from evalcase.model.target import Surroundings
 from evalcase.system.processes.pipes import Output
 from evalcase.targets.asking.files import Files, has_files, load_files
@@ -59,6 +60,15 @@ class ChatClient:
     async def close(self) -> None:
         if self._client is not None:
             await self._client.close()
+
+    def http(self) -> HttpClient:
+        """What requests go by."""
+        assert self._client is not None, "open() comes first"
+        return self._client
+
+    def quota(self) -> Quota | None:
+        """What the service said last of how much more it takes, once."""
+        return None if self._client is None else self._client.take_quota()
 
     async def load_files(self, question: Question) -> Files:
         """The files of a question, read beside the event loop."""

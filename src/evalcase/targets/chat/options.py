@@ -11,7 +11,7 @@ from evalcase.errors import ConfigError
 from evalcase.model.json_value import JSON
 from evalcase.model.option import Record, option
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import Anything, MapOf, OptionFault, Text
+from evalcase.model.shape import Anything, Flag, MapOf, Number, OptionFault, Text
 from evalcase.targets.chat.api import Api
 from evalcase.targets.chat.prices import Price
 from evalcase.targets.web.options import KeyRule, WebOptions
@@ -61,6 +61,16 @@ class ChatOptions(WebOptions):
         elsewhere=("prices", "cost", "pricing"),
     )
 
+    batch: bool = option(
+        Flag(),
+        "Questions are sent in batches, at half the price: answers may take a day.",
+        default=False,
+        elsewhere=("batched", "batch_api"),
+    )
+    batch_poll_s: float = option(
+        Number(0, above=True), "How often a batch is looked at, in seconds.", default=30.0
+    )
+
     @property
     def address(self) -> str:
         """Where the service is."""
@@ -99,6 +109,12 @@ class ChatOptions(WebOptions):
         if not isinstance(stream, bool):
             what = f"is true or false, not {stream!r:.60}"
             yield OptionFault(("params", "stream"), f"`params.stream` {what}")
+        if self.batch and stream is True:
+            yield OptionFault(("params", "stream"), "`params.stream` does not go with `batch`")
+        for name in ("rpm", "tpm"):
+            if self.batch and getattr(self, name) is not None:
+                what = "does not go with `batch`: a batch is one request, at no rate"
+                yield OptionFault((name,), f"`{name}` {what}")
 
 
 def split_model(kind: str, value: str) -> dict[str, JSON]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from evalcase.errors import TargetError
-from evalcase.model.answer import Answer
+from evalcase.model.answer import Answer, Earlier
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
@@ -14,6 +16,13 @@ from evalcase.targets.chat.client import ChatClient
 from evalcase.targets.chat.options import ChatOptions
 from evalcase.targets.chat.prices import Pricing
 from evalcase.targets.web.endpoint import make_endpoint
+
+if TYPE_CHECKING:
+    from evalcase.targets.chat.batches import ChatBatches
+
+
+_BATCH_SHARE = 0.5
+"""What an answer in a batch costs of what it would cost at once, at both services."""
 
 
 class ChatTarget(Target):
@@ -30,7 +39,11 @@ class ChatTarget(Target):
         self._pricing = Pricing(options.price, options.model, options.address)
         self._modes: list[SchemaMode] = [*api.write_schema, "prompt"]
         """How an answer by a schema can be asked for, without those that the service refused."""
-        self.traits = Traits(options.concurrency, self._endpoint.key_names, caching="keyed")
+        self._batches = self._make_batches() if options.batch else None
+        self.traits = Traits(
+            options.concurrency, self._endpoint.key_names, caching="keyed",
+            quota=self._client.quota, batching=self._batches,
+        )  # fmt: skip
 
     async def open(self) -> None:
         # What is sent from now on, and what the cache knows an answer by, must be the same.
@@ -38,7 +51,23 @@ class ChatTarget(Target):
         await self._client.open()
         self._pricing.load()
 
+    def _make_batches(self) -> ChatBatches:
+        from evalcase.targets.chat.batches import ChatBatches  # few ask by batches
+
+        options = self._options
+        return ChatBatches(
+            self._api.make_batches(), options.address, options.batch_poll_s, self._client.http,
+            self._batched_body,
+        )  # fmt: skip
+
+    async def _batched_body(self, question: Question) -> JSON:
+        return self._make_body(question, await self._client.load_files(question), "prompt")
+
     async def answer(self, question: Question) -> Answer:
+        if self._batches is not None:
+            answer = self._read(await self._batches.reply_to(question), share=_BATCH_SHARE)
+            # How long it took nobody knows: it stood in a queue for hours, perhaps.
+            return replace(answer, earlier=Earlier(None, answer.cost_usd))
         files = await self._client.load_files(question)
         while True:
             mode = self._modes[0]
@@ -54,11 +83,16 @@ class ChatTarget(Target):
 
     async def _answer(self, body: JSON) -> Answer:
         assembler = self._api.make_assembler() if self._options.streams else None
-        reply = await self._client.ask(body, assembler)
+        return self._read(await self._client.ask(body, assembler))
+
+    def _read(self, reply: dict[str, Any], share: float = 1.0) -> Answer:
         answer, cache_write_tokens = self._api.read_answer(reply, self._surroundings.warn)
-        return replace(answer, cost_usd=self._pricing.cost_usd(answer.usage, cache_write_tokens))
+        cost_usd = self._pricing.cost_usd(answer.usage, cache_write_tokens)
+        return replace(answer, cost_usd=None if cost_usd is None else cost_usd * share)
 
     async def close(self) -> None:
+        if self._batches is not None:
+            self._batches.close()
         await self._client.close()
 
     def cache_key(self, question: Question) -> JSON:

@@ -19,6 +19,7 @@ from evalcase import __version__
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.quota import Quota
 from evalcase.model.target import Surroundings
 from evalcase.system.processes.pipes import Output
 from evalcase.system.threads import Threads
@@ -32,6 +33,7 @@ from evalcase.targets.web.errors import (
 )
 from evalcase.targets.web.network import load_trust
 from evalcase.targets.web.proxy import find_proxy
+from evalcase.targets.web.quota import read_quota
 
 _ERROR_BYTES = 100_000
 _FAILURES = (aiohttp.ClientError, TimeoutError, OSError)
@@ -56,6 +58,7 @@ class HttpClient:
         self._session: aiohttp.ClientSession | None = None
         self._proxy: str | None = None
         self._threads: Threads | None = None
+        self._quota: Quota | None = None
 
     async def open(self) -> None:
         """Raise ConfigError where a key is missing, or the address may not be asked."""
@@ -84,6 +87,11 @@ class HttpClient:
         if self._threads is not None:
             self._threads.close()
 
+    def take_quota(self) -> Quota | None:
+        """What the service said last of how much more it takes, once."""
+        quota, self._quota = self._quota, None
+        return quota
+
     async def in_thread(self, function: Callable[..., object], *arguments: object) -> object:
         """Run what blocks, such as reading files, beside the event loop."""
         assert self._threads is not None, "open() comes first"
@@ -108,6 +116,22 @@ class HttpClient:
         except _FAILURES as error:
             raise self._failure(error) from None
 
+    @asynccontextmanager
+    async def send(
+        self, method: str, url: str, data: object = None, content_type: str = "application/json"
+    ) -> AsyncIterator[Reply]:
+        """Ask something else of the same host, with the same headers."""
+        assert self._session is not None, "open() comes first"
+        try:
+            async with self._session.request(
+                method, URL(url), data=data, proxy=self._proxy, allow_redirects=False,
+                headers={"Content-Type": content_type},
+            ) as response:  # fmt: skip
+                await self._check_status(response)
+                yield Reply(response.content_type, response.content.iter_any())
+        except _FAILURES as error:
+            raise self._failure(error) from None
+
     def _request(
         self, body: JSON, headers: Mapping[str, str] | None = None
     ) -> aiohttp.client._RequestContextManager:
@@ -119,6 +143,7 @@ class HttpClient:
         )  # fmt: skip
 
     async def _check_status(self, response: aiohttp.ClientResponse) -> None:
+        self._quota = read_quota(response.headers, time.time()) or self._quota
         if 200 <= response.status <= 299:
             return
         place, status = self._endpoint.place, response.status

@@ -1,0 +1,199 @@
+"""Questions of a target that answers in batches: all are sent before the first trial, and waited
+for. The record knows of a batch before the service does, so that none is paid for twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import aclosing
+from functools import partial
+from typing import TypeVar
+
+from evalcase.errors import TargetError
+from evalcase.evaluation.plan import Plan
+from evalcase.evaluation.trials import Trials
+from evalcase.model.batching import BatchDraft, BatchedQuestion, Batching, SentBatch
+from evalcase.model.trial import Trial
+from evalcase.record.outline import batch_row
+from evalcase.record.session import Session
+from evalcase.run.schedule import Engine
+
+T = TypeVar("T")
+_MOST_FAILURES = 10
+"""How often in a row a service may fail to say how far a batch is."""
+_GONE = (404, 410)
+_AT_ONCE = 50
+"""Questions that are written before others get their turn."""
+
+
+class BatchPhase:
+    """Sends what is left to ask, and waits until all of it is answered."""
+
+    def __init__(
+        self, plan: Plan, run: str, session: Session, trials: Trials, engine: Engine
+    ) -> None:
+        self._plan = plan
+        self._run = run
+        self._session = session
+        self._trials = trials
+        self._engine = engine
+        self._left: list[str] = []
+        """Batches under way."""
+
+    async def go(
+        self, name: str, batching: Batching, sent: list[SentBatch], trials: Iterator[Trial]
+    ) -> None:
+        """Do all of it for one target. What a service refuses stops the run, which can be gone on
+        with."""
+        batching.begin(self._run)
+        self._left.clear()
+        try:
+            first = next((trial for trial in trials if not trial.case.skip), None)
+            if first is None:
+                return
+            if self._plan.options.max_cost_usd is not None:
+                self._plan.warn(f"`{name}`: --max-cost can't hold back a batch that was sent")
+            for each in sent:
+                await self._pick_up(name, batching, each)
+            async with aclosing(self._drafts(batching, first, trials)) as drafts:
+                async for draft in drafts:
+                    await self._send(name, batching, draft)
+            for id in [*self._left]:
+                await self._collect(name, batching, id)
+        except TargetError as error:
+            self._engine.stop(f"`{name}`: {error}")
+        finally:
+            self._tell_left(name)
+
+    async def _drafts(
+        self, batching: Batching, first: Trial, rest: Iterator[Trial]
+    ) -> AsyncGenerator[BatchDraft, None]:
+        """The questions that no batch has answered yet, so many at once as a service takes."""
+        draft = batching.draft()
+        try:
+            async for question in self._questions(batching, first, rest):
+                if not draft.add(question):
+                    yield draft
+                    draft.close()
+                    draft = batching.draft()
+                    draft.add(question)
+            if draft.count:
+                yield draft
+        finally:
+            draft.close()
+
+    async def _questions(
+        self, batching: Batching, first: Trial, rest: Iterator[Trial]
+    ) -> AsyncIterator[BatchedQuestion]:
+        for number, trial in enumerate(_chained(first, rest)):
+            if not number % _AT_ONCE:
+                await asyncio.sleep(0)
+            question = self._trials.question(trial)
+            if question is None or await self._trials.is_known(trial.target, question):
+                continue
+            try:
+                written = await batching.write(question)
+            except TargetError:
+                continue  # its trial says so
+            if not batching.has_answer(written.id):
+                yield written
+
+    async def _send(self, name: str, batching: Batching, draft: BatchDraft) -> None:
+        world = self._plan.world
+        tag = f"{self._run}-{world.entropy(6).hex()}"
+        sent = SentBatch(name, tag, draft.count, world.stamp())
+        await self._session.write(batch_row(sent))
+        id, failures = None, 0
+        while id is None:
+            try:
+                id = await batching.send(draft, tag)
+            except TargetError as error:
+                failures += 1
+                await self._rest(error, failures, batching)
+                # It may be there, although nobody heard of it.
+                if await self._pick_up(name, batching, sent):
+                    return
+        await self._session.write(batch_row(sent._replace(id=id)))
+        self._left.append(id)
+        count = "1 question is" if draft.count == 1 else f"{draft.count:,} questions are"
+        self._plan.tell(f"`{name}`: {count} sent as batch {id}; answers may take a day")
+
+    async def _pick_up(self, name: str, batching: Batching, sent: SentBatch) -> bool:
+        """Have the answers of a batch that was sent before, if it is there."""
+        async with aclosing(_ids_of(batching, sent)) as ids:
+            async for id in ids:
+                self._plan.tell(f"`{name}`: batch {id} is picked up again")
+                try:
+                    if not await self._collect(name, batching, id):
+                        continue  # it is somebody else's, or was refused as a whole
+                except TargetError as error:
+                    if error.details.get("status") not in _GONE:
+                        raise
+                    self._plan.warn(f"`{name}`: batch {id} is gone, and asked again: {error}")
+                    self._left.remove(id)
+                    continue
+                if sent.id is None:
+                    await self._session.write(batch_row(sent._replace(id=id)))
+                return True
+        return False
+
+    async def _collect(self, name: str, batching: Batching, id: str) -> int:
+        """Wait for a batch, and get its answers. Return how many there are."""
+        if id not in self._left:
+            self._left.append(id)
+        await self._await(name, batching, id)
+        count = await self._persist(batching, partial(batching.fetch, id))
+        self._left.remove(id)
+        return count
+
+    async def _await(self, name: str, batching: Batching, id: str) -> None:
+        """Wait until a batch is over, and say now and then how far it is."""
+        told = -1
+        while True:
+            look = await self._persist(batching, partial(batching.look, id))
+            tenth = 10 * look.answered // look.questions if look.questions else 0
+            if tenth > told or look.is_over:
+                told = tenth
+                how = f"{look.answered:,} of {look.questions:,} answered, {look.status}"
+                self._plan.tell(f"`{name}`: batch {id}: {how}")
+            if look.is_over:
+                return
+            await self._engine.sleep(batching.poll_s)
+
+    async def _persist(self, batching: Batching, do: Callable[[], Awaitable[T]]) -> T:
+        """Do again what may succeed later, and harms nobody."""
+        failures = 0
+        while True:
+            try:
+                return await do()
+            except TargetError as error:
+                failures += 1
+                await self._rest(error, failures, batching)
+
+    async def _rest(self, error: TargetError, failures: int, batching: Batching) -> None:
+        """Wait until something may be tried again. Raise the error if it may not."""
+        if not error.may_succeed_later or failures >= _MOST_FAILURES:
+            raise error
+        wait_s = batching.poll_s if error.retry_after_s is None else error.retry_after_s
+        await self._engine.sleep(wait_s)
+
+    def _tell_left(self, name: str) -> None:
+        for id in self._left:
+            self._plan.warn(
+                f"`{name}`: batch {id} goes on by itself: `evalcase resume {self._run}` picks it "
+                "up, and pays for nothing twice"
+            )
+
+
+def _chained(first: Trial, rest: Iterator[Trial]) -> Iterator[Trial]:
+    yield first
+    yield from rest
+
+
+async def _ids_of(batching: Batching, sent: SentBatch) -> AsyncGenerator[str, None]:
+    """What a service calls a batch; where nobody heard it, what it may be called."""
+    if sent.id is not None:
+        yield sent.id
+        return
+    async for id in batching.find(sent):
+        yield id

@@ -1,0 +1,71 @@
+"""The pace of each target, whoever asks it: made of the limits of a run, and told how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from evalcase.errors import TargetError
+from evalcase.model.answer import Answer
+from evalcase.model.quota import Quota
+from evalcase.model.target import Target
+from evalcase.run.attempt import Attempted
+from evalcase.run.limits import Limits, Rate
+from evalcase.run.pace import Pace, Start
+
+
+class Paces:
+    """One for each target that is asked."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self.warn: Callable[[str], None] = lambda _: None
+        """Is told of a rate that can't be kept."""
+        self._paces: dict[str, Pace] = {}
+
+    def of(self, name: str, target: Target) -> Pace:
+        pace = self._paces.get(name)
+        if pace is None:
+            traits = target.traits
+            pace = self._paces[name] = Pace(self._limits.of_pace(name, traits.concurrency))
+            rate = self._limits.of_rate(name, Rate(traits.rpm, traits.tpm))
+            if rate is not None:
+                _keep_rate(pace, rate)
+        return pace
+
+    def end(self, name: str, turn: Start, tried: Attempted | None) -> None:
+        """An attempt is over; None if nobody knows how it went."""
+        pace = self._paces[name]
+        error = None if tried is None else tried.error
+        known = error if isinstance(error, TargetError) else None
+        answer = None if tried is None else tried.answer
+        if tried is not None and tried.quota is not None:
+            _learn(pace, tried.quota)
+        tokens = None if pace.rates is None or answer is None else self._tokens(name, pace, answer)
+        pace.end(
+            turn,
+            overloaded=known is not None and known.overloaded,
+            retry_after_s=known.retry_after_s if known is not None else None,
+            tokens=tokens,
+        )
+
+    def _tokens(self, name: str, pace: Pace, answer: Answer) -> int | None:
+        usage = answer.usage
+        parts = () if usage is None else (usage.input_tokens, usage.output_tokens)
+        given = [part for part in parts if part is not None]
+        if given:
+            return sum(given)
+        if pace.rates is not None and pace.rates.counts_tokens:
+            self.warn(f"answers of `{name}` come without their tokens: `tpm` can't hold")
+        return None
+
+
+def _learn(pace: Pace, quota: Quota) -> None:
+    if pace.rates is None:
+        _keep_rate(pace, Rate())
+    pace.learn(quota)
+
+
+def _keep_rate(pace: Pace, rate: Rate) -> None:
+    from evalcase.run.rates import Rates  # most targets have none
+
+    pace.rates = Rates(rate)

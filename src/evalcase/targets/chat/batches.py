@@ -1,0 +1,105 @@
+"""Questions of a run in batches of a chat API: written, sent, looked after, and answers found."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from hashlib import sha256
+from json import dumps
+from typing import TYPE_CHECKING, Any, Protocol
+
+from evalcase.model.batching import BatchDraft, BatchedQuestion, BatchLook, SentBatch
+from evalcase.model.json_value import JSON
+from evalcase.model.question import Question
+from evalcase.targets.chat.batch_answers import BatchAnswers, batch_error
+from evalcase.targets.chat.batch_client import BatchClient
+from evalcase.targets.chat.batch_draft import BatchForm, DraftFile
+
+if TYPE_CHECKING:
+    from evalcase.targets.web.client import HttpClient
+
+
+class BatchService(Protocol):
+    """What services differ in."""
+
+    form: BatchForm
+
+    def line(self, id: str, body: JSON) -> bytes: ...
+    async def send(self, client: BatchClient, draft: DraftFile, tag: str) -> str: ...
+    def find(self, client: BatchClient, sent: SentBatch) -> AsyncIterator[str]: ...
+    async def look(self, client: BatchClient, id: str) -> BatchLook: ...
+    async def places(self, client: BatchClient, id: str) -> list[str]: ...
+    def has_answer(self, row: dict[str, Any]) -> bool: ...
+    def read(self, row: dict[str, Any]) -> dict[str, Any]: ...
+
+
+class ChatBatches:
+    """The batches of one target."""
+
+    def __init__(
+        self, service: BatchService, base_url: str, poll_s: float,
+        client: Callable[[], HttpClient], make_body: Callable[[Question], Awaitable[JSON]],
+    ) -> None:  # fmt: skip
+        self.poll_s = poll_s
+        self._service = service
+        self._client = BatchClient(base_url, client)
+        self._make_body = make_body
+        self._answers: BatchAnswers | None = None
+        self._run = ""
+        self._ended: dict[str, str] = {}
+        """How batches ended, by their ids."""
+
+    def begin(self, run: str) -> None:
+        self._run = sha256(run.encode()).hexdigest()[:12]
+        self._answers = self._answers or BatchAnswers()
+
+    async def write(self, question: Question) -> BatchedQuestion:
+        body = await self._make_body(question)
+        id = self._id(question, body)
+        return BatchedQuestion(id, self._service.line(id, body))
+
+    def draft(self) -> DraftFile:
+        return DraftFile(self._service.form)
+
+    async def send(self, draft: BatchDraft, tag: str) -> str:
+        assert isinstance(draft, DraftFile)
+        return await self._service.send(self._client, draft, tag)
+
+    def find(self, sent: SentBatch) -> AsyncIterator[str]:
+        return self._service.find(self._client, sent)
+
+    async def look(self, id: str) -> BatchLook:
+        look = await self._service.look(self._client, id)
+        if look.is_over:
+            self._ended[id] = look.status
+        return look
+
+    async def fetch(self, id: str) -> int:
+        assert self._answers is not None, "begin() comes first"
+        has_answer, count = self._service.has_answer, 0
+        for place in await self._service.places(self._client, id):
+            count += await self._client.download(place, self._answers, has_answer, self._is_ours)
+        return count
+
+    def has_answer(self, id: str) -> bool:
+        return self._answers is not None and self._answers.has_answer(id)
+
+    async def reply_to(self, question: Question) -> dict[str, Any]:
+        """What the service says to a question. Raise TargetError if it has no answer."""
+        id = self._id(question, await self._make_body(question))
+        row = None if self._answers is None else self._answers.find(id)
+        if row is not None:
+            return self._service.read(row)
+        ends = ", ".join(f"{batch} ({how})" for batch, how in self._ended.items()) or "none"
+        raise batch_error(f"no batch has an answer to it; batches of the run: {ends}")
+
+    def close(self) -> None:
+        if self._answers is not None:
+            self._answers.close()
+            self._answers = None
+
+    def _id(self, question: Question, body: JSON) -> str:
+        what = [question.suite, question.case, question.repeat, body]
+        return f"{self._run}-{sha256(dumps(what, sort_keys=True).encode()).hexdigest()[:40]}"
+
+    def _is_ours(self, id: str) -> bool:
+        return id.startswith(f"{self._run}-")
