@@ -70,7 +70,8 @@ def find_class(plural: Plural, name: str) -> Any:  # noqa: ANN401 - a class of a
     """The class of a plug-in. Raise ConfigError, with the nearest names, if there is none."""
     found = search(plural, name)
     if found is None:
-        raise ConfigError(f"there is no {plural[:-1]} kind `{name}`{_nearest(name, names(plural))}")
+        what = "engine" if plural == "places" else f"{plural[:-1]} kind"
+        raise ConfigError(f"there is no {what} `{name}`{_nearest(name, names(plural))}")
     return found
 
 
