@@ -436,6 +436,16 @@ def test_a_target_of_a_run_is_not_compared_with_itself(project: Project) -> None
     assert "there is nothing to compare" in done.err
 
 
+def test_a_gate_says_that_head_skipped_a_case_of_base(project: Project) -> None:
+    project.suite(case("a"), case("b"), case("c"))
+    run_with(project, a="yes", b="yes", c="no")
+    project.suite(case("a"), case("b", skip="later"), case("c"))
+    run_with(project, a="yes", b="no", c="no")
+    done = project.run("compare", "--fail-on", "broken")
+    said = " ".join(done.out.split())
+    assert "broken: met, in the 2 of 3 cases that head has and did not skip" in said
+
+
 def test_a_gate_says_of_how_much_of_base_it_is_met(project: Project) -> None:
     project.suite(case("a"), case("b"), case("c"))
     run_with(project, a="yes", b="no", c="yes")

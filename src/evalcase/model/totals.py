@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from math import fsum
 
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.result import Verdict
+
+_DIGITS = 9
+"""Of dollars: less than that is no money, but the rest of a sum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,14 @@ class Totals:
     def pass_rate(self) -> float | None:
         """The share of cases that passed, of all that were tried; None if none was."""
         return self.cases.pass_rate
+
+    @property
+    def lost_usd(self) -> float | None:
+        """What was spent on nothing that counts, a conversation that broke off for one; None if
+        nothing was."""
+        counted = fsum((self.cost_usd or 0.0, self.grading_usd or 0.0, self.users_usd or 0.0))
+        lost = round((self.spent_usd or 0.0) - counted, _DIGITS)
+        return lost if lost > 0 else None
 
 
 _ROUNDING = 1e-9

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from evalcase.cli.terminal import seen_from
@@ -41,20 +41,21 @@ def cases(
 
     folder = os.path.dirname(sys._getframe(1).f_globals.get("__file__") or "")  # noqa: SLF001 - who calls
     cwd = os.getcwd()
-    suites = _load(seen_from(cwd, os.path.join(folder, os.fspath(path))) for path in paths)
+    loaded = _load(seen_from(cwd, os.path.join(folder, os.fspath(path))) for path in paths)
     selection = Selection(globs=_texts(id), tags=_texts(tag))
-    chosen = _choose(suites, selection)
-    names = {suite.path: suite.name for suite in suites} if len(suites) > 1 else {}
+    chosen = _choose(loaded, selection)
+    names = {suite.path: suite.name for suite, _ in loaded} if len(loaded) > 1 else {}
     return pytest.mark.parametrize(argument, [_parameter(case, names) for case in chosen])
 
 
-def _load(paths: Iterable[str]) -> list[Suite]:
-    suites: list[Suite] = []
+def _load(paths: Iterable[str]) -> list[tuple[Suite, Sequence[int]]]:
+    """The suites, each with the numbers that its cases have as they are written."""
+    suites: list[tuple[Suite, Sequence[int]]] = []
     problems: list[Problem] = []
     for loaded in load_each(paths, known=Existing()):
         problems += loaded.problems
         if loaded.suite is not None:
-            suites.append(loaded.suite)
+            suites.append((loaded.suite, loaded.numbers))
     if has_errors(problems):
         raise SuiteError(problems)
     if not suites:
@@ -62,14 +63,16 @@ def _load(paths: Iterable[str]) -> list[Suite]:
     return suites
 
 
-def _choose(suites: Iterable[Suite], selection: Selection) -> list[PlacedCase]:
+def _choose(
+    suites: Iterable[tuple[Suite, Sequence[int]]], selection: Selection
+) -> list[PlacedCase]:
     """Raise ConfigError for what is asked for and no case has: a test of nothing would pass."""
     choice = make_choice(selection, lambda path: path)
     unmatched = Unmatched(choice)
     placed = [
         (suite.path, PlacedCase(case.data, suite.path, number))
-        for suite in suites
-        for number, case in enumerate(suite)
+        for suite, numbers in suites
+        for number, case in zip(numbers, suite, strict=True)
     ]
     found = choice.choose(unmatched.watch(placed))
     chosen = [case for _, case in found if isinstance(case, PlacedCase)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -32,13 +32,13 @@ class EvalFile(pytest.File):
         self.suite = seen_from(evals.settings.cwd, os.fspath(self.path))
         """Its path as a run names it."""
         self.items: list[EvalItem] = []
-        self._cases = 0
+        self._numbers: Sequence[int] = ()
 
     def collect(self) -> list[EvalItem]:
         (loaded,) = load_each([self.suite], known=self.evals.known)
         if loaded.suite is None:
             raise self.CollectError(str(SuiteError(loaded.problems)))
-        self._cases = len(loaded.suite)
+        self._numbers = loaded.numbers
         self.items = list(self._make_items(loaded.suite.cases))
         return self.items[:]
 
@@ -59,7 +59,7 @@ class EvalFile(pytest.File):
     @cached_property
     def _lines(self) -> list[int]:
         """Those of all cases at once, for which the file is read anew."""
-        spans = place_cases(self.suite, range(self._cases))
+        spans = place_cases(self.suite, self._numbers)
         return [0 if span is None else span.line - 1 for span in spans]
 
 

@@ -54,6 +54,13 @@ class Loaded(NamedTuple):
     """Whether there was a file whose content could be looked at."""
     read: Sequence[Case | None] = ()
     """The cases of a document in their order; None for those that are not valid."""
+    origins: Sequence[int] | None = None
+    """Where a case as it is written makes several: of each case, the number of that."""
+
+    @property
+    def numbers(self) -> Sequence[int]:
+        """Of each case of the suite, which of the cases that are written it comes from."""
+        return range(self.cases) if self.origins is None else self.origins
 
 
 def load_file(
@@ -184,7 +191,8 @@ def _loaded(
         return Loaded(path, None, problems, seen)
     warnings = tuple(problem for problem in problems if problem.severity == "warning")
     placer = place_case if origins is None else partial(place_varied, origins)
-    return Loaded(path, Suite(path, fields, tuple(cases), warnings, placer), problems, seen)
+    suite = Suite(path, fields, tuple(cases), warnings, placer)
+    return Loaded(path, suite, problems, seen, origins=origins)
 
 
 @contextmanager

@@ -48,6 +48,16 @@ def test_a_run_writes_a_page_when_it_is_over(project: Project) -> None:
     assert (project.path / "page.html").read_bytes() == written
 
 
+def test_a_conversation_that_broke_off_has_what_was_to_be_said(project: Project) -> None:
+    turns = [{"input": "say a"}, {"input": "raise oh"}]
+    project.suite({"id": "talk", "turns": turns, "graders": ["json"]})
+    project.run("run")
+    detail = make_page(project).detail("talk")
+    assert [message["parts"] for message in detail["input"]] == [
+        [{"text": "say a"}], [{"text": "raise oh"}],
+    ]  # fmt: skip
+
+
 def test_a_detail_has_what_was_asked_expected_and_said(project: Project) -> None:
     project.suite(case("bad", "say nothing", description="It is polite."))
     project.run("run")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.run.project import CONFIG, Project, case, cases
 
 HOSTILE = "```` </details> | @octocat #12 <script>alert(1)</script> [x](http://evil) ![i](x)"
@@ -108,6 +110,21 @@ def test_an_annotation_stands_at_the_line_of_its_case(project: Project) -> None:
     number = next(n for n, text in enumerate(path.read_text().splitlines(), 1) if "bad" in text)
     assert line.startswith(f"::error file=s.eval.yaml,line={number},title=failed%3A bad ")
     assert "100%25 :: no" in line
+
+
+@pytest.mark.parametrize("name", ["v.eval.yaml", "v.eval.jsonl"])
+def test_cases_made_of_one_stand_at_its_line_and_those_after_it_at_theirs(
+    project: Project, name: str
+) -> None:
+    written = [
+        '{"id": "many", "matrix": {"x": [1, 2]}, "input": "say {{x}}", "expected_output": "no"}',
+        '{"id": "after", "input": "say hi", "expected_output": "no"}',
+    ]
+    lines = [f"- {line}" for line in written] if name.endswith("yaml") else written
+    (project.path / name).write_text("\n".join(lines) + "\n")
+    project.run("run", name)
+    places = [line.partition(",title=")[0] for line in read_annotations(project)]
+    assert places == [f"::error file={name},line={line}" for line in (1, 1, 2)]
 
 
 def test_text_of_a_model_is_no_command(project: Project) -> None:

@@ -26,6 +26,25 @@ def read_csv(project: Project, *options: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(done.out, newline="")))
 
 
+@pytest.fixture
+def broken_off(project: Project) -> Project:
+    turns = [{"input": "cost 0.01"}, {"input": "raise boom"}, {"input": "say never"}]
+    project.suite({"id": "talk", "turns": turns, "graders": ["json"]})
+    project.run("run")
+    return project
+
+
+def test_a_conversation_that_broke_off_shows_what_was_said_then(broken_off: Project) -> None:
+    (row,) = read_csv(broken_off)
+    assert (row["verdict"], row["input"]) == ("errored", "raise boom")
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_what_a_conversation_cost_that_broke_off_is_said(broken_off: Project, form: str) -> None:
+    said = " ".join(broken_off.run("report", "--format", form).out.split())
+    assert "$0.0100 more for answers and gradings that don't count" in said
+
+
 def test_a_row_is_a_trial_with_a_column_for_each_grader(run: Project) -> None:
     rows = read_csv(run)
     assert [(row["case"], row["verdict"]) for row in rows] == [

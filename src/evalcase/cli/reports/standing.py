@@ -51,9 +51,8 @@ class LineFinder:
             return {}
         if os.path.getsize(real) > _MOST_BYTES:
             return {}
-        suite = load_file(path).suite
-        if suite is None:
+        loaded = load_file(path)
+        if loaded.suite is None:
             return {}
-        spans = place_cases(path, range(len(suite)))
-        pairs = zip(suite, spans, strict=True)
+        pairs = zip(loaded.suite, place_cases(path, loaded.numbers), strict=True)
         return {case.id: span.line for case, span in pairs if span is not None}

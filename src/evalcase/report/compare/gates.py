@@ -153,9 +153,12 @@ def _say(gate: ComparisonGate, each: Gated, *, several: bool) -> str:
 def _say_compared(comparison: Comparison) -> str:
     """Of how much of base the gates are met, where head has only a part of it."""
     removed = sum(track.counts["removed"] for track in comparison.tracks)
-    if not removed:
+    skipped = sum(track.head_skipped for track in comparison.tracks)
+    if not removed and not skipped:
         return ""
-    return f"in the {comparison.pairs:,} of {comparison.pairs + removed:,} cases that head has"
+    total = comparison.pairs + removed + skipped
+    did = " and did not skip" if skipped else ""
+    return f"in the {comparison.pairs:,} of {total:,} cases that head has{did}"
 
 
 def _say_removed(comparison: Comparison) -> Iterator[str]:

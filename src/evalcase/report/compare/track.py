@@ -64,6 +64,8 @@ class TrackFigures:
     amounts: tuple[Amount, ...]
     listed: dict[ChangeKind, list[ChangedPair]] = field(default_factory=dict)
     """The first of each kind, but for those that are the same."""
+    head_skipped: int = 0
+    """Cases that only head has skipped."""
 
 
 class Track:
@@ -75,6 +77,7 @@ class Track:
         self.counts: dict[ChangeKind, int] = dict.fromkeys(KINDS, 0)
         self.listed: dict[ChangeKind, list[ChangedPair]] = {kind: [] for kind in _NAMED}
         self.clustered = clustered
+        self._head_skipped = 0
         self._errored = [0, 0]
         self._repeated = False
         self._passed = self._make("passed")
@@ -88,6 +91,8 @@ class Track:
     def note(self, kind: ChangeKind, pair: ChangedPair, *, named: bool = True) -> None:
         """Count a case of a kind, and keep its name if there is room."""
         self.counts[kind] += 1
+        if kind == "skipped" and pair.base_verdict != "skipped":
+            self._head_skipped += 1
         if named and kind in self.listed and len(self.listed[kind]) < MOST_NAMED:
             self.listed[kind].append(pair)
 
@@ -138,4 +143,5 @@ class Track:
             tuple(score.measure() for _, score in graders if score.pairs),
             tuple(each.measure() for each in self._tags.values()),
             tuple(each.measure() for each in self._amounts), self.listed,
+            self._head_skipped,
         )  # fmt: skip

@@ -9,7 +9,7 @@ from evalcase.model.case import Case
 from evalcase.model.message import Message
 from evalcase.model.outcome import Outcome
 from evalcase.model.result import Result
-from evalcase.report.terminal.failures import UNFINISHED, reason_of
+from evalcase.report.terminal.failures import UNFINISHED, broken_turn, reason_of
 from evalcase.text.readable import as_json, call_lines, content_text
 
 RowCell = str | int | float | None
@@ -61,12 +61,17 @@ def trial_row(
 
 
 def _asked(case: Case, result: Result) -> str | None:
-    """What the user said last; of a conversation that was not had, what they would have said."""
+    """What the user said last; of a conversation that was not had, what they would have said; of
+    one that broke off, what they said then."""
     if result.turns and result.answer is not None:
         return _said(result.answer.messages, "user")
     if case.user is not None and not case.user.first:
         return case.user.goal
-    return _said(map(Message.copy_of, case.written_messages), "user")
+    turn = broken_turn(result)
+    written = case.written_messages
+    if turn is not None and turn <= len(case.turns):
+        written = case.turns[turn - 1].data["input"]
+    return _said(map(Message.copy_of, written), "user")
 
 
 def _said(messages: Iterable[Message], role: str) -> str | None:

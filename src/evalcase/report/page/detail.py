@@ -19,6 +19,9 @@ def tell_case(row: CaseRow) -> Told:
     told: Told = {"suite": row.suite, "case": row.case, "target": row.target}
     if row.known is not None:
         told |= _tell_known(row.known)
+        if not any(result.turns for result in row.results):
+            # Where nobody had the conversation, it is as it was to be.
+            told["input"] = tell_messages(row.known.written_messages)
     if row.outcome is not None:
         told["repeats"], told["needed"] = row.outcome.repeats, row.outcome.pass_rate
     as_data = row.known is not None and _expects_data(row.known)

@@ -85,7 +85,7 @@ def detail_lines(
     """What a person needs to find the cause: what was asked, expected and said, and what broke."""
     room = max(20, width - INDENT)
     if case is not None:
-        turn = _turn_of(result)
+        turn = broken_turn(result)
         asked = labelled(asked_label(case), asked_in(case, turn), room, style, _INPUT_ROWS)
         yield from (_indented(line) for line in asked)
     for line in _details(result, said, case, style, room):
@@ -95,7 +95,7 @@ def detail_lines(
             yield _indented(line)
 
 
-def _turn_of(result: Result) -> int | None:
+def broken_turn(result: Result) -> int | None:
     """The turn of a conversation that went wrong, if it was one."""
     if result.failure is not None:
         turn = result.failure.details.get("turn")

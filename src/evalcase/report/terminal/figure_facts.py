@@ -153,6 +153,8 @@ def cost_facts(totals: Totals) -> Iterator[Fact]:
         said.append(f"{money(totals.grading_usd)} more for grading")
     if totals.users_usd is not None:
         said.append(f"{money(totals.users_usd)} more for simulated users")
+    if totals.lost_usd is not None:
+        said.append(f"{money(totals.lost_usd)} more for answers and gradings that don't count")
     if totals.cached:
         said.append(f"{_number(totals.cached, 'answer')} taken from the cache")
     if said:
