@@ -109,6 +109,11 @@ def test_whatever_else_a_reply_says_is_kept(tmp_path: Path) -> None:
         (printing({"score": 1, "checks": [{"text": "kind", "passed": False}]}),
          ("the reply has a score of 1, and a check that failed: kind: "
          '{"score": 1, "checks": [{"text": "kind", "passed": false}]}')),
+        (printing({"score": 1, "assertions": [{"text": "short", "passed": True}],
+                   "checks": [{"text": "kind", "passed": False}]}),
+         ("the reply has a score of 1, and a check that failed: kind: "
+         '{"score": 1, "assertions": [{"text": "short", "passed": true}], '
+         '"checks": [{"text": "kind", "passed": false}]}')),
         (printing("[1]"), "the reply is not an object: [1]"),
         (printing('looking…\n{"score": 0.0}'), f"{NOT_JSON}: looking…"),
         ("pass", NOT_JSON),

@@ -205,3 +205,20 @@ def test_a_case_needs_a_grader_that_counts(fields: str, is_fine: bool) -> None:
     assert (found.suite is not None) == is_fine
     all_zero = "the weights of its graders are all 0, so none of them counts"
     assert [each.message for each in found.problems] == ([] if is_fine else [all_zero])
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_fine"),
+    [
+        ("graders: [{judge: good}]", True),
+        ("graders: [{judge: ' '}]", False),
+        ("graders: [{type: judge, rubrics: [good, ' ']}]", False),
+        ("graders: [{type: judge, rubrics: [{text: ' '}]}]", False),
+        ("criteria: ' '", False),
+        ("rubrics: [good, ' ']", False),
+        ("rubrics: [{text: ' '}]", False),
+    ],
+)
+def test_a_criterion_says_something_as_anything_meets_nothing(fields: str, is_fine: bool) -> None:
+    found = load_text(f"cases: [{{input: x, {fields}}}]", "yaml")
+    assert (found.suite is not None) == is_fine

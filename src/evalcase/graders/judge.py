@@ -22,7 +22,7 @@ from evalcase.graders.judging.claims import (
 )
 from evalcase.graders.judging.criterion import Criterion, criteria_of_case, number_criteria
 from evalcase.graders.judging.material import find_chunks, has_context, show_blocks
-from evalcase.graders.judging.options import RubricItem, rubric_faults
+from evalcase.graders.judging.options import BLANK, RubricItem, rubric_faults
 from evalcase.graders.judging.prompt import (
     PROTOCOL,
     SYSTEM,
@@ -112,6 +112,8 @@ class JudgeGrader(Grader):
             message = f"{asked} votes are asked for, and an even number may have no majority"
             where = "votes" if self.votes % 2 == 0 else "panel"
             yield OptionFault((where,), message, "make it an odd number")
+        if self.value is not None and not self.value.strip():
+            yield OptionFault(("value",), BLANK)
         yield from rubric_faults(self.rubrics)
 
     def compares_expected(self) -> bool:

@@ -63,8 +63,8 @@ class ToolCall(ReadOnly):
     def arguments(self) -> JSON:
         """What the tool is given, from either form; None where nothing is said.
 
-        OpenAI's form has its arguments as JSON text: that is parsed. Text that isn't JSON is
-        returned as it stands.
+        OpenAI's form has its arguments as JSON text: that is parsed. Text that isn't JSON, or
+        has a key twice and so says two things, is returned as it stands.
         """
         if "tool" in self:
             return self.get("input")
@@ -72,7 +72,9 @@ class ToolCall(ReadOnly):
         if not isinstance(arguments, str):
             return arguments
         try:
-            parsed: JSON = json.loads(arguments, parse_constant=_refuse_constant)
+            parsed: JSON = json.loads(
+                arguments, parse_constant=_refuse_constant, object_pairs_hook=_refuse_twice
+            )
         except (ValueError, RecursionError):
             return arguments
         return parsed
@@ -98,6 +100,13 @@ def names_tool(call: object) -> bool:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
+
+
+def _refuse_twice(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key is there twice")
+    return found
 
 
 class Message(ReadOnly):

@@ -43,10 +43,10 @@ def _check_together(rubrics: list[dict[str, Any]], path: KeyPath, findings: Find
 
 
 def _read_rubric(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:
-    if type(item) is str and item:
+    if type(item) is str and item.strip():
         return {"text": item}
     if type(item) is not dict:
-        what = kind(item) if item != "" else "an empty string"
+        what = _unfit(item)
         message = f"a rubric is a string, or {{text: …}}, not {what}"
         findings.add("wrong-type", path, message)
         return None
@@ -63,8 +63,8 @@ def _read_rubric(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
     name = "text" if item.get("description") is None else "description"
     name = "text" if item.get("text") is not None else name
     text, id = item.get(name), item.get("id")
-    if type(text) is not str or not text:
-        message = f"the text of a rubric is a string that is not empty, not {kind(text)}"
+    if type(text) is not str or not text.strip():
+        message = f"the text of a rubric is a string that says something, not {_unfit(text)}"
         findings.add("wrong-type", (*path, name) if name in item else path, message)
     if id is not None and (type(id) is not str or not id):
         findings.add("wrong-type", (*path, "id"), f"an id is a string, not {kind(id)}", QUOTE_IT)
@@ -73,6 +73,12 @@ def _read_rubric(item: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
     names = ("id", "weight", "required", "levels")
     extras = {key: item[key] for key in names if item.get(key) is not None}
     return {"text": text, **extras} if findings.errors == before else None
+
+
+def _unfit(text: Any) -> str:
+    if type(text) is not str:
+        return kind(text)
+    return "a blank string" if text else "an empty string"
 
 
 def _check_weight(options: dict[str, Any], path: KeyPath, findings: Findings) -> None:

@@ -35,6 +35,10 @@ def read_criteria(value: Any, path: KeyPath, findings: Findings) -> str | None:
         message = f"`{path[-1]}` is a string, not a list"
         findings.add("wrong-type", path, message, "single points are called `rubrics`")
         return None
+    if type(value) is str and value.isspace():
+        message = f"`{path[-1]}` is only white space, by which nothing can be judged"
+        findings.add("bad-value", path, message, "leave it out, or fill it")
+        return None
     return read_name(value, path, findings)
 
 

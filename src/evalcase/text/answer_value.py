@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON, depth
 from evalcase.model.message import is_part, part_text, text_of
+from evalcase.text.late_pattern import late_pattern
 from evalcase.text.readable import call_text
 from evalcase.text.strict_json import DEEPEST, BadJsonError, parse_json
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from evalcase.model.grader import Half
 
 _MEDIA = frozenset({"file", "image"})
+_LANGUAGE = late_pattern(r"[\w.+#-]*")
 
 
 def value_of_answer(answer: Answer) -> JSON:
@@ -89,13 +91,14 @@ def parse_answer(text: str) -> JSON:
 
 
 def unfence(text: str) -> str:
-    """The inside of a text that is one fenced block (``` or ~~~) as a whole; else the text."""
+    """The inside of a text that is one fenced block (``` or ~~~) as a whole; else the text. Beside
+    the fence there may be the name of a language: where there is more, nothing of it is dropped."""
     text = text.strip()
     mark = text[:3]
     if mark not in ("```", "~~~"):
         return text
     fence = mark[0] * (len(text) - len(text.lstrip(mark[0])))
-    _, line_end, inside = text.partition("\n")
-    if line_end and inside.endswith(fence):
+    first, line_end, inside = text.partition("\n")
+    if line_end and inside.endswith(fence) and _LANGUAGE.fullmatch(first[len(fence) :].strip()):
         return inside[: -len(fence)]
     return text

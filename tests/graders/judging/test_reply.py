@@ -51,6 +51,8 @@ def test_an_object_alone_in_a_fence_or_after_thinking(text: str) -> None:
         (f"{TEXT} Hope that helps.", "one JSON object"),
         (f"<think>{TEXT}</think>", "one JSON object"),
         (f"```json\n{TEXT}\n```\n```json\n{TEXT}\n```", "one JSON object"),
+        (f"```json {TEXT.replace('met', 'not_met')}\n{TEXT}\n```", "one JSON object"),
+        (f"``` c1 is not met, but\n{TEXT}\n```", "one JSON object"),
         ("[]", "not an object"),
         ('"met"', "not an object"),
         (json.dumps({"c1": GOOD["c1"]}), "the object has no `c2`"),

@@ -7,8 +7,12 @@ from evalcase.model.json_value import JSON
 from evalcase.model.message import parts_of
 from evalcase.model.quick_tuple import NamedTuple
 
-_REFUSALS = ("refusal", "content_filter")
-"""Reasons for the end, and types of content parts, by which a model refuses."""
+_REFUSALS = frozenset({
+    "refusal", "content_filter", "content-filter", "content_filtered", "guardrail_intervened",
+    "safety", "prohibited_content", "blocklist", "spii",
+})  # fmt: skip
+"""Reasons for the end by which a model refuses, or is kept from answering, in small letters: those
+of OpenAI and Anthropic, of the AI SDK, of Bedrock and of Gemini."""
 
 
 class Ending(NamedTuple):
@@ -26,7 +30,7 @@ def read_ending(answer: Answer) -> Ending:
     given = said[-1].get("finish_reason", said[-1].get("stop_reason"))
     reason = given if isinstance(given, str) else None
     refusal = said[-1].get("refusal") or _refusal_in(said[-1].content)
-    return Ending(reason, refusal or (reason if reason in _REFUSALS else None))
+    return Ending(reason, refusal or (reason if (reason or "").lower() in _REFUSALS else None))
 
 
 def _refusal_in(content: JSON) -> JSON:

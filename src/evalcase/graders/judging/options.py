@@ -10,6 +10,8 @@ from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Flag, Number, OptionFault, Text
 
+BLANK = "it is only white space, by which nothing can be judged"
+
 
 @dataclass(frozen=True, slots=True)
 class RubricItem:
@@ -39,6 +41,8 @@ def rubric_faults(rubrics: Sequence[Any]) -> Iterator[OptionFault]:
         yield OptionFault(("rubrics",), "the weights are all 0, so there is no score")
     ids: set[str] = set()
     for number, each in enumerate(rubrics):
+        if not (each.text if isinstance(each, RubricItem) else each).strip():
+            yield OptionFault(("rubrics", number), BLANK)
         id = each.id if isinstance(each, RubricItem) else None
         if id in ids:
             yield OptionFault(("rubrics", number, "id"), f"two rubrics have the id `{id}`")

@@ -78,9 +78,12 @@ def _read_score(
 
 
 def _read_checks(reply: dict[str, JSON]) -> list[tuple[str, bool]]:
-    listed = reply.get("assertions") or reply.get("checks") or []
-    if not isinstance(listed, list):
-        raise BadScriptReplyError(f"has {kind(listed)} as its checks, which are a list")
+    listed: list[JSON] = []
+    for name in ("assertions", "checks"):
+        some = reply.get(name) or []
+        if not isinstance(some, list):
+            raise BadScriptReplyError(f"has {kind(some)} as its checks, which are a list")
+        listed += some
     found = []
     for each in listed:
         is_met = each.get("passed", each.get("pass")) if isinstance(each, dict) else None

@@ -100,7 +100,7 @@ def user_fields() -> dict[str, SuiteSchema]:
 def _graded_by() -> dict[str, SuiteSchema]:
     return {
         "criteria": optional(
-            "string", "What a good answer does, in prose, for a judge.", minLength=1
+            "string", "What a good answer does, in prose, for a judge.", pattern=r"\S"
         ),
         "rubrics": optional(
             "array", "What a judge checks, point by point.", minItems=1, items=ref("rubric")

@@ -80,8 +80,8 @@ def _execution() -> SuiteSchema:
 def _rubric() -> SuiteSchema:
     fields: SuiteSchema = {
         "id": optional("string", "A name for this point in reports.", minLength=1),
-        "text": optional("string", "What a good answer does.", minLength=1),
-        "description": optional("string", "Another name for `text`.", minLength=1),
+        "text": optional("string", "What a good answer does.", pattern=r"\S"),
+        "description": optional("string", "Another name for `text`.", pattern=r"\S"),
         "weight": weight(),
         "required": must_pass(),
         "levels": _levels(),
@@ -95,7 +95,7 @@ def _rubric() -> SuiteSchema:
     return {
         "title": "Rubric",
         "type": ["string", "object"],
-        "minLength": 1,
+        "pattern": r"\S",
         "if": {"type": "object"},
         "then": {**point, "allOf": rules},
         "examples": ["Names the capital"],
