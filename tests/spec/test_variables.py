@@ -310,6 +310,14 @@ def test_reaches_turns() -> None:
     assert case["turns"][1]["expected_output"][0]["content"] == "x"
 
 
+@pytest.mark.parametrize("asks", ['turns: ["a {{v}}"]', 'user: {goal: "{{v}}", target: echo}'])
+def test_a_conversation_with_variables_is_not_taken_for_another_tools_file(asks: str) -> None:
+    """Though it has `vars` and no `input`, and something is to be said of it."""
+    codes = {each.code for each in problems_of(f"{{vars: {{v: x, w: y}}, {asks}}}")}
+    assert "unused-variable" in codes
+    assert "foreign-file" not in codes
+
+
 def test_reaches_what_the_suite_says_for_all_cases() -> None:
     """Its messages and graders, with the values that each case has; also with its numbers."""
     text = """

@@ -163,7 +163,7 @@ def test_a_file_that_says_it_is_empty_is_bounded_all_the_same() -> None:
 def openings(path: Path) -> Iterator[ast.Call]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Call) and ast.unparse(node.func) in (
-            "open", "os.open", "io.open", "os.fdopen", "Path.open",
+            "open", "os.open", "io.open", "Path.open",
         ):  # fmt: skip
             yield node
 
@@ -172,8 +172,6 @@ def reads(call: ast.Call) -> bool:
     """Whether a call of `open` opens for reading, by what it says of its mode."""
     if ast.unparse(call.func) == "os.open":
         return "O_RDONLY" in ast.unparse(call)
-    if ast.unparse(call.func) == "os.fdopen" and isinstance(call.args[0], ast.Constant):
-        return False  # a standard stream, which is open already
     modes = [each.value for each in call.args[1:2] if isinstance(each, ast.Constant)]
     return not modes or "r" in str(modes[0])
 

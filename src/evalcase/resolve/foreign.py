@@ -15,7 +15,8 @@ from evalcase.model.message import is_message
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.fields import CASE_CONTAINERS
 
-_INPUTS = ("input", "input_messages")
+_INPUTS = ("input", "input_messages", "turns", "user")
+"""What a case of ours asks by: one that has any of these is none of another tool's."""
 _GRADED = frozenset({
     "expected_output", "expected_messages", "criteria", "outcome", "expected_outcome", "rubrics",
     "graders", "evaluators", "assertions", "assert",

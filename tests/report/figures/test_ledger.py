@@ -156,6 +156,11 @@ def test_by_suite_target_and_tag() -> None:
     }  # fmt: skip
 
 
+def test_tags_stand_in_the_order_of_their_names_whichever_result_came_first() -> None:
+    found = figures(once("ppp"), {"c0": {"tags": ["v10", "x"]}, "c1": {"tags": ["v9"]}})
+    assert [*found.by_tag] == ["v9", "v10", "x"]
+
+
 def test_by_grader() -> None:
     results = [
         trial("a", "f", grades=(grade("x", "p"), grade("y", "f", 0.5))),

@@ -12,6 +12,9 @@ from evalcase.report.figures.estimates import Estimator
 from evalcase.report.figures.figures import Effort, Figures, Interval, Judging, Slice
 from evalcase.report.figures.ledger import Ledger
 from evalcase.report.statistics.quantiles import median, percentile
+from evalcase.text.late_pattern import late_pattern
+
+_NUMBERS = late_pattern(r"(\d{1,15})")
 
 
 def sum_up(
@@ -31,12 +34,12 @@ def sum_up(
         _each(figure, ((target, cell) for (_, target, _), cell in places)),
         {name: sum_up_spent([spent]) for name, spent in ledger.spent.items()},
         _each(figure, ((suite, cell) for (suite, _, _), cell in places)),
-        _each(figure, ((tag, cell) for (tag, _), cell in ledger.tags.items())),
+        _in_order(_each(figure, ((tag, cell) for (tag, _), cell in ledger.tags.items()))),
         _each(estimator.of_grader, ((name, cell) for (name, _), cell in ledger.graders.items())),
         not_run, interval, clustering.path if clustering is not None else None,
         len(clustering.alone) if clustering is not None else 0, "", _sum_up_asked(ledger.asked),
         {
-            name: _each(figure, ((value, cell) for (value, _), cell in cells.items()))
+            name: _in_order(_each(figure, ((value, cell) for (value, _), cell in cells.items())))
             for name, cells in ledger.variables.cells.items()
         },
         tuple(ledger.variables.crowded),
@@ -81,6 +84,15 @@ def _each(
     for name, cell in named:
         grouped.setdefault(name, []).append(cell)
     return {name: figure(cells) for name, cells in grouped.items()}
+
+
+def _in_order(parts: dict[str, Slice]) -> dict[str, Slice]:
+    """By name, numbers in it by their size: which result came first is chance."""
+    return {name: parts[name] for name in sorted(parts, key=_order_of)}
+
+
+def _order_of(name: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in _NUMBERS.split(name)]
 
 
 def _sum_up_asked(asked: JudgingSums) -> Judging | None:
