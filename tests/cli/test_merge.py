@@ -141,6 +141,27 @@ def test_a_suite_that_was_edited_in_between_is_refused(suite: Project) -> None:
     refuse(suite, 2, "differ in suites: s.eval.yaml was changed in between")
 
 
+@pytest.mark.parametrize(
+    "later", ["id,q\nr1,a\nr2,b\nr3,c\nr4,d\n", "id,q\nr1,A\nr2,B\nr3,C\nr4,D\nx4,E\n"]
+)
+def test_rows_that_were_edited_in_between_are_refused(project: Project, later: str) -> None:
+    rows = project.path / "rows.csv"
+    rows.write_text("id,q\nr1,a\nr2,b\nr3,c\nr4,d\nx4,e\n")
+    asked = {"id": "c", "rows": "rows.csv", "input": "say {{q}}", "expected_output": "{{q}}"}
+    project.suite(asked)
+    run_shard(project, 1, 2)
+    before = rows.read_text()
+    rows.write_text(later)
+    second = run_shard(project, 2, 2)
+    done = merge(project, "shards")
+    assert done.code == 2
+    assert "differ in the cases that were dealt" in done.err
+    shutil.rmtree(second)
+    rows.write_text(before)
+    run_shard(project, 2, 2)
+    assert merge(project, "shards").code == 0
+
+
 def test_a_target_that_was_edited_in_between_is_refused(suite: Project) -> None:
     run_shard(suite, 1, 2)
     suite.add_to_agent("\nNEW = 1\n")

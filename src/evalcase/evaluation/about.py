@@ -23,7 +23,7 @@ _NO_MATTER = frozenset({"concurrency", "price", "rpm", "tpm"})
 
 def describe_plan(plan: Plan) -> dict[str, Any]:
     """All of it. What is in there is a name, a path, a number or a hash, and none is a secret."""
-    return {
+    about = {
         "evalcase": __version__,
         "python": sys.version.split(maxsplit=1)[0],
         "prices": _prices_version(plan),
@@ -37,6 +37,9 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
         "failed_of": failed_of.run if (failed_of := plan.options.selection.failed_of) else None,
         "cwd": os.path.relpath(plan.world.cwd, plan.config.root),
     }
+    if plan.choice.dealt is not None:
+        about["dealt"] = plan.choice.dealt
+    return about
 
 
 def _prices_version(plan: Plan) -> str | None:

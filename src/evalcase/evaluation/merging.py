@@ -33,8 +33,9 @@ _WAITING = ".merging"
 """The folder in which a run is put together: it is listed only when it is whole."""
 _BUFFER = 1 << 20
 _DIFFER = frozenset({"evalcase", "python", "prices", "options", "targets", "trials", "cases",
-                     "target_versions"})  # fmt: skip
+                     "target_versions", "dealt"})  # fmt: skip
 """What may differ between shards, or is looked at by itself."""
+_DEALT = "the cases that were dealt, by their rows or other files"
 _OWN = ("concurrency", "env_file")
 """Options that a machine may have for itself: they decide no result."""
 
@@ -138,6 +139,8 @@ def _find_differences(first: ShardRun, other: ShardRun) -> Iterator[str]:
     about, their_about = first.kept.run.about, other.kept.run.about
     for name in sorted((about.keys() | their_about.keys()) - _DIFFER):
         ours[name], theirs[name] = about.get(name), their_about.get(name)
+    if ours.get("suites") == theirs.get("suites") and "dealt" in about.keys() & their_about.keys():
+        ours[_DEALT], theirs[_DEALT] = about.get("dealt"), their_about.get("dealt")
     versions, their_versions = (_mapping(each, "target_versions") for each in (about, their_about))
     for name in sorted(versions.keys() & their_versions.keys()):
         ours[f"the code or options of target `{name}`"] = versions[name]
@@ -231,6 +234,7 @@ def _about(parts: Parts) -> dict[str, Any]:
         known = [count for count in counts if type(count) is int]
         # How much there is in a shard that is missing nobody knows.
         about[name] = sum(known) if len(known) == parts.of else None
+    about.pop("dealt", None)
     about["merged"] = [part.kept.run.id for part in parts.parts]
     return about
 

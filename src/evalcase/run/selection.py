@@ -95,6 +95,8 @@ class Chooser:
     """The places and ids of the cases that are chosen by name."""
     at: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     """The same for those that are asked of some of their targets only, with these."""
+    dealt: str | None = None
+    """What tells the cases that shards were dealt from apart from others."""
 
     def choose(self, cases: Iterable[SuiteCase]) -> Iterator[SuiteCase]:
         """The chosen ones, as a stream where that is possible."""

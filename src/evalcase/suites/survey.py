@@ -17,7 +17,7 @@ from evalcase.plugins.known import Installed
 from evalcase.project.config import Config
 from evalcase.project.options import RunOptions
 from evalcase.run.plan import times_of
-from evalcase.run.selection import Chooser, Shard, deal
+from evalcase.run.selection import Chooser, Shard, deal, number_of
 from evalcase.run.unmatched import Unmatched
 from evalcase.suites.collection import SomeSuites
 from evalcase.suites.refusal import SuiteNeeds
@@ -97,9 +97,17 @@ def survey_cases(
 
 def _deal(choice: Chooser, cases: Iterable[tuple[str, Case]], shard: Shard) -> Chooser:
     """The choice with its part of all cases. What is held of each is a number."""
-    numbers = array("Q", (choice.number(*pair) for pair in choice.filter(cases)))
+    numbers, total = array("Q"), 0
+    for suite, case in choice.filter(cases):
+        number = choice.number(suite, case)
+        numbers.append(number)
+        # The file of a suite has a hash; tables and texts that make its cases have none.
+        total += number_of(str(number), repr(case.data)) if "vars" in case.data else number
     # Where there is nothing to deal, that is for the filters to tell.
-    return replace(choice, part=deal(numbers, shard)) if numbers else choice
+    if not numbers:
+        return choice
+    dealt = f"{len(numbers)} cases, {total % (1 << 64):016x}"
+    return replace(choice, part=deal(numbers, shard), dealt=dealt)
 
 
 def _look_at_filters(
