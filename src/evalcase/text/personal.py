@@ -77,13 +77,17 @@ class Replacing:
         return text
 
     def data(self, value: JSON) -> JSON:
-        """A copy of a value with nothing of it in its keys and texts."""
+        """A copy of a value with nothing of it in its keys, texts and numbers."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list):
             return [self.data(each) for each in value]
         if isinstance(value, Mapping):
             return {self.text(key): self.data(each) for key, each in value.items()}
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            written = str(value)
+            replaced = self.text(written)
+            return value if replaced == written else replaced
         return value
 
     def _mark(self, finder: Finder, found: str) -> str:
