@@ -244,3 +244,10 @@ def test_secrets_stay_secret(evals: pytest.Pytester, monkeypatch: pytest.MonkeyP
     result = evals.runpytest_inprocess("--evals", "evals", "-k", "bad")
     result.assert_outcomes(failed=1, deselected=4)
     assert "abcdefghijkl0123456789" not in result.stdout.str()
+
+
+def test_an_agent_that_would_end_pytest_is_an_error_of_its_case(evals: pytest.Pytester) -> None:
+    write(evals, "agent.py", "import os\n\n\ndef answer(question):\n    os._exit(0)\n")
+    result = evals.runpytest_subprocess("--evals", "-k", "good")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["*os._exit(0) would end evalcase*"])

@@ -24,6 +24,7 @@ from evalcase.report.files.folded import CaseTrials
 from evalcase.report.terminal.style import PLAIN
 from evalcase.system.loop import describe_stray, run_to_end
 from evalcase.system.own_task import OwnTask
+from evalcase.system.process_end import process_end_refused
 
 
 class NotRunError(Exception):
@@ -123,7 +124,8 @@ class Conductor:
     def _go(self, prepared: PreparedRun) -> None:
         why = "the run has no result of it"
         try:
-            self.evaluated = run_to_end(self._carry_out(prepared), self._tell_stray)
+            with process_end_refused():
+                self.evaluated = run_to_end(self._carry_out(prepared), self._tell_stray)
             why = self.evaluated.notice or f"the run is {self.evaluated.status}"
             why = "pytest was ended before" if self._is_ending else why
         except BaseException as error:  # noqa: BLE001 - each case that has no result says it

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
+from types import ModuleType
 
 end_process = os._exit
 """The way out that is left to evalcase."""
@@ -21,13 +23,29 @@ class ProcessEndError(BaseException):
     """Code of a target or a grader would have ended evalcase. No `except Exception` hides it."""
 
 
+@contextmanager
+def process_end_refused() -> Iterator[None]:
+    """The same for a while, in a process that is somebody else's."""
+    kept = [(module, name, getattr(module, name)) for module in _modules() for name in _ENDING]
+    refuse_process_end()
+    try:
+        yield
+    finally:
+        for module, name, end in kept:
+            setattr(module, name, end)
+
+
 def refuse_process_end() -> None:
     """For as long as this process goes on, nobody ends it but who kept the functions for that
     before. A child that is forked from it may end as it likes."""
     owner = os.getpid()
-    for module in (os, sys.modules[os.name]):  # `posix` has them, too
+    for module in _modules():
         for name in _ENDING:
             setattr(module, name, _refusing(getattr(module, name), owner))
+
+
+def _modules() -> tuple[ModuleType, ModuleType]:
+    return os, sys.modules[os.name]  # `posix` has them, too
 
 
 def _refusing(end: Callable[..., object], owner: int) -> Callable[..., object]:
