@@ -511,7 +511,10 @@ def test_turns_that_were_never_asked_are_asked_once_the_failed_one_passes(projec
     assert project.run("run", "--quiet").code == 1
     project.suite({**TUTOR, "stop_on_failure": True})
     graded = project.run("grade", "latest")
-    assert (graded.code, "those after it were never asked" in graded.out) == (3, True)
+    assert (graded.code, "those after it were never asked" in " ".join(graded.out.split())) == (
+        3,
+        True,
+    )
     project.forget_calls()
     assert project.run("resume", "latest", "--retry-errored").code == 0
     assert len(project.calls()) == 2

@@ -191,10 +191,11 @@ def _fields(
     `groups`."""
     primary = {**SUITE_ALIASES, **CASE_ALIASES}
     grouping: dict[str, SuiteSchema] = {pattern_of([EXECUTION]): _execution()} if groups else {}
-    known: SuiteSchema = {"enum": [*older, *[EXECUTION] * groups]}
+    old = [*older, *[EXECUTION] * groups]
+    known: list[SuiteSchema] = [{"enum": old}] if old else []
     names = named(
         {
-            "if": {"anyOf": [known, {"pattern": "^x-"}]},
+            "if": {"anyOf": [*known, {"pattern": "^x-"}]},
             "then": True,
             "else": {"enum": list(properties)},
         }
