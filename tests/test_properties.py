@@ -112,9 +112,11 @@ CASE_FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "metadata": st.dictionaries(texts, values, max_size=3),
     "skip": st.one_of(st.booleans(), texts.filter(lambda text: text and text not in NOT_SKIPPED)),
     "conversation_id": texts,
-    "criteria": texts.filter(bool),
+    "criteria": texts.filter(str.strip),
     "rubrics": st.lists(
-        st.one_of(texts.filter(bool), st.fixed_dictionaries({"text": texts.filter(bool)})),
+        st.one_of(
+            texts.filter(str.strip), st.fixed_dictionaries({"text": texts.filter(str.strip)})
+        ),
         min_size=1,
         max_size=2,
     ),

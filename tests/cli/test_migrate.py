@@ -111,8 +111,8 @@ BYTES: dict[str, tuple[bytes, bytes]] = {
     "blanks at the end": (OLD + b"  \n\n   ", NEW + b"  \n\n   "),
     "a marker and an end": (b"---\n" + OLD + b"...\n# x\n", b"---\n" + NEW + b"...\n# x\n"),
     "wide characters": (
-        "- {id: 日本😀, input_messages: é, outcome: '\u2028'}\n".encode(),
-        "- {id: 日本😀, input: é, criteria: '\u2028'}\n".encode(),
+        "- {id: 日本😀, input_messages: é, outcome: '\u2028x'}\n".encode(),
+        "- {id: 日本😀, input: é, criteria: '\u2028x'}\n".encode(),
     ),
     "block text": (
         b"- input_messages: |\n    input_messages: x\n\n  outcome: >-\n    outcome:\n    y\n",
