@@ -48,7 +48,7 @@ def test_an_edit_of_the_file_has_answers_graded_again(project: Project) -> None:
     assert project.calls() == []
 
 
-@pytest.mark.parametrize("name", ["../checks.py", "/tmp/checks.py", "my-evals/checks.py"])
+@pytest.mark.parametrize("name", ["../checks.py", "/elsewhere/checks.py", "my-evals/checks.py"])
 def test_only_files_of_the_project_are_named_so(project: Project, name: str) -> None:
     project.suite({"id": "a", "input": "HI", "graders": [{"python": f"{name}:short"}]})
     done = project.run("check")

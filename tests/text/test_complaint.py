@@ -7,13 +7,13 @@ import pytest
 from evalcase.text.complaint import excerpt_complaint, find_complaint
 
 NODE = """
-/home/me/agent.js:3
+/app/agent.js:3
   throw new Error("no such model: gpt-9")
   ^
 
 Error: no such model: gpt-9
-    at main (/home/me/agent.js:3:9)
-    at Object.<anonymous> (/home/me/agent.js:6:1)
+    at main (/app/agent.js:3:9)
+    at Object.<anonymous> (/app/agent.js:6:1)
     at Module._compile (node:internal/modules/cjs/loader:1364:14)
     at node:internal/main/run_main_module:28:49
 
@@ -27,10 +27,10 @@ node:internal/modules/cjs/loader:1228
 
 Error: Cannot find module './config'
 Require stack:
-- /home/me/agent.js
+- /app/agent.js
     at Module._resolveFilename (node:internal/modules/cjs/loader:1225:15) {
   code: 'MODULE_NOT_FOUND',
-  requireStack: [ '/home/me/agent.js' ]
+  requireStack: [ '/app/agent.js' ]
 }
 
 Node.js v20.20.2
@@ -141,7 +141,7 @@ def test_the_lines_around_it_lead_to_it() -> None:
             '  throw new Error("no such model: gpt-9")',
             "  ^",
             "Error: no such model: gpt-9",
-            "    at main (/home/me/agent.js:3:9)",
+            "    at main (/app/agent.js:3:9)",
         ],
         4,
     )

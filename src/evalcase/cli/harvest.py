@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 
 from evalcase.cli import declare
 from evalcase.errors import ConfigError
@@ -92,7 +93,7 @@ def command(
     except SlowPatternError as error:
         return _refuse(visible(str(error)))
     if not harvested.cases:
-        _tell(harvested, sys.stderr)
+        _tell(harvested, sys.stderr.write)
         return _refuse(f"{visible(traces)} has no trace that could be made a case")
     if not dry_run and not _write(harvested.text, output if to_file else None):
         return 2
@@ -101,7 +102,7 @@ def command(
     done = "would write" if dry_run else "wrote"
     talk.write(f"{done} {place}: {_counted(harvested.cases, 'case')} of "
                f"{_counted(harvested.traces, 'trace')}\n")  # fmt: skip
-    _tell(harvested, talk)
+    _tell(harvested, talk.write)
     return 1 if harvested.left_out else 0
 
 
@@ -114,8 +115,7 @@ def _refuse(why: str) -> int:
     return 2
 
 
-def _tell(harvested: Harvested, talk: object) -> None:
-    write = getattr(talk, "write")  # noqa: B009 - a stream of text
+def _tell(harvested: Harvested, write: Callable[[str], object]) -> None:
     if harvested.chosen < harvested.traces:
         write(f"chosen    {harvested.chosen:,} by --only\n")
     if harvested.folded:

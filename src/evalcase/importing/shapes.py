@@ -4,9 +4,7 @@ meant there: what would be read as something else is spelt out."""
 from __future__ import annotations
 
 from evalcase.model.json_value import JSON
-from evalcase.model.message import ROLES, is_message, names_tool
-
-_OTHER_ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "function": "tool"}
+from evalcase.model.message import OTHER_ROLES, ROLES, is_message, names_tool
 
 
 def shape_input(value: JSON) -> JSON:
@@ -50,7 +48,7 @@ def _message(value: JSON) -> JSON:
         return value
     value = _of_langchain(value)
     role, calls = value.get("role", value.get("type")), value.get("tool_calls")
-    role = _OTHER_ROLES.get(role, role) if isinstance(role, str) else None
+    role = OTHER_ROLES.get(role, role) if isinstance(role, str) else None
     if role not in ROLES or not (value.get("content") is not None or calls):
         return None
     message: dict[str, JSON] = {} if "role" in value else {"role": role}

@@ -11,6 +11,8 @@ from evalcase.model.quick_tuple import NamedTuple
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 _ROLES = frozenset(ROLES)
+OTHER_ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "function": "tool"}
+"""What other tools call some of them."""
 _WITH_FILES = frozenset({"file", "image"})
 
 

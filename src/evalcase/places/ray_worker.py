@@ -34,6 +34,8 @@ class RayWorker:
         self._came = asyncio.Event()
         self._service: Service | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: int | None = None
+        """The thread of that loop."""
 
     async def hello(self) -> str:
         """The version that is installed here."""
@@ -60,6 +62,7 @@ class RayWorker:
 
     async def _begin(self, greeting: dict[str, Any]) -> None:
         self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
         try:
             self._service = make_service(_settle(greeting), this_world(), self._send)
             # Ray has its logs there.
@@ -75,7 +78,7 @@ class RayWorker:
     def _send(self, message: dict[str, Any]) -> None:
         """It may be called in any thread."""
         assert self._loop is not None
-        if threading.get_ident() == getattr(self._loop, "_thread_id", None):
+        if threading.get_ident() == self._thread:
             self._put(to_line(message))
         else:
             self._loop.call_soon_threadsafe(self._put, to_line(message))

@@ -9,6 +9,7 @@ from evalcase.traces.dialects.said import (
     call_of,
     message_of,
     numbered,
+    read_numbered,
     speaker_of,
 )
 from evalcase.traces.span import TraceSpan
@@ -18,9 +19,7 @@ _INPUT, _OUTPUT = "llm.input_messages", "llm.output_messages"
 
 def read_openinference(span: TraceSpan) -> SpanMessages | None:
     """What was said; None where the span doesn't say it in this way."""
-    given = [_message(each, "user") for each in numbered(span.attributes, _INPUT)]
-    made = [_message(each, "assistant") for each in numbered(span.attributes, _OUTPUT)]
-    return SpanMessages(given, made) if given or made else None
+    return read_numbered(span.attributes, _INPUT, _OUTPUT, _message)
 
 
 def _message(held: dict[str, JSON], usual: str) -> SaidMessage:

@@ -10,6 +10,7 @@ from evalcase.traces.dialects.said import (
     data_or_text,
     message_of,
     numbered,
+    read_numbered,
     speaker_of,
 )
 from evalcase.traces.span import TraceSpan
@@ -19,9 +20,7 @@ _INPUT, _OUTPUT = "gen_ai.prompt", "gen_ai.completion"
 
 def read_openllmetry(span: TraceSpan) -> SpanMessages | None:
     """What was said; None where the span doesn't say it in this way."""
-    given = [_message(each, "user") for each in numbered(span.attributes, _INPUT)]
-    made = [_message(each, "assistant") for each in numbered(span.attributes, _OUTPUT)]
-    return SpanMessages(given, made) if given or made else None
+    return read_numbered(span.attributes, _INPUT, _OUTPUT, _message)
 
 
 def _message(held: dict[str, JSON], usual: str) -> SaidMessage:

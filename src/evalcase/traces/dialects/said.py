@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from evalcase.model.json_value import JSON
-from evalcase.model.message import ROLES
+from evalcase.model.message import OTHER_ROLES, ROLES
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.strict_json import BadJsonError, parse_json
 from evalcase.traces.span import BadTraceError
 
 SaidMessage = dict[str, Any]
-_ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "function": "tool"}
 
 
 class SpanMessages(NamedTuple):
@@ -19,6 +19,19 @@ class SpanMessages(NamedTuple):
 
     input: list[SaidMessage]
     output: list[SaidMessage]
+
+
+def read_numbered(
+    attributes: dict[str, JSON],
+    given: str,
+    made: str,
+    read: Callable[[dict[str, JSON], str], SaidMessage],
+) -> SpanMessages | None:
+    """The messages below two prefixes, each read with the role that is usual there; None where
+    there are none."""
+    before = [read(each, "user") for each in numbered(attributes, given)]
+    after = [read(each, "assistant") for each in numbered(attributes, made)]
+    return SpanMessages(before, after) if before or after else None
 
 
 def parsed(value: JSON, name: str) -> JSON:
@@ -45,7 +58,7 @@ def data_or_text(value: JSON) -> JSON:
 
 def speaker_of(value: JSON, usual: str) -> str:
     role = value if isinstance(value, str) else usual
-    role = _ROLES.get(role, role)
+    role = OTHER_ROLES.get(role, role)
     return role if role in ROLES else usual
 
 
