@@ -8,11 +8,12 @@ import re
 import select
 import signal
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from random import Random
-from time import sleep
+from time import monotonic, sleep
 from typing import Any
 
 from tests.cli.command import LIMIT_S
@@ -71,7 +72,7 @@ class KilledRun:
         assert done.counts() == {"failed": len(rows)}, done.err
         assert self.announced <= set(rows)
         assert min(self.killed[what] for what in ("run", *self._kills)) > 0, self.killed
-        print(f"\nkilled with seed {SEED}: {dict(self.killed)}, {len(rows)} results")
+        sys.stderr.write(f"\nkilled with seed {SEED}: {dict(self.killed)}, {len(rows)} results\n")
 
     def _deal(self, points: int) -> list[str]:
         """What to kill at each point: a third the run, the rest by turns; in no order."""
@@ -91,10 +92,11 @@ class KilledRun:
     def _await(self, process: subprocess.Popen[bytes], count: int) -> None:
         """Wait until so many more results are announced, or the run has come to its end."""
         assert process.stderr is not None
-        said = b""
+        said, until = b"", monotonic() + 2 * LIMIT_S
         while len(_ANNOUNCED.findall(said)) < count:
             ready, _, _ = select.select([process.stderr], [], [], LIMIT_S)
             assert ready, f"it said only {said!r}"
+            assert monotonic() < until, f"it hangs, and says {said!r}"
             more = os.read(process.stderr.fileno(), 65536)
             if not more:
                 break

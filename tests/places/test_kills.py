@@ -138,5 +138,6 @@ def assert_workers_are_where_they_are_to_be(project: Project, nodes: Nodes, tmp_
     there.mkdir()
     fields = {"input": str(there), "target": "placed", "expected_output": "GPU 0"}
     project.suite(*[{"id": f"g{number}", **fields} for number in range(2)])
-    done = project.run("run", "--json", "--on", nodes.client)
+    done = project.run_process("run", "--json", "--on", nodes.client, "--concurrency", "2")
+    assert done.out, done.err
     assert done.counts() == {"passed": 2}, done.err
