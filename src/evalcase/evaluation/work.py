@@ -65,9 +65,9 @@ class Work:
             await self._send_batches(engine)
         left = {name: self._left(name, engine) for name in self._plan.trials}
         await engine.run(left, self.try_one, self.keep)
-        if engine.interrupted:
-            return "interrupted", None
         missing = self._plan.planned - self._finished - self._session.taken
+        if missing > 0 and engine.interrupted:
+            return "interrupted", None
         if missing > 0:
             return "stopped", engine.stop_reason or _without_result(missing, self._plan.planned)
         try:

@@ -31,6 +31,7 @@ from evalcase.suites.writing import suite_lines
 from evalcase.system.files import open_file
 from evalcase.text.personal import Finder, Replacing
 from evalcase.text.secrets import Scrubber
+from evalcase.text.whole import whole_text
 from evalcase.traces.file import read_trace_file
 from evalcase.traces.labels import TraceLabels
 from evalcase.traces.span import BadTraceError
@@ -175,7 +176,7 @@ def _cleaned(drafted: DraftedCase, replacing: Replacing, scrubber: Scrubber) -> 
 
 def _valid(value: JSON) -> JSON:
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
+        return whole_text(value)
     if isinstance(value, list):
         return [_valid(each) for each in value]
     if isinstance(value, dict):

@@ -49,7 +49,7 @@ class RayChannel:
         if version != self._version:
             raise TargetError(
                 f"the workers of Ray have evalcase {version}, and this is {self._version}: "
-                f"pip install evalcase=={self._version} there"
+                "install the same there"
             )
         self._pulling = asyncio.ensure_future(self._pull())
         self._flush()

@@ -11,6 +11,7 @@ from evalcase.resolve.advice import (
     WrittenExpected,
     advise,
     advise_comparing,
+    advise_passing,
     check_judges,
     check_material,
     check_weights,
@@ -87,6 +88,7 @@ def resolve_case(
         check_weights(data, path, findings)
         if "expected_output" in data:
             advise_comparing(data, path, findings)
+        advise_passing(data, path, findings)
     as_written = values.get("expected_output")
     is_plain = type(as_written) is str or (
         expected is not None

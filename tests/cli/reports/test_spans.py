@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from google.protobuf.json_format import Parse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
+from opentelemetry.semconv.schemas import Schemas
 
 from evalcase.report.files.otlp import AT_ONCE, SCHEMA
 from tests.run.project import Project, case
@@ -73,6 +75,17 @@ def test_opentelemetry_itself_reads_a_trial_as_a_trace_and_a_grade_as_an_event(
     assert first["gen_ai.evaluation.score.label"] == "fail"
     assert '"3"' in first["gen_ai.evaluation.explanation"]
     assert second["gen_ai.evaluation.score.label"] == "pass"
+
+
+def test_names_are_those_of_the_conventions_whose_version_is_told(run: Project) -> None:
+    (line,) = run.run("report", "--format", "otlp").out.splitlines()
+    (scoped,) = read_export(line).resource_spans[0].scope_spans
+    assert scoped.schema_url in {each.value for each in Schemas}
+    held = [each for span in scoped.spans for each in (span, *span.events)]
+    written = {each.key for holder in held for each in holder.attributes}
+    known = {value for value in vars(gen_ai_attributes).values() if isinstance(value, str)}
+    assert {name for name in written if name.startswith("gen_ai.")} <= known
+    assert len({name for name in written if name.startswith("gen_ai.evaluation.")}) == 4
 
 
 def test_what_was_reported_is_answered_again(run: Project) -> None:

@@ -21,6 +21,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.result import Result
 from evalcase.text.answer_value import text_of_content
+from evalcase.text.whole import whole_text
 from evalcase.traces.genai import CONVENTIONS
 from evalcase.traces.labels import CASE, REPEAT, SUITE
 
@@ -158,8 +159,7 @@ def _any_value(value: Any) -> dict[str, Any]:  # noqa: ANN401 - what an attribut
         return {"intValue": str(value)}
     if isinstance(value, float):
         return {"doubleValue": value}
-    # Half of a character is no JSON that other readers take.
-    return {"stringValue": value.encode("utf-8", "replace").decode()}
+    return {"stringValue": whole_text(value)}  # other readers take no halves of characters
 
 
 def _nanoseconds(stamp: str) -> int:
