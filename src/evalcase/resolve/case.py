@@ -90,12 +90,7 @@ def resolve_case(
             advise_comparing(data, path, findings)
         advise_passing(data, path, findings)
     as_written = values.get("expected_output")
-    is_plain = type(as_written) is str or (
-        expected is not None
-        and type(as_written) is dict
-        and expected[0].get("content") is as_written
-    )
-    if not is_plain:
+    if type(as_written) is not str and not _is_data(as_written, expected):
         # Text and data are compared as they stand: there is nothing to be said of them.
         advise(data, path, WrittenExpected(as_written, expected_at), findings)
     case = Case(data)
@@ -118,6 +113,12 @@ def _resolve_plain(id: str, raw: dict[str, Any], findings: Findings, ids: Ids) -
     said = [{"role": "user", "content": asked}]
     answer = [{"role": "assistant", "content": expected}]
     return Case({"id": id, "input": said, "expected_output": answer})
+
+
+def _is_data(as_written: Any, expected: list[dict[str, Any]] | None) -> bool:
+    """Whether what is expected is a mapping that stands for itself."""
+    is_mapping = expected is not None and type(as_written) is dict
+    return is_mapping and expected[0].get("content") is as_written  # type: ignore[index]
 
 
 _IN_TURNS = frozenset({"turns", "stop_on_failure", "user"})
