@@ -43,7 +43,7 @@ check: $(VENV)/.dev $(SERVERS)/.servers ## everything a change must pass: format
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(PYTEST)
+	$(PYTEST) --hypothesis-profile careful
 
 format: $(VENV)/.dev ## rewrite the sources in the house format
 	$(BIN)/ruff check --fix-only --quiet .
