@@ -43,22 +43,7 @@ class RayCluster(Away):
         self._usual = usual
         """What every program needs. What is named is told to workers, and not to Ray."""
 
-    async def __aenter__(self) -> RayCluster:
-        self._attach()
-        try:
-            await super().__aenter__()
-        except BaseException:
-            _leave()
-            raise
-        return self
-
-    async def __aexit__(self, *how: object) -> None:
-        try:
-            await super().__aexit__(*how)
-        finally:
-            _leave()
-
-    def _attach(self) -> None:
+    def begin(self) -> None:
         """Start Ray, or join a cluster. This thread does, for Ray's processes end with it."""
         import ray
 
@@ -75,6 +60,11 @@ class RayCluster(Away):
                 )  # fmt: skip
             except Exception as error:
                 raise ConfigError(explain_refusal(error, address)) from error
+
+    def leave(self) -> None:
+        import ray
+
+        ray.shutdown()
 
     def _pool_of(self, away: Away) -> Pool:
         settings = self._settings
@@ -169,12 +159,6 @@ def explain_refusal(error: BaseException, address: str) -> str:
 
 def _told(resources: Mapping[str, float]) -> str:
     return ", ".join(f"{count:g} {name}" for name, count in resources.items()) or "nothing"
-
-
-def _leave() -> None:
-    import ray
-
-    ray.shutdown()
 
 
 @contextmanager
