@@ -143,10 +143,11 @@ def explain_refusal(error: BaseException, address: str) -> str:
     versions = _VERSIONS.findall(text)
     if len(versions) == 2 and versions[0] != versions[1]:
         (ray, python), (own_ray, own_python) = versions
+        needs = [f"use Python {python} here"] if python != own_python else []
+        needs += [f"pip install ray=={ray}"] if ray != own_ray else []
         return (
             f"the cluster at {address} has Ray {ray} and Python {python}, and this is Ray "
-            f"{own_ray} and Python {own_python}: use Python {python} here, and "
-            f"pip install ray=={ray}"
+            f"{own_ray} and Python {own_python}: {', and '.join(needs)}"
         )
     if isinstance(error, ImportError) and address.startswith("ray://"):
         return f"{address} needs the client of Ray: pip install 'ray[client]'"
