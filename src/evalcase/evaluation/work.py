@@ -234,7 +234,7 @@ class Work:
 
     def _is_decided_otherwise(self, trial: Trial, known: FinishedTrial) -> bool:
         """Whether the case is decided by another number of trials, or another share, than then."""
-        return (known.repeats, known.pass_rate) != (trial.repeats, trial.case.pass_rate)
+        return known.repeats != trial.repeats or known.pass_rate != trial.case.pass_rate
 
     def _begin_grading(self) -> None:
         """Note once that answers are graded again, and by what."""
@@ -268,5 +268,6 @@ def trials_of(plan: Plan, name: str) -> Iterator[Trial]:
     """Every trial of a target, whether it is finished or not."""
     options, default = plan.options, plan.config.target
     cases = plan.choice.choose(plan.suites)
-    asks, overridden = plan.choice.asks, bool(options.targets)
+    asks = plan.choice.asks if plan.choice.at else None
+    overridden = bool(options.targets)
     return plan_trials(cases, name, default, options.repeat, overridden, asks)

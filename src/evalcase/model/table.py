@@ -11,13 +11,13 @@ from collections.abc import Hashable, Iterator
 from struct import Struct
 from typing import Any
 
-_MASK = 0xFFFF_FFFF_FFFF_FFFF
+MARK_BITS = 0xFFFF_FFFF_FFFF_FFFF
 _FIRST_SIZE = 64
 
 
 def mark_of(key: Hashable) -> int:
     """A number that stands for a key: two keys share one about as often as never."""
-    return hash(key) & _MASK
+    return hash(key) & MARK_BITS
 
 
 class Table:
@@ -38,20 +38,28 @@ class Table:
         self._slots = array("I", bytes(4 * _FIRST_SIZE))
 
     def add(self, mark: int, *numbers: float) -> None:
-        slot = self._slot(mark)
-        row = self._slots[slot]
+        # Both look for the slot themselves, as `_slot` does: to call it takes longer than to look.
+        slots, marks = self._slots, self._marks
+        last = len(slots) - 1
+        slot = mark & last
+        while (row := slots[slot]) and marks[row - 1] != mark:
+            slot = (slot + 1) & last
         if row:
             self._row.pack_into(self._rows, (row - 1) * self._row.size, *numbers)
             return
         self._rows.frombytes(self._row.pack(*numbers))
-        self._marks.append(mark)
-        self._slots[slot] = len(self._marks)
-        if 2 * len(self._marks) > len(self._slots):
+        marks.append(mark)
+        slots[slot] = row = len(marks)
+        if 2 * row > len(slots):
             self._grow()
 
     def find(self, mark: int) -> tuple[Any, ...] | None:
         """The numbers of a mark."""
-        row = self._slots[self._slot(mark)]
+        slots, marks = self._slots, self._marks
+        last = len(slots) - 1
+        slot = mark & last
+        while (row := slots[slot]) and marks[row - 1] != mark:
+            slot = (slot + 1) & last
         return self._row.unpack_from(self._rows, (row - 1) * self._row.size) if row else None
 
     def put(self, mark: int, column: int, number: float) -> None:
@@ -89,6 +97,10 @@ class Table:
         return slot
 
     def _grow(self) -> None:
-        self._slots = array("I", bytes(8 * len(self._slots)))
+        slots = self._slots = array("I", bytes(8 * len(self._slots)))
+        last = len(slots) - 1
         for row, mark in enumerate(self._marks, 1):
-            self._slots[self._slot(mark)] = row
+            slot = mark & last
+            while slots[slot]:
+                slot = (slot + 1) & last
+            slots[slot] = row
