@@ -23,6 +23,8 @@ _ANNOUNCED = re.compile(rb"^failed (c\d+)", re.MULTILINE)
 
 POINTS = int(os.environ.get("EVALCASE_KILLS", "8"))
 """At how many points a run is killed; `make kills` takes a hundred."""
+MANY = 20
+"""From so many on it is the long form, which takes minutes."""
 SEED = int(os.environ.get("EVALCASE_KILL_SEED", "1"))
 _MOST_LATE_S = 0.05
 """How long after a result at most: kills are to come between results, too."""
