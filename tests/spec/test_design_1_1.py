@@ -17,6 +17,7 @@ import pytest
 import evalcase
 from evalcase import Case, Message, SuiteError, ToolCall
 from evalcase.read.document import Format
+from tests.for_each import for_each
 from tests.spec.found import only_problem, places, problems_of
 
 ROLES = ["system", "developer", "user", "assistant", "tool"]
@@ -174,9 +175,9 @@ WHATEVER = [
 PAIRS = [("input", "input_messages"), ("expected_output", "expected_messages")]
 
 
-@pytest.mark.parametrize("value", WHATEVER)
-@pytest.mark.parametrize(("primary", "alias"), PAIRS)
-@pytest.mark.parametrize("first", ["primary", "alias"])
+@for_each("value", WHATEVER)
+@for_each(("primary", "alias"), PAIRS)
+@for_each("first", ["primary", "alias"])
 def test_primary_wins_and_the_alias_is_not_even_validated(
     primary: str, alias: str, value: str, first: str
 ) -> None:

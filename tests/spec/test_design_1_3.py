@@ -13,6 +13,7 @@ import evalcase
 from evalcase import SuiteError
 from evalcase.cli.app import run
 from evalcase.read.document import Format
+from tests.for_each import for_each
 from tests.spec.found import Place, only_problem, places, problems_of
 
 
@@ -513,7 +514,7 @@ def test_folder_without_eval_files_is_an_error(tmp_path: Path) -> None:
 # YAML 1.2, core schema.
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["no", "No", "on", "off", "yes", "y", "n", "12:30:00", "1:20", "2024-01-01",
      "2024-01-01T12:30:00Z", "1_000", "0b11", "-0o14", "0o8", "+0x1F", "0xG", "nUll", "tRUE",
@@ -524,7 +525,7 @@ def test_plain_scalar_that_is_a_string(text: str) -> None:
     assert value_of(text) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "value"),
     [
         ("0o14", 12),
