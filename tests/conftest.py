@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
-LIMIT_S = 300.0
+LIMIT_S = float(os.environ.get("EVALCASE_TEST_LIMIT_S", "300.0"))
 
 # The same examples each time, so that a change is judged by what it changed. `make check` looks
 # three times as hard, and `make fuzz` a hundred times, and elsewhere each time.
