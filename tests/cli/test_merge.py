@@ -162,6 +162,22 @@ def test_rows_that_were_edited_in_between_are_refused(project: Project, later: s
     assert merge(project, "shards").code == 0
 
 
+def test_a_file_that_was_edited_in_between_is_refused(project: Project) -> None:
+    note = project.path / "note.txt"
+    note.write_text("before")
+    parts = [{"type": "text", "text": "say ok"}, {"type": "file", "path": "note.txt"}]
+    asked = {"input": [{"role": "user", "content": parts}], "expected_output": "ok"}
+    project.suite(*({"id": f"c{number}", **asked} for number in range(4)))
+    run_shard(project, 1, 2)
+    note.write_text("behind")
+    second = run_shard(project, 2, 2)
+    refuse(project, 2, "differ in the cases that were dealt, by their rows or other files")
+    shutil.rmtree(second)
+    note.write_text("before")
+    run_shard(project, 2, 2)
+    assert merge(project, "shards").code == 0
+
+
 def test_a_target_that_was_edited_in_between_is_refused(suite: Project) -> None:
     run_shard(suite, 1, 2)
     suite.add_to_agent("\nNEW = 1\n")
@@ -228,7 +244,8 @@ def test_what_a_stranger_made_is_not_ones_own_after_a_merge(suite: Project) -> N
     about["seal"] = "0" * 64
     (runs[0] / "run.json").write_text(json.dumps(about))
     shutil.rmtree(runs[2])
-    merge(suite, "shards", "--partial")
+    done = merge(suite, "shards", "--partial")
+    assert "evalcase resume" not in done.out  # it would be refused
     assert "seal" not in json.loads((merged_run(suite) / "run.json").read_text())
     suite.forget_calls()
     done = suite.run("resume", "latest")
