@@ -106,6 +106,20 @@ def test_a_shard_that_is_there_twice_is_refused(suite: Project) -> None:
     refuse(suite, 2, f"shard 2/3 is there twice: {runs[1].name} and {runs[3].name}")
 
 
+def test_a_copy_of_a_shard_is_told_apart_by_its_place(suite: Project) -> None:
+    runs = run_shards(suite)
+    shutil.copytree(runs[1], runs[1].with_name("copied"))
+    done = merge(suite, *(f"shards/{run.name}" for run in runs), "shards/copied")
+    assert done.code == 2
+    told = f"shard 2/3 is there twice: shards/{runs[1].name} and shards/copied"
+    assert told in done.err
+
+
+def test_a_folder_without_runs_is_named(suite: Project) -> None:
+    (suite.path / "shards").mkdir()
+    refuse(suite, 2, "the folder shards holds no runs")
+
+
 def test_a_run_that_is_no_shard_is_refused(suite: Project) -> None:
     run_shards(suite)
     other = suite.run("run", "--runs-dir", "shards", "--json").json["run"]
