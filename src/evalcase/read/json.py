@@ -70,8 +70,12 @@ class JsonReader:
         usual_limit = sys.get_int_max_str_digits() == MAX_DIGITS
         self._scan = _scanner(hooks) if usual_limit else self._careful_scan
 
-    def read(self, text: str) -> tuple[JSON, Sequence[Fault], Doubts]:
-        """Read one value. Faults that leave the rest readable are returned, others raised."""
+    def read(self, text: str, lists: int | None = None) -> tuple[JSON, Sequence[Fault], Doubts]:
+        """Read one value. Faults that leave the rest readable are returned, others raised.
+
+        `lists` is how many `[` there are in a text without `\\u`, for a caller who knows: with few
+        brackets it is not deep, and has no half of a surrogate pair.
+        """
         self._objects[0] = 0
         try:
             value, end = self._scan(text, 0)
@@ -80,10 +84,8 @@ class JsonReader:
         if end < len(text) and text[end:].strip(_SPACE):
             rest = end + len(text[end:]) - len(text[end:].lstrip(_SPACE))
             raise self._syntax(text, rest, "there is more after the end of the value")
-        few = len(text) <= 2 * MIND_DEPTH or self._objects[0] + text.count("[") <= MIND_DEPTH
-        if few and not self._suspicious and not self.is_respelt and "\\u" not in text:
-            # With so few brackets it is not deep, and without `\\u` there is no half of a surrogate
-            # pair: that holds for most of a million lines.
+        is_flat = lists is not None and self._objects[0] + lists <= MIND_DEPTH
+        if is_flat and not self._suspicious and not self.is_respelt:
             return value, (), NO_DOUBTS
         reached = depth(value, MAX_DEPTH)
         if reached > MAX_DEPTH:
