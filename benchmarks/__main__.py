@@ -12,6 +12,7 @@ from pathlib import Path
 from benchmarks.comparing import comparing_figures, comparing_million_figures
 from benchmarks.conversations import conversation_figures
 from benchmarks.coverage import coverage_figures
+from benchmarks.editing import editing_figures
 from benchmarks.figures import HEADER, Figure, save, show
 from benchmarks.graders import grader_figures
 from benchmarks.grading import grading_figures
@@ -22,6 +23,7 @@ from benchmarks.judging import judging_figures, regrading_figures
 from benchmarks.loading import deprecated_figures, json_figures, peer_figures, yaml_figures
 from benchmarks.loopback import loopback_figures
 from benchmarks.many import many_figures, million_figures
+from benchmarks.merging import merging_figures, merging_million_figures
 from benchmarks.packing import list_figures, packing_figures, packing_million_figures
 from benchmarks.page import page_figures
 from benchmarks.paired import paired_figures
@@ -57,12 +59,15 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "million": million_figures,
     "packing": packing_figures,
     "packing-million": packing_million_figures,
+    "merging": merging_figures,
+    "merging-million": merging_million_figures,
     "lists": list_figures,
     "comparing": comparing_figures,
     "comparing-million": comparing_million_figures,
     "page": page_figures,
     "places": place_figures,
     "pytest": pytest_figures,
+    "editor": editing_figures,
     "traces": traced_figures,
     "peer-runs": peer_run_figures,
     "whole-job": whole_job_figures,
@@ -74,9 +79,10 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
 }
 ONLY_WHEN_ASKED = (
     "million", "report-million", "comparing-million", "packing-million",
+    "merging-million",
     "coverage", "intervals", "paired", "stopping", "small-judge", "places",
 )  # fmt: skip
-"""The first four take as long as all the others, the last starts Ray again and again, and the five
+"""The first five take as long as all the others, the last starts Ray again and again, and the five
 before it measure no time."""
 
 

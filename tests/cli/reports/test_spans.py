@@ -96,6 +96,35 @@ def test_what_was_reported_is_answered_again(run: Project) -> None:
     assert [each["verdict"] for each in after] == [each["verdict"] for each in before]
 
 
+def test_a_conversation_is_a_trace_for_each_turn_and_can_be_had_again(project: Project) -> None:
+    turns = [{"input": "say a", "expected_output": "a"}, {"input": "say b", "expected_output": "x"}]
+    project.suite(
+        {"id": "talk", "input": {"role": "system", "content": "Be brief."}, "turns": turns,
+         "graders": [{"turns": {"max": 2}}]},
+    )  # fmt: skip
+    project.run("run")
+    project.run("report", "--format", "otlp", "-o", "out.otlp.json")
+    text = (project.path / "out.otlp.json").read_text()
+    spans = read_export(text).resource_spans[0].scope_spans[0].spans
+    assert len({span.trace_id for span in spans}) == 2
+    first, second = told = [plain(span.attributes) for span in spans]
+    assert [each["evalcase.turn"] for each in told] == [1, 2]
+    assert len({each["gen_ai.conversation.id"] for each in told}) == 1
+    assert "evalcase.verdict" not in first
+    assert second["evalcase.verdict"] == "failed"
+    roles = [message["role"] for message in json.loads(second["gen_ai.input.messages"])]
+    assert roles == ["system", "user", "assistant", "user"]
+    assert [each["role"] for each in json.loads(second["gen_ai.output.messages"])] == ["assistant"]
+    graded = [[plain(event.attributes)["gen_ai.evaluation.name"] for event in span.events]
+              for span in spans]  # fmt: skip
+    assert graded == [["turn 1: expected"], ["turn 2: expected", "turns"]]
+    before = list(project.rows())
+    assert project.run("run", "--target", "otlp:out.otlp.json").code == 1
+    (row,), (again,) = before, project.rows()
+    assert again["grades"] == row["grades"]
+    assert again["answer"]["messages"] == row["answer"]["messages"]
+
+
 def test_the_same_report_is_the_same_again_and_a_run_writes_it(run: Project) -> None:
     first = run.run("report", "--format", "otlp").out
     assert run.run("report", "--format", "otlp").out == first

@@ -152,7 +152,7 @@ def test_attributes_of_any_kind_and_size_are_digested() -> None:
 def test_spans_that_are_too_many_to_be_seen_are_counted_and_make_tokens_unknown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("evalcase.targets.code.tracing.MOST_PIECES", 2)
+    monkeypatch.setattr("evalcase.targets.code.traced_call.MOST_PIECES", 2)
     answer = ask(traced(plain))
     assert (len(answer.steps), answer.steps_cut, answer.usage) == (2, 1, None)
 
@@ -203,6 +203,40 @@ def test_an_error_of_the_function_is_an_error_as_ever() -> None:
 def test_without_opentelemetry_the_option_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
     with pytest.raises(ConfigError, match="needs opentelemetry-sdk, which the extra `otel` brings"):
+        ask(traced(silent))
+
+
+class Wrapping(trace.TracerProvider):
+    """A provider that stands before another, as that of logfire does."""
+
+    def __init__(self) -> None:
+        self.inner = TracerProvider(shutdown_on_exit=False)
+        self.add_span_processor = self.inner.add_span_processor
+
+    def get_tracer(self, *given: Any, **more: Any) -> trace.Tracer:
+        return self.inner.get_tracer(*given, **more)
+
+
+def test_a_provider_that_stands_before_another_is_listened_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    provider = Wrapping()
+    monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
+
+    def agent(text: str) -> str:
+        provider.get_tracer("agent").start_span("step").end()
+        return text
+
+    assert [step.name for step in ask(traced(agent)).steps] == ["step"]
+
+
+def test_what_can_not_be_listened_to_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace, "get_tracer_provider", trace.NoOpTracerProvider)
+    with pytest.raises(ConfigError, match=r"can't listen to opentelemetry\.trace\.NoOp"):
+        ask(traced(silent))
+    monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
+    monkeypatch.setattr(trace, "get_tracer_provider", TracerProvider)
+    with pytest.raises(ConfigError, match="OTEL_SDK_DISABLED switches"):
         ask(traced(silent))
 
 
