@@ -1,4 +1,5 @@
-"""A table of trials held in arrays: a mark of eight bytes for each, and some numbers beside it.
+"""A table of trials: a mark of eight bytes for each in memory, and some numbers beside it, of many
+trials in a temporary file.
 
 Resume asks of a million trials whether each is finished, and a dict of a million keys would take
 more memory than all the rest of a run.
@@ -7,12 +8,18 @@ more memory than all the rest of a run.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
+from heapq import merge
+from itertools import chain
 from struct import Struct
 from typing import Any
 
+from evalcase.model.row_store import RowStore
+
 _MASK = 0xFFFF_FFFF_FFFF_FFFF
 _FIRST_SIZE = 64
+_SORTED_AT_ONCE = 1 << 15
+"""Rows whose order is found at once: a list of a million numbers would take 40 MB."""
 
 
 def mark_of(key: Hashable) -> int:
@@ -32,7 +39,7 @@ class Table:
         self._types = types
         self._marks = array("Q")
         self._row = Struct(f"<{types}")
-        self._rows = array("B")
+        self._rows = RowStore(self._row.size)
         """Everything but the marks: to write a row at once takes a fraction of the time that as
         many columns would take."""
         self._slots = array("I", bytes(4 * _FIRST_SIZE))
@@ -41,9 +48,9 @@ class Table:
         slot = self._slot(mark)
         row = self._slots[slot]
         if row:
-            self._row.pack_into(self._rows, (row - 1) * self._row.size, *numbers)
+            self._rows[row - 1] = self._row.pack(*numbers)
             return
-        self._rows.frombytes(self._row.pack(*numbers))
+        self._rows.append(self._row.pack(*numbers))
         self._marks.append(mark)
         self._slots[slot] = len(self._marks)
         if 2 * len(self._marks) > len(self._slots):
@@ -52,32 +59,35 @@ class Table:
     def find(self, mark: int) -> tuple[Any, ...] | None:
         """The numbers of a mark."""
         row = self._slots[self._slot(mark)]
-        return self._row.unpack_from(self._rows, (row - 1) * self._row.size) if row else None
+        return self._row.unpack(self._rows[row - 1]) if row else None
 
     def put(self, mark: int, column: int, number: float) -> None:
         """Change one number of a mark that is known."""
-        at = (self._slots[self._slot(mark)] - 1) * self._row.size
-        numbers = list(self._row.unpack_from(self._rows, at))
+        row = self._slots[self._slot(mark)] - 1
+        numbers = list(self._row.unpack(self._rows[row]))
         numbers[column] = number
-        self._row.pack_into(self._rows, at, *numbers)
+        self._rows[row] = self._row.pack(*numbers)
 
     def __len__(self) -> int:
         return len(self._marks)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         """All rows, each with its mark before its numbers."""
-        for mark, numbers in zip(self._marks, self._row.iter_unpack(self._rows), strict=True):
+        for mark, numbers in zip(self._marks, self._unpacked(), strict=True):
             yield mark, *numbers
 
     def in_order_of(self, *columns: int) -> Iterator[tuple[Any, ...]]:
         """All rows, by the numbers of a column; where they are the same, by those of the next."""
-        order = array("I", range(len(self._marks)))
-        for column in reversed(columns):
-            numbers = (row[column] for row in self._row.iter_unpack(self._rows))
-            key = array(self._types[column], numbers).__getitem__
-            order = array("I", sorted(order, key=key))
-        unpack, size = self._row.unpack_from, self._row.size
-        return ((self._marks[at], *unpack(self._rows, at * size)) for at in order)
+        held = [array(self._types[column]) for column in columns]
+        for row in self._unpacked():
+            for values, column in zip(held, columns, strict=True):
+                values.append(row[column])
+        key = held[0].__getitem__ if len(held) == 1 else _key_of(held)
+        for at in _ordered(len(self._marks), key):
+            yield self._marks[at], *self._row.unpack(self._rows[at])
+
+    def _unpacked(self) -> Iterator[tuple[Any, ...]]:
+        return chain.from_iterable(map(self._row.iter_unpack, self._rows.blocks()))
 
     def _slot(self, mark: int) -> int:
         """The slot that a mark has, or would get."""
@@ -92,3 +102,16 @@ class Table:
         self._slots = array("I", bytes(8 * len(self._slots)))
         for row, mark in enumerate(self._marks, 1):
             self._slots[self._slot(mark)] = row
+
+
+def _key_of(columns: list[array[Any]]) -> Callable[[int], tuple[Any, ...]]:
+    return lambda at: tuple([values[at] for values in columns])
+
+
+def _ordered(count: int, key: Callable[[int], Any]) -> Iterator[int]:
+    """The numbers up to a count, by their keys: a part at a time, then all parts at once."""
+    starts = range(0, count, _SORTED_AT_ONCE)
+    parts = [
+        array("I", sorted(range(at, min(at + _SORTED_AT_ONCE, count)), key=key)) for at in starts
+    ]
+    return merge(*parts, key=key)
