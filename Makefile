@@ -4,6 +4,8 @@
 PYTHON ?= python3
 WORKERS ?= auto
 FUZZ_SECONDS ?= 60
+KILLS ?= 100
+KILL_SEED ?= 1
 
 # What was compiled is kept, whatever the shell says: tests start many a process.
 unexport PYTHONDONTWRITEBYTECODE
@@ -22,7 +24,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo ray test check format model bench fuzz picture clean
+.PHONY: help demo ray test check format model bench fuzz kills picture clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,7 +43,7 @@ check: $(VENV)/.dev $(SERVERS)/.servers ## everything a change must pass: format
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(PYTEST)
+	$(PYTEST) --hypothesis-profile careful
 
 format: $(VENV)/.dev ## rewrite the sources in the house format
 	$(BIN)/ruff check --fix-only --quiet .
@@ -53,14 +55,16 @@ model: $(VENV)/.dev $(SERVERS)/.servers $(MODEL)/.model ## have a real, small mo
 bench: $(BENCH)/.bench ## measure speed, size and memory against their bars (minutes)
 	$(BENCH)/bin/python -m benchmarks
 
-fuzz: $(FUZZ)/.fuzz $(VENV)/.dev ## fuzz each target in fuzz/ for FUZZ_SECONDS, then test with much random data, and many kills
+fuzz: $(FUZZ)/.fuzz $(VENV)/.dev ## fuzz each target in fuzz/ for FUZZ_SECONDS, then test with much random data
 	@for target in fuzz/fuzz_*.py; do \
 		corpus=.fuzz/$$(basename $$target .py); mkdir -p $$corpus; \
 		$(FUZZ)/bin/python $$target -max_total_time=$(FUZZ_SECONDS) \
 			-artifact_prefix=$$corpus- $$corpus || exit 1; \
 	done
 	$(PYTEST) -m hypothesis --hypothesis-profile thorough
-	EVALCASE_KILLS=100 $(PYTEST) tests/faults/test_fault_60_workers.py tests/places/test_ray.py -k killed
+
+kills: $(VENV)/.dev ## kill runs at KILLS random points in each place: in process, processes, Ray if it is there (minutes)
+	EVALCASE_TEST_LIMIT_S=7200 EVALCASE_KILLS=$(KILLS) EVALCASE_KILL_SEED=$(KILL_SEED) $(BIN)/python -m pytest -s tests/places/test_kills.py
 
 picture: $(VENV)/.dev ## make the picture of the HTML report anew (needs chromium)
 	$(BIN)/python -m docs.images.make_report_png

@@ -22,6 +22,7 @@ from benchmarks.judging import judging_figures, regrading_figures
 from benchmarks.loading import deprecated_figures, json_figures, peer_figures, yaml_figures
 from benchmarks.loopback import loopback_figures
 from benchmarks.many import many_figures, million_figures
+from benchmarks.merging import merging_figures, merging_million_figures
 from benchmarks.packing import list_figures, packing_figures, packing_million_figures
 from benchmarks.page import page_figures
 from benchmarks.paired import paired_figures
@@ -56,6 +57,8 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "million": million_figures,
     "packing": packing_figures,
     "packing-million": packing_million_figures,
+    "merging": merging_figures,
+    "merging-million": merging_million_figures,
     "lists": list_figures,
     "comparing": comparing_figures,
     "comparing-million": comparing_million_figures,
@@ -72,9 +75,10 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
 }
 ONLY_WHEN_ASKED = (
     "million", "report-million", "comparing-million", "packing-million",
+    "merging-million",
     "coverage", "intervals", "paired", "stopping", "small-judge", "places",
 )  # fmt: skip
-"""The first four take as long as all the others, the last starts Ray again and again, and the five
+"""The first five take as long as all the others, the last starts Ray again and again, and the five
 before it measure no time."""
 
 

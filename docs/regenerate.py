@@ -42,6 +42,7 @@ ROOT = Path(__file__).resolve().parent.parent
 _FENCE = re.compile(r"```(\w*)(?: (.*))?")
 _CODE = re.compile(r"(?:error|warning|note)\[([a-z-]+)\]")
 _SHELL = re.compile(r"[|;<>&$*`]")
+_QUOTED = re.compile(r"'[^']*'")
 _RUNS = re.compile(r"\bevalcase (?:run|resume)\b(?!.* --help)")
 _RUN_ID = re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{6}\b")
 _TIMES = (
@@ -149,6 +150,7 @@ def _quiet_terminal() -> Iterator[None]:
         COLUMNS="80",
         NO_COLOR="1",
         PATH=f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
+        PYTEST_ADDOPTS="-p no:hypothesispytest",  # a second to import, and nothing to a page
         PYTHONPATH=str(ROOT / "src"),
     )
     try:
@@ -236,12 +238,13 @@ class _Run:
     def command(self, command: str) -> str:
         """What a command prints: in this process where it needs no shell."""
         runs = _RUNS.search(command) is not None
-        words = [] if runs or _SHELL.search(command) else shlex.split(command)
+        words = [] if _SHELL.search(_QUOTED.sub("", command)) else shlex.split(command)
         if words[:1] == ["cd"]:
             os.chdir(words[1])
             return ""
         if words[:1] == ["evalcase"]:
-            return self.steady(self.run_here(words[1:]))
+            run = self.run_cases if runs else self.run_here
+            return self.steady(run(words[1:]))
         done = subprocess.run(  # noqa: S603 - the commands of our own pages
             ["bash", "-c", f"(exit {self.status}); {command}"],  # noqa: S607 - from the PATH
             stdout=subprocess.PIPE,
@@ -265,6 +268,15 @@ class _Run:
         return self.run_ids.setdefault(
             found[0], f"20260301-0900{number:02}-{0xA1B2C3 + number:06x}"
         )
+
+    def run_cases(self, arguments: list[str]) -> str:
+        """What is said of a run, without its progress; as of a process that is there for it alone,
+        with its own imports, signals and streams."""
+        from tests.cli.in_process import run_in_process
+
+        ended = run_in_process(arguments, cwd=None, env=dict(os.environ))
+        self.status = ended.code
+        return (ended.stdout or ended.stderr).decode()
 
     def run_here(self, arguments: list[str]) -> str:
         from evalcase.cli import list as list_command
@@ -300,6 +312,7 @@ def _lines(output: str) -> list[str]:
 
 def main() -> None:
     """Rewrite the pages that are named, or all of them and the pictures."""
+    sys.path.insert(0, str(ROOT))
     asked = [Path(name).resolve() for name in sys.argv[1:]] or pages()
     for path in asked:
         before = path.read_text(encoding="utf-8")
@@ -308,7 +321,6 @@ def main() -> None:
             path.write_text(after, encoding="utf-8")
             sys.stdout.write(f"{path.relative_to(ROOT)}: brought up to date\n")
     if not sys.argv[1:]:
-        sys.path.insert(0, str(ROOT))
         from docs.images import make_check_svg, make_run_svg
 
         make_check_svg.main()

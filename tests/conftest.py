@@ -16,17 +16,18 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
-LIMIT_S = 300.0
+LIMIT_S = float(os.environ.get("EVALCASE_TEST_LIMIT_S", "300.0"))
 
-# The same examples each time, so that a change is judged by what it changed; `make fuzz` looks
-# thirty times as hard, and elsewhere each time.
+# The same examples each time, so that a change is judged by what it changed. `make check` looks
+# three times as hard, and `make fuzz` a hundred times, and elsewhere each time.
 settings.register_profile(
     "usual",
     deadline=None,
     derandomize=True,
-    max_examples=30,
+    max_examples=10,
     suppress_health_check=[HealthCheck.too_slow],
 )
+settings.register_profile("careful", settings.get_profile("usual"), max_examples=30)
 settings.register_profile(
     "thorough",
     settings.get_profile("usual"),

@@ -34,7 +34,9 @@ CASES = [
 
 
 def test_a_row_for_each_trial_with_the_columns_of_reports() -> None:
-    done = evalcase.evaluate(CASES, agent, graders=[{"length": {"max": 99}}], repeat=2)
+    done = evalcase.evaluate(
+        CASES, agent, graders=[{"length": {"max": 99}}], repeat=2, concurrency=1
+    )
     rows = done.to_dicts()
     assert [(row["case"], row["repeat"], row["verdict"]) for row in rows] == [
         ("good", 1, "passed"), ("good", 2, "passed"), ("bad", 1, "failed"), ("bad", 2, "failed"),

@@ -27,7 +27,8 @@ async function activate() {
   } catch (error) {
     window.showErrorMessage(
       `evalcase: the language server did not start (${error.message}). ` +
-        'It needs: pip install "evalcase[lsp]". The setting evalcase.command says what is started.',
+        'It needs evalcase, and pygls beside it: pip install "pygls>=2.0". ' +
+        "The setting evalcase.command says what is started.",
     );
   }
 }

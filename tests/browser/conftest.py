@@ -24,7 +24,7 @@ _QUIET = (
     "--disable-background-networking", "--disable-component-update",
 )  # fmt: skip
 
-_PATIENCE_MS = 10_000
+_PATIENCE_MS = 30_000
 
 
 def find_browser() -> str | None:

@@ -25,6 +25,7 @@ def test_runs_are_listed_opened_and_compared(page: Page, project: Project) -> No
         page.locator("body.ready").wait_for()
         assert sorted(names(page)) == ["a", "b"]
         page.get_by_role("link", name="evalcase").click()
+        expect(table.get_by_role("checkbox")).to_have_count(2)
         for box in table.get_by_role("checkbox").all():
             box.focus()
             page.keyboard.press("Space")

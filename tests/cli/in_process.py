@@ -14,8 +14,9 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, chdir, contextmanager
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
@@ -30,7 +31,9 @@ _PATH, _MODULES = sys.path[:], set(sys.modules)
 _INSTALLED = [sys.prefix, sys.base_prefix, *evalcase.__path__, str(Path(__file__).parent.parent)]
 _INSTALLED += [folder for folder in _PATH if folder.endswith("site-packages")]
 """Where nothing comes and goes while the tests are run."""
-_STAYING: dict[str, ModuleType] = {}
+_STAYING = set(_MODULES)
+_CACHES: dict[str, list[Callable[[], None]]] = {}
+"""What empties each of a module's caches, for those of evalcase's modules that have to be."""
 
 
 class Ended(NamedTuple):
@@ -48,7 +51,7 @@ def run_in_process(
     stdout, stderr = io.BytesIO(), io.BytesIO()
     with ExitStack() as stack:
         stack.enter_context(chdir(cwd or Path.cwd()))
-        stack.enter_context(mock.patch.dict(os.environ, env, clear=True))
+        stack.enter_context(_own_environment(env))
         stack.enter_context(_streams(stdin, stdout, stderr))
         stack.enter_context(mock.patch.object(sys, "argv", ["evalcase", *arguments]))
         # It would matter if the machine failed, and takes longer than much else.
@@ -73,6 +76,26 @@ def _exit_code() -> int:
     except (Exception, KeyboardInterrupt):  # noqa: BLE001 - what it is, the test will see
         traceback.print_exc()
         return 1
+
+
+@contextmanager
+def _own_environment(env: Mapping[str, str]) -> Iterator[None]:
+    before = dict(os.environ)
+    _become(env)
+    try:
+        yield
+    finally:
+        _become(before)
+
+
+def _become(env: Mapping[str, str]) -> None:
+    """Change the environment where it differs: most of it is the same."""
+    now = dict(os.environ)
+    for name in now.keys() - env.keys():
+        del os.environ[name]
+    for name, value in env.items():
+        if now.get(name) != value:
+            os.environ[name] = value
 
 
 @contextmanager
@@ -117,23 +140,19 @@ def _own_imports() -> Iterator[None]:
 def _take_out_strangers() -> dict[str, ModuleType]:
     """Modules from folders in which those of the tests are not looked for."""
     added = [folder for folder in sys.path if folder not in _PATH]
-    for folder in [each for each in sys.path_importer_cache if _is_below(each, added)]:
-        del sys.path_importer_cache[folder]
-    names = [
-        name
-        for name, module in sys.modules.items()
-        if _STAYING.get(name) is not module and name not in _MODULES
-    ]
-    return {name: sys.modules.pop(name) for name in names if _is_strange(name, added)}
+    if added:
+        for folder in [each for each in sys.path_importer_cache if _is_below(each, added)]:
+            del sys.path_importer_cache[folder]
+    strange = [name for name in sys.modules.keys() - _STAYING if _is_strange(name, added)]
+    return {name: sys.modules.pop(name) for name in strange}
 
 
 def _is_strange(name: str, added: Sequence[str]) -> bool:
     """Whether it is from elsewhere. Most are not, and looked at once: there are thousands of them,
     for each of thousands of commands."""
-    module = sys.modules[name]
-    places = _places(module)
+    places = _places(sys.modules[name])
     if all(_is_below(place, _INSTALLED) for place in places):
-        _STAYING[name] = module
+        _STAYING.add(name)
         return False
     return any(_is_below(place, added) or not _is_below(place, _PATH) for place in places)
 
@@ -150,11 +169,11 @@ def _is_below(place: str, folders: Sequence[str]) -> bool:
 def _clear_caches() -> None:
     """What evalcase remembers of what is installed. All else that it remembers follows from what
     it was asked, whoever asked."""
-    for name, module in list(sys.modules.items()):
-        if name.startswith("evalcase.plugins"):
-            for value in vars(module).values():
-                if clear := getattr(value, "cache_clear", None):
-                    clear()
+    for name in sys.modules.keys() - _CACHES.keys():
+        values = vars(sys.modules[name]).values() if name.startswith("evalcase.plugins") else ()
+        _CACHES[name] = [each.cache_clear for each in values if hasattr(each, "cache_clear")]
+    for clear in chain.from_iterable(_CACHES.values()):
+        clear()
 
 
 @contextmanager

@@ -57,6 +57,20 @@ def test_broken_cases_are_shown_with_both_answers(project: Project) -> None:
     assert "yes        │ not at all" in out
 
 
+def test_a_conversation_is_one_case_whose_turns_are_told_apart(project: Project) -> None:
+    turns = [{"input": f"env {each}", "expected_output": "yes"} for each in ("A", "B", "A")]
+    project.suite({"id": "talk", "turns": turns, "graders": [{"turns": {"max": 3}}]}, case("b"))
+    run_with(project, a="yes", b="yes")
+    run_with(project, a="no", b="yes")
+    found = compared(project)
+    assert (names(found, "broken"), found["targets"][0]["same"]) == (["talk"], 1)
+    out = project.run("compare").out
+    assert "2 cases compared: 0 fixed, 1 broken" in out
+    assert 'turn 1: expected "yes", got "no"; turn 3: expected "yes", got "no"' in out
+    changes = [each.split()[-4] for each in out.splitlines() if each.startswith("turn ")]
+    assert changes == ["-100.0", "+0.0", "-100.0"]  # by grader: one row for each turn
+
+
 def test_nothing_is_wider_than_the_screen(project: Project) -> None:
     long = "x" * 200
     two_runs(project, {"a": "yes", "b": long}, {"a": long, "b": "yes"})

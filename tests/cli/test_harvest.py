@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import evalcase as library
 from tests.cli.command import Result, evalcase
@@ -149,6 +152,56 @@ def test_those_that_ask_nearly_the_same_are_folded_and_said(tmp_path: Path) -> N
     assert "folded    2 that ask nearly the same as another\n" in result.err
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("\N{GRINNING FACE}", "\N{POUTING FACE}"),
+        ("Is 3 < 5?", "Is 3 > 5?"),
+        ("\u0915\u093f", "\u0915\u0940"),  # two words of Hindi that differ by a vowel
+        (f"{LONG} {LONG}. Who made it?", f"{LONG} {LONG}. May I send it back to you?"),
+        ("word " * 6000 + "Who made it?", "word " * 6000 + "When was that?"),
+    ],
+)
+def test_those_that_ask_something_else_are_not(tmp_path: Path, one: str, other: str) -> None:
+    result = harvest(tmp_path, asked(one, number=1), asked(other, number=2))
+    assert len(cases_of(result.out)) == 2, result.err
+
+
+def test_that_one_of_those_failed_is_said(tmp_path: Path) -> None:
+    lines = [
+        asked("Where?", number=1),
+        *[asked("where", number=n, error="no") for n in range(2, 7)],
+    ]
+    result = harvest(tmp_path, *lines)
+    assert f"# something failed in 5 of them: {2:032x}, {3:032x}, {4:032x}, …\n" in result.out
+
+
+def test_tools_that_were_called_are_something_to_describe_too(tmp_path: Path) -> None:
+    def call(city: str) -> dict[str, object]:
+        return {"type": "tool_call", "name": "look_up", "arguments": {"city": city}}
+
+    def traced(number: int, *parts: dict[str, object]) -> str:
+        output = json.dumps([{"role": "assistant", "parts": parts}])
+        asks = said(f"Where is {'abcdef'[number]}?", "user")
+        own = {"gen_ai.input.messages": asks, "gen_ai.output.messages": output}
+        return line(chat("", trace=f"{number:032x}", attributes=own))
+
+    text: dict[str, object] = {"type": "text", "content": "There."}
+    lines = traced(1, call("Oslo"), call("Bergen")), traced(2, call("Oslo"), text)
+    made = cases_of(harvest(tmp_path, *lines, options=("--criteria",)).out)
+    assert [case.criteria for case in made] == [
+        'Calls look_up(city="Oslo"), then look_up(city="Bergen").',
+        'Calls look_up(city="Oslo"). Says what this answer says: There.',
+    ]
+
+
+def test_attributes_are_compared_as_json_writes_them(tmp_path: Path) -> None:
+    marked = line(chat("Yes.", attributes={"tags": ["a", 1], "ok": True, "none": {}}))
+    for only in ('tags=["a", 1]', "ok=true"):
+        assert harvest(tmp_path, marked, options=("--only", only)).code == 0
+    assert harvest(tmp_path, marked, options=("--only", "ok=True")).code == 2
+
+
 def test_secrets_and_personal_data_are_replaced_and_said(tmp_path: Path) -> None:
     (tmp_path / "evalcase.toml").write_text(
         'secrets = ["SHOP_TOKEN"]\n[harvest.patterns]\norder = "ORD-[0-9]{4}"\n'
@@ -168,6 +221,32 @@ def test_secrets_and_personal_data_are_replaced_and_said(tmp_path: Path) -> None
     # The id is made of the question, and so has an address of its own.
     assert "ola" not in result.out
     assert "replaced  key × 1, email × 2, card × 1, phone × 1, order × 2\n" in result.err
+
+
+def test_personal_data_is_replaced_wherever_it_is(tmp_path: Path) -> None:
+    email = "j\u00f6rg@m\u00fcller.example"
+    call = {"type": "tool_call", "id": email, "name": f"mail {email}",
+            "arguments": {email: {"to": [email]}, "[email 1]": 4111111111111111}}  # fmt: skip
+    output = json.dumps([{"role": "assistant", "parts": [call]}])
+    own = {
+        "evalcase.case": f"of {email}", "gen_ai.output.messages": output,
+        "gen_ai.input.messages": json.dumps(
+            [*json.loads(said(f"You serve {email}", "system")), *json.loads(said("Go!", "user"))]
+        ),
+    }  # fmt: skip
+    one = chat("", trace="ab" * 16, attributes=own, error=f"no mail to {email}")
+    lost = chat("", trace="cd" * 16, attributes={"gen_ai.output.messages": "[]", "x": "1"})
+    lost["attributes"].append({"key": "y", "value": {"intValue": email}})
+    result = harvest(tmp_path, line(one), line(lost), options=("--keep-system",))
+    assert result.code == 1
+    assert "m\u00fcller" not in result.out + result.err
+    (case,) = cases_of(result.out)
+    assert (case.id, case.input[0].text) == ("of [email 1]", "You serve [email 1]")
+    assert case.expected_output[0].tool_calls[0] == {
+        "tool": "mail [email 1]",
+        "input": {"[email 1]'": {"to": ["[email 1]"]}, "[email 1]": "[card 1]"},
+    }
+    assert "# `chat` failed: no mail to [email 1]\n" in result.out
 
 
 def test_usual_patterns_can_be_switched_off(tmp_path: Path) -> None:
@@ -224,6 +303,42 @@ def test_a_file_that_makes_no_sense_is_refused(tmp_path: Path, text: str, said_o
     assert said_of_it in result.err
     assert evalcase("harvest", "nowhere.jsonl", cwd=tmp_path).code == 2
     assert evalcase("harvest", "traces.jsonl", "--only", "fast", cwd=tmp_path).code == 2
+
+
+TEXT = st.text(st.characters(codec=None) | st.sampled_from(" \n\t#:-{}[]\u2028\x85\x00\x1b'\""))
+
+
+@given(TEXT.filter(str.strip), TEXT.filter(bool), TEXT, TEXT)
+def test_any_text_is_the_same_again_when_the_suite_is_loaded(
+    question: str, answer: str, key: str, error: str
+) -> None:
+    def whole(text: str) -> str:
+        return text.encode("utf-8", "replace").decode()
+
+    call = {"type": "tool_call", "name": "t", "arguments": {key: question}}
+    parts = [call, {"type": "text", "content": answer}]
+    own = {
+        "gen_ai.input.messages": said(question, "user"),
+        "gen_ai.output.messages": json.dumps([{"role": "assistant", "parts": parts}]),
+    }
+    told = line(chat("", attributes=own, error=error))
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "evalcase.toml").write_text("[harvest]\ndefaults = false\n")
+        result = harvest(Path(folder), told, options=("-o", "new.eval.yaml"))
+        assert result.code == 0, result.err
+        (case,) = library.load(Path(folder) / "new.eval.yaml")
+    assert [each["content"] for each in case.input] == [whole(question)]
+    called, text = case.expected_output
+    assert called.tool_calls[0].arguments == {whole(key): whole(question)}
+    assert text["content"] == whole(answer)
+
+
+def test_a_name_of_a_file_is_no_line_of_a_suite(tmp_path: Path) -> None:
+    name = "a\ncases: [{id: x, input: y}]\n\x1b.jsonl"
+    (tmp_path / name).write_text(asked("Where?"))
+    result = evalcase("harvest", name, cwd=tmp_path)
+    assert [case.input[0].text for case in cases_of(result.out)] == ["Where?"]
+    assert "\x1b" not in result.out
 
 
 def test_odd_text_comes_out_as_a_suite_that_loads(tmp_path: Path) -> None:

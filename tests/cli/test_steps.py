@@ -18,6 +18,7 @@ from evalcase.report.page.trials import tell_trial
 from evalcase.report.terminal.step_lines import step_lines
 from evalcase.report.terminal.style import PLAIN
 from tests.cli.command import evalcase
+from tests.run.project import Project
 from tests.traces.otlp import chat, line, span
 
 RECORDED = Path(__file__).parent.parent / "traces" / "recorded"
@@ -116,6 +117,18 @@ def test_secrets_in_steps_are_not_recorded(traced: Path) -> None:
     assert "***SHOP_TOKEN***" in shown
 
 
+def test_a_secret_that_a_step_has_cut_is_not_recorded(traced: Path) -> None:
+    secret = "tok-" + "9f8e7d6c5b" * 8
+    failed = span(name="tool", parent="01", start=1, error="x" * 460 + secret)
+    root = span({"evalcase.case": "a"}, id="01", name="agent", seconds=3)
+    (traced / "t.jsonl").write_text(line(root, failed, chat("ok", parent="01", start=2)))
+    evalcase("run", "--target", "otlp:t.jsonl", cwd=traced, env={"SHOP_TOKEN": secret})
+    (journal,) = traced.glob(".evalcase/runs/*/journal.jsonl")
+    text = journal.read_text()
+    assert "x" * 460 in text
+    assert secret[:20] not in text
+
+
 def test_the_steps_of_a_conversation_are_those_of_its_turns() -> None:
     said = (Message({"role": "user", "content": "?"}),)
     exchanges = [
@@ -125,3 +138,44 @@ def test_the_steps_of_a_conversation_are_those_of_its_turns() -> None:
     joined = join_turns(exchanges)
     assert (joined.steps, joined.steps_cut) == (STEPS, 2)
     assert split_turns(joined, [each.turn for each in exchanges]) == exchanges
+
+
+AGENT = """\
+from opentelemetry import trace
+
+tracer = trace.get_tracer("agent")
+
+def answer(messages):
+    with tracer.start_as_current_span("look up tok-9f8e7d6c5b"):
+        pass
+    if messages[-1].text == "break":
+        raise OSError("no disk")
+    return "fine"
+"""
+BROKEN = """\
+cases:
+  - {id: plain, input: break, expected_output: x}
+  - {id: talk, turns: [{input: go}, {input: break}], graders: [{contains: fine}]}
+"""
+
+
+@pytest.mark.parametrize("processes", ["0", "1"])
+def test_the_steps_of_an_errored_trial_are_kept_with_its_error(
+    project: Project, processes: str
+) -> None:
+    (project.path / "steps_agent.py").write_text(AGENT)
+    (project.path / "a.eval.yaml").write_text(BROKEN)
+    target = '[targets.agent]\nkind = "python"\nfunction = "steps_agent:answer"\ntrace = true\n'
+    project.configure(f'secrets = ["SHOP_TOKEN"]\n{target}')
+    env = {"SHOP_TOKEN": "tok-9f8e7d6c5b"}
+    at = ("--processes", processes) if processes != "0" else ()
+    assert project.run("run", "a.eval.yaml", "--target", "agent", *at, env=env).code == 3
+    out = project.run("report", "--format", "jsonl", env=env).out
+    plain, talk = [json.loads(each)["failure"]["details"] for each in out.splitlines()]
+    assert [each.split(",")[0] for each in plain["steps"]] == ["look up ***SHOP_TOKEN***"]
+    assert len(plain["trace"]) == 32
+    assert [each.split(",")[0] for each in talk["steps"]] == [
+        "turn 1", "  look up ***SHOP_TOKEN***", "turn 2", "  look up ***SHOP_TOKEN***",
+    ]  # fmt: skip
+    shown = project.run("report", "--case", "talk", env=env).out
+    assert "look up ***SHOP_TOKEN***, 0.0" in shown

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from docs.regenerate import ROOT, pages
+from tests.for_each import for_each
 
 _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -24,7 +23,7 @@ def anchors(path: Path) -> set[str]:
     return {heading.replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda path: str(path.relative_to(ROOT)))
+@for_each("page", pages(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_internal_links_resolve(page: Path) -> None:
     for link in _LINK.findall(prose(page)):
         if link.startswith("https://"):

@@ -10,6 +10,7 @@ import pytest
 from docs.images import make_run_svg
 from docs.images.make_check_svg import COMMAND, FOLDER, PICTURE, draw, terminal_output
 from docs.regenerate import ROOT, Ran, blocks_of, pages, run_page
+from tests.for_each import for_each
 
 OUTDATED = "run `python docs/regenerate.py` and read the diff"
 NOT_RUN = {"sh", "text"}
@@ -44,7 +45,7 @@ def test_eval_files_are_as_good_as_their_marks_say(page: tuple[Path, Ran]) -> No
             assert set(codes) == {path.stem}, where
 
 
-@pytest.mark.parametrize("path", pages(), ids=name)
+@for_each("path", pages(), ids=name)
 def test_every_block_is_either_run_or_known_not_to_be(path: Path) -> None:
     for block in blocks_of(path.read_text(encoding="utf-8")):
         where = f"{name(path)}:{block.start}"

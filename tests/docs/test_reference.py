@@ -13,6 +13,7 @@ from docs.regenerate import ROOT, blocks_of
 from evalcase.cli.app import COMMANDS
 from evalcase.model.codes import CODES
 from evalcase.resolve import fields
+from tests.for_each import for_each
 
 DOCS = ROOT / "docs"
 DIAGNOSTICS = DOCS / "diagnostics"
@@ -50,7 +51,7 @@ def test_there_is_one_page_for_each_code() -> None:
     assert found == set(CODES)
 
 
-@pytest.mark.parametrize("code", CODES)
+@for_each("code", CODES)
 def test_a_page_says_what_its_code_is(code: str) -> None:
     severity, title = CODES[code]
     text = read(DIAGNOSTICS / f"{code}.md")
@@ -58,7 +59,7 @@ def test_a_page_says_what_its_code_is(code: str) -> None:
     assert section(text, "Why").strip()
 
 
-@pytest.mark.parametrize("code", CODES)
+@for_each("code", CODES)
 def test_a_page_has_an_example_that_goes_wrong_and_one_that_works(code: str) -> None:
     blocks = list(blocks_of(read(DIAGNOSTICS / f"{code}.md")))
     assert [block.verdict for block in blocks if block.verdict] == ["bad", "good"]
@@ -88,7 +89,7 @@ def short_forms() -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize(("written", "becomes"), short_forms())
+@for_each(("written", "becomes"), short_forms())
 def test_short_forms_become_what_the_page_says(written: str, becomes: str) -> None:
     field = written.partition(":")[0]
     text = written if field == "input" else f"input: x\n{written}"

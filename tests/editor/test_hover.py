@@ -7,6 +7,7 @@ from evalcase.editor.schema_walk import Schemas
 from evalcase.plugins.schemas import declared_graders
 from evalcase.resolve.schema.fields import case_fields
 from tests.editor.at_cursor import place
+from tests.for_each import for_each
 
 SCHEMAS = Schemas()
 ABOUT = {each.kind.name: each.kind.about for each in declared_graders()}
@@ -19,14 +20,14 @@ def explained(text: str) -> str:
     return "" if found is None else found.about
 
 
-@pytest.mark.parametrize("field", case_fields())
+@for_each("field", case_fields())
 def test_every_field_of_a_case_by_its_own_sentence(field: str) -> None:
     text = f"cases:\n  - {field[0]}|{field[1:]}: x\n"
     assert explained(text) == case_fields()[field]["description"]
 
 
-@pytest.mark.parametrize("grader", ABOUT)
-@pytest.mark.parametrize("spelling", ["- {}: x", "- type: {}", "- {{type: {}}}", "- all: [{}]"])
+@for_each("grader", ABOUT)
+@for_each("spelling", ["- {}: x", "- type: {}", "- {{type: {}}}", "- all: [{}]"])
 def test_every_grader_by_its_own_sentence(grader: str, spelling: str) -> None:
     marked = f"{grader[0]}|{grader[1:]}"
     assert explained(f"{CASE}    graders:\n      {spelling.format(marked)}\n") == ABOUT[grader]

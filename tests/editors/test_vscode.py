@@ -64,7 +64,7 @@ def test_a_path_is_seen_from_the_folder_that_is_open() -> None:
 
 def test_what_is_missing_is_said() -> None:
     (message,) = activate(["gone"])["errors"]
-    assert 'pip install "evalcase[lsp]"' in message
+    assert 'pip install "pygls>=2.0"' in message
 
 
 def documented_tasks() -> list[dict[str, Any]]:

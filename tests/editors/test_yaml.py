@@ -15,6 +15,7 @@ from evalcase.resolve.schema.fields import case_fields, suite_fields
 from tests.cli.command import evalcase
 from tests.editors.language_server import Document
 from tests.editors.project import EditedProject
+from tests.for_each import for_each
 from tests.resolve.declared import GRADERS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -32,8 +33,8 @@ CALLS = "{role: assistant, tool_calls: [{tool: search, input: {q: tea}}]}"
 # What is shown of a name
 
 
-@pytest.mark.parametrize("field", FIELDS_OF_CASES)
-@pytest.mark.parametrize("value", ["", " text", f" {ONE_MESSAGE}", f" [{ONE_MESSAGE}]", " [a]"])
+@for_each("field", FIELDS_OF_CASES)
+@for_each("value", ["", " text", f" {ONE_MESSAGE}", f" [{ONE_MESSAGE}]", " [a]"])
 def test_the_sentence_of_a_field_of_a_case_is_shown_whatever_it_holds(
     yaml: EditedProject, field: str, value: str
 ) -> None:

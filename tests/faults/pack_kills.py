@@ -9,11 +9,12 @@ from pathlib import Path
 
 from evalcase.record import packing
 from evalcase.record.folder import Run
+from evalcase.system import packed
 from evalcase.system.disk import LocalDisk
 from tests.record.faults import LethalDisk
 from tests.record.samples import row, rows_of, write
 
-ROWS = [row(number) for number in range(2_000)]
+ROWS = [row(number) for number in range(100)]
 
 
 def pack_in_child(run: Run, disk: LocalDisk) -> bool:
@@ -28,7 +29,7 @@ def pack_in_child(run: Run, disk: LocalDisk) -> bool:
 
 
 def main(folder: str) -> None:
-    packing.WORTH_IT = 0
+    packing.WORTH_IT, packed.BLOCK = 0, 12_000  # so that there are several parts
     killed = 0
     for when in ("before", "amid", "after"):
         for point in range(1, 20):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tests.run.project import Project
 
 SECRETS = {"type": "contains", "value": "secret", "not": True}
@@ -119,3 +121,29 @@ def test_fault_45_what_lets_every_answer_pass_is_told(project: Project) -> None:
     assert "`similarity` compares with it, and passes at any score" in told
     assert "`expected` compares with it, and counts for nothing" in told
     assert told.count("note[not-compared]") == 2
+
+
+def test_fault_45_a_case_that_no_answer_can_fail_is_told(project: Project) -> None:
+    contains = {"type": "contains", "value": "x"}
+    project.suite(
+        {"id": "each", "input": "say x", "graders": [{**contains, "threshold": 0}]},
+        {"id": "mean", "input": "say x", "graders": [contains], "threshold": 0},
+        {"id": "not", "input": "say x", "graders": [{**contains, "threshold": 0, "not": True}]},
+        {"id": "must", "input": "say x", "graders": [{**contains, "required": True}],
+         "threshold": 0},
+        {"id": "one", "input": "say x", "graders": [{**contains, "threshold": 0}, contains]},
+    )  # fmt: skip
+    told = project.run("check").out
+    assert "a `threshold` of 0 passes at any score" in told
+    assert "its `threshold` is 0" in told
+    assert told.count("no answer can fail this case") == 2
+
+
+@pytest.mark.parametrize("kind", ["length", "tool_calls"])
+def test_fault_45_a_grader_that_asks_for_at_least_nothing_is_an_error(
+    project: Project, kind: str
+) -> None:
+    project.suite({"id": "a", "input": "say x", "graders": [{kind: {"min": 0}}]})
+    assert "every answer has at least 0" in project.run("check").out
+    project.suite({"id": "a", "input": "say x", "graders": [{kind: {"min": 0, "max": 3}}]})
+    assert "every answer" not in project.run("check").out

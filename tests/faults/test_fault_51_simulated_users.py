@@ -164,6 +164,39 @@ def test_fault_51_a_busy_user_has_the_turn_or_the_conversation_again(
         assert len((talking.path / "closed").read_text().split()) == len(made) == 2
 
 
+def test_fault_51_users_are_played_by_workers_as_they_are_without(talking: Project) -> None:
+    talking.suite(played("a", "well"), played("b", "forever"), played("c", "nothing"))
+
+    def outcome(*options: str) -> list[dict[str, Any]]:
+        assert talking.run("run", *options).code == 3
+        rows = sorted(talking.rows(), key=lambda row: row["case"])
+        names = ("case", "verdict", "ending", "turns", "user", "grades", "spent_usd")
+        return [_untimed({name: row.get(name) for name in names}) for row in rows]
+
+    here = outcome()
+    assert [row["verdict"] for row in here] == ["passed", "passed", "errored"]
+    assert outcome("--processes", "2") == here
+
+
+def test_fault_51_a_user_whose_worker_ends_is_asked_again(
+    talking: Project,
+) -> None:
+    talking.suite(played("a", "die"), played("b", "well"))
+    assert talking.run("run", "--processes", "2").code == 0
+    assert sorted(row["verdict"] for row in talking.rows()) == ["passed", "passed"]
+    turns = [turn for case, _, turn in sessions(talking, "agent") if case == "a"]
+    assert turns[-2:] == [1, 2]
+
+
+def _untimed(value: Any) -> Any:
+    """The same without what a clock says."""
+    if isinstance(value, list):
+        return [_untimed(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _untimed(each) for key, each in value.items() if not key.endswith("_s")}
+    return value
+
+
 def test_fault_51_two_conversations_share_a_session_on_neither_side(talking: Project) -> None:
     talking.suite(*[played(f"c{number}", "go", repeat=3) for number in range(6)])
     for _ in range(2):

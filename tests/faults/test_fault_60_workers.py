@@ -6,7 +6,6 @@ import signal
 import pytest
 
 from tests.places.conftest import dangerous
-from tests.places.kills import POINTS, KilledRun
 from tests.places.workers import await_end, find_processes
 from tests.run.project import Gate, Project, case, cases, finish
 
@@ -100,10 +99,3 @@ def test_fault_60_a_worker_that_is_blocked_is_gone_when_the_run_is_killed(
     process.kill()
     process.communicate()
     await_end(held)
-
-
-def test_fault_60_processes_and_their_run_can_be_killed_at_any_moment(project: Project) -> None:
-    killed = KilledRun(project, ["--processes", "2"], find_processes, seed=1)
-    killed.go(POINTS, between=6)
-    assert min(killed.killed.values()) > 0
-    killed.finish()

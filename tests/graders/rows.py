@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,7 +39,7 @@ class Row(NamedTuple):
         fields = {
             key: self.data[key] for key in ("expected_output", "metadata") if key in self.data
         }
-        return parse_case(
+        return _parse(
             json.dumps({"id": "a", "input": "?", "graders": [self.data["grader"]], **fields})
         )
 
@@ -71,13 +73,19 @@ def _said(data: dict[str, Any]) -> dict[str, Any]:
     return {"role": "assistant", "content": data.get("answer", data.get("content"))}
 
 
+_parse = cache(parse_case)
+
+
 def all_rows() -> Iterator[Row]:
-    for path in sorted(FOLDER.glob("*.yaml")):
-        value: Any
-        value, faults, _ = parse_yaml(path.read_text())
-        assert not faults, path
-        for number, data in enumerate(value, 1):
-            yield Row(f"{path.stem}-{number}", data)
+    return chain.from_iterable(map(_read_rows, sorted(FOLDER.glob("*.yaml"))))
+
+
+@cache
+def _read_rows(path: Path) -> list[Row]:
+    value: Any
+    value, faults, _ = parse_yaml(path.read_text())
+    assert not faults, path
+    return [Row(f"{path.stem}-{number}", data) for number, data in enumerate(value, 1)]
 
 
 def rows(outcome: str) -> list[Row]:

@@ -12,9 +12,10 @@ from evalcase.model.answer import Answer
 from evalcase.model.grader_options import declared_grader
 from evalcase.model.message import Message
 from evalcase.plugins.registry import find_class, names
+from tests.for_each import for_each
 from tests.graders.rows import FOLDER, Row, all_rows, grade_by, messages_of, rows
 
-by_place = pytest.mark.parametrize("row", rows("gives"), ids=lambda row: row.place)
+by_place = for_each("row", rows("gives"), ids=lambda row: row.place)
 
 
 def test_there_is_a_table_for_each_grader() -> None:
@@ -36,21 +37,21 @@ def test_gives(row: Row) -> None:
         assert grade.details[name] == value
 
 
-@pytest.mark.parametrize("row", rows("broken"), ids=lambda row: row.place)
+@for_each("row", rows("broken"), ids=lambda row: row.place)
 def test_breaks(row: Row) -> None:
     grade = grade_by(row.spec, row.context)
     assert grade.failure is not None
     assert (grade.score, grade.passed, grade.reason) == (None, False, row.data["broken"])
 
 
-@pytest.mark.parametrize("row", rows("ungraded"), ids=lambda row: row.place)
+@for_each("row", rows("ungraded"), ids=lambda row: row.place)
 def test_has_nothing_to_grade(row: Row) -> None:
     grade = grade_by(row.spec, row.context)
     assert (grade.failure, grade.score, grade.passed) == (None, None, False)
     assert grade.reason == row.data["ungraded"]
 
 
-@pytest.mark.parametrize("row", rows("error"), ids=lambda row: row.place)
+@for_each("row", rows("error"), ids=lambda row: row.place)
 def test_check_says_what_is_wrong(row: Row) -> None:
     with pytest.raises(SuiteError) as caught:
         _ = row.case
@@ -112,7 +113,7 @@ def test_a_threshold_of_0_passes_whatever_the_score_is(row: Row) -> None:
         assert grade_by(spec, row.context).passed
 
 
-@pytest.mark.parametrize("row", rows("broken"), ids=lambda row: row.place)
+@for_each("row", rows("broken"), ids=lambda row: row.place)
 def test_not_leaves_broken_as_it_is(row: Row) -> None:
     grade = grade_by({**row.spec, "not": not row.spec.get("not", False)}, row.context)
     assert grade.failure is not None

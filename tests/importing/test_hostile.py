@@ -15,6 +15,7 @@ from evalcase.importing.import_suite import import_suite
 from evalcase.importing.names import IMPORTERS
 from evalcase.importing.source import UnusableError
 from evalcase.suites.load import load_text
+from tests.for_each import for_each
 from tests.importing.test_golden import FILES
 
 NOTHING_CHOSEN = Chosen({})
@@ -33,8 +34,8 @@ def import_safely(path: Path, name: str | None, chosen: Chosen = NOTHING_CHOSEN)
     assert all(problem.span is not None for problem in imported.problems)
 
 
-@pytest.mark.parametrize("name", IMPORTERS)
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.name}")
+@for_each("name", IMPORTERS)
+@for_each("path", FILES, ids=lambda path: f"{path.parent.name}-{path.name}")
 def test_a_file_of_another_tool_is_no_danger(name: str, path: Path) -> None:
     import_safely(path, name)
 

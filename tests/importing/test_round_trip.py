@@ -9,6 +9,7 @@ import pytest
 
 import evalcase
 from tests.cli.in_process import run_in_process
+from tests.for_each import for_each
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 SUITES = [
@@ -18,15 +19,22 @@ SUITES = [
 ]
 
 
-@pytest.mark.parametrize("path", SUITES, ids=lambda path: path.name)
-def test_cases_stay_what_they_are(path: Path, tmp_path: Path) -> None:
-    shutil.copytree(CORPUS, tmp_path, dirs_exist_ok=True)
-    folder = tmp_path / "valid"
-    shown = run_in_process(["show", path.name, "--format", "jsonl"], cwd=folder, env={})
-    assert shown.code == 0, shown.stderr
-    (folder / "shown.jsonl").write_bytes(shown.stdout)
-    command = ["import", "shown.jsonl", "--from", "rows", "-o", "again.eval.yaml"]
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the corpus, so that what is written finds the files that its cases name."""
+    path = tmp_path_factory.mktemp("round-trip")
+    shutil.copytree(CORPUS, path, dirs_exist_ok=True)
+    return path / "valid"
+
+
+@for_each("path", SUITES, ids=lambda path: path.name)
+def test_cases_stay_what_they_are(path: Path, folder: Path) -> None:
+    shown, again = folder / f"{path.name}.shown.jsonl", folder / f"{path.name}.again.eval.yaml"
+    printed = run_in_process(["show", path.name, "--format", "jsonl"], cwd=folder, env={})
+    assert printed.code == 0, printed.stderr
+    shown.write_bytes(printed.stdout)
+    command = ["import", shown.name, "--from", "rows", "-o", again.name]
     ended = run_in_process(command, cwd=folder, env={})
     assert (ended.code, ended.stderr) == (0, b"")
-    before, after = evalcase.load(folder / "shown.jsonl"), evalcase.load(folder / "again.eval.yaml")
+    before, after = evalcase.load(shown), evalcase.load(again)
     assert [case.to_dict() for case in after] == [case.to_dict() for case in before]

@@ -361,6 +361,6 @@ def test_without_its_extra_it_says_what_to_install(tmp_path: Path) -> None:
         capture_output=True, timeout=LIMIT_S, stdin=subprocess.DEVNULL, check=False,
     )  # fmt: skip
     assert done.returncode == 2
-    assert b'pip install "evalcase[lsp]"' in done.stderr
+    assert b'pip install "pygls>=2.0"' in done.stderr
     assert b"Traceback" not in done.stderr
     assert done.stdout == b""

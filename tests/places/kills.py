@@ -1,4 +1,5 @@
-"""Runs that are killed at random, again and again: their workers, or the process of the run."""
+"""Runs that are killed at random, again and again: their workers, their nodes, or the process of
+the run. What is killed when comes from a seed, so that it can be done once more."""
 
 from __future__ import annotations
 
@@ -7,9 +8,13 @@ import re
 import select
 import signal
 import subprocess
-from collections.abc import Callable, Sequence
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from random import Random
+from time import monotonic, sleep
+from typing import Any
 
 from tests.cli.command import LIMIT_S
 from tests.run.project import Project, case
@@ -17,42 +22,44 @@ from tests.run.project import Project, case
 _ANNOUNCED = re.compile(rb"^failed (c\d+)", re.MULTILINE)
 
 POINTS = int(os.environ.get("EVALCASE_KILLS", "8"))
-"""At how many points a run is killed; `make fuzz` takes a hundred."""
-FindWorkers = Callable[[int], Sequence[int]]
-"""The processes that answer for a run, whose own process is given."""
+"""At how many points a run is killed; `make kills` takes a hundred."""
+SEED = int(os.environ.get("EVALCASE_KILL_SEED", "1"))
+_MOST_LATE_S = 0.05
+"""How long after a result at most: kills are to come between results, too."""
+_SPARE = 3
+"""How many times as many cases there are as have to be awaited."""
+Kill = Callable[[int], bool]
+"""Kills something of a run, whose own process is given; False if there was nothing to kill."""
 
 
 class KilledRun:
     """A run that is killed at so many points, and resumed after each kill of its own process."""
 
-    def __init__(
-        self, project: Project, engine: Sequence[str], find_workers: FindWorkers, seed: int
-    ) -> None:
+    def __init__(self, project: Project, engine: Sequence[str], kills: Mapping[str, Kill]) -> None:
+        """`kills` has what can be killed beside the process of the run."""
         self.project = project
         self._engine = engine
-        self._find_workers = find_workers
-        self._random = Random(seed)
+        self._kills = kills
+        self._random = Random(SEED)
         self.announced: set[str] = set()
-        self.killed = {"worker": 0, "run": 0}
+        self.killed: Counter[str] = Counter()
 
-    def go(self, points: int, between: int, last: Callable[[], None] | None = None) -> None:
-        """Kill at so many points, with a few results before each; and after the `last`, whatever
-        that kills, there are a few more."""
-        count = (points + 2) * between
-        self.project.suite(*[case(f"c{number}", "say no") for number in range(count)])
+    def go(self, points: int, between: int = 6) -> None:
+        """Kill at so many points, with a few results before each."""
+        count = (points + 2) * between * _SPARE
+        self.project.suite(*[_case(number) for number in range(count)])
         process = self._start("run")
         try:
-            for _ in range(points):
+            for what in self._deal(points):
                 self._await(process, self._random.randint(1, between))
-                if self._random.random() < 0.3:
+                sleep(self._random.uniform(0, _MOST_LATE_S))
+                if what == "run":
                     self._end(process)
                     process = self._start("resume")
-                else:
-                    self._kill_worker(process)
-            if last is not None:
-                self._await(process, 1)
-                last()
-                self._await(process, between // 2)
+                    continue
+                while process.poll() is None and not self._kills[what](process.pid):
+                    self._await(process, 1)  # those that were killed before are not there yet
+                self.killed[what] += process.poll() is None
         finally:
             self._end(process)
 
@@ -60,9 +67,22 @@ class KilledRun:
         """Run what is left. Every trial is in the record, once; what was announced is there."""
         done = self.project.run("resume", "--json", *(engine or self._engine))
         rows = [row["case"] for row in self.project.rows()]
+        assert len(self.project.runs()) == 1
         assert len(rows) == len(set(rows)) == done.json["total"]
         assert done.counts() == {"failed": len(rows)}, done.err
         assert self.announced <= set(rows)
+        assert min(self.killed[what] for what in ("run", *self._kills)) > 0, self.killed
+        sys.stderr.write(f"\nkilled with seed {SEED}: {dict(self.killed)}, {len(rows)} results\n")
+
+    def _deal(self, points: int) -> list[str]:
+        """What to kill at each point: a third the run, the rest by turns; in no order."""
+        others = list(self._kills)
+        dealt = [
+            "run" if number % 3 == 0 or not others else others[number // 2 % len(others)]
+            for number in range(points)
+        ]
+        self._random.shuffle(dealt)
+        return dealt
 
     def _start(self, command: str) -> subprocess.Popen[bytes]:
         return self.project.start(
@@ -72,28 +92,44 @@ class KilledRun:
     def _await(self, process: subprocess.Popen[bytes], count: int) -> None:
         """Wait until so many more results are announced, or the run has come to its end."""
         assert process.stderr is not None
-        said = b""
+        said, until = b"", monotonic() + 2 * LIMIT_S
         while len(_ANNOUNCED.findall(said)) < count:
             ready, _, _ = select.select([process.stderr], [], [], LIMIT_S)
             assert ready, f"it said only {said!r}"
+            assert monotonic() < until, f"it hangs, and says {said!r}"
             more = os.read(process.stderr.fileno(), 65536)
             if not more:
                 break
             said += more
         self.announced |= {name.decode() for name in _ANNOUNCED.findall(said)}
 
-    def _kill_worker(self, process: subprocess.Popen[bytes]) -> None:
-        workers = self._find_workers(process.pid)
-        if workers:
-            with suppress(ProcessLookupError):
-                os.kill(self._random.choice(workers), signal.SIGKILL)
-                self.killed["worker"] += 1
-
     def _end(self, process: subprocess.Popen[bytes]) -> None:
-        if process.poll() is None:
-            self.killed["run"] += 1
+        self.killed["run"] += process.poll() is None
         process.kill()
         said = process.communicate()[1]
         # The last line may itself be cut off; then it was not announced.
         whole = said.rpartition(b"\n")[0]
         self.announced |= {name.decode() for name in _ANNOUNCED.findall(whole)}
+
+
+def _case(number: int) -> dict[str, Any]:
+    """One that fails, so that its end is announced; some are conversations that are remembered."""
+    id = f"c{number}"
+    if number % 5:
+        return case(id, target="slow")
+    turns = [{"input": text, "expected_output": "no"} for text in ("a", "b")]
+    return {"id": id, "target": "remembers", "turns": turns}
+
+
+def kill_one_of(find: Callable[[int], Sequence[int]]) -> Kill:
+    """Kills one of the processes that a run has found."""
+    random = Random(SEED)
+
+    def kill(run: int) -> bool:
+        workers = find(run)
+        with suppress(ProcessLookupError, IndexError):
+            os.kill(random.choice(workers), signal.SIGKILL)
+            return True
+        return False
+
+    return kill

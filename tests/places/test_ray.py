@@ -10,9 +10,6 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from evalcase.places.ray_cluster import explain_refusal
-from evalcase.system.processes.tree import children
-from tests.places.kills import POINTS, KilledRun
-from tests.places.workers import command_of
 from tests.run.project import Project, case, cases
 
 if os.environ.get("EVALCASE_RAY") != "needed":
@@ -118,46 +115,3 @@ def test_a_run_on_a_ray_of_its_own(dangerous: Project, tmp_path: Path, short: st
 )  # fmt: skip
 def test_a_cluster_that_cannot_be_used_says_what_to_do(error: Exception, said: str) -> None:
     assert said in explain_refusal(error, "ray://head:10001")
-
-
-class Nodes:
-    """A cluster of three nodes that are processes of this machine; the first one runs nothing."""
-
-    def __init__(self) -> None:
-        from ray.cluster_utils import Cluster
-
-        self._cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
-        self._nodes = [self._cluster.add_node(num_cpus=1) for _ in range(2)]
-        self.address = str(self._cluster.address)
-
-    def workers(self, run: int) -> list[int]:
-        """The processes of actors, whosever they are: there is one run at a time."""
-        del run
-        raylets = [node.all_processes["raylet"][0].process.pid for node in self._nodes]
-        every = [pid for raylet in raylets for pid in children(raylet)]
-        return [pid for pid in every if command_of(pid).startswith("ray::RayWorker")]
-
-    def kill_one(self) -> None:
-        self._cluster.remove_node(self._nodes.pop(), allow_graceful=False)
-
-    def end(self) -> None:
-        self._cluster.shutdown()
-
-
-@pytest.fixture
-def nodes() -> Iterator[Nodes]:
-    nodes = Nodes()
-    try:
-        yield nodes
-    finally:
-        nodes.end()
-
-
-def test_fault_60_workers_nodes_and_runs_of_a_cluster_can_be_killed(
-    project: Project, nodes: Nodes
-) -> None:
-    engine = ["--on", nodes.address]
-    killed = KilledRun(project, engine, nodes.workers, seed=3)
-    killed.go(POINTS, between=6, last=nodes.kill_one)
-    assert min(killed.killed.values()) > 0
-    killed.finish("--engine", "in-process")

@@ -229,6 +229,41 @@ def test_the_configuration_of_pytest_has_every_option(evals: pytest.Pytester) ->
     result.stdout.fnmatch_lines(["record   kept/*"])
 
 
+@pytest.mark.parametrize("is_by_key", [False, True])
+def test_answers_may_be_kept_and_asked_for_once(evals: pytest.Pytester, is_by_key: bool) -> None:
+    write(
+        evals,
+        "agent.py",
+        "from pathlib import Path\n"
+        "def answer(question):\n"
+        "    with Path('asked').open('a') as file:\n"
+        "        file.write(question)\n"
+        "    return question\n",
+    )
+    write(evals, "evals/all.eval.yaml", "- {id: a, input: x, expected_output: x}\n")
+    if is_by_key:
+        write(evals, "pytest.ini", "[pytest]\nevalcase_cache = true\n")
+    options = [] if is_by_key else ["--evals-cache"]
+    for _ in range(2):
+        evals.runpytest_inprocess("--evals", "evals", *options).assert_outcomes(passed=1)
+    assert (evals.path / "asked").read_text() == "x"
+
+
+@pytest.mark.parametrize("is_by_key", [False, True])
+def test_code_may_be_refused(evals: pytest.Pytester, is_by_key: bool) -> None:
+    write(evals, "agent.py", "open('imported', 'w')\ndef answer(question): ...\n")
+    write(evals, "evals/all.eval.yaml", "- {id: a, input: x, expected_output: x}\n")
+    if is_by_key:
+        write(evals, "pytest.ini", "[pytest]\nevalcase_no_exec = true\n")
+    options = [] if is_by_key else ["--evals-no-exec"]
+    result = evals.runpytest_inprocess("--evals", "evals", *options)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*python:agent:answer*no-exec*"])
+    other = evals.runpytest_inprocess("--evals", "evals", "--evals-target", "echo", *options)
+    other.assert_outcomes(passed=1)
+    assert not (evals.path / "imported").exists()
+
+
 def test_secrets_stay_secret(evals: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_TOKEN", "abcdefghijkl0123456789")
     write(

@@ -9,6 +9,7 @@ from evalcase.model.finding import At, Finding, KeyPath
 from evalcase.model.problem import Span
 from evalcase.read.document import Document, parse_document
 from evalcase.read.places import Alias, Branch, Leaf, find_node
+from tests.for_each import for_each
 
 BREAK = re.compile(r"\r\n|\r|\n")
 
@@ -64,7 +65,7 @@ empty:
 """.replace("\ttab: no\n", "tab:\tvalue\t# comment\n")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "key", "value"),
     [
         (("name",), "name", "plain text"),
@@ -97,7 +98,7 @@ empty:
         (("tab",), "tab", "value"),
     ],
 )
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["lf", "crlf", "cr"])
+@for_each("end", ["\n", "\r\n", "\r"])
 def test_every_kind_of_yaml_node(path: KeyPath, key: str, value: str, end: str) -> None:
     text = YAML.replace("\n", end)
     assert at(text, path, "key") == key.replace("\n", end)

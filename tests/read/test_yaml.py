@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from evalcase.read.document import Document, parse_document
+from tests.for_each import for_each
 
 Faults = list[tuple[str, int, int]]
 
@@ -28,7 +29,7 @@ def faults_of(text: str) -> Faults:
 # The YAML 1.2 core schema
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     "no No NO yes on off y n Y N 12:30:00 1:30 2024-01-01 2024-01-01T00:00:00Z 1_000 0b11 0o8 0xG "
     "+0x1F -0o7 0x-1 0x 0o e3 1e 1e+ . .. -- ++1 +-1 -a = << inf nan NaN Infinity -inf "
@@ -189,7 +190,7 @@ STYLES: dict[str, tuple[str, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", STYLES)
+@for_each("name", STYLES)
 def test_styles(name: str) -> None:
     text, value = STYLES[name]
     assert value_of(text) == value

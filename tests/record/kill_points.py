@@ -89,6 +89,8 @@ def check(runs: str, acknowledged: list[int]) -> None:
 def main(folder: str) -> None:
     """Every point of a first life; then two more lives that end early, and one that does not."""
     killed, torn = 0, 0
+    # All that is imported on the way is imported here, and not again in each child.
+    live(str(Path(folder, "whole")), LocalDisk(), os.open(os.devnull, os.O_WRONLY))
     later = itertools.cycle(range(1, 14))
     for when in ("before", "after", "amid"):
         for point in range(1, 41):

@@ -14,7 +14,8 @@ from evalcase.model.message import Message
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
 from evalcase.model.trial import TrialKey
-from evalcase.record.outline import VERDICTS, glance_at, outline_of
+from evalcase.record.glance import glance_at
+from evalcase.record.outline import VERDICTS, outline_of
 from evalcase.text.journal_row import decode_row, encode_row
 
 GRADE = Grade("expected", 1.0, True, "the text is equal")
@@ -60,7 +61,12 @@ WHOLE: dict[str, Result] = {
 @pytest.mark.parametrize("result", QUICK.values(), ids=QUICK)
 def test_a_glance_tells_the_same_as_the_whole_row(result: Result) -> None:
     line = line_of(result)
-    assert glance_at(line) == outline_of(decode_row(line))
+    whole = outline_of(decode_row(line))
+    rest = whole.question_hash, whole.verdict, whole.answered, whole.grading_hash, whole.number
+    assert glance_at(line) == (*whole.key, *rest)
+    usual = {"grading": 1, "repeats": 1, "pass_rate": 1.0, "cached": False, "cost_usd": None}
+    usual |= {"grading_usd": None, "user": None, "user_usd": None}
+    assert {name: value for name, value in whole._asdict().items() if name in usual} == usual
 
 
 @pytest.mark.parametrize("result", WHOLE.values(), ids=WHOLE)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import evalcase
+from tests.for_each import for_each
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 GOLDEN = CORPUS / "canonical.json"
@@ -43,7 +44,7 @@ def found(path: Path, *severities: str) -> list[Found]:
     return sorted((p.code, p.line, p.column) for p in problems if p.severity in severities)
 
 
-@pytest.mark.parametrize("path", documents("invalid"))
+@for_each("path", documents("invalid"))
 def test_every_error_of_an_invalid_document_is_found_at_its_place(path: Path) -> None:
     errors = found(path, "error")
     assert errors
@@ -54,13 +55,13 @@ def test_every_error_of_an_invalid_document_is_found_at_its_place(path: Path) ->
             evalcase.load(path)
 
 
-@pytest.mark.parametrize("path", documents("valid"))
+@for_each("path", documents("valid"))
 def test_a_valid_document_has_only_the_warnings_it_announces(path: Path) -> None:
     assert found(path, "error") == []
     assert found(path, "warning", "note") == announced(path, "warn")
 
 
-@pytest.mark.parametrize("path", documents("valid"))
+@for_each("path", documents("valid"))
 def test_a_valid_document_has_the_canonical_form_on_record(path: Path) -> None:
     """After a change that is meant, write the record anew: `python tests/resolve/record.py`."""
     assert evalcase.load(path).to_dict() == json.loads(GOLDEN.read_text("utf-8"))[path.name]

@@ -14,6 +14,7 @@ from evalcase.plugins.registry import is_known
 from evalcase.plugins.schemas import suite_schema
 from evalcase.resolve.grader_names import other_names, spelling_of
 from evalcase.suites.load import Loaded, load_text
+from tests.for_each import for_each
 
 ARGUMENTS: dict[str, Any] = {
     "contains": ["Lima"], "starts_with": "L", "ends_with": "a", "judge": "Is polite.",
@@ -35,7 +36,7 @@ def canonical(grader: Any) -> dict[str, Any]:
     return dict(loaded.suite.cases[0].graders[0])
 
 
-@pytest.mark.parametrize("name", [name for name, _ in other_names()])
+@for_each("name", [name for name, _ in other_names()])
 def test_every_name_and_spelling_becomes_ours_in_checks_and_in_the_schema(name: str) -> None:
     spelling = spelling_of(name)
     assert spelling is not None
@@ -65,7 +66,7 @@ def test_none_of_them_is_a_name_of_ours() -> None:
     assert all(is_known("graders", spelling.name) for _, spelling in other_names())
 
 
-@pytest.mark.parametrize("name", INSTEAD)
+@for_each("name", INSTEAD)
 def test_a_name_that_means_something_else_is_told_what_to_write(name: str) -> None:
     (problem,) = load([{"type": name, "value": "x"}]).problems
     assert problem.code == "unknown-grader"

@@ -20,6 +20,7 @@ from evalcase.read.yaml import parse_yaml
 from evalcase.resolve import fields
 from evalcase.resolve.schema.file import schema as schema_with
 from evalcase.suites.load import load_text
+from tests.for_each import for_each
 from tests.resolve.declared import GRADERS, KNOWN
 
 CORPUS = Path(__file__).parent.parent / "corpus"
@@ -254,14 +255,12 @@ def subschemas(part: Any, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
 # The corpus
 
 
-@pytest.mark.parametrize("path", documents("valid"))
+@for_each("path", documents("valid"))
 def test_accepts_valid_documents(path: Path) -> None:
     assert schema_accepts(path)
 
 
-@pytest.mark.parametrize(
-    "path", [each for each in documents("invalid") if not cannot_tell(each.values[0])]
-)
+@for_each("path", [each for each in documents("invalid") if not cannot_tell(each.values[0])])
 def test_refuses_invalid_documents(path: Path) -> None:
     assert not schema_accepts(path)
 

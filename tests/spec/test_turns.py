@@ -568,6 +568,7 @@ def test_a_conversation_of_one_turn_equals_the_plain_case() -> None:
         assert plain.answer is not None
         assert talked.answer is not None
         assert talked.answer.last == plain.answer.messages
+        assert (plain.exchanges, len(talked.exchanges)) == ([], 1)
 
 
 def test_the_order_of_turns_never_changes() -> None:

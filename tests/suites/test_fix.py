@@ -9,6 +9,7 @@ import pytest
 import evalcase
 from evalcase.plugins.known import Existing
 from evalcase.suites.fix import fix_file
+from tests.for_each import for_each
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 
@@ -69,7 +70,7 @@ def errors_of(path: Path) -> list[str]:
 SUITES = [path for path in sorted((CORPUS / "invalid").iterdir()) if ".expect" not in path.name]
 
 
-@pytest.mark.parametrize("path", SUITES, ids=lambda path: path.name)
+@for_each("path", SUITES, ids=lambda path: path.name)
 def test_what_was_mended_needs_no_mending_and_is_better(tmp_path: Path, path: Path) -> None:
     copy = tmp_path / path.name
     copy.write_bytes(path.read_bytes())

@@ -9,6 +9,7 @@ import pytest
 
 import evalcase
 from evalcase.suites.load import load_text
+from tests.for_each import for_each
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 
@@ -122,9 +123,7 @@ def test_a_file_of_ours_is_never_called_foreign(tmp_path: Path, text: str) -> No
     assert "foreign-file" not in codes
 
 
-@pytest.mark.parametrize(
-    "path", sorted((CORPUS / "valid").glob("*.*l*")), ids=lambda path: path.name
-)
+@for_each("path", sorted((CORPUS / "valid").glob("*.*l*")), ids=lambda path: path.name)
 def test_a_valid_file_is_never_called_foreign(path: Path) -> None:
     codes = [problem.code for problem in evalcase.check([path], root=CORPUS)]
     assert "foreign-file" not in codes

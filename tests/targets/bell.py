@@ -62,7 +62,7 @@ class Bell(AbstractAsyncContextManager["Bell"]):
 
     async def wait_for(self, count: int) -> list[int]:
         """The pids of the next processes that ring."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             return [await self._pids.get() for _ in range(count)]
 
 

@@ -108,6 +108,56 @@ def test_a_trace_that_failed_is_an_error(tmp_path: Path) -> None:
         ask(otlp(tmp_path, line(root)))
 
 
+AGENT = {"gen_ai.operation.name": "invoke_agent"}
+NAMED = {"evalcase.case": "one"}
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        [span(AGENT, id="0b", parent="0a", name="agent", seconds=5, error="quota"),
+         chat("Let me see.", parent="0b", start=1)],
+        [chat("Let me see.", parent="0a"),
+         span({"gen_ai.operation.name": "chat"}, parent="0a", name="chat", start=4, error="quota")],
+    ],
+)  # fmt: skip
+def test_an_agent_that_failed_is_an_error_though_whoever_asked_it_caught_that(
+    tmp_path: Path, inner: list[dict[str, Any]]
+) -> None:
+    with pytest.raises(TargetError, match="failed: quota"):
+        ask(otlp(tmp_path, line(span(NAMED, id="0a", seconds=9), *inner)))
+
+
+def test_what_was_tried_again_until_it_went_well_is_an_answer(tmp_path: Path) -> None:
+    again = [
+        span(AGENT, id="0b", parent="0a", name="agent", error="quota"),
+        span(AGENT, id="0c", parent="0a", name="agent", start=3, seconds=3),
+        chat("4", parent="0c", start=4),
+    ]
+    assert ask(otlp(tmp_path, line(span(NAMED, id="0a", seconds=9), *again))).text == "4"
+
+
+def test_a_trace_whose_first_span_is_missing_is_an_error_unless_that_is_elsewhere(
+    tmp_path: Path,
+) -> None:
+    near, far = [chat("4", parent="0a", flags=flags, attributes=NAMED) for flags in (0x101, 0x301)]
+    with pytest.raises(TargetError, match="its first span is missing"):
+        ask(otlp(tmp_path, line(near)))
+    assert ask(otlp(tmp_path, line(far))).text == "4"
+    filtered = [span(NAMED, id="0c"), near]  # some span between them is not exported
+    assert ask(otlp(tmp_path, line(*filtered))).text == "4"
+
+
+def test_two_spans_of_one_id_that_differ_are_an_error(tmp_path: Path) -> None:
+    root = span(NAMED, id="0a")
+    begun = {**chat("", id="0B", parent="0A"), "endTimeUnixNano": "0"}
+    ended = chat("4", id="0b", parent="0a", start=1)
+    for several in ([begun, ended], [ended, begun], [ended, ended]):
+        assert ask(otlp(tmp_path, line(root, *several))).text == "4"
+    with pytest.raises(TargetError, match="two of its spans have the id 0b, and differ"):
+        ask(otlp(tmp_path, line(root, ended, chat("5", id="0b", parent="0a"))))
+
+
 def test_a_trace_that_does_not_say_what_was_answered_is_an_error(tmp_path: Path) -> None:
     silent = span({"evalcase.case": "one", "gen_ai.operation.name": "chat"})
     with pytest.raises(TargetError, match=r"doesn't say what was answered: .*capture content"):

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalcase.text.yaml_writer import write_yaml
+from tests.for_each import for_each
 from tests.text.yaml_reader import read_yaml
 
 
@@ -109,7 +110,7 @@ COULD_BE_SOMETHING_ELSE = """
 HAS_SPACE = ["", " ", "a: b", "a #b", " a", "a ", "- a", "? a", "\u00a0", "\u0663", "4 apples"]
 
 
-@pytest.mark.parametrize("text", [*COULD_BE_SOMETHING_ELSE, *HAS_SPACE])
+@for_each("text", [*COULD_BE_SOMETHING_ELSE, *HAS_SPACE])
 def test_text_that_could_be_taken_for_something_else_is_quoted(text: str) -> None:
     assert text_of(text) == json.dumps(text, ensure_ascii=False) + "\n"
     assert text_of([text]) == f"[{json.dumps(text, ensure_ascii=False)}]\n"

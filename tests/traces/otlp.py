@@ -31,6 +31,7 @@ def span(
     attributes: dict[str, Any] | None = None, *, trace: str = "aa" * 16, id: str = "",
     parent: str = "", name: str = "span", start: int = 0, seconds: float = 1.0,
     error: str | None = None, events: list[tuple[str, dict[str, Any]]] | None = None,
+    **more: Any,
 ) -> dict[str, Any]:  # fmt: skip
     """A span that begins `start` seconds after all began."""
     begun = 1_700_000_000_000_000_000 + start * 1_000_000_000
@@ -39,7 +40,8 @@ def span(
         "name": name, "startTimeUnixNano": str(begun),
         "endTimeUnixNano": str(begun + int(seconds * 1e9)),
         "attributes": pairs(attributes or {}),
-        "events": [{"name": each, "attributes": pairs(more)} for each, more in events or []],
+        "events": [{"name": each, "attributes": pairs(held)} for each, held in events or []],
+        **more,
     }  # fmt: skip
     return told if error is None else {**told, "status": {"code": 2, "message": error}}
 

@@ -13,6 +13,7 @@ from evalcase.model.answer import Usage
 from evalcase.traces.export import read_pieces
 from evalcase.traces.file import read_trace_file
 from evalcase.traces.labels import TraceLabels
+from evalcase.traces.steps import keep_steps
 from evalcase.traces.store import TraceStore
 from evalcase.traces.told import ToldTrace, tell_trace
 from tests.traces.otlp import chat, export, pairs, said, span
@@ -192,6 +193,24 @@ def test_calls_without_ids_are_told_apart_by_their_arguments() -> None:
     made = [call for message in told.messages for call in message["tool_calls"]]
     assert [(each["input"]["a"], each["output"]) for each in made] == [
         (1, "y"), (2, "x"), (1, "z"), (3, "w"),
+    ]  # fmt: skip
+
+
+def test_a_call_without_an_id_is_that_of_a_span_which_has_one() -> None:
+    output = json.dumps([{"role": "assistant", "parts": [{**PARTS[0], "id": None}]}])
+    tool = {**TOOL, "gen_ai.tool.call.id": "x", "gen_ai.tool.call.arguments": '{"a": 1}'}
+    done = {"gen_ai.tool.call.result": "done"}
+    told = tell(span({**MODEL, "gen_ai.output.messages": output}), span({**tool, **done}, start=2))
+    (call,) = [call for message in told.messages for call in message["tool_calls"]]
+    assert call["output"] == "done"
+
+
+def test_what_a_tool_was_given_is_kept_whatever_its_characters() -> None:
+    given = {"gen_ai.tool.call.arguments": json.dumps({"mood": "\N{GRINNING FACE}"})}
+    half = {"gen_ai.tool.call.arguments": '{"mood": "\\udc00"}'}
+    both = keep_steps(tell(span({**TOOL, **given}), span({**TOOL, **half}, start=2)).nodes).steps
+    assert [(each.input, each.is_cut) for each in both] == [
+        ({"mood": "\N{GRINNING FACE}"}, False), (None, True),
     ]  # fmt: skip
 
 

@@ -17,7 +17,7 @@ def command() -> int:
     fixes, the places that names stand for, and beside each case what became of it in the newest
     run. Nothing of the project is executed, and nothing is written.
 
-    It needs the extra `lsp`: pip install "evalcase[lsp]"
+    It needs pygls, which the extra `lsp` brings: pip install "pygls>=2.0"
 
     Exit code: 0 after the editor has ended it; 1 if the editor is gone; 2 without the extra.
     """
@@ -27,8 +27,8 @@ def command() -> int:
         if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
         sys.stderr.write(
-            "evalcase: the language server needs an extra that isn't installed: "
-            'pip install "evalcase[lsp]"\n'
+            "evalcase: the language server needs pygls, which the extra `lsp` brings: "
+            'pip install "pygls>=2.0"\n'
         )
         return 2
     server = make_server()

@@ -22,7 +22,7 @@ from evalcase.model.result import Result
 from evalcase.model.trial import Trial
 from evalcase.record.cap import TooLargeError, cap_answer
 from evalcase.run.gate import Asked, Gate
-from evalcase.run.hashes import hash_grading, hash_question
+from evalcase.run.hashes import hash_grading, hash_plain_question, hash_question
 from evalcase.run.opening import CLOSE_S
 from evalcase.run.place import Workplace
 from evalcase.run.question import question_of
@@ -61,16 +61,16 @@ class Trials:
         self._files = AttachedFiles(plan.world.cwd)
         self._capped = plan.options.max_cost_usd is not None
 
-    def hash_question(self, trial: Trial, has_parts: bool | None = None) -> str:
-        """`has_parts` is what the case says itself, for who has asked it already."""
+    def hash_question(self, trial: Trial) -> str:
         case = trial.case
-        if has_parts is None:
-            has_parts = case.has_parts
-        return hash_question(case, self._files.hashes(trial.suite, case) if has_parts else None)
+        plain = hash_plain_question(case)
+        if plain is not None:
+            return plain
+        files = self._files.hashes(trial.suite, case) if case.has_parts else None
+        return hash_question(case, files)
 
     def hash_grading(self, case: Case) -> str:
-        graders = self._plan.graders
-        return hash_grading(case, graders.prints_of(graders.of_all(case)))
+        return hash_grading(case, self._plan.graders.prints_for(case))
 
     def question(self, trial: Trial) -> Question | None:
         """What a trial asks; None if nothing, or not now."""
@@ -109,7 +109,7 @@ class Trials:
             self._look_at_cost(trial.target, answer.cost_usd)
             graded = await self._grade(case, question, answer, graders, asked.duration_s)
         return Result(
-            trial.key, self.hash_question(trial, has_parts), graded.verdict, answer, graded.grades,
+            trial.key, self.hash_question(trial), graded.verdict, answer, graded.grades,
             failure, asked.attempts, started, round(asked.duration_s, 6),
             asked.retried,
             hash_grading(case, self._plan.graders.prints_of(graders)),
@@ -146,7 +146,7 @@ class Trials:
         if user is not None and user.asked:
             self._look_at_cost(user.target, user.cost_usd)
         return Result(
-            trial.key, self.hash_question(trial, has_parts), judged.verdict, answer, judged.grades,
+            trial.key, self.hash_question(trial), judged.verdict, answer, judged.grades,
             talk.failure, 1 + len(talk.retried), started, round(talk.duration_s, 6), talk.retried,
             self.hash_grading(case), 1, trial.repeats, case.pass_rate, trial.number,
             tuple(turns), talk.ending,

@@ -65,9 +65,9 @@ class Work:
             await self._send_batches(engine)
         left = {name: self._left(name, engine) for name in self._plan.trials}
         await engine.run(left, self.try_one, self.keep)
-        if engine.interrupted:
-            return "interrupted", None
         missing = self._plan.planned - self._finished - self._session.taken
+        if missing > 0 and engine.interrupted:
+            return "interrupted", None
         if missing > 0:
             return "stopped", engine.stop_reason or _without_result(missing, self._plan.planned)
         try:
@@ -234,7 +234,7 @@ class Work:
 
     def _is_decided_otherwise(self, trial: Trial, known: FinishedTrial) -> bool:
         """Whether the case is decided by another number of trials, or another share, than then."""
-        return (known.repeats, known.pass_rate) != (trial.repeats, trial.case.pass_rate)
+        return known.repeats != trial.repeats or known.pass_rate != trial.case.pass_rate
 
     def _begin_grading(self) -> None:
         """Note once that answers are graded again, and by what."""
@@ -268,5 +268,6 @@ def trials_of(plan: Plan, name: str) -> Iterator[Trial]:
     """Every trial of a target, whether it is finished or not."""
     options, default = plan.options, plan.config.target
     cases = plan.choice.choose(plan.suites)
-    asks, overridden = plan.choice.asks, bool(options.targets)
+    asks = plan.choice.asks if plan.choice.at else None
+    overridden = bool(options.targets)
     return plan_trials(cases, name, default, options.repeat, overridden, asks)

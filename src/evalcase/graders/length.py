@@ -36,6 +36,8 @@ class LengthGrader(TextGrader):
     def conflicts(self) -> Iterator[OptionFault]:
         if self.min is None and self.max is None:
             yield OptionFault((), "the grader `length` needs `min` or `max`", code="missing-option")
+        if self.min == 0 and self.max is None:
+            yield OptionFault(("min",), "every answer has at least 0", "say at least 1, or a `max`")
         if self.min is not None and self.max is not None and self.min > self.max:
             yield OptionFault(("min",), f"`min` is {self.min}, and `max` only {self.max}")
 

@@ -55,6 +55,8 @@ class ToolCallsGrader(Grader):
         if all(each in nothing for each in said):
             needs = "the grader `tool_calls` needs an option, such as `max` or `needed`"
             yield OptionFault((), needs, code="missing-option")
+        if self.min == 0 and all(each in nothing for each in said[1:]):
+            yield OptionFault(("min",), "every answer has at least 0", "say at least 1, or a `max`")
         if self.min is not None and self.max is not None and self.min > self.max:
             yield OptionFault(("min",), f"`min` is {self.min}, and `max` only {self.max}")
         for name in self.needed.keys() & set(self.forbidden):

@@ -7,6 +7,7 @@ from random import Random
 from typing import TypeVar
 
 from evalcase.model.json_value import JSON
+from evalcase.text.readable import as_json
 from evalcase.traces.span import TraceSpan
 from evalcase.traces.told import ToldTrace
 
@@ -33,9 +34,8 @@ def has_attribute(spans: Iterable[TraceSpan], key: str, value: str) -> bool:
 
 
 def _as_text(value: JSON) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)
+    """A text as it is, and anything else as JSON writes it."""
+    return value if isinstance(value, str) else as_json(value)
 
 
 def draw(items: Sequence[T], number: int | None, seed: int) -> list[T]:

@@ -12,6 +12,7 @@ from typing import Any
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.late_pattern import late_pattern
+from evalcase.text.readable import as_json, call_lines
 from evalcase.traces.dialects.said import SaidMessage
 from evalcase.traces.told import ToldTrace
 
@@ -56,7 +57,7 @@ def draft_case(told: ToldTrace, trace: str, id: str | None, how: HowDrafted) -> 
         fields["skip"] = _UNANSWERED
         notes[()] = told.error or "it has no answer"
     elif how.criteria:
-        fields["criteria"] = f"Says what this answer says: {_text(said[-1].get('content'))}"
+        fields["criteria"] = _describe(said)
         notes["criteria",] = _DESCRIBE
     else:
         fields["expected_output"] = _short(said)
@@ -81,6 +82,14 @@ def _answered(told: ToldTrace) -> list[dict[str, Any]]:
     if texts and texts[-1] is told.messages[-1]:
         found.append(_plain({"role": "assistant", "content": texts[-1]["content"]}))
     return found
+
+
+def _describe(said: Sequence[dict[str, Any]]) -> str:
+    """What was called and said, as the beginning of criteria."""
+    called = [line for message in said for line in call_lines(message)]
+    text = _text(said[-1].get("content"))
+    told = [f"Calls {', then '.join(called)}."] if called else []
+    return " ".join([*told, f"Says what this answer says: {text}"] if text else told)
 
 
 def _call(call: dict[str, Any]) -> dict[str, Any]:
@@ -115,7 +124,7 @@ def _text(content: JSON) -> str:
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
-        return "" if content is None else str(content)
+        return "" if content is None else as_json(content)
     texts = [
         str(each["text"]) if isinstance(each, dict) and "text" in each
         else f"[{_type(each) or 'data'}]"

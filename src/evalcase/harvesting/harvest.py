@@ -31,6 +31,7 @@ from evalcase.suites.writing import suite_lines
 from evalcase.system.files import open_file
 from evalcase.text.personal import Finder, Replacing
 from evalcase.text.secrets import Scrubber
+from evalcase.text.whole import whole_text
 from evalcase.traces.file import read_trace_file
 from evalcase.traces.labels import TraceLabels
 from evalcase.traces.span import BadTraceError
@@ -68,6 +69,8 @@ class _Kept(NamedTuple):
     trace: str
     others: list[str]
     """Traces that it stands for, too."""
+    failed: list[str]
+    """Those of them in which something failed."""
 
 
 def harvest_file(asked: Harvest, scrubber: Scrubber) -> Harvested:
@@ -89,7 +92,8 @@ def harvest_file(asked: Harvest, scrubber: Scrubber) -> Harvested:
         folded = sum(len(each.others) for each in kept)
         text = "".join(_write(clean, asked)) if clean else ""
         return Harvested(
-            text, len(clean), len(store), len(chosen), folded, harvesting.left_out,
+            text, len(clean), len(store), len(chosen), folded,
+            [replacing.text(scrubber.text(each)) for each in harvesting.left_out],
             dict(replacing.counts),
         )  # fmt: skip
 
@@ -115,7 +119,10 @@ class _Harvesting:
         if "slow" not in only:
             return fitting
         least = slow_from(durations.values())
-        return [each for each in fitting if least is not None and (durations[each] or 0) >= least]
+        return [
+            each for each in fitting
+            if least is not None and (took_s := durations[each]) is not None and took_s >= least
+        ]  # fmt: skip
 
     def fold(self, traces: Iterable[str]) -> list[_Kept]:
         """Those that ask something of their own, each with those that ask nearly the same."""
@@ -127,9 +134,11 @@ class _Harvesting:
                 continue
             same = folding.find(text, number)
             if same is None:
-                kept[number] = _Kept(trace, [])
-            else:
-                kept[same].others.append(trace)
+                kept[number] = _Kept(trace, [], [])
+                continue
+            kept[same].others.append(trace)
+            if is_errored(told):
+                kept[same].failed.append(trace)
         return list(kept.values())
 
     def draft(self, kept: _Kept, how: HowDrafted) -> DraftedCase:
@@ -138,10 +147,10 @@ class _Harvesting:
         if not kept.others:
             return drafted
         several = f"{len(kept.others)} more trace{'' if len(kept.others) == 1 else 's'}"
-        said = drafted.notes.get(())
-        note = f"{several} asked nearly the same: {', '.join(kept.others[:3])}"
-        note += ", …" if len(kept.others) > 3 else ""
-        notes = {**drafted.notes, (): note if said is None else f"{said}\n{note}"}
+        said = [drafted.notes.get((), ""), f"{several} asked nearly the same: {_some(kept.others)}"]
+        if kept.failed:
+            said.append(f"something failed in {len(kept.failed)} of them: {_some(kept.failed)}")
+        notes = {**drafted.notes, (): "\n".join(filter(None, said))}
         return drafted._replace(notes=notes)
 
     def _tell(self, traces: Iterable[str], *, aloud: bool) -> Iterator[tuple[str, ToldTrace]]:
@@ -151,6 +160,10 @@ class _Harvesting:
             except BadTraceError as error:
                 if aloud:
                     self.left_out.append(f"{trace}: {error}")
+
+
+def _some(traces: list[str]) -> str:
+    return ", ".join([*traces[:3], *(["…"] if len(traces) > 3 else [])])
 
 
 def _fits(told: ToldTrace, only: str) -> bool:
@@ -175,7 +188,7 @@ def _cleaned(drafted: DraftedCase, replacing: Replacing, scrubber: Scrubber) -> 
 
 def _valid(value: JSON) -> JSON:
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
+        return whole_text(value)
     if isinstance(value, list):
         return [_valid(each) for each in value]
     if isinstance(value, dict):

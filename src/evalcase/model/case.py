@@ -155,7 +155,9 @@ class Case:
     @property
     def pass_rate(self) -> float:
         """The share of trials that must pass."""
-        rate: float = self._data.get("repeat", {}).get("pass_rate", 1.0)
+        if "repeat" not in self._data:
+            return 1.0
+        rate: float = self._data["repeat"].get("pass_rate", 1.0)
         return rate
 
     @property

@@ -60,7 +60,9 @@ class Result:
     @property
     def exchanges(self) -> list[Exchange]:
         """What was said and answered in each turn of a conversation; empty where there is none."""
-        return split_turns(self.answer, self.turns) if self.answer is not None else []
+        if self.answer is None or not self.turns:
+            return []
+        return split_turns(self.answer, self.turns)
 
     @property
     def reason(self) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 from evalcase.model.row_store import RowStore
 
-_MASK = 0xFFFF_FFFF_FFFF_FFFF
+MARK_BITS = 0xFFFF_FFFF_FFFF_FFFF
 _FIRST_SIZE = 64
 _SORTED_AT_ONCE = 1 << 15
 """Rows whose order is found at once: a list of a million numbers would take 40 MB."""
@@ -24,7 +24,7 @@ _SORTED_AT_ONCE = 1 << 15
 
 def mark_of(key: Hashable) -> int:
     """A number that stands for a key: two keys share one about as often as never."""
-    return hash(key) & _MASK
+    return hash(key) & MARK_BITS
 
 
 class Table:
@@ -45,28 +45,44 @@ class Table:
         self._slots = array("I", bytes(4 * _FIRST_SIZE))
 
     def add(self, mark: int, *numbers: float) -> None:
-        slot = self._slot(mark)
-        row = self._slots[slot]
+        # Both look for the slot themselves, as `_slot` does: to call it takes longer than to look.
+        slots, marks = self._slots, self._marks
+        last = len(slots) - 1
+        slot = mark & last
+        while (row := slots[slot]) and marks[row - 1] != mark:
+            slot = (slot + 1) & last
+        rows = self._rows
         if row:
-            self._rows[row - 1] = self._row.pack(*numbers)
+            rows.write(row - 1, self._row.pack(*numbers))
             return
-        self._rows.append(self._row.pack(*numbers))
-        self._marks.append(mark)
-        self._slots[slot] = len(self._marks)
-        if 2 * len(self._marks) > len(self._slots):
+        rows.tail.frombytes(self._row.pack(*numbers))
+        if len(rows.tail) >= rows.most:
+            rows.flush()
+        marks.append(mark)
+        slots[slot] = row = len(marks)
+        if 2 * row > len(slots):
             self._grow()
 
     def find(self, mark: int) -> tuple[Any, ...] | None:
         """The numbers of a mark."""
-        row = self._slots[self._slot(mark)]
-        return self._row.unpack(self._rows[row - 1]) if row else None
+        slots, marks = self._slots, self._marks
+        last = len(slots) - 1
+        slot = mark & last
+        while (row := slots[slot]) and marks[row - 1] != mark:
+            slot = (slot + 1) & last
+        if not row:
+            return None
+        at = (row - 1) * self._row.size - self._rows.filed
+        if at >= 0:
+            return self._row.unpack_from(self._rows.tail, at)
+        return self._row.unpack(self._rows.read(row - 1))
 
     def put(self, mark: int, column: int, number: float) -> None:
         """Change one number of a mark that is known."""
         row = self._slots[self._slot(mark)] - 1
-        numbers = list(self._row.unpack(self._rows[row]))
+        numbers = list(self._row.unpack(self._rows.read(row)))
         numbers[column] = number
-        self._rows[row] = self._row.pack(*numbers)
+        self._rows.write(row, self._row.pack(*numbers))
 
     def __len__(self) -> int:
         return len(self._marks)
@@ -84,7 +100,7 @@ class Table:
                 values.append(row[column])
         key = held[0].__getitem__ if len(held) == 1 else _key_of(held)
         for at in _ordered(len(self._marks), key):
-            yield self._marks[at], *self._row.unpack(self._rows[at])
+            yield self._marks[at], *self._row.unpack(self._rows.read(at))
 
     def _unpacked(self) -> Iterator[tuple[Any, ...]]:
         return chain.from_iterable(map(self._row.iter_unpack, self._rows.blocks()))
@@ -99,9 +115,13 @@ class Table:
         return slot
 
     def _grow(self) -> None:
-        self._slots = array("I", bytes(8 * len(self._slots)))
+        slots = self._slots = array("I", bytes(8 * len(self._slots)))
+        last = len(slots) - 1
         for row, mark in enumerate(self._marks, 1):
-            self._slots[self._slot(mark)] = row
+            slot = mark & last
+            while slots[slot]:
+                slot = (slot + 1) & last
+            slots[slot] = row
 
 
 def _key_of(columns: list[array[Any]]) -> Callable[[int], tuple[Any, ...]]:

@@ -107,6 +107,8 @@ class Traits:
     quota: Callable[[], Quota | None] | None = None
     """What its service said of how much more it takes, if it said something since the last time:
     asked for after each answer."""
+    seen: Callable[[Question], Mapping[str, JSON]] | None = None
+    """What was seen of a call that came to nothing, such as its steps: asked for once after it."""
 
 
 @dataclass(frozen=True, slots=True)

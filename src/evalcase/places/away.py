@@ -55,6 +55,7 @@ class Away:
     async def __aenter__(self) -> Away:
         self._pool = self._make_pool(self)
         self._sessions = HeldSessions(self._pool)
+        self._pool.is_held = self._sessions.has_one_of
         self._pool.open()
         return self
 

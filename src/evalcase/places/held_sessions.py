@@ -47,6 +47,10 @@ class HeldSessions:
         self._first[session] = task
         return task
 
+    def has_one_of(self, worker: Worker) -> bool:
+        """Whether a session goes on there."""
+        return any(first.worker is worker for first in self._first.values())
+
     def lose(self, question: Question, how: str) -> TargetError:
         """What to say of a session whose worker has ended; it is to be begun alone, if at all."""
         trial = _trial(question.session)

@@ -57,7 +57,12 @@ class Pool:
         self._most_bytes = most_bytes
         self._workers: list[Worker] = []
         self._by_channel: dict[int, Worker] = {}
-        self._solitude = Solitude(self._begin, self._give, self._take_back if room else None)
+        self._solitude = (
+            Solitude(self._begin, self._give) if room is None
+            else Solitude(self._take_out, self._give, self._take_back)
+        )  # fmt: skip
+        self.is_held: Callable[[Worker], bool] = lambda _: False
+        """Whether a worker holds a session that goes on."""
         self._numbers = count(1)
         self._starting: set[asyncio.Task[None]] = set()
         self._watch: asyncio.TimerHandle | None = None
@@ -79,6 +84,9 @@ class Pool:
         task.is_within = is_within
         if worker is not None and not worker.is_lost:
             self._give(task, worker)
+        elif is_within or message["op"] != "ask":
+            self._waiting.appendleft(task)  # what is under way may need it to come to its end
+            self._go_on()
         else:
             self._waiting.append(task)
             self._go_on()
@@ -94,6 +102,7 @@ class Pool:
     def leave(self, session: str) -> None:
         """A session is over; if it was alone, something else may be."""
         self._solitude.leave(session)
+        self._solitude.go_on()
 
     def drop(self, task: Task) -> None:
         """Nobody waits for it any more."""
@@ -137,6 +146,7 @@ class Pool:
         if "op" in message:
             if message["op"] == "ready":
                 worker.is_ready, self._failed_starts = True, 0
+                self._solitude.go_on()
                 self._go_on()
             else:
                 self._hear(worker, message)
@@ -144,7 +154,7 @@ class Pool:
         task = worker.tasks.pop(message["n"], None)
         if task is not None and not task.done.done():
             task.done.set_result(message)
-        if worker is self._solitude.worker:
+        if worker is self._solitude.worker or (self._room is not None and not worker.tasks):
             self._solitude.go_on()
         if self._waiting:
             self._go_on()
@@ -209,6 +219,8 @@ class Pool:
         if room is None:
             return min(self._workers, key=_load)
         ready = [worker for worker in self._workers if worker.is_ready]
+        if self._solitude.lacks_worker and task.message["op"] == "ask" and not task.is_within:
+            ready = ready[1:]  # the first is let come to its end
         if not ready:
             alone = self._solitude.worker
             return alone if task.is_within and alone is not None and alone.is_ready else None
@@ -219,6 +231,16 @@ class Pool:
             self._size += 1
             self._fill()
         return least if len(ready) == len(self._workers) else None
+
+    def _take_out(self) -> Worker | None:
+        """One that has nothing to do, for what is to be done alone. None is begun for it beside
+        the others: they may have all the room that there is."""
+        self._fill()
+        for worker in self._workers:
+            if worker.is_ready and not worker.tasks and not self.is_held(worker):
+                self._workers.remove(worker)
+                return worker
+        return None
 
     def _take_back(self, worker: Worker) -> None:
         """One that was alone has nothing left to do so."""
@@ -232,6 +254,7 @@ class Pool:
                 if not task.done.done():
                     task.done.set_exception(TargetError(how))
             self._waiting.clear()
+            self._solitude.give_up(TargetError(how))
 
     def _give(self, task: Task, worker: Worker) -> None:
         task.worker = worker

@@ -49,7 +49,7 @@ class RayChannel:
         if version != self._version:
             raise TargetError(
                 f"the workers of Ray have evalcase {version}, and this is {self._version}: "
-                f"pip install evalcase=={self._version} there"
+                "install the same there"
             )
         self._pulling = asyncio.ensure_future(self._pull())
         self._flush()
@@ -57,11 +57,14 @@ class RayChannel:
     async def _hello(self) -> str:
         told = asyncio.ensure_future(_get(self._actor.hello.remote()))
         waited_s = 0.0
-        while not told.done():
-            await asyncio.wait([told], timeout=_WAIT_S)
-            if not told.done():
-                waited_s += _WAIT_S
-                self._wait(waited_s)
+        try:
+            while not told.done():
+                await asyncio.wait([told], timeout=_WAIT_S)
+                if not told.done():
+                    waited_s += _WAIT_S
+                    self._wait(waited_s)
+        finally:
+            told.cancel()  # where the run is over
         return str(told.result())
 
     def send(self, message: dict[str, Any]) -> None:
@@ -139,7 +142,21 @@ class RayChannel:
 
 
 async def _get(reference: Any) -> Any:  # noqa: ANN401 - what an actor returns
+    """What Ray answers. Its client breaks where a call is cancelled: nobody waits any more, and
+    that is all."""
+    answering = asyncio.ensure_future(_await(reference))
+    answering.add_done_callback(_hear_out)
+    return await asyncio.shield(answering)
+
+
+async def _await(reference: Any) -> Any:  # noqa: ANN401 - as above
     return await reference
+
+
+def _hear_out(answering: asyncio.Task[Any]) -> None:
+    """Take an error that nobody waits for."""
+    if not answering.cancelled():
+        answering.exception()
 
 
 def explain_loss(error: BaseException) -> str:

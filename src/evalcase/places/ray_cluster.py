@@ -140,7 +140,10 @@ class RayCluster(Away):
 def make_ray(settings: EngineSettings, plan: Plan) -> Workplace:
     """The Ray of a plan. Raise ConfigError where there is none, or the plan can't be run there."""
     if importlib.util.find_spec("ray") is None:
-        raise ConfigError("the engine `ray` needs Ray: pip install 'evalcase[ray]'")
+        raise ConfigError(
+            "the engine `ray` needs Ray, which the extra `ray` brings: "
+            "pip install 'ray[client]>=2.40'"
+        )
     return RayCluster(settings, plan, setting_of(plan, settings.env))
 
 
@@ -158,7 +161,10 @@ def explain_refusal(error: BaseException, address: str) -> str:
     if isinstance(error, ImportError) and address.startswith("ray://"):
         return f"{address} needs the client of Ray: pip install 'ray[client]'"
     said = [line.strip() for line in text.splitlines() if line.strip()]
-    return f"Ray at {address} can't be used: {said[0] if said else type(error).__name__}"
+    why = f"Ray at {address} can't be used: {said[0] if said else type(error).__name__}"
+    if isinstance(error, ConnectionError) and "RAY_AUTH_MODE" not in os.environ:
+        return f"{why}. If it asks for a token, set RAY_AUTH_MODE=token, so that Ray sends its own"
+    return why
 
 
 def _told(resources: Mapping[str, float]) -> str:

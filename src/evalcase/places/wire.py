@@ -57,6 +57,8 @@ def attempt_object(tried: Attempted, known: KnownSecrets) -> dict[str, Any]:
             told["may_succeed_later"] = tried.error.may_succeed_later
             told["retry_after_s"] = tried.error.retry_after_s
             told["overloaded"] = tried.error.overloaded
+    if tried.seen:
+        told["seen"] = known.told(dict(tried.seen))
     return _without_secrets(told, known)
 
 
@@ -65,12 +67,13 @@ def attempt_of(told: dict[str, Any], limit_s: float) -> Attempted:
     took_s, quota = float(told["took_s"]), _quota_of(told.get("quota"))
     if "answer" in told:
         return Attempted(decode(Answer, told["answer"], "answer"), None, took_s, quota)
+    seen = told.get("seen")
     if told.get("late"):
-        return Attempted(None, OverTimeError(limit_s), took_s, quota)
+        return Attempted(None, OverTimeError(limit_s), took_s, quota, seen)
     failure = decode(Failure, told["failure"], "failure")
     if told.get("by_hand"):
-        return Attempted(None, Interrupted(failure.message), took_s, quota)
-    return Attempted(None, ToldError(failure, told), took_s, quota)
+        return Attempted(None, Interrupted(failure.message), took_s, quota, seen)
+    return Attempted(None, ToldError(failure, told), took_s, quota, seen)
 
 
 def _quota_of(told: Any) -> Quota | None:  # noqa: ANN401 - as it came

@@ -29,6 +29,7 @@ from evalcase.text.quick_json import compact_encoder
 
 Defaults: TypeAlias = Mapping[str, Mapping[str, JSON]]
 """Options by kinds of graders."""
+_GRADED = frozenset({"turns", "criteria", "rubrics", "graders"})
 _NO_DEFAULTS: Defaults = MappingProxyType({})
 
 
@@ -108,6 +109,12 @@ class Graders:
             return self.of(case)
         of_turns = [named for turn in case.turns for named in self.of_turn(turn)]
         return (*self.of(case), *of_turns)
+
+    def prints_for(self, case: Case) -> Sequence[str]:
+        """The fingerprints of the graders of a case and of its turns that have one."""
+        if not self.given and _GRADED.isdisjoint(case.data):
+            return ()  # the built-in comparison, as most cases have, is a part of evalcase
+        return self.prints_of(self.of_all(case))
 
     def _of(self, case: Case, given: tuple[NamedGrader, ...]) -> Sequence[NamedGrader]:
         graders = given

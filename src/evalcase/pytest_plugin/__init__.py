@@ -5,9 +5,14 @@ Nothing of evalcase is imported here, so that a plain `pytest` doesn't wait for 
 
 from __future__ import annotations
 
+import sys
+from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+
     import pytest
 
 _VALUES = {
@@ -48,6 +53,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
             f"--evals-{name}", action="store_true", default=None, help=f"With --evals: {about}"
         )
         parser.addini(f"evalcase_{name.replace('-', '_')}", f"As --evals-{name}.", "bool", False)
+
+
+class AsItIs:
+    """Finds modules of evalcase before pytest does, which would parse and compile each of them
+    anew: it takes the asserts of all packages with a plug-in for those of tests."""
+
+    @staticmethod
+    def find_spec(
+        name: str, path: Sequence[str] | None = None, _target: object = None
+    ) -> ModuleSpec | None:
+        """What Python itself would find."""
+        return PathFinder.find_spec(name, path) if name.partition(".")[0] == "evalcase" else None
+
+
+def pytest_load_initial_conftests() -> None:
+    """From here on, whoever imports evalcase gets it as it was installed."""
+    if AsItIs not in sys.meta_path:
+        sys.meta_path.insert(0, AsItIs)
 
 
 _configs: list[pytest.Config] = []

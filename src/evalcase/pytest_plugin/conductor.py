@@ -31,6 +31,10 @@ class NotRunError(Exception):
     """There is no result of a case, and this is why."""
 
 
+class EndedBeforeError(NotRunError):
+    """There is none because pytest needs no more."""
+
+
 class Conductor:
     """Begins the run when the first case is asked for, and hands out what comes of each."""
 
@@ -127,7 +131,6 @@ class Conductor:
             with process_end_refused():
                 self.evaluated = run_to_end(self._carry_out(prepared), self._tell_stray)
             why = self.evaluated.notice or f"the run is {self.evaluated.status}"
-            why = "pytest was ended before" if self._is_ending else why
         except BaseException as error:  # noqa: BLE001 - each case that has no result says it
             why = str(error) if isinstance(error, EvalcaseError) else repr(error)
             if not self._is_ending:
@@ -168,8 +171,10 @@ class Conductor:
 
     def _give_up(self, why: str) -> None:
         """Nobody need wait any longer. The first who does is told all of it."""
-        text = why
+        kind, text = NotRunError, why
+        if self._is_ending:
+            kind, text = EndedBeforeError, "pytest was ended before"
         for future in (self._told or {}).values():
             if not future.done():
-                future.set_exception(NotRunError(text))
+                future.set_exception(kind(text))
                 text = f"it was not run: {why.strip().splitlines()[0]}"

@@ -72,7 +72,7 @@ class EvalItem(pytest.Item):
         self.file = self.parent
         self.key = key
         self._number = number
-        self._skip = why_skipped(case)
+        self.skip_reason = why_skipped(case)
         self._told: ToldItem | None = None
         self.add_marker(pytest.mark.evalcase)
         for mark in marks_of_tags(case.tags, self.config):
@@ -81,8 +81,8 @@ class EvalItem(pytest.Item):
 
     def setup(self) -> None:
         """Wait for what came of it. What broke is raised here: pytest calls that an error."""
-        if self._skip:
-            pytest.skip(self._skip)
+        if self.skip_reason:
+            pytest.skip(self.skip_reason)
         try:
             told = self._told = self.file.evals.wait(self)
         except NotRunError as error:
@@ -105,8 +105,8 @@ class EvalItem(pytest.Item):
     def complete(self, report: pytest.TestReport) -> None:
         """Put into a report of pytest what only the run knows: place, reason and duration."""
         path, line, _ = self.reportinfo()
-        if report.skipped and self._skip:
-            report.longrepr = (os.fspath(path), line + 1, f"Skipped: {self._skip}")
+        if report.skipped and self.skip_reason:
+            report.longrepr = (os.fspath(path), line + 1, f"Skipped: {self.skip_reason}")
         told = self._told
         is_end = report.when == "call" or (report.when == "setup" and report.failed)
         report.duration = told.duration_s if told is not None and is_end else 0.0

@@ -11,7 +11,7 @@ import pytest
 from evalcase.errors import ConfigError
 from evalcase.model.case import Case
 from evalcase.plugins.known import Existing
-from evalcase.pytest_plugin.conductor import Conductor
+from evalcase.pytest_plugin.conductor import Conductor, EndedBeforeError, NotRunError
 from evalcase.pytest_plugin.nodes import EvalFile, EvalItem
 from evalcase.pytest_plugin.settings import read_settings
 from evalcase.pytest_plugin.told import ToldItem
@@ -79,6 +79,22 @@ class EvalSession:
         if is_named or name.endswith(_SEARCHED):
             file: EvalFile = EvalFile.from_parent(parent, path=file_path, evals=self)
             return file
+        return None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
+        """After `-x`, a worker that waits has nothing to report, as pytest itself wouldn't."""
+        if isinstance(self.conductor, Conductor) or not isinstance(item, EvalItem):
+            return None
+        if item.skip_reason:
+            return None
+        try:
+            self.wait(item)
+        except EndedBeforeError as error:
+            item.session.shouldstop = str(error)
+            return True
+        except NotRunError:
+            return None  # the item tells it
         return None
 
     @pytest.hookimpl(wrapper=True)

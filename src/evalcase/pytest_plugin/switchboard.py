@@ -10,7 +10,7 @@ from multiprocessing.connection import Client, Connection, Listener
 from secrets import token_hex
 from threading import Thread
 
-from evalcase.pytest_plugin.conductor import Conductor, NotRunError
+from evalcase.pytest_plugin.conductor import Conductor, EndedBeforeError, NotRunError
 from evalcase.pytest_plugin.told import CaseKey, ToldItem
 
 WorkerLine = dict[str, str]
@@ -49,7 +49,7 @@ class Switchboard:
         try:
             return {"told": self._conductor.wait(key)}
         except NotRunError as error:
-            return {"not_run": str(error)}
+            return {"not_run": str(error), "is_ended": isinstance(error, EndedBeforeError)}
 
 
 class RemoteConductor:
@@ -82,7 +82,7 @@ class RemoteConductor:
         except (OSError, EOFError):
             raise NotRunError("the process that runs the cases has come to its end") from None
         if "told" not in answer:
-            raise NotRunError(answer["not_run"])
+            raise (EndedBeforeError if answer["is_ended"] else NotRunError)(answer["not_run"])
         verdict, reason, text, duration_s, properties = answer["told"]
         return ToldItem(verdict, reason, text, duration_s, tuple(map(tuple, properties)))
 

@@ -10,17 +10,19 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
-from math import isnan, nan
+from math import nan
 from operator import attrgetter
 from typing import Any
 
 from evalcase.model.batching import SentBatch
 from evalcase.model.result import Verdict
-from evalcase.model.table import Table, mark_of
+from evalcase.model.table import MARK_BITS, Table, mark_of
 from evalcase.model.target import TargetVersion
 from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
+from evalcase.record.askers import Askers
 from evalcase.record.finished import FinishedTrial
+from evalcase.record.glance import Glance
 from evalcase.record.lines import JournalLines
 from evalcase.record.outline import (
     REGRADED,
@@ -40,7 +42,6 @@ _NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
 _PLACE, _GROUP, _ANSWERED, _NUMBER = 2, 4, 10, 11
 """The columns of a result that say where its row begins, which case at which target it is a trial
 of, whether it has an answer, and the place of the case among all."""
-_MOST_ASKERS = 0xFFFF
 _VERDICT, _ASKER = 4, 10
 """The numbers of a row, its mark first, that say what came of it and who was asked."""
 
@@ -61,12 +62,9 @@ class Index:
         self._is_past = False
         self._replaced: list[tuple[int, tuple[Any, ...], Played | None]] = []
         """What took the place of earlier results in the same part of the run, and those."""
-        self.versions: dict[str, TargetVersion] = {}
-        """What targets were changed to, where they were: the last of it."""
         self.batches: dict[str, SentBatch] = {}
         """The batches that were sent, by their tags."""
-        self._askers: dict[tuple[str, TargetVersion | None], int] = {}
-        """Each version of each target, by a number."""
+        self._askers = Askers()
         # question, grading, place, verdict, group, repeats, pass rate, cost, of grading, asker,
         # cached, number
         self._results = Table("QQQBQIdddHb" + "I" * in_order)
@@ -79,48 +77,68 @@ class Index:
         self._talking: set[int] = set()
         """The marks of conversations that were begun, and have no result after that."""
         self._users = PlayedUsers()
-        self._repeats = False
+        self._repeats = self._is_regraded = False
         self._rows = 0
 
     def add(self, outline: Outline, at: int) -> None:
         """Take in a row that begins at a place in the journal."""
         self._rows += 1
         self.gradings = max(self.gradings, outline.grading)
-        if outline.cost_usd is not None:
-            self._spent.append(outline.cost_usd)
-        if outline.grading_usd is not None:
-            self._spent.append(outline.grading_usd)
-        if outline.user_usd is not None:
-            self._spent.append(outline.user_usd)
+        for cost_usd in (outline.cost_usd, outline.grading_usd, outline.user_usd):
+            if cost_usd is not None:
+                self._spent.append(cost_usd)
         mark, verdict = mark_of(outline.key), _NUMBERS[outline.verdict]
         grading, rate = mark_of(outline.grading_hash), outline.pass_rate
         paid = nan if outline.grading_usd is None else outline.grading_usd
         if outline.type == REGRADED:
             if self._upto is None or outline.grading <= self._upto:
+                self._is_regraded = True
                 self._regraded.add(mark, grading, at, verdict, rate, paid, outline.repeats)
             return
         if self._talking:
             self._talking.discard(mark)
         self._repeats = self._repeats or outline.repeats > 1
         cost = nan if outline.cost_usd is None else outline.cost_usd
-        target = outline.key.target
         if self._upto is not None and (before := self._results.find(mark)) is not None:
             self._replaced.append((mark, before, self._users.find(mark)))
         user = outline.user
         by = None if user is None else Played((user, self.versions.get(user)), outline.user_usd)
         self._users.put(mark, by)
-        version = target, self.versions.get(target)
-        asker = min(self._askers.setdefault(version, len(self._askers)), _MOST_ASKERS)
         self._results.add(
             mark, mark_of(outline.question_hash), grading, at, verdict, mark_of(outline.key[:3]),
-            outline.repeats, rate, cost, paid, asker, outline.answered + outline.cached,
-            *[outline.number] * self._in_order,
+            outline.repeats, rate, cost, paid, self._askers.number_of(outline.key.target),
+            outline.answered + outline.cached, *[outline.number] * self._in_order,
         )  # fmt: skip
+
+    def _add_usual(self, seen: Glance, at: int) -> None:
+        """The same for a row that was told at a glance, as most are: nothing in it has a price."""
+        self._rows += 1
+        suite, case, target, repeat, question, verdict, answered, grading, number = seen
+        mark = hash((suite, case, target, repeat)) & MARK_BITS  # as `mark_of` has it
+        if self._talking:
+            self._talking.discard(mark)
+        if self._upto is not None and (before := self._results.find(mark)) is not None:
+            self._replaced.append((mark, before, self._users.find(mark)))
+        self._users.put(mark, None)
+        row = (
+            mark, hash(question) & MARK_BITS, hash(grading) & MARK_BITS, at, _NUMBERS[verdict],
+            hash((suite, case, target)) & MARK_BITS, 1, 1.0, nan, nan,
+            self._askers.number_of(target), answered,
+        )  # fmt: skip
+        self._results.add(*row, number) if self._in_order else self._results.add(*row)
+
+    @property
+    def versions(self) -> dict[str, TargetVersion]:
+        """What targets were changed to, where they were: the last of it."""
+        return self._askers.versions
 
     def read(self, lines: JournalLines) -> None:
         """Take in all lines of a journal."""
-        for at, outline in read_outlines(lines):
-            if isinstance(outline, Outline):
+        for at, seen, outline in read_outlines(lines):
+            if seen is not None:
+                if not self._is_past:
+                    self._add_usual(seen, at)
+            elif isinstance(outline, Outline):
                 # What was answered or graded later is not what was there then.
                 if not self._is_past:
                     self.add(outline, at)
@@ -129,7 +147,7 @@ class Index:
                 if self._upto is not None and outline.grading > self._upto and not self._is_past:
                     self._is_past = True
                     self._take_back()
-            elif not self._is_past:
+            elif outline is not None and not self._is_past:
                 self._note(outline)
 
     def _note(self, outline: Changed | Ended | Lost | Talking | SentBatch) -> None:
@@ -143,7 +161,7 @@ class Index:
             self._replaced.clear()
             self.ended = outline.trials
         else:
-            self.versions[outline.target] = outline.version
+            self._askers.change(outline.target, outline.version)
 
     def _take_back(self) -> None:
         """A later grading begins: what its part of the run asked again before is later, too."""
@@ -158,14 +176,12 @@ class Index:
         if found is None:
             return None
         question, grading, at, verdict, _, repeats, rate = found[:7]
+        said_at = at
+        if self._is_regraded and (again := self._last_grading(mark, at)) is not None:
+            grading, said_at, verdict, rate, _, repeats = again
         answered = found[_ANSWERED] > 0
-        again = self._last_grading(mark, at)
-        if again is None:
-            return FinishedTrial(
-                VERDICTS[verdict], question, grading, at, at, answered, repeats, rate
-            )
         return FinishedTrial(
-            VERDICTS[again[2]], question, again[0], at, again[1], answered, again[5], again[3]
+            VERDICTS[verdict], question, grading, at, said_at, answered, repeats, rate
         )
 
     def is_broken_off(self, key: TrialKey) -> bool:
@@ -190,17 +206,16 @@ class Index:
             return ()
         skipped = _NUMBERS["skipped"]
         asked = {row[_ASKER] for row in self._results if row[_VERDICT] != skipped}
-        versions = [version for version, asker in self._askers.items() if asker in asked]
-        return self._users.find_mixed(versions)
+        return self._users.find_mixed(self._askers.find(asked))
 
     def targets(self) -> tuple[str, ...]:
         """The targets of which there are results, in their order."""
         asked = {row[_ASKER] for row in self._results}
-        return tuple(sorted({name for (name, _), asker in self._askers.items() if asker in asked}))
+        return tuple(sorted({name for name, _ in self._askers.find(asked)}))
 
     def count_answers(self) -> dict[str, int]:
         """How many answers there are of each target that was asked."""
-        names = {asker: name for (name, _), asker in self._askers.items()}
+        names = self._askers.names()
         counts = dict.fromkeys(self.targets(), 0)
         for row in self._results:
             counts[names[row[_ASKER]]] += row[1 + _ANSWERED] > 0  # its mark comes first
@@ -237,7 +252,7 @@ class Index:
         """Each trial counted once."""
         tally = Tally()
         tally.lose(self._lost)
-        if not (self._repeats or self._spent or len(self._regraded)):
+        if not (self._repeats or self._spent or self._is_regraded):
             alike = Counter((row[_VERDICT], row[1 + _ANSWERED]) for row in self._results)
             for (verdict, answered), trials in alike.items():
                 tally.count_alike(
@@ -249,10 +264,9 @@ class Index:
         for each in self.counted():
             tally.count(each.group, each.verdict, each.repeats, each.pass_rate)
             if each.answered:
-                paid_for = _or_none(each.cost_usd), _or_none(each.grading_usd), each.user_usd
-                tally.pay(*paid_for, cached=each.answered > 1)
+                tally.pay(*each.paid_for, cached=each.answered > 1)
                 if spent:
-                    spent.subtract(cost for cost in paid_for if cost is not None)
+                    spent.subtract(cost for cost in each.paid_for if cost is not None)
         tally.lose(spent.elements())
         return tally
 
@@ -267,14 +281,10 @@ class Index:
 
     def _last_grading(self, mark: int, answer_at: int) -> _Regrading | None:
         """The row that graded an answer again, unless the target was asked again after that."""
-        if not len(self._regraded):
+        if not self._is_regraded:
             return None
         found = self._regraded.find(mark)
         return found if found is not None and found[1] > answer_at else None
-
-
-def _or_none(value: float) -> float | None:
-    return None if isnan(value) else value
 
 
 def read_index(path: str, upto: int | None = None) -> Index:

@@ -12,15 +12,14 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Verdict
 from evalcase.model.target import TargetVersion
 from evalcase.model.trial import TrialKey
+from evalcase.record.glance import Glance, glance_at
 from evalcase.record.lines import JournalLines, damaged
 from evalcase.text.journal_row import decode_row
-from evalcase.text.late_pattern import late_pattern
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 RESULT, REGRADED, CHANGED, GRADING, END = "result", "regraded", "target", "grading", "end"
 LOST, TALK, BATCH = "lost", "talk", "batch"
 _SKIPPED = b'{"type":"case",'
-_VERDICTS: dict[bytes, Verdict] = {verdict.encode(): verdict for verdict in VERDICTS}
 _MOST_USD = 1e15
 _TYPES = [str, str, str, int]
 
@@ -93,26 +92,30 @@ class Placed(NamedTuple):
     row: dict[str, Any]
 
 
-def read_outlines(lines: JournalLines) -> Iterator[tuple[int, Counting]]:
+def read_outlines(lines: JournalLines) -> Iterator[tuple[int, Glance | None, Counting | None]]:
     """Every row that counts trials, or says who answers or which grading they are of; with the
     byte at which it begins. Cases, the most of a journal, are not even looked at, and of most
-    results only how they begin and end."""
+    results only how they begin and end: what a glance tells of those takes the place of the rest.
+    """
     at = 0
     for line in lines:
         begins, at = at, lines.size
         if line.startswith(_SKIPPED):
             continue
-        outline: Counting | None
         try:
-            outline = glance_at(line)
-            if outline is None:
-                row = _decode(line, lines)
-                read = _READERS.get(row.get("type"))
-                outline = read(row) if read is not None else None
+            seen = glance_at(line)
+            counting = _read_whole(line, lines) if seen is None else None
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise damaged(lines.path, lines.count, f"is no result: {error!r}") from error
-        if outline is not None:
-            yield begins, outline
+        if seen is not None or counting is not None:
+            yield begins, seen, counting
+
+
+def _read_whole(line: bytes, lines: JournalLines) -> Counting | None:
+    """What a row says that counts, if it does."""
+    row = _decode(line, lines)
+    read = _READERS.get(row.get("type"))
+    return read(row) if read is not None else None
 
 
 def read_result_rows(lines: JournalLines) -> Iterator[Placed]:
@@ -131,48 +134,6 @@ def _decode(line: bytes, lines: JournalLines) -> dict[str, Any]:
         return decode_row(line)
     except ValueError as error:
         raise damaged(lines.path, lines.count, f"is no row of a journal: {error}") from error
-
-
-_NUMBER = rb"(0|[1-9][0-9]{0,8})"
-_HEAD = late_pattern(
-    rb'\{"type":"result","suite":"([^"\\]*)","case":"([^"\\]*)","target":"([^"\\]*)","repeat":'
-    + _NUMBER
-    + rb',"question_hash":"([^"\\]*)","verdict":"([a-z]+)",("answer":\{)?'
-)
-_GRADED_BY = b',"grading_hash":"'
-_TAIL = late_pattern(
-    _GRADED_BY + rb'([^"\\]*)"(?:,"number":' + _NUMBER + rb')?,"sum":"[0-9a-f]{16}"\}\n\Z'
-)
-
-
-def _has_more(line: bytes) -> bool:
-    """Whether there is what only the whole row could tell, wherever that stands; or an escape, by
-    which it could be hidden."""
-    return (
-        b'"cost_usd"' in line or b'"cached"' in line or b"\\u" in line
-        or line.count(b'"verdict":') > 1
-    )  # fmt: skip
-
-
-def glance_at(line: bytes) -> Outline | None:
-    """The outline of a result as most are, by how its line begins and ends: that is written in one
-    order, and what is between is looked through for what would matter. None for all others."""
-    head = _HEAD.match(line)
-    if head is None:
-        return None
-    tail = _TAIL.match(line, line.rfind(_GRADED_BY))
-    if tail is None or _has_more(line):
-        return None
-    suite, case, target, repeat, question, verdict, answer = head.groups()
-    known = _VERDICTS.get(verdict)
-    if known is None:
-        return None
-    key = TrialKey(suite.decode(), case.decode(), target.decode(), int(repeat))
-    grading, number = tail.groups(b"0")
-    return Outline(
-        RESULT, key, known, question.decode(), grading.decode(), 1, 1, 1.0, answer is not None,
-        False, None, None, int(number),
-    )  # fmt: skip
 
 
 def outline_of(row: dict[str, Any]) -> Outline:

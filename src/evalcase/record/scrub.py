@@ -63,8 +63,11 @@ def _has_pieces(row: dict[str, Any], known: KnownSecrets) -> bool:
         if known.has_piece(grade["reason"]) or (len(grade) > 4 and _holds(grade, known)):
             return True
     told = [row[name] for name in ("failure", "retried", "notice") if name in row]
-    if row.get("answer", {}).get("truncated"):
-        told.append(row["answer"])
+    answer = row.get("answer", {})
+    if answer.get("truncated"):
+        told.append(answer)
+    elif "steps" in answer:
+        told.append(answer["steps"])
     return any(_holds(value, known) for value in told)
 
 
@@ -78,18 +81,20 @@ def _holds(value: Any, known: KnownSecrets) -> bool:  # noqa: ANN401 - JSON of a
 
 def _scrub_answer(answer: dict[str, Any], known: KnownSecrets) -> dict[str, Any]:
     scrub = known.told if answer.get("truncated") else known.data
-    clean = {name: _typed(value, known) for name, value in answer.items()}
+    clean = {name: _typed(value, known.data) for name, value in answer.items()}
     clean["messages"] = scrub(answer["messages"])
+    if "steps" in answer:  # what is kept of them is cut, too
+        clean["steps"] = _typed(answer["steps"], known.told)
     return answer if clean == answer else {**clean, MARK: True}
 
 
-def _typed(value: Any, known: KnownSecrets) -> Any:  # noqa: ANN401 - fields of any type
+def _typed(value: Any, scrub: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - fields of any type
     """Values whose types the record holds them to: a number that is a secret is not known."""
     if isinstance(value, dict):
-        return {name: _typed(item, known) for name, item in value.items()}
+        return {name: _typed(item, scrub) for name, item in value.items()}
     if isinstance(value, list):
-        return [_typed(item, known) for item in value]
-    clean = known.data(value)
+        return [_typed(item, scrub) for item in value]
+    clean = scrub(value)
     return None if isinstance(clean, str) and not isinstance(value, str) else clean
 
 

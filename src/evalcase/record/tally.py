@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Hashable, Iterable
-from math import fsum
+from math import fsum, isnan
 
 from evalcase.model.outcome import Folding
 from evalcase.model.quick_tuple import NamedTuple
@@ -31,6 +31,12 @@ class Counted(NamedTuple):
     """Where in the journal the row of its grading begins."""
     user_usd: float | None = None
     """What it cost to play its user."""
+
+    @property
+    def paid_for(self) -> tuple[float | None, float | None, float | None]:
+        """What its answer, its grading and its user cost; None where no cost is known."""
+        cost_usd = None if isnan(self.cost_usd) else self.cost_usd
+        return cost_usd, None if isnan(self.grading_usd) else self.grading_usd, self.user_usd
 
 
 class Tally:

@@ -172,6 +172,23 @@ def advise_comparing(data: Mapping[str, Any], path: KeyPath, findings: Findings)
         findings.add("not-compared", path, message, hint)
 
 
+def advise_passing(data: Mapping[str, Any], path: KeyPath, findings: Findings) -> None:
+    """Say that no answer can fail a case, if nothing but graders judge it, and each of them passes
+    at any score, or the case does."""
+    graders = data["graders"]
+    if any(name in data for name in ("expected_output", "criteria", "rubrics", "skip")):
+        return
+    if data.get("threshold") == 0:
+        if any(each.get("required") for each in graders):
+            return
+        why, hint = "its `threshold` is 0", "give it a `threshold` over 0"
+    elif "threshold" not in data and all(_lets_all_pass(each, False) for each in graders):
+        why, hint = "a `threshold` of 0 passes at any score", "say a `threshold` over 0"
+    else:
+        return
+    findings.add("nothing-to-grade", path, f"no answer can fail this case: {why}", hint)
+
+
 def _lets_all_pass(grader: Mapping[str, Any], by_mean: bool) -> bool:
     passes = grader.get("threshold") == 0 and not grader.get("not")
     if not by_mean:

@@ -11,6 +11,7 @@ from evalcase.resolve.advice import (
     WrittenExpected,
     advise,
     advise_comparing,
+    advise_passing,
     check_judges,
     check_material,
     check_weights,
@@ -44,6 +45,11 @@ def resolve_case(
     # Most cases are written with primary names only, and need no second dict; and most of them
     # with no more than three, which spares a look at the others.
     values, where = raw, NOWHERE_ELSE
+    if (
+        len(raw) == 3 and id is not None and shared is NOTHING_SHARED
+        and (plain := _resolve_plain(id, raw, findings, ids)) is not None
+    ):  # fmt: skip
+        return plain
     has_more = len(raw) != 3 or "input" not in raw or "expected_output" not in raw or id is None
     if has_more and not raw.keys() <= _FIELDS:
         values, where = settle_names(raw, path, vocabulary, findings)
@@ -82,13 +88,9 @@ def resolve_case(
         check_weights(data, path, findings)
         if "expected_output" in data:
             advise_comparing(data, path, findings)
+        advise_passing(data, path, findings)
     as_written = values.get("expected_output")
-    is_plain = type(as_written) is str or (
-        expected is not None
-        and type(as_written) is dict
-        and expected[0].get("content") is as_written
-    )
-    if not is_plain:
+    if type(as_written) is not str and not _is_data(as_written, expected):
         # Text and data are compared as they stand: there is nothing to be said of them.
         advise(data, path, WrittenExpected(as_written, expected_at), findings)
     case = Case(data)
@@ -98,6 +100,25 @@ def resolve_case(
     if graders or (has_more and case.needs_judge):
         check_judges(data, path, findings)
     return case if findings.errors == errors else None
+
+
+def _resolve_plain(id: str, raw: dict[str, Any], findings: Findings, ids: Ids) -> Case | None:
+    """The case of an id and two texts, of which there may be a million: nothing can be wrong with
+    it but its id. None for all others."""
+    asked, expected = raw.get("input"), raw.get("expected_output")
+    if type(asked) is not str or type(expected) is not str or findings.doubts is not NO_DOUBTS:
+        return None
+    if not asked or asked.isspace() or not ids.claim(id):
+        return None
+    said = [{"role": "user", "content": asked}]
+    answer = [{"role": "assistant", "content": expected}]
+    return Case({"id": id, "input": said, "expected_output": answer})
+
+
+def _is_data(as_written: Any, expected: list[dict[str, Any]] | None) -> bool:
+    """Whether what is expected is a mapping that stands for itself."""
+    is_mapping = expected is not None and type(as_written) is dict
+    return is_mapping and expected[0].get("content") is as_written  # type: ignore[index]
 
 
 _IN_TURNS = frozenset({"turns", "stop_on_failure", "user"})

@@ -14,6 +14,7 @@ from evalcase.resolve.advice import (
     WrittenExpected,
     advise,
     advise_comparing,
+    advise_passing,
     advise_reference,
     check_judges,
     check_material,
@@ -103,6 +104,8 @@ def _look_over(part: Case, path: KeyPath, findings: Findings) -> None:
             check_weights(data, path, findings)
         if "expected_output" in data:
             advise_comparing(data, path, findings)
+        if "turns" not in data:
+            advise_passing(data, path, findings)
         if "skip" not in data:
             check_material(part, graders, path, findings)
     if graders or part.needs_judge:

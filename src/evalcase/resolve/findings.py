@@ -49,7 +49,7 @@ class Findings:
         """About the text that is resolved."""
         self.case: str | None = None
         """The id of the case that is being looked at, as soon as it is known."""
-        self._first: dict[str, KeyPath] = {}
+        self.first_targets: dict[str, KeyPath] = {}
         """Where each target is mentioned first."""
         self._latest: dict[str, KeyPath] = {}
         self._said: set[str] = set()
@@ -76,7 +76,7 @@ class Findings:
     def mention(self, what: What, name: str, path: KeyPath, at: At = "value") -> None:
         """Note that a suite mentions something by its name, which may not be there."""
         if what == "target":
-            self._first.setdefault(name, path)
+            self.first_targets.setdefault(name, path)
             self._latest[name] = path
         unfit = self.known.object_to(what, name) if self.known is not None else None
         if unfit is not None:
@@ -85,7 +85,7 @@ class Findings:
     def find_target(self, name: str, path: KeyPath) -> KeyPath | None:
         """Where a target is mentioned for the case at a path, which was read last: in itself, else
         in what holds for all cases. What another case says of it is nothing to this one."""
-        latest, first = self._latest.get(name), self._first.get(name)
+        latest, first = self._latest.get(name), self.first_targets.get(name)
         if latest is None or first is None or latest[: len(path)] == path:
             return latest
         above = path[:-1]
@@ -94,8 +94,8 @@ class Findings:
 
     def forget_targets(self) -> None:
         """What was mentioned so far has no place in what follows."""
-        if self._first:
-            self._first.clear()
+        if self.first_targets:
+            self.first_targets.clear()
             self._latest.clear()
 
     def say_once(

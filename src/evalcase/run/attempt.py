@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import NoReturn
 
 from evalcase.model.answer import Answer
+from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.quota import Quota
@@ -28,6 +29,8 @@ class Attempted(NamedTuple):
     duration_s: float
     quota: Quota | None = None
     """What the target's service said meanwhile of how much more it takes."""
+    seen: Mapping[str, JSON] | None = None
+    """What is known of a call that came to nothing, beside its error."""
 
 
 async def attempt(target: Target, question: Question, limit_s: float, guests: Guests) -> Attempted:
@@ -40,9 +43,11 @@ async def attempt(target: Target, question: Question, limit_s: float, guests: Gu
     quota = None if target.traits.quota is None else _quota(target.traits.quota)
     if stay.is_late:
         # Code that was told to leave may say anything; and so may one that didn't listen.
-        return Attempted(None, OverTimeError(limit_s), stay.took_s, quota)
+        late = OverTimeError(limit_s)
+        return Attempted(None, late, stay.took_s, quota, _seen(target, question))
     if stay.error is not None:
-        return Attempted(None, _told(stay.error), stay.took_s, quota)
+        told = _told(stay.error)
+        return Attempted(None, told, stay.took_s, quota, _seen(target, question))
     try:
         return Attempted(check_answer(stay.value), None, stay.took_s, quota)
     except BaseException as error:  # noqa: BLE001 - even to look at it is to call the user's code
@@ -55,6 +60,14 @@ def _quota(take: Callable[[], Quota | None]) -> Quota | None:
     except Exception:  # noqa: BLE001 - a target may be anybody's, and the answer is there
         return None
     return said if isinstance(said, Quota) else None
+
+
+def _seen(target: Target, question: Question) -> Mapping[str, JSON] | None:
+    look = target.traits.seen
+    try:
+        return None if look is None else look(question)
+    except Exception:  # noqa: BLE001 - a target may be anybody's, and the error is there
+        return None
 
 
 def _planned(

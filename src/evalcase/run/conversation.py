@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from math import fsum
-from typing import Protocol
+from typing import Any, Protocol
 
 from evalcase.model.answer import Answer
 from evalcase.model.conversation import Exchange, Simulated, TalkEnd, sum_simulated
@@ -20,6 +20,7 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.simulated_user import SimulatedUser
 from evalcase.run.gate import Asked
 from evalcase.text.readable import call_lines, content_text
+from evalcase.text.step_text import list_steps
 
 _LONGEST = 300
 _MOST = 40
@@ -183,7 +184,8 @@ class Conversation:
         if asked.again_in_s is not None:
             retried = (*retried, failure)
         said = messages[len(self._first.messages) :]
-        more = {"turn": number, "conversation": quote_messages(said)}
+        more: dict[str, Any] = {"turn": number, "conversation": quote_messages(said)}
+        more |= _steps_so_far(self._exchanges, failure, number)
         told = replace(failure, details={**failure.details, **more})
         return self._talk(retried)._replace(
             failure=told, interrupted=asked.interrupted, again_in_s=asked.again_in_s
@@ -192,6 +194,21 @@ class Conversation:
 
 def _in_turn(number: int, failure: Failure) -> Failure:
     return replace(failure, message=f"turn {number}: {failure.message}")
+
+
+def _steps_so_far(exchanges: Sequence[Exchange], failure: Failure, number: int) -> dict[str, Any]:
+    """The steps of the turns that were answered, and of the one that was not, where any are
+    known: a line each."""
+    known = [list_steps(each.answer.steps, each.answer.steps_cut) for each in exchanges]
+    last = failure.details.get("steps")
+    known.append(last if isinstance(last, list) else [])
+    lines = [
+        line
+        for turn, steps in enumerate(known[-_MOST:], max(1, number - _MOST + 1))
+        if steps
+        for line in (f"turn {turn}", *[f"  {step}" for step in steps])
+    ]
+    return {"steps": lines} if lines else {}
 
 
 def quote_messages(messages: Sequence[Message]) -> list[str]:

@@ -127,7 +127,7 @@ class Gate:
             return Asked(tried.answer, None, 1, tried.duration_s)
         by_hand = isinstance(tried.error, KeyboardInterrupt)
         again_in_s = self._wait(tried.error, begun)
-        return Asked(None, _failure(tried.error), 1, tried.duration_s, (), by_hand, again_in_s)
+        return Asked(None, _failure(tried), 1, tried.duration_s, (), by_hand, again_in_s)
 
     @property
     def is_spent(self) -> bool:
@@ -210,7 +210,7 @@ class Gate:
             number = len(retried) + 1
             if tried.error is None:
                 return Asked(tried.answer, None, number, tried.duration_s, retried)
-            failure = _failure(tried.error)
+            failure = _failure(tried)
             wait_s = self._wait(tried.error, number)
             if wait_s is None:
                 by_hand = isinstance(tried.error, KeyboardInterrupt)
@@ -255,10 +255,12 @@ class _Steadfast:
             return await pace.begin()
 
 
-def _failure(error: BaseException) -> Failure:
-    if isinstance(error, OverTimeError):
-        return Failure("timeout", str(error))
-    return failure_of(error)
+def _failure(tried: Attempted) -> Failure:
+    error = tried.error
+    assert error is not None
+    is_late = isinstance(error, OverTimeError)
+    failure = Failure("timeout", str(error)) if is_late else failure_of(error)
+    return replace(failure, details={**failure.details, **tried.seen}) if tried.seen else failure
 
 
 def name_of_kind(target: Target) -> str:

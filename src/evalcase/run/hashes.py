@@ -23,10 +23,8 @@ _to_json = compact_encoder(sort_keys=True)
 def hash_question(case: Case, files: Mapping[str, str] | None = None) -> str:
     """16 hex digits of all that a target is given; `files` are hashes of those that it names."""
     data = case.data
-    if not files and _ASKED_ELSE.isdisjoint(data):
-        text = _plain_text(data["input"])
-        if text is not None:
-            return _hash(text)
+    if not files and (plain := hash_plain_question(case)) is not None:
+        return plain
     asked = {name: data[name] for name in _ASKED if name in data}
     if "turns" in data:
         # How many of them are asked rests on whether a failure ends it.
@@ -37,6 +35,17 @@ def hash_question(case: Case, files: Mapping[str, str] | None = None) -> str:
     if files:
         asked["files"] = files
     return _hash(_to_json(asked))
+
+
+def hash_plain_question(case: Case) -> str | None:
+    """The same for a case that asks one text and nothing else, as most do, and so names no files;
+    None for all others."""
+    data = case.data
+    if _ASKED_ELSE.isdisjoint(data):
+        text = _plain_text(data["input"])
+        if text is not None:
+            return _hash(text)
+    return None
 
 
 def hash_grading(case: Case, prints: Sequence[str] = ()) -> str:
@@ -61,8 +70,7 @@ def _plain_text(messages: Sequence[Mapping[str, object]]) -> str | None:
     """One message that is a role and a text, as most are; JSON never begins like this."""
     if len(messages) == 1:
         message = messages[0]
-        content = message.get("content")
-        if len(message) == 2 and type(content) is str:
+        if len(message) == 2 and type(content := message.get("content")) is str:
             return f"{message['role']}:{content}"
     return None
 

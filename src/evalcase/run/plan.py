@@ -22,17 +22,17 @@ def plan_trials(
     default: str | None,
     repeat: int | None,
     overridden: bool,
-    asks: Callable[[str, Case, str], bool] = lambda *_: True,
+    asks: Callable[[str, Case, str], bool] | None = None,
 ) -> Iterator[Trial]:
     """The trials of one target: of the cases that name it, or that name none if it is the default.
 
     Targets of the command line are `overridden` onto every case, and so is its `repeat`. Skipped
     cases are planned too: their result says so. `asks` says which of its targets a case is
-    asked of.
+    asked of, where that is not all of them.
     """
     for number, (suite, case) in enumerate(cases):
         named = overridden or target in (case.targets or (default,))
-        if named and asks(suite, case, target):
+        if named and (asks is None or asks(suite, case, target)):
             times = times_of(case, repeat)
             for each in range(1, times + 1):
                 yield Trial(suite, case, target, each, times, number)

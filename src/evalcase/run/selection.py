@@ -130,6 +130,12 @@ class Chooser:
         targets = self.at.get((self.place_of(suite), case.id))
         return targets is None or target in targets or self._finds(suite, case)
 
+    def targets_asked(self, suite: str, case: Case, targets: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of its targets that a case is asked of."""
+        if not self.at:
+            return targets
+        return tuple([name for name in targets if self.asks(suite, case, name)])
+
     def _wants(self, suite: str, case: Case) -> bool:
         selection = self.selection
         if self.only is not None and (self.place_of(suite), case.id) not in self.only:

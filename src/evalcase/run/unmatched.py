@@ -29,6 +29,10 @@ class Unmatched:
 
     def watch(self, cases: Iterable[SuiteCase]) -> Iterator[SuiteCase]:
         """The same cases, looked at on their way."""
+        watched = self._globs or self._pairs or self._tags or self._at or self.failed
+        return self._watch(cases) if watched else iter(cases)
+
+    def _watch(self, cases: Iterable[SuiteCase]) -> Iterator[SuiteCase]:
         for suite, case in cases:
             if self._globs or self._pairs or self._tags or self._at:
                 self._strike_out(suite, case)

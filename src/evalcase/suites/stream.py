@@ -96,7 +96,8 @@ class CaseStream:
                     continue
                 if self.origins is not None:
                     self.origins.append(at)
-                findings.forget_targets()  # those of another line have no place in this one
+                if findings.first_targets:
+                    findings.forget_targets()  # those of another line have no place in this one
                 case = resolve_case(value, (), findings, ids, shared)
                 if faults or findings.found or findings.files:
                     if findings.found and self._is_foreign(value, findings.found):

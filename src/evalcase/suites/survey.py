@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from evalcase.model.known import Known
 
 
+_GRADED = frozenset({"turns", "criteria", "rubrics", "graders"})
+"""A case with none of these needs nothing for its grading."""
+
+
 class Survey(NamedTuple):
     """What the cases of a run need."""
 
@@ -72,15 +76,12 @@ def survey_cases(
         for suite, case in found.choice.choose(checked):
             targets = named or targets_of(case, config)
             unmatched.strike_out_targets(suite, case, targets)
-            targets = tuple([name for name in targets if found.choice.asks(suite, case, name)])
+            targets = found.choice.targets_asked(suite, case, targets)
             needs = _note_case(suite, case, targets, options, found)
             if "user" in case.data and not case.skip:
                 _note_user(case.data["user"]["target"], targets, found, needs, users)
-            for part in case.graded_parts:
-                if (part.needs_judge or "graders" in part.data) and not graders.only_given:
-                    judges = _note_graders(part, known, needs)
-                    found.judged.update((judge, target) for judge in judges for target in targets)
-                graders.want(suite, part)
+            if not _GRADED.isdisjoint(case.data):
+                _note_grading(suite, case, targets, graders, known, found)
     except ConfigError as error:
         fault = error
     except SuiteError as error:
@@ -147,6 +148,17 @@ def _note_case(
         if not options.targets:
             needs.targets.add(name)
     return needs
+
+
+def _note_grading(
+    suite: str, case: Case, targets: tuple[str, ...], graders: Graders, known: Known, found: Survey
+) -> None:
+    """What it takes to grade a case and its turns."""
+    for part in case.graded_parts:
+        if (part.needs_judge or "graders" in part.data) and not graders.only_given:
+            judges = _note_graders(part, known, found.needs[suite])
+            found.judged.update((judge, target) for judge in judges for target in targets)
+        graders.want(suite, part)
 
 
 def _note_user(

@@ -18,9 +18,11 @@ from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Text
 from evalcase.model.target import Surroundings, Target, TargetKind, TargetOptions, Traits
+from evalcase.system.digests import digest_file
 from evalcase.system.files import open_file
 from evalcase.targets.reading.answer_messages import read_messages
 from evalcase.targets.stored.traced import TraceIndex
+from evalcase.text.step_text import list_steps
 from evalcase.traces.file import read_trace_file
 from evalcase.traces.labels import TraceLabels
 from evalcase.traces.span import BadTraceError
@@ -52,10 +54,12 @@ class OtlpTarget(Target):
         self._surroundings = surroundings
         self._store: TraceStore | None = None
         self._index = TraceIndex(options.path, ())
+        self._digest = ""
 
     async def open(self) -> None:
         path = os.path.join(self._surroundings.root, self._options.path)
         self._store, labels = TraceStore(), TraceLabels()
+        self._digest = digest_file(path)
         try:
             with open_file(path) as file:
                 self._store.fill(labels.note(read_trace_file(file)))
@@ -74,6 +78,9 @@ class OtlpTarget(Target):
             raise TargetError(f"the trace {trace}: {error}", kind="protocol") from None
         return answer_of(told, trace)
 
+    def sources(self) -> dict[str, str]:
+        return {self._options.path: self._digest}
+
     async def close(self) -> None:
         if self._store is None:
             return
@@ -85,13 +92,14 @@ class OtlpTarget(Target):
 
 def answer_of(told: ToldTrace, trace: str) -> Answer:
     """The answer that a trace tells of. Raise TargetError where there is none."""
+    kept = keep_steps(told.nodes)
     if told.error is not None:
-        raise TargetError(f"the trace {trace}: {told.error}")
+        seen = {"steps": list_steps(kept.steps, kept.cut), "trace": trace}
+        raise TargetError(f"the trace {trace}: {told.error}", details=seen)
     if not told.messages:
         what = f"the trace {trace} doesn't say what was answered"
         hint = "is its instrumentation told to capture content?"
         raise TargetError(f"{what}: {hint}", kind="protocol")
-    kept = keep_steps(told.nodes)
     return Answer(
         read_messages(list(told.messages)), told.usage, 0.0, model=told.model,
         earlier=Earlier(told.duration_s, told.cost_usd),

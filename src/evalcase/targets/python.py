@@ -156,6 +156,7 @@ class PythonTarget(Target):
 
         self._tracing = Tracing()
         self._tracing.open()
+        self.traits = replace(self.traits, seen=self._tracing.seen_of)
 
     def _open_sessions(self, sessions: Sessions) -> None:
         """What is asked in one session knows nothing of another; nothing is made before."""

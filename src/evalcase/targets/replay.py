@@ -27,6 +27,7 @@ from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.shape import Text
 from evalcase.model.step import Step
 from evalcase.model.target import Surroundings, Target, TargetKind, TargetOptions, Traits
+from evalcase.system.digests import digest_file
 from evalcase.system.files import open_file
 from evalcase.system.packed import ENDING, open_stored
 from evalcase.targets.reading.answer_messages import read_messages
@@ -93,6 +94,11 @@ class ReplayTarget(Target):
     async def answer(self, question: Question) -> Answer:
         assert self._file is not None, "open() comes first"
         return find_turn(self._index.read_row(self._file, question), question, self._read_row)
+
+    def sources(self) -> dict[str, str]:
+        """The file of answers. A record says itself what it is of, and may be packed meanwhile."""
+        path = self._index.path
+        return {} if self._index.is_journal else {self._options.path: digest_file(path)}
 
     async def close(self) -> None:
         if self._file is not None:

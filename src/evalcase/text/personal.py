@@ -47,7 +47,7 @@ USUAL = (
            r"|\beyJ[A-Za-z0-9_-]{10,2000}\.[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,2000}"
            r"|(?<=Bearer )[A-Za-z0-9._~+/-]{16,2000}=?=?"),
     Finder("password", r"(?<=://)[^\s/@:]{1,100}:[^\s/@]{1,100}(?=@)"),
-    Finder("email", r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,5}"),
+    Finder("email", r"[\w.%+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}"),
     Finder("iban", r"\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b"),
     Finder("card", r"\b[0-9](?:[ -]?[0-9]){12,18}\b", is_card_number),
     Finder("phone", r"(?<![\w+])(?:\+|00)[1-9](?:[ ()/.-]{0,2}[0-9]){7,13}\b"),
@@ -83,12 +83,19 @@ class Replacing:
         if isinstance(value, list):
             return [self.data(each) for each in value]
         if isinstance(value, Mapping):
-            return {self.text(key): self.data(each) for key, each in value.items()}
+            return {self._key(key, value): self.data(each) for key, each in value.items()}
         if isinstance(value, int | float) and not isinstance(value, bool):
             written = str(value)
             replaced = self.text(written)
             return value if replaced == written else replaced
         return value
+
+    def _key(self, key: str, among: Mapping[str, JSON]) -> str:
+        """A key without it; another of the same mapping that is named so already stays."""
+        clean = self.text(key)
+        while clean != key and clean in among:
+            clean += "'"
+        return clean
 
     def _mark(self, finder: Finder, found: str) -> str:
         if not found or not finder.is_one(found):

@@ -5,16 +5,13 @@ Only what says where a piece belongs is looked at here: its trace, and the case 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.text.late_pattern import late_pattern
-from evalcase.traces.span import BadTraceError, read_attributes
+from evalcase.traces.span import BadTraceError, read_attributes, read_id
 
-_HEX = late_pattern("[0-9a-f]+", re.IGNORECASE)
 _SIGNALS = {
     "resourceSpans": ("span", "scopeSpans", "spans"),
     "resourceLogs": ("log", "scopeLogs", "logRecords"),
@@ -65,21 +62,13 @@ def _pieces_of(export: dict[str, Any], signal: str) -> Iterator[Piece]:
         for at, scope in enumerate(_objects(resource, scopes, place)):
             inner = f"{place}.{scopes}[{at}]"
             for index, raw in enumerate(_objects(scope, items, inner)):
-                trace = _id(raw, "traceId")
-                if which == "log" and (not trace or not _id(raw, "spanId")):
+                trace = read_id(raw, "traceId")
+                if which == "log" and (not trace or not read_id(raw, "spanId")):
                     continue  # it is of no trace
-                if not trace or not _id(raw, "spanId"):
+                if not trace or not read_id(raw, "spanId"):
                     lacks = "spanId" if trace else "traceId"
                     raise BadTraceError(f"{inner}.{items}[{index}] has no `{lacks}`")
                 yield Piece("span" if which == "span" else "log", trace, raw, more)
-
-
-def _id(raw: dict[str, Any], name: str) -> str:
-    """An id, in one spelling: hexadecimal digits are the same in both cases, base64 is not."""
-    value = raw.get(name)
-    if not isinstance(value, str):
-        return ""
-    return value.lower() if _HEX.fullmatch(value) else value
 
 
 def _objects(holder: dict[str, Any], name: str, place: str) -> list[dict[str, Any]]:

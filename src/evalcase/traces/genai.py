@@ -1,16 +1,18 @@
 """What a span is: a call of a model, of a tool, an agent, or anything else.
 
 All of `gen_ai.*` is still in development, and instrumentations differ: this is the one place that
-knows the names by which they say so. It was written by version 1.38 of the conventions.
+knows the names by which they say so. They are those of the last version of the conventions that
+had them among all others; their own repository, to which they moved since, has no release yet.
 """
 
 from __future__ import annotations
 
 from evalcase.model.answer import MOST_TOKENS, MOST_USD, Usage
 from evalcase.model.step import StepKind
+from evalcase.text.whole import whole_text
 from evalcase.traces.span import TraceSpan
 
-CONVENTIONS = "1.38.0"
+CONVENTIONS = "1.41.0"
 """The version of OpenTelemetry's semantic conventions whose names are read and written."""
 
 _BY_OPERATION: dict[str, StepKind] = {
@@ -65,7 +67,7 @@ def cost_of(span: TraceSpan) -> float | None:
 
 def model_of(span: TraceSpan) -> str | None:
     name = span.text("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
-    return None if name is None else name[:200]
+    return None if name is None else whole_text(name[:200])
 
 
 def ending_of(span: TraceSpan) -> str | None:

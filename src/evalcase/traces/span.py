@@ -5,16 +5,21 @@ What a number is may be written as text, and an enum as its number or its name: 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.text.late_pattern import late_pattern
 
+_HEX = late_pattern("[0-9a-f]+", re.IGNORECASE)
 _FAILED = (2, "STATUS_CODE_ERROR")
 _MOST_NS = 2**63
 _LONGEST_NAME = 200
+_SAYS_WHERE, _ELSEWHERE = 0x100, 0x200
+"""Bits of the flags of a span: whether they say where its parent is, and that it is elsewhere."""
 
 
 class BadTraceError(ValueError):
@@ -43,6 +48,8 @@ class TraceSpan:
     events: list[SpanEvent]
     error: str | None = None
     """What went wrong, in words that may be empty; None where nothing did."""
+    has_near_parent: bool = False
+    """Whether it is part of a span of the same program: a trace without that one isn't whole."""
 
     @property
     def duration_s(self) -> float | None:
@@ -77,10 +84,21 @@ def read_span(raw: dict[str, Any], more: dict[str, JSON]) -> TraceSpan:
     events = [read_event(each) for each in _list(raw, "events")]
     attributes = {**more, **read_attributes(raw)}
     return TraceSpan(
-        str(raw["spanId"]), _text(raw, "parentSpanId"), _text(raw, "name")[:_LONGEST_NAME],
+        read_id(raw, "spanId"), read_id(raw, "parentSpanId"), _text(raw, "name")[:_LONGEST_NAME],
         _time(raw, "startTimeUnixNano"), _time(raw, "endTimeUnixNano"),
-        attributes, events, _error(raw, events, attributes),
+        attributes, events, _error_of(raw, events, attributes), _has_near_parent(raw),
     )  # fmt: skip
+
+
+def read_id(raw: dict[str, Any], name: str) -> str:
+    """An id, in one spelling: hexadecimal digits are the same in both cases, base64 is not."""
+    value = _text(raw, name)
+    return value.lower() if _HEX.fullmatch(value) else value
+
+
+def _has_near_parent(raw: dict[str, Any]) -> bool:
+    flags = raw.get("flags") if raw.get("parentSpanId") else 0
+    return isinstance(flags, int) and flags & (_SAYS_WHERE | _ELSEWHERE) == _SAYS_WHERE
 
 
 def read_event(raw: JSON) -> SpanEvent:
@@ -151,11 +169,18 @@ def _list(raw: dict[str, Any], name: str) -> list[Any]:
     return value or []
 
 
-def _error(raw: dict[str, Any], events: list[SpanEvent], attributes: dict[str, JSON]) -> str | None:
+def _error_of(
+    raw: dict[str, Any], events: list[SpanEvent], attributes: dict[str, JSON]
+) -> str | None:
     status = raw.get("status")
     if not isinstance(status, dict) or status.get("code") not in _FAILED:
         return None
-    said = [_text(status, "message")]
+    return find_reason(_text(status, "message"), events, attributes)
+
+
+def find_reason(told: str, events: list[SpanEvent], attributes: dict[str, JSON]) -> str:
+    """Why a span failed: as its status says, or its exception, or the type of its error."""
+    said = [told]
     for event in events:
         if event.name == "exception":
             what = (event.attributes.get(f"exception.{key}") for key in ("type", "message"))

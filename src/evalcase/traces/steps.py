@@ -8,6 +8,7 @@ from json import dumps
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.step import Step
+from evalcase.text.whole import whole_text
 from evalcase.traces.dialects.read import read_arguments
 from evalcase.traces.genai import model_of, tool_of, usage_of
 from evalcase.traces.tree import SpanNode
@@ -36,10 +37,10 @@ def _step(node: SpanNode, first_ns: int) -> Step:
     given, is_cut = _bounded(read_arguments(span)) if is_tool else (None, False)
     usage = usage_of(span) if is_model else None
     return Step(
-        _whole(span.name), node.kind, min(node.depth, _DEEPEST),
+        whole_text(span.name), node.kind, min(node.depth, _DEEPEST),
         round(max(0, span.start_ns - first_ns) / 1e9, 6), span.duration_s,
-        None if span.error is None else _whole(span.error[:_LONGEST_ERROR]),
-        _whole(tool_of(span)[:200]) if is_tool else None, given, is_cut,
+        None if span.error is None else whole_text(span.error[:_LONGEST_ERROR]),
+        whole_text(tool_of(span)[:200]) if is_tool else None, given, is_cut,
         model_of(span) if is_model else None,
         usage.input_tokens if usage is not None else None,
         usage.output_tokens if usage is not None else None,
@@ -48,12 +49,7 @@ def _step(node: SpanNode, first_ns: int) -> Step:
 
 def _bounded(value: JSON) -> tuple[JSON, bool]:
     """A value where it is small enough to be kept, and whether it is not."""
-    text = dumps(value)
-    if len(text) > _LONGEST_INPUT or "\\ud8" in text:
+    text = dumps(value, ensure_ascii=False)
+    if len(text) > _LONGEST_INPUT or whole_text(text) != text:
         return None, True
     return value, False
-
-
-def _whole(text: str) -> str:
-    """Half of a character can't be kept."""
-    return text.encode("utf-8", "replace").decode()

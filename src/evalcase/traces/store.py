@@ -16,7 +16,14 @@ from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.quick_json import compact_encoder
 from evalcase.traces.export import Piece
-from evalcase.traces.span import BadTraceError, SpanEvent, TraceSpan, read_event, read_span
+from evalcase.traces.span import (
+    BadTraceError,
+    SpanEvent,
+    TraceSpan,
+    read_event,
+    read_id,
+    read_span,
+)
 
 MOST_PIECES = 20_000
 """Of one trace: no agent takes so many steps for one answer."""
@@ -63,15 +70,16 @@ class TraceStore:
             at += self._file.write(_to_json(row).encode("ascii") + b"\n")
 
     def read(self, trace: str) -> list[TraceSpan]:
-        """The spans of a trace, as they came; one that was exported twice is there once."""
+        """The spans of a trace, as they came; one that was exported twice is there once. Raise
+        BadTraceError where two differ and have one id: nobody knows which of them is true."""
         spans: dict[str, TraceSpan] = {}
         logs: list[tuple[str, SpanEvent]] = []
         for kind, raw, more in self._pieces(trace):
             if kind == "span":
                 span = read_span(raw, more)
-                spans.setdefault(span.id, span)
+                spans[span.id] = _settle(spans.get(span.id), span)
             else:
-                logs.append((raw["spanId"], read_event(raw)))
+                logs.append((read_id(raw, "spanId"), read_event(raw)))
         for id, event in logs:
             if id in spans:
                 spans[id].events.append(event)
@@ -92,3 +100,12 @@ class TraceStore:
             self._file.seek(place)
             kind, raw, program = loads(self._file.readline())
             yield kind, raw, self._programs[program]
+
+
+def _settle(known: TraceSpan | None, span: TraceSpan) -> TraceSpan:
+    """Which of two exports of a span counts: the one in which it has ended."""
+    if known is None or (not known.end_ns and span.end_ns):
+        return span
+    if known == span or (known.end_ns and not span.end_ns):
+        return known
+    raise BadTraceError(f"two of its spans have the id {span.id[:40]}, and differ")

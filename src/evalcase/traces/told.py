@@ -24,6 +24,7 @@ from evalcase.traces.dialects.read import (
     read_said,
 )
 from evalcase.traces.dialects.said import SaidMessage, SpanMessages
+from evalcase.traces.failed import find_error
 from evalcase.traces.genai import cost_of, ending_of, model_of, tool_of, usage_of
 from evalcase.traces.span import TraceSpan
 from evalcase.traces.tree import SpanNode, arrange_spans, duration_of
@@ -46,7 +47,7 @@ class ToldTrace(NamedTuple):
 def tell_trace(spans: Sequence[TraceSpan]) -> ToldTrace:
     """Raise BadTraceError where what was answered can't be read."""
     nodes = arrange_spans(spans)
-    models = _models(nodes)
+    models = find_models(nodes)
     said = {span.id: read_said(span) for span in models}
     transcript = _Transcript()
     for node in sorted(nodes, key=_when):
@@ -62,11 +63,12 @@ def tell_trace(spans: Sequence[TraceSpan]) -> ToldTrace:
         _asked(nodes, models, said), transcript.ended(nodes),
         sum_usage([usage_of(span) for span in models]),
         sum(known) if known and len(known) == len(costs) else None,
-        duration_of(nodes), names.pop() if len(names) == 1 else None, _error(nodes), nodes,
+        duration_of(nodes), names.pop() if len(names) == 1 else None,
+        find_error(nodes, models), nodes,
     )  # fmt: skip
 
 
-def _models(nodes: Sequence[SpanNode]) -> list[TraceSpan]:
+def find_models(nodes: Sequence[SpanNode]) -> list[TraceSpan]:
     """The calls of models; where nobody traced any, agents that tell of no other."""
     kinds = {node.kind for node in nodes}
     kind: StepKind = "model" if "model" in kinds else "agent"
@@ -82,11 +84,6 @@ def _is_repeated(node: SpanNode) -> bool:
     """Whether the span above is of the same call, by another instrumentation."""
     above = node.above
     return above is not None and above.kind == "tool" and tool_of(above.span) == tool_of(node.span)
-
-
-def _error(nodes: Sequence[SpanNode]) -> str | None:
-    failed = [node.span for node in nodes if node.above is None and node.span.error is not None]
-    return f"`{failed[0].name}` failed: {failed[0].error or 'no reason'}" if failed else None
 
 
 def _asked(
@@ -159,17 +156,27 @@ class _Transcript:
         name, arguments, id = tool_of(span), read_arguments(span), _id(span)
         if id in self._by_id:
             return self._by_id[id]
-        waiting = self._waiting.get(_alike(name, arguments))
-        while waiting and not id:
-            made = waiting.popleft()
-            if "output" not in made:
-                return made
+        made = self._take_waiting(_alike(name, arguments), id)
+        if made is not None:
+            return made
         given = {} if arguments is None else {"input": arguments}
         call: dict[str, Any] = {"tool": name, **given, **({"id": id} if id else {})}
         self._messages.append({"role": "assistant", "tool_calls": [call]})
         if id:
             self._by_id[id] = call
         return call
+
+    def _take_waiting(self, alike: str, id: str) -> dict[str, Any] | None:
+        """A call of the same name and arguments, of which no result is known. One whose id is
+        another's is another call."""
+        waiting = self._waiting.get(alike)
+        while waiting:
+            if id and waiting[0].get("id"):
+                return None
+            made = waiting.popleft()
+            if "output" not in made:
+                return made
+        return None
 
 
 def _id(span: TraceSpan) -> str:

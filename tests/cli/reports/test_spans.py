@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from google.protobuf.json_format import Parse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
+from opentelemetry.semconv.schemas import Schemas
 
 from evalcase.report.files.otlp import AT_ONCE, SCHEMA
 from tests.run.project import Project, case
@@ -75,12 +77,52 @@ def test_opentelemetry_itself_reads_a_trial_as_a_trace_and_a_grade_as_an_event(
     assert second["gen_ai.evaluation.score.label"] == "pass"
 
 
+def test_names_are_those_of_the_conventions_whose_version_is_told(run: Project) -> None:
+    (line,) = run.run("report", "--format", "otlp").out.splitlines()
+    (scoped,) = read_export(line).resource_spans[0].scope_spans
+    assert scoped.schema_url in {each.value for each in Schemas}
+    held = [each for span in scoped.spans for each in (span, *span.events)]
+    written = {each.key for holder in held for each in holder.attributes}
+    known = {value for value in vars(gen_ai_attributes).values() if isinstance(value, str)}
+    assert {name for name in written if name.startswith("gen_ai.")} <= known
+    assert len({name for name in written if name.startswith("gen_ai.evaluation.")}) == 4
+
+
 def test_what_was_reported_is_answered_again(run: Project) -> None:
     assert run.run("report", "--format", "otlp", "-o", "out.otlp.json").code == 0
     before = json.loads(run.run("report", "--format", "json").out)["cases"]
     run.run("run", "--target", "otlp:out.otlp.json")
     after = json.loads(run.run("report", "--format", "json").out)["cases"]
     assert [each["verdict"] for each in after] == [each["verdict"] for each in before]
+
+
+def test_a_conversation_is_a_trace_for_each_turn_and_can_be_had_again(project: Project) -> None:
+    turns = [{"input": "say a", "expected_output": "a"}, {"input": "say b", "expected_output": "x"}]
+    project.suite(
+        {"id": "talk", "input": {"role": "system", "content": "Be brief."}, "turns": turns,
+         "graders": [{"turns": {"max": 2}}]},
+    )  # fmt: skip
+    project.run("run")
+    project.run("report", "--format", "otlp", "-o", "out.otlp.json")
+    text = (project.path / "out.otlp.json").read_text()
+    spans = read_export(text).resource_spans[0].scope_spans[0].spans
+    assert len({span.trace_id for span in spans}) == 2
+    first, second = told = [plain(span.attributes) for span in spans]
+    assert [each["evalcase.turn"] for each in told] == [1, 2]
+    assert len({each["gen_ai.conversation.id"] for each in told}) == 1
+    assert "evalcase.verdict" not in first
+    assert second["evalcase.verdict"] == "failed"
+    roles = [message["role"] for message in json.loads(second["gen_ai.input.messages"])]
+    assert roles == ["system", "user", "assistant", "user"]
+    assert [each["role"] for each in json.loads(second["gen_ai.output.messages"])] == ["assistant"]
+    graded = [[plain(event.attributes)["gen_ai.evaluation.name"] for event in span.events]
+              for span in spans]  # fmt: skip
+    assert graded == [["turn 1: expected"], ["turn 2: expected", "turns"]]
+    before = list(project.rows())
+    assert project.run("run", "--target", "otlp:out.otlp.json").code == 1
+    (row,), (again,) = before, project.rows()
+    assert again["grades"] == row["grades"]
+    assert again["answer"]["messages"] == row["answer"]["messages"]
 
 
 def test_the_same_report_is_the_same_again_and_a_run_writes_it(run: Project) -> None:

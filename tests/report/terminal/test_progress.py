@@ -17,6 +17,7 @@ from evalcase.report.terminal.progress import (
     status_line,
 )
 from evalcase.report.terminal.style import PLAIN
+from tests.for_each import for_each
 
 ALL = (
     "123/300 · 110 passed · 8 failed · 5 errored · 0:41 · 59 s left · 10 running · $0.0123 · 3.0/s"
@@ -51,7 +52,7 @@ def test_the_status_line_at_several_widths(width: int, line: str) -> None:
     assert status_line(under_way(), steady(41), 41.0, width, PLAIN) == line
 
 
-@pytest.mark.parametrize("width", range(1, 220))
+@for_each("width", range(1, 220))
 def test_it_never_needs_more_room_than_there_is(width: int) -> None:
     progress = Progress(
         300, 10, 12_170, counted(12_110, failed=8, errored=5, skipped=40, ungraded=7), 12.3

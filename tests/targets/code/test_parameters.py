@@ -15,6 +15,7 @@ from evalcase.model.case import Case
 from evalcase.model.message import Message
 from evalcase.model.question import Question
 from evalcase.targets.code.parameters import bind_function, is_async, takes_nothing
+from tests.for_each import for_each
 from tests.targets.questions import question
 
 GIVEN = question(
@@ -41,7 +42,7 @@ def returning(parameters: str, value: str, **names: object) -> Any:
     return called(define(f"def f({parameters}): return {value}", **names))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "value"),
     [
         ("messages", list(GIVEN.messages)), ("metadata", {"k": 1}), ("attempt", 2),
@@ -49,15 +50,13 @@ def returning(parameters: str, value: str, **names: object) -> Any:
         ("question", "Hi"), ("text", "Hi"), ("prompt", "Hi"), ("x", "Hi"), ("self", "Hi"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize(
-    "form", ["{}", "{}, /", "*, {}", "{}: str", "{}, temperature=0", "{}, **_"]
-)
+@for_each("form", ["{}", "{}, /", "*, {}", "{}: str", "{}, temperature=0", "{}, **_"])
 def test_a_parameter_is_given_what_its_name_asks_for(name: str, value: Any, form: str) -> None:
     assert returning(form.format(name), name) == value
 
 
-@pytest.mark.parametrize("name", ["messages", "metadata", "attempt", "session", "files"])
-@pytest.mark.parametrize("form", ["{}=None", "{}=None, /", "*, {}=None", "x=1, /, {}=None"])
+@for_each("name", ["messages", "metadata", "attempt", "session", "files"])
+@for_each("form", ["{}=None", "{}=None, /", "*, {}=None", "x=1, /, {}=None"])
 def test_one_with_a_known_name_is_given_that_in_place_of_its_default(name: str, form: str) -> None:
     assert returning(form.format(name), name) is not None
 
@@ -97,9 +96,9 @@ from evalcase import Case, Message, Question
 """
 
 
-@pytest.mark.parametrize("annotation", QUESTIONS)
-@pytest.mark.parametrize("form", ["q: {}", "q: {}, /", "*, q: {}", "q: {} = None", "messages: {}"])
-@pytest.mark.parametrize("future", ["", "from __future__ import annotations\n"])
+@for_each("annotation", QUESTIONS)
+@for_each("form", ["q: {}", "q: {}, /", "*, q: {}", "q: {} = None", "messages: {}"])
+@for_each("future", ["", "from __future__ import annotations\n"])
 def test_the_annotation_question_is_given_all_of_it(
     annotation: str, form: str, future: str
 ) -> None:
@@ -139,8 +138,8 @@ CASES = ["case", "*, case", "case, /", "case=None", "prompt, case=None", "case: 
 ]
 
 
-@pytest.mark.parametrize("parameter", CASES)
-@pytest.mark.parametrize("future", ["", "from __future__ import annotations\n"])
+@for_each("parameter", CASES)
+@for_each("future", ["", "from __future__ import annotations\n"])
 def test_the_case_is_an_error_that_says_why(parameter: str, future: str) -> None:
     function = define(f"{future}{SEEN}def f({parameter}): pass")
     with pytest.raises(ConfigError) as caught:

@@ -12,10 +12,13 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
 
 from evalcase.errors import ConfigError
 from evalcase.model.answer import Answer, Usage
 from evalcase.model.step import Step
+from evalcase.run.attempt import Attempted, attempt
+from evalcase.system.guests import Guests
 from evalcase.targets.python import PythonTarget
 from evalcase.traces.steps import MOST_STEPS
 from tests.targets.questions import answer_all, ask, question, target_of
@@ -128,6 +131,66 @@ def test_more_steps_than_are_kept_are_counted() -> None:
     assert (len(answer.steps), answer.steps_cut) == (MOST_STEPS, 3)
 
 
+def test_attributes_of_any_kind_and_size_are_digested() -> None:
+    def odd(text: str) -> str:
+        about: Any = {**TOOL, "gen_ai.tool.call.arguments": float("nan")}
+        TRACER.start_span("nan", attributes=about).end()
+        about["gen_ai.tool.call.arguments"] = "[" + "1, " * 10_000_000
+        TRACER.start_span("large", attributes=about).end()
+        span = TRACER.start_span("failed")
+        span.record_exception(OSError("disk"))
+        span.set_status(StatusCode.ERROR)
+        span.end()
+        TRACER.start_span("never ended")
+        return text
+
+    nan, large, failed = ask(traced(odd)).steps
+    assert (nan.input, large.input, large.is_cut) == ("nan", None, True)
+    assert failed.error == "OSError: disk"
+
+
+def test_spans_that_are_too_many_to_be_seen_are_counted_and_make_tokens_unknown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("evalcase.targets.code.traced_call.MOST_PIECES", 2)
+    answer = ask(traced(plain))
+    assert (len(answer.steps), answer.steps_cut, answer.usage) == (2, 1, None)
+
+
+def breaking(text: str) -> str:
+    plain(text)
+    raise LookupError(text)
+
+
+async def hanging(text: str) -> str:
+    plain(text)
+    await asyncio.Event().wait()
+    return text
+
+
+@pytest.mark.parametrize(("function", "limit_s"), [(breaking, 60), (hanging, 0.05)])
+def test_what_was_done_before_an_error_is_told_with_it_once(
+    function: Callable[..., Any], limit_s: float
+) -> None:
+    target = traced(function)
+
+    async def try_it() -> Attempted:
+        await target.open()
+        try:
+            async with Guests() as guests:
+                return await attempt(target, question(), limit_s, guests)
+        finally:
+            await target.close()
+
+    tried = asyncio.run(try_it())
+    assert tried.seen is not None
+    seen: Any = tried.seen["steps"]
+    assert [each.split(",")[0] for each in seen] == ["agent", "  chat small", "  execute_tool find"]
+    assert seen[2].endswith("failed: LookupError: nothing")
+    assert target.traits.seen is not None
+    assert target.traits.seen(question()) == {}
+
+
 def test_an_error_of_the_function_is_an_error_as_ever() -> None:
     def breaks(text: str) -> str:
         with TRACER.start_as_current_span("agent"):
@@ -140,6 +203,40 @@ def test_an_error_of_the_function_is_an_error_as_ever() -> None:
 def test_without_opentelemetry_the_option_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
     with pytest.raises(ConfigError, match="needs opentelemetry-sdk, which the extra `otel` brings"):
+        ask(traced(silent))
+
+
+class Wrapping(trace.TracerProvider):
+    """A provider that stands before another, as that of logfire does."""
+
+    def __init__(self) -> None:
+        self.inner = TracerProvider(shutdown_on_exit=False)
+        self.add_span_processor = self.inner.add_span_processor
+
+    def get_tracer(self, *given: Any, **more: Any) -> trace.Tracer:
+        return self.inner.get_tracer(*given, **more)
+
+
+def test_a_provider_that_stands_before_another_is_listened_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    provider = Wrapping()
+    monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
+
+    def agent(text: str) -> str:
+        provider.get_tracer("agent").start_span("step").end()
+        return text
+
+    assert [step.name for step in ask(traced(agent)).steps] == ["step"]
+
+
+def test_what_can_not_be_listened_to_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace, "get_tracer_provider", trace.NoOpTracerProvider)
+    with pytest.raises(ConfigError, match=r"can't listen to opentelemetry\.trace\.NoOp"):
+        ask(traced(silent))
+    monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
+    monkeypatch.setattr(trace, "get_tracer_provider", TracerProvider)
+    with pytest.raises(ConfigError, match="OTEL_SDK_DISABLED switches"):
         ask(traced(silent))
 
 

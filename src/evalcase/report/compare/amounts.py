@@ -14,6 +14,8 @@ from evalcase.report.statistics.quantiles import median, percentile
 from evalcase.report.statistics.ratios import Ratios
 
 _PAIR = Struct("<dd")
+_IN_MEMORY = 1 << 20
+"""Bytes of pairs above which they go to a file: four amounts have one each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class Amounts:
     def __init__(self, name: str) -> None:
         self.name = name
         self._known = 0
-        self._pairs = RowStore(_PAIR.size)
+        self._pairs = RowStore(_PAIR.size, _IN_MEMORY)
         self._ratios = Ratios()
         self._zeros = 0
         self._unknown = 0

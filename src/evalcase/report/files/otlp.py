@@ -1,4 +1,5 @@
-"""Results to OTLP JSON, which collectors read: a trace for each trial, an event for each grade.
+"""Results to OTLP JSON, which collectors read: a trace for each trial or turn of a conversation,
+an event for each grade.
 
 Events are `gen_ai.evaluation.result` of OpenTelemetry's conventions; the version is the schema that
 each export names. Ids are made of the trial, so that the same report has the same ids again. What
@@ -8,7 +9,7 @@ each export names. Ids are made of the trial, so that the same report has the sa
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 from itertools import islice
@@ -21,8 +22,9 @@ from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.result import Result
 from evalcase.text.answer_value import text_of_content
+from evalcase.text.whole import whole_text
 from evalcase.traces.genai import CONVENTIONS
-from evalcase.traces.labels import CASE, REPEAT, SUITE
+from evalcase.traces.labels import CASE, REPEAT, SUITE, TURN
 
 SCHEMA = f"https://opentelemetry.io/schemas/{CONVENTIONS}"
 AT_ONCE = 1000
@@ -38,7 +40,7 @@ def otlp_lines(run: str, version: str, trials: Iterable[TrialWithCase]) -> Itera
     left = iter(trials)
     several = list(islice(left, AT_ONCE))
     while True:
-        spans = [_span(run, result, case) for result, case in several]
+        spans = [span for result, case in several for span in _spans(run, result, case)]
         yield json.dumps(_export(run, version, spans), ensure_ascii=False) + "\n"
         several = list(islice(left, AT_ONCE))
         if not several:
@@ -53,42 +55,71 @@ def _export(run: str, version: str, spans: list[dict[str, Any]]) -> dict[str, An
     return {"resourceSpans": [{"resource": resource, "scopeSpans": [scoped], "schemaUrl": SCHEMA}]}
 
 
-def _span(run: str, result: Result, case: Case | None) -> dict[str, Any]:
-    key = result.key
-    digest = sha256(json.dumps([run, *key]).encode()).hexdigest()
+def _spans(run: str, result: Result, case: Case | None) -> Iterator[dict[str, Any]]:
+    """The span of a trial; of a conversation one for each turn, each in a trace of its own. What
+    holds for all of it stands with the last."""
+    said = [] if case is None else list(case.input)
+    whole: dict[str, Any] = {"evalcase.verdict": result.verdict, "evalcase.score": result.score}
+    if result.failure is not None:
+        whole["error.type"] = result.failure.kind
     start_ns = _nanoseconds(result.started_at)
-    end_ns = start_ns + int(_seconds(result) * 1e9)
+    exchanges = result.exchanges
+    if not exchanges:
+        about = whole | _of_input(said) | _of_answer(result.answer)
+        yield _span(run, result, 0, start_ns, _seconds(result), about, result.grades)
+        return
+    for number, (spoken, answer, took_s) in enumerate(exchanges, 1):
+        said += spoken
+        is_last = number == len(exchanges)
+        about = {TURN: number, **_of_input(said), **_of_answer(answer)} | (whole if is_last else {})
+        grades = [
+            each for each in result.grades if each.turn == number or (is_last and each.turn is None)
+        ]
+        yield _span(run, result, number, start_ns, _took(answer, took_s), about, grades)
+        start_ns += int(took_s * 1e9)
+        said += answer.messages
+
+
+def _span(
+    run: str, result: Result, turn: int, start_ns: int, seconds: float, more: dict[str, Any],
+    grades: Iterable[Grade],
+) -> dict[str, Any]:  # fmt: skip
+    key = result.key
+    digest = sha256(json.dumps([run, *key, *([turn] if turn else [])]).encode()).hexdigest()
+    end_ns = start_ns + int(seconds * 1e9)
     about: dict[str, Any] = {
         "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": key.target,
-        CASE: key.case, SUITE: key.suite, REPEAT: key.repeat,
-        "evalcase.target": key.target, "evalcase.verdict": result.verdict,
-        "evalcase.score": result.score,
+        CASE: key.case, SUITE: key.suite, REPEAT: key.repeat, "evalcase.target": key.target, **more,
     }  # fmt: skip
-    if case is not None and case.input:
-        about["gen_ai.input.messages"] = _messages(case.input)
-    if result.answer is not None:
-        about |= _of_answer(result.answer)
-    if result.failure is not None:
-        about["error.type"] = result.failure.kind
+    if turn:
+        about["gen_ai.conversation.id"] = "/".join([run, *map(str, key)])
     span = {
         "traceId": digest[:32], "spanId": digest[32:48], "name": f"trial {key.case}",
         "kind": _INTERNAL, "startTimeUnixNano": str(start_ns), "endTimeUnixNano": str(end_ns),
-        "attributes": _attributes(about),
-        "events": [_event(grade, end_ns) for grade in result.grades],
+        "attributes": _attributes(about), "events": [_event(grade, end_ns) for grade in grades],
     }  # fmt: skip
-    if result.verdict == "errored":
+    if result.verdict == "errored" and "evalcase.verdict" in more:
         span["status"] = {"code": _ERROR, "message": result.reason}
     return span
 
 
 def _seconds(result: Result) -> float:
-    """How long the answer took when it was given, as far as anybody knows."""
-    earlier = result.answer.earlier if result.answer is not None else None
-    known = earlier.duration_s if earlier is not None else None
-    return result.duration_s if known is None else known
+    return result.duration_s if result.answer is None else _took(result.answer, result.duration_s)
 
 
-def _of_answer(answer: Answer) -> dict[str, Any]:
+def _took(answer: Answer, measured_s: float) -> float:
+    """How long an answer took when it was given, as far as anybody knows."""
+    known = answer.earlier.duration_s if answer.earlier is not None else None
+    return measured_s if known is None else known
+
+
+def _of_input(messages: Sequence[Message]) -> dict[str, Any]:
+    return {"gen_ai.input.messages": _messages(messages)} if messages else {}
+
+
+def _of_answer(answer: Answer | None) -> dict[str, Any]:
+    if answer is None:
+        return {}
     usage = answer.usage
     return {
         "gen_ai.output.messages": _messages(answer.messages),
@@ -97,6 +128,7 @@ def _of_answer(answer: Answer) -> dict[str, Any]:
         "gen_ai.usage.output_tokens": usage.output_tokens if usage else None,
         "gen_ai.usage.cache_read.input_tokens": usage.cached_tokens if usage else None,
         "evalcase.cost_usd": answer.cost_usd,
+        "evalcase.trace": answer.trace,
     }
 
 
@@ -158,8 +190,7 @@ def _any_value(value: Any) -> dict[str, Any]:  # noqa: ANN401 - what an attribut
         return {"intValue": str(value)}
     if isinstance(value, float):
         return {"doubleValue": value}
-    # Half of a character is no JSON that other readers take.
-    return {"stringValue": value.encode("utf-8", "replace").decode()}
+    return {"stringValue": whole_text(value)}  # other readers take no halves of characters
 
 
 def _nanoseconds(stamp: str) -> int:

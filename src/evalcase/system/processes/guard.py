@@ -17,6 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from subprocess import Popen
 
 _ROUNDS = 100
@@ -67,30 +68,48 @@ def _close(guard: Popen[bytes]) -> None:
 
 
 def wait_and_kill(mark: bytes) -> None:
-    """Wait for the end of standard input. Then stop every process there is to be found, until
-    there are no more, and kill them all: else they could grow faster than they are found."""
+    """Wait for the end of standard input. Then kill every process there is to be found."""
     sys.stdin.buffer.read()
-    family: dict[int, int] = {}
-    quiet = 0
+    stop_and_kill(lambda known: find(mark, known))
+
+
+def stop_and_kill(find_all: Callable[[dict[int, int]], dict[int, int]]) -> dict[int, int]:
+    """Stop all processes that are found, until there are no more, and kill them: else they could
+    grow faster than they are found. One that was stopped in the middle of a fork may have a child
+    after the last look; once it is killed it never will, so there is another look after that."""
+    known: dict[int, int] = {}
     for _ in range(_ROUNDS):
-        found = {pid: born for pid, born in find(mark).items() if family.get(pid) != born}
+        if not _stop_all(find_all, known):
+            break
+        send(known, signal.SIGKILL)
+    return known
+
+
+def _stop_all(find_all: Callable[[dict[int, int]], dict[int, int]], known: dict[int, int]) -> bool:
+    """Stop those that are not yet known; whether there were any. The kernel's list may miss one
+    while another ends: it takes two looks without any to be sure."""
+    more, quiet = False, 0
+    for _ in range(_ROUNDS):
+        found = {pid: born for pid, born in find_all(known).items() if known.get(pid) != born}
         send(found, signal.SIGSTOP)
-        family |= found
+        known |= found
+        more = more or bool(found)
         quiet = 0 if found else quiet + 1
         if quiet == 2:
             break
-    send(family, signal.SIGKILL)
+    return more
 
 
-def find(mark: bytes) -> dict[int, int]:
-    """Every process with the mark, and every descendant of one, with when they were born."""
+def find(mark: bytes, known: dict[int, int]) -> dict[int, int]:
+    """Every process with the mark, or that is known, and every descendant of one, with when they
+    were born."""
     every: dict[int, tuple[int, int]] = {}
     found: set[int] = set()
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
                 every[int(name)] = read_birth(name)
-                if _has_mark(name, mark):
+                if known.get(int(name)) == every[int(name)][1] or _has_mark(name, mark):
                     found.add(int(name))
             except OSError:
                 continue  # it has just ended, or is of another user

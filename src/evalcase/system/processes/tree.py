@@ -28,7 +28,6 @@ from evalcase.system.processes import guard
 
 TOKEN = "EVALCASE_PROCESS"  # noqa: S105 - the name of a variable, and no secret
 _MARK = f"{TOKEN}=".encode()
-_ROUNDS = 100
 _PR_SET_CHILD_SUBREAPER = 36
 _numbers = count(1)
 _family = ""
@@ -86,20 +85,10 @@ def end_family(root: int, token: str, since: int | None = None) -> dict[int, int
     if sys.platform != "linux":
         _kill_group(root)
         return {}
-    family: dict[int, int] = {}
-    quiet = 0
-    for _ in range(_ROUNDS):
-        found = _find_family(_Family(root, since, f"{TOKEN}={token}".encode()))
-        found = {pid: born for pid, born in found.items() if family.get(pid) != born}
-        guard.send(found, signal.SIGSTOP)
-        family |= found
-        # The kernel's list may miss one while another ends: it takes two looks to be sure.
-        quiet = 0 if found else quiet + 1
-        if quiet == 2:
-            break
-    guard.send(family, signal.SIGKILL)
-    family.pop(root, None)
-    return family
+    family = _Family(root, since, f"{TOKEN}={token}".encode())
+    known = guard.stop_and_kill(lambda known: _find_family(family, known))
+    known.pop(root, None)
+    return known
 
 
 def reap(processes: dict[int, int]) -> bool:
@@ -161,13 +150,14 @@ def _marks_of(pid: int) -> list[bytes]:
         return []
 
 
-def _find_family(family: _Family) -> dict[int, int]:
-    """Its members, with when they were born: read before anything else that is known of them."""
+def _find_family(family: _Family, known: dict[int, int]) -> dict[int, int]:
+    """Its members, with when they were born: read before anything else that is known of them.
+    One that was known before still is, though it may have lost its marks by ending."""
     found: dict[int, int] = {}
     below: list[tuple[int, int]] = []
     for pid in {family.root, *children(os.getpid())} - {0}:
         born = guard.born(pid)
-        if born is not None and family.has(pid):
+        if born is not None and (known.get(pid) == born or family.has(pid)):
             found[pid] = born
             below += [(child, pid) for child in children(pid)]
     while below:

@@ -12,46 +12,18 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from evalcase.errors import ConfigError
-from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
-from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.traces.labels import CASE, REPEAT, SUITE
-from evalcase.traces.span import BadTraceError, SpanEvent, TraceSpan
-from evalcase.traces.steps import keep_steps
-from evalcase.traces.store import MOST_PIECES
-from evalcase.traces.told import tell_trace
+from evalcase.targets.code.traced_call import TracedCall
+from evalcase.traces.labels import CASE, REPEAT, SUITE, TURN
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
-    from opentelemetry.trace import Tracer
+    from opentelemetry.trace import Tracer, TracerProvider
 
-
-class TracedCall:
-    """What was seen of one call: the id of its trace, and the spans that ended within it."""
-
-    def __init__(self) -> None:
-        self.trace = ""
-        self.spans: list[ReadableSpan] = []
-        self.own = 0
-        """The id of our span around the call, which is no step of whoever is called."""
-
-    def add(self, span: ReadableSpan) -> None:
-        if len(self.spans) < MOST_PIECES:
-            self.spans.append(span)
-
-    def with_steps(self, answer: Answer) -> Answer:
-        """The answer with the steps that led to it; and with tokens, where it says none itself."""
-        try:
-            told = tell_trace([_plain(span) for span in self.spans])
-        except BadTraceError:
-            return replace(answer, trace=self.trace)
-        kept = keep_steps(told.nodes)
-        return replace(
-            answer, steps=kept.steps, steps_cut=kept.cut, trace=self.trace,
-            usage=told.usage if answer.usage is None else answer.usage,
-        )  # fmt: skip
+_CallKey = tuple[str, int, int]
+"""The session, the turn and the attempt of a question: no two calls have the same."""
 
 
 class TracedReturn(NamedTuple):
@@ -66,26 +38,22 @@ class Tracing:
 
     def __init__(self) -> None:
         self._under_way: dict[int, TracedCall] = {}
+        self._unanswered: dict[_CallKey, TracedCall] = {}
         self._tracer: Tracer | None = None
 
     def open(self) -> None:
-        """Begin to listen. Raise ConfigError if OpenTelemetry is not installed."""
+        """Begin to listen. Raise ConfigError where there is nothing to be heard."""
         try:
-            from opentelemetry import trace
-            from opentelemetry.sdk.trace import TracerProvider
+            provider, is_off = _find_provider()
         except ImportError:
-            what = "`trace` needs opentelemetry-sdk, which the extra `otel` brings"
-            raise ConfigError(f"python target: {what}") from None
-        provider = trace.get_tracer_provider()
-        if not isinstance(provider, TracerProvider):
-            from opentelemetry.sdk.resources import Resource
-            from opentelemetry.sdk.trace.sampling import ALWAYS_ON
-
-            provider = TracerProvider(
-                sampler=ALWAYS_ON, resource=Resource.get_empty(), shutdown_on_exit=False
-            )
-            trace.set_tracer_provider(provider)
-        provider.add_span_processor(_listener(self._under_way))
+            raise _refused("needs opentelemetry-sdk, which the extra `otel` brings") from None
+        listen = getattr(provider, "add_span_processor", None)
+        if not callable(listen):
+            kind = f"{type(provider).__module__}.{type(provider).__qualname__}"
+            raise _refused(f"can't listen to {kind}, the tracer provider that the agent has set up")
+        if is_off:
+            raise _refused("sees nothing: OTEL_SDK_DISABLED switches OpenTelemetry off")
+        listen(_listener(self._under_way))
         self._tracer = provider.get_tracer("evalcase")
 
     @contextmanager
@@ -96,19 +64,29 @@ class Tracing:
         assert self._tracer is not None, "open() comes first"
         about: dict[str, str | int] = {
             CASE: question.case, SUITE: question.suite, REPEAT: question.repeat,
+            TURN: question.turn,
         }  # fmt: skip
         traced, number = TracedCall(), 0
+        key = _key_of(question)
+        self._unanswered[key] = traced
         try:
             with self._tracer.start_as_current_span(
                 "trial", context=Context(), attributes=about
             ) as span:
                 context = span.get_span_context()
                 traced.own, number = context.span_id, context.trace_id
-                traced.trace = f"{number:032x}"
-                self._under_way[number] = traced
+                if context.is_valid:
+                    traced.trace = f"{number:032x}"
+                    self._under_way[number] = traced
                 yield traced
+            self._unanswered.pop(key, None)
         finally:
             self._under_way.pop(number, None)
+
+    def seen_of(self, question: Question) -> dict[str, JSON]:
+        """What was seen of a call that gave no answer, until now; it is told once."""
+        traced = self._unanswered.pop(_key_of(question), None)
+        return {} if traced is None or not traced.trace else traced.seen()
 
     def run(
         self, question: Question, function: Callable[..., object], /, *by_place: object,
@@ -122,7 +100,29 @@ class Tracing:
     def close(self) -> None:
         """Listen no more: a provider has no way to let go of whoever listens to it."""
         self._under_way.clear()
+        self._unanswered.clear()
         self._tracer = None
+
+
+def _refused(why: str) -> ConfigError:
+    return ConfigError(f"python target: `trace` {why}")
+
+
+def _find_provider() -> tuple[TracerProvider, bool]:
+    """That of the process; where nobody has set one up, one that exports nothing. And whether it
+    is switched off."""
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace import TracerProvider as OwnProvider
+
+    provider = trace.get_tracer_provider()
+    if not isinstance(provider, trace.ProxyTracerProvider):
+        return provider, isinstance(provider.get_tracer("evalcase"), trace.NoOpTracer)
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace.sampling import ALWAYS_ON
+
+    own = OwnProvider(sampler=ALWAYS_ON, resource=Resource.get_empty(), shutdown_on_exit=False)
+    trace.set_tracer_provider(own)
+    return own, isinstance(own.get_tracer("evalcase"), trace.NoOpTracer)
 
 
 def _listener(under_way: Mapping[int, TracedCall]) -> Any:  # noqa: ANN401 - of a class made here
@@ -138,24 +138,5 @@ def _listener(under_way: Mapping[int, TracedCall]) -> Any:  # noqa: ANN401 - of 
     return _Collector()
 
 
-def _plain(span: ReadableSpan) -> TraceSpan:
-    from opentelemetry.trace import StatusCode
-
-    assert span.context is not None
-    attributes = _attributes(span.attributes)
-    events = [SpanEvent(each.name, _attributes(each.attributes)) for each in span.events]
-    error = None
-    if span.status.status_code is StatusCode.ERROR:
-        error = span.status.description or str(attributes.get("error.type") or "")
-    return TraceSpan(
-        f"{span.context.span_id:016x}",
-        "" if span.parent is None else f"{span.parent.span_id:016x}",
-        span.name, span.start_time or 0, span.end_time or 0, attributes, events, error,
-    )  # fmt: skip
-
-
-def _attributes(values: Mapping[str, Any] | None) -> dict[str, JSON]:
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in (values or {}).items()
-    }
+def _key_of(question: Question) -> _CallKey:
+    return question.session, question.turn, question.attempt

@@ -1,0 +1,45 @@
+"""Steps of an agent as lines for people: what was called, how long it took, what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evalcase.model.step import Step
+from evalcase.text.readable import arguments_text
+
+_MOST_LISTED = 60
+_DEEPEST_LISTED = 10
+_LONGEST_ARGUMENTS = 120
+
+
+def describe_step(step: Step) -> str:
+    """One step, in a line of its own."""
+    told = [step.name]
+    if step.duration_s is not None:
+        told.append(f"{step.duration_s:.2f} s")
+    if step.input_tokens is not None or step.output_tokens is not None:
+        counts = (step.input_tokens, step.output_tokens)
+        told.append("{} tokens in, {} out".format(*(_count(each) for each in counts)))
+    if isinstance(step.input, dict) and step.input:
+        told.append(_cut(arguments_text(step.input)))
+    if step.error is not None:
+        told.append(f"failed: {step.error}" if step.error else "failed")
+    return ", ".join(told)
+
+
+def list_steps(steps: Sequence[Step], cut: int) -> list[str]:
+    """A tree of steps, of which there were some more: a line each, those within others indented."""
+    lines = [
+        "  " * min(step.depth, _DEEPEST_LISTED) + describe_step(step)
+        for step in steps[:_MOST_LISTED]
+    ]
+    left = len(steps) - len(lines) + cut
+    return [*lines, f"and {left:,} more"] if left else lines
+
+
+def _count(number: int | None) -> str:
+    return "?" if number is None else f"{number:,}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_ARGUMENTS else f"{text[:_LONGEST_ARGUMENTS]}…"

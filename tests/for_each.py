@@ -1,0 +1,52 @@
+"""One test for all rows of a table: hundreds of rows that take less than a test of their own would
+take to be collected, set up and reported. All that fail are told, each with what it is of."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from typing import Any
+
+import pytest
+
+_Test = Callable[..., None]
+_FAILURES = (Exception, BaseExceptionGroup, pytest.fail.Exception)
+
+
+def for_each(
+    names: str | Sequence[str], rows: Iterable[Any], ids: Callable[[Any], str] = repr
+) -> Callable[[_Test], _Test]:
+    """As `pytest.mark.parametrize`, for tests that leave nothing behind: they share fixtures."""
+    fields = [names] if isinstance(names, str) else list(names)
+    table = [_read_row(row, fields) for row in rows]
+    assert table, "a table without rows proves nothing"
+
+    def decorate(test: _Test) -> _Test:
+        @wraps(test)
+        def check_all(**fixtures: Any) -> None:
+            failures = []
+            for row in table:
+                try:
+                    test(**fixtures, **row)
+                except _FAILURES as error:
+                    error.add_note("of " + ", ".join(map(ids, row.values())))
+                    failures.append(error)
+            if failures:
+                raise BaseExceptionGroup(f"{len(failures)} of {len(table)} rows", failures)
+
+        signature = inspect.signature(test)
+        fixtures = [each for name, each in signature.parameters.items() if name not in fields]
+        assert len(fixtures) + len(fields) == len(signature.parameters)
+        check_all.__signature__ = signature.replace(parameters=fixtures)  # type: ignore[attr-defined]
+        return check_all
+
+    return decorate
+
+
+def _read_row(row: Any, fields: Sequence[str]) -> dict[str, Any]:
+    """The arguments of a row, which may be one of pytest's own."""
+    values = getattr(row, "values", None) if type(row) is type(pytest.param()) else None
+    if values is None:
+        values = [row] if len(fields) == 1 else row
+    return dict(zip(fields, values, strict=True))
