@@ -12,6 +12,7 @@ from pathlib import Path
 from benchmarks.comparing import comparing_figures, comparing_million_figures
 from benchmarks.conversations import conversation_figures
 from benchmarks.coverage import coverage_figures
+from benchmarks.editing import editing_figures
 from benchmarks.figures import HEADER, Figure, save, show
 from benchmarks.graders import grader_figures
 from benchmarks.grading import grading_figures
@@ -65,6 +66,7 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "page": page_figures,
     "places": place_figures,
     "pytest": pytest_figures,
+    "editor": editing_figures,
     "traces": traced_figures,
     "peer-runs": peer_run_figures,
     "coverage": coverage_figures,

@@ -126,6 +126,16 @@ def test_an_empty_current_folder(tmp_path: Path) -> None:
     assert "error[no-suites]" in result.out
 
 
+@pytest.mark.parametrize("name", ["promptfooconfig.yaml", "skill/evals/evals.json"])
+def test_a_folder_with_files_of_another_tool_alone(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text("{}")
+    result = evalcase("check", cwd=tmp_path)
+    assert result.code == 2
+    new = name.rpartition(".")[0] + ".eval.yaml"
+    assert f"this makes one of {name}: evalcase import {name} -o {new}" in result.out
+
+
 # Standard input
 
 

@@ -106,6 +106,20 @@ def test_a_shard_that_is_there_twice_is_refused(suite: Project) -> None:
     refuse(suite, 2, f"shard 2/3 is there twice: {runs[1].name} and {runs[3].name}")
 
 
+def test_a_copy_of_a_shard_is_told_apart_by_its_place(suite: Project) -> None:
+    runs = run_shards(suite)
+    shutil.copytree(runs[1], runs[1].with_name("copied"))
+    done = merge(suite, *(f"shards/{run.name}" for run in runs), "shards/copied")
+    assert done.code == 2
+    told = f"shard 2/3 is there twice: shards/{runs[1].name} and shards/copied"
+    assert told in done.err
+
+
+def test_a_folder_without_runs_is_named(suite: Project) -> None:
+    (suite.path / "shards").mkdir()
+    refuse(suite, 2, "the folder shards holds no runs")
+
+
 def test_a_run_that_is_no_shard_is_refused(suite: Project) -> None:
     run_shards(suite)
     other = suite.run("run", "--runs-dir", "shards", "--json").json["run"]
@@ -158,6 +172,22 @@ def test_rows_that_were_edited_in_between_are_refused(project: Project, later: s
     assert "differ in the cases that were dealt" in done.err
     shutil.rmtree(second)
     rows.write_text(before)
+    run_shard(project, 2, 2)
+    assert merge(project, "shards").code == 0
+
+
+def test_a_file_that_was_edited_in_between_is_refused(project: Project) -> None:
+    note = project.path / "note.txt"
+    note.write_text("before")
+    parts = [{"type": "text", "text": "say ok"}, {"type": "file", "path": "note.txt"}]
+    asked = {"input": [{"role": "user", "content": parts}], "expected_output": "ok"}
+    project.suite(*({"id": f"c{number}", **asked} for number in range(4)))
+    run_shard(project, 1, 2)
+    note.write_text("behind")
+    second = run_shard(project, 2, 2)
+    refuse(project, 2, "differ in the cases that were dealt, by their rows or other files")
+    shutil.rmtree(second)
+    note.write_text("before")
     run_shard(project, 2, 2)
     assert merge(project, "shards").code == 0
 
@@ -228,7 +258,8 @@ def test_what_a_stranger_made_is_not_ones_own_after_a_merge(suite: Project) -> N
     about["seal"] = "0" * 64
     (runs[0] / "run.json").write_text(json.dumps(about))
     shutil.rmtree(runs[2])
-    merge(suite, "shards", "--partial")
+    done = merge(suite, "shards", "--partial")
+    assert "evalcase resume" not in done.out  # it would be refused
     assert "seal" not in json.loads((merged_run(suite) / "run.json").read_text())
     suite.forget_calls()
     done = suite.run("resume", "latest")

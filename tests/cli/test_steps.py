@@ -107,6 +107,20 @@ def test_graders_look_at_steps_and_do_so_again_in_a_replay(traced: Path) -> None
     assert again.out.startswith("1 passed"), again
 
 
+def test_only_who_needs_what_a_step_was_given_minds_that_it_is_cut(project: Project) -> None:
+    given = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find",
+             "gen_ai.tool.call.arguments": json.dumps({"q": "x" * 3000})}  # fmt: skip
+    root = span({"evalcase.case": "a"}, id="01", name="agent", seconds=3)
+    spans = [root, span(given, parent="01", name="run [find]"), chat("ok", parent="01", start=1)]
+    (project.path / "t.jsonl").write_text(line(*spans))
+    counted: dict[str, Any] = {"steps": "run [*]", "needed": {"find": 1}}
+    for more, code in (({}, 0), ({"max_repeats": 1}, 3)):
+        project.suite({"id": "a", "input": "?", "graders": [{"tool_calls": {**counted, **more}}]})
+        done = project.run("run", "--target", "otlp:t.jsonl")
+        assert done.code == code, done
+    assert "was given more than is kept of it" in done.out
+
+
 def test_secrets_in_steps_are_not_recorded(traced: Path) -> None:
     env = {"SHOP_TOKEN": "tok-9f8e7d6c5b"}
     done = evalcase("run", "--target", "otlp:t.jsonl", cwd=traced, env=env)

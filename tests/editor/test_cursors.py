@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.editor.at_cursor import cursor_in
+from tests.for_each import for_each
 
 CASE = "cases:\n  - id: a\n"
 
@@ -58,7 +59,7 @@ STANDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "path", "slot", "token"), STANDS)
+@for_each(("text", "path", "slot", "token"), STANDS)
 def test_a_place_in_yaml(text: str, path: tuple[Any, ...], slot: str, token: str) -> None:
     # A block mark looks like a cursor: where there is one, the cursor is behind it.
     if "|-" in text:

@@ -162,3 +162,29 @@ def test_fault_33_a_suite_that_is_only_touched_is_the_same(project: Project) -> 
     )
     project.suite(*cases(3))
     assert project.run("run", "--quiet", "--target", "python:agent:touching").code == 0
+
+
+@pytest.mark.parametrize("ending", ["yaml", "jsonl"])
+@pytest.mark.parametrize("name", ["rows.csv", "text.txt"])
+def test_fault_33_files_that_cases_are_made_of_are_looked_at_too(
+    project: Project, ending: str, name: str
+) -> None:
+    (project.path / "rows.csv").write_text("id,q\na,1\nb,2\n")
+    (project.path / "text.txt").write_text("more")
+    project.add_to_agent(
+        "def editing(question: Question):\n"
+        f"    with (HERE / '{name}').open('a') as file:\n"
+        "        file.write('c,3\\n')\n"
+        "    return 'ok'\n"
+    )
+    case = {
+        "id": "c", "rows": "rows.csv", "var_files": {"text": "text.txt"},
+        "input": "{{q}} {{text}}", "expected_output": "ok",
+    }  # fmt: skip
+    path = project.suite(case)
+    if ending == "jsonl":
+        path.unlink()
+        (project.path / "s.eval.jsonl").write_text(json.dumps(case) + "\n")
+    done = project.run("run", "--json", "--target", "python:agent:editing", "--concurrency", "1")
+    assert (done.code, done.json["status"]) == (3, "stopped")
+    assert f"{name} was changed while it was run" in project.run("report", "latest").out

@@ -16,6 +16,7 @@ import pytest
 import evalcase
 from evalcase.importing.names import IMPORTERS
 from tests.cli.in_process import run_in_process
+from tests.for_each import for_each
 
 HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*/*.in.*"))
@@ -54,11 +55,17 @@ def test_a_file_becomes_the_suite_that_is_known_to_be_right(path: Path, tmp_path
     assert said == expected_said.read_text()
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.name}")
-def test_every_suite_passes_the_check(path: Path, tmp_path: Path) -> None:
-    shutil.copytree(path.parent, tmp_path, dirs_exist_ok=True)
-    name = golden_paths(path)[0].name
-    problems = evalcase.check([tmp_path / name], root=tmp_path)
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Everything that is here, where no project is around it."""
+    folder = tmp_path_factory.mktemp("importing") / "copied"
+    return Path(shutil.copytree(HERE, folder))
+
+
+@for_each("path", FILES)
+def test_every_suite_passes_the_check(path: Path, copied: Path) -> None:
+    folder = copied / path.parent.name
+    problems = evalcase.check([folder / golden_paths(path)[0].name], root=folder)
     assert [str(each) for each in problems if each.severity == "error"] == []
 
 

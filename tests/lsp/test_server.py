@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types
 
@@ -55,6 +56,9 @@ def test_problems_stand_at_exact_columns_in_utf_16(editor: Editor, tmp_path: Pat
         )  # fmt: skip
         assert (diagnostic.code, diagnostic.source) == (problem.code, "evalcase")
         assert diagnostic.message.startswith(problem.message)
+        assert diagnostic.code_description is not None
+        page = Path(unquote(urlsplit(diagnostic.code_description.href).path))
+        assert page.read_text().startswith(f"# {problem.code}\n")
     # One that is plain to see: behind two emoji, each of two units.
     inptu = next(each for each in found if "`inptu`" in each.message)
     assert at(inptu.range) == (4, 17, 4, 22)

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import pytest
 from jsonschema import Draft202012Validator
 
 from evalcase.model.either import Schema, either
 from evalcase.model.json_value import JSON
 from evalcase.model.shape import Choice, Flag, ListOf, Number, OneOf, Text
+from tests.for_each import for_each
 
 TEXT: Schema = {"type": "string", "minLength": 1}
 TEXTS: Schema = {"type": "array", "items": TEXT}
@@ -25,7 +25,7 @@ def test_of_one_type_any_may_fit() -> None:
     assert either([{"enum": ["a"]}, TEXTS]) == {"anyOf": [{"enum": ["a"]}, TEXTS]}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "shape",
     [
         OneOf((Text(), ListOf(Text()))),
@@ -34,7 +34,7 @@ def test_of_one_type_any_may_fit() -> None:
         OneOf((Choice(("a", "b")), ListOf(Choice(("a", "b"))))),
     ],
 )
-@pytest.mark.parametrize("value", ["", "a", [], ["a"], [""], [1], 0, -1, True, None, {}])
+@for_each("value", ["", "a", [], ["a"], [""], [1], 0, -1, True, None, {}])
 def test_the_schema_of_alternatives_agrees_with_their_faults(shape: OneOf, value: JSON) -> None:
     found = list(shape.faults(value, ("it",)))
     assert Draft202012Validator(shape.schema()).is_valid(value) == (not found)

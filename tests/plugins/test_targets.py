@@ -16,6 +16,7 @@ from evalcase.plugins.registry import find_class, find_target_kind, names
 from evalcase.plugins.target_names import target_faults
 from evalcase.plugins.targets import bounds_of, key_names, make_target
 from evalcase.project.config import Config
+from tests.for_each import for_each
 
 MODELS = ("openai", "anthropic")
 
@@ -98,8 +99,8 @@ def test_conflicts_are_told_at_once_too() -> None:
     assert "`command` has {prompt}, but a worker is started once" in said
 
 
-@pytest.mark.parametrize("kind", MODELS)
-@pytest.mark.parametrize(
+@for_each("kind", MODELS)
+@for_each(
     ("written", "meant"),
     [
         ("api_key", "key_env"), ("apiKey", "key_env"), ("api-key", "key_env"), ("token", "key_env"),
@@ -250,8 +251,8 @@ def test_an_address_without_a_scheme_is_an_error(kind: str, place: str, meant: s
     )
 
 
-@pytest.mark.parametrize("kind", MODELS)
-@pytest.mark.parametrize(
+@for_each("kind", MODELS)
+@for_each(
     "model",
     ["m@v2", "org/model:7b@v2", "claude-3-5-sonnet@20240620", "m@001", "m@latest", "m@v1.5", "@m",
      "m@", "m@sha256:1234567890", "a@b@c", "m@q4_k_m"],

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from evalcase.read.document import Document, parse_document
+from tests.for_each import for_each
 
 Faults = list[tuple[str, int, int]]
 
@@ -53,7 +54,7 @@ def test_order_of_keys_is_kept() -> None:
     assert list(value_of('{"z": 1, "a": 2, "m": 3}')) == ["z", "a", "m"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "line", "column", "hint"),
     [
         ("", 1, 1, None),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.for_each import for_each
 from tests.spec.found import only_problem, places, problems_of
 
 WORDS = [
@@ -35,7 +36,7 @@ WORDS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "line", "column", "message", "hint"), WORDS)
+@for_each(("text", "line", "column", "message", "hint"), WORDS)
 def test_a_syntax_error_says_what_to_do(
     text: str, line: int, column: int, message: str, hint: str
 ) -> None:

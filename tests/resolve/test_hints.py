@@ -8,6 +8,7 @@ import pytest
 
 from evalcase.read.document import Format
 from evalcase.suites.load import load_text
+from tests.for_each import for_each
 from tests.spec.found import only_problem, problems_of
 
 HINTS = [
@@ -39,7 +40,7 @@ HINTS = [
 ]
 
 
-@pytest.mark.parametrize(("field", "code", "hint"), HINTS, ids=lambda value: str(value)[:30])
+@for_each(("field", "code", "hint"), HINTS, ids=lambda value: str(value)[:30])
 def test_a_hint_says_what_to_write(field: str, code: str, hint: str) -> None:
     problem = only_problem(f"input: q\nexpected_output: x\n{field}\n")
     assert problem.code == code

@@ -46,10 +46,12 @@ def test_a_whole_file_may_be_one_export_or_a_list(tmp_path: Path, indent: Any, w
     assert ask(otlp(tmp_path, json.dumps(value, indent=indent))).text == "4"
 
 
-def test_several_traces_of_a_case_are_its_repeats_in_the_order_of_time(tmp_path: Path) -> None:
-    target = otlp(tmp_path, trace_of("one", "later", 9), trace_of("one", "first", 3))
+def test_several_traces_of_a_case_are_its_repeats_and_the_newest_is_the_first(
+    tmp_path: Path,
+) -> None:
+    target = otlp(tmp_path, trace_of("one", "old", 3), trace_of("one", "new", 9))
     found = asyncio.run(answer_all(target, [question(repeat=each) for each in (1, 2, 3)]))
-    assert texts(found)[:2] == ["first", "later"]
+    assert texts(found)[:2] == ["new", "old"]
     assert "has 2 traces, and this is repeat 3 for case `one`" in texts(found)[2]
 
 
@@ -90,6 +92,17 @@ def test_suites_and_turns_are_told_apart(tmp_path: Path) -> None:
     assert "traces of several suites, and none of this one" in found[1]
     assert found[2:4] == ["elsewhere", "second"]
     assert "no trace of turn 3" in found[4]
+
+
+def test_turns_of_two_conversations_are_not_taken_for_one(tmp_path: Path) -> None:
+    old = [trace_of("one", "old", 1), trace_of("one", "old", 2, turn=2)]
+    new = [trace_of("one", "new", 3), trace_of("one", "new", 4, turn=2)]
+    asked = [question(turn=1), question(turn=2)]
+    found = texts(asyncio.run(answer_all(otlp(tmp_path, *old, *new), asked)))
+    assert found == ["new", "new"]
+    found = texts(asyncio.run(answer_all(otlp(tmp_path, *old, new[0]), asked)))
+    assert found[0] == "new"
+    assert "no trace of turn 2 that began after its trace of turn 1" in found[1]
 
 
 def test_a_resource_may_name_the_case(tmp_path: Path) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import sys
 from pathlib import Path
 
+from evalcase.model.question import Question
+from evalcase.model.target import Target
+from evalcase.run.attempt import Attempted, attempt
+from evalcase.system.guests import Guests
 from evalcase.targets.command import CommandTarget
 from evalcase.targets.http import HttpTarget
-from tests.targets.questions import ask, target_of
+from tests.targets.questions import ask, question, target_of
 from tests.targets.server import Reply, serving
 
 FORM = re.compile(r"00-([0-9a-f]{32})-[0-9a-f]{16}-01")
@@ -52,3 +57,30 @@ def test_a_service_is_sent_it_as_a_header() -> None:
     assert found is not None
     assert answer.trace == found[1]
     assert "traceparent" not in plain.headers
+
+
+def tried(target: Target, given: Question) -> Attempted:
+    async def go() -> Attempted:
+        await target.open()
+        try:
+            async with Guests() as guests:
+                return await attempt(target, given, 60, guests)
+        finally:
+            await target.close()
+
+    return asyncio.run(go())
+
+
+def test_the_trace_of_a_call_that_failed_is_told_once_with_its_error(tmp_path: Path) -> None:
+    argv = [sys.executable, "-S", "-c", "raise SystemExit(3)"]
+    program = target_of(CommandTarget, command=argv, root=str(tmp_path), trace=True)
+    with serving(Reply.of("no", status=500)) as server:
+        service = target_of(HttpTarget, url=server.url, trace=True)
+        for target in (program, service):
+            failed = tried(target, question())
+            assert failed.error is not None
+            trace = str((failed.seen or {})["trace"])
+            assert len(trace) == 32
+            assert target.traits.seen is not None
+            assert target.traits.seen(question()) == {}
+    assert trace in server.request.headers["traceparent"]

@@ -20,6 +20,7 @@ from evalcase.model.trial import TrialKey
 from evalcase.record.ending import End
 from evalcase.text.secret_forms import is_common
 from evalcase.text.secrets import Scrubber
+from tests.for_each import for_each
 
 SECRET = 'sk-é"/+\\ <&>\n😀=key'
 
@@ -61,9 +62,9 @@ def test_fault_14_every_form_is_found(form: str) -> None:
     assert SCRUBBER.text(f"{form}{form}") == "***API_KEY******API_KEY***"
 
 
-@pytest.mark.parametrize("user", ["", "u", "us", "use", "user:"])
-@pytest.mark.parametrize("after", ["", "x", "xy", "xyz"])
-@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
+@for_each("user", ["", "u", "us", "use", "user:"])
+@for_each("after", ["", "x", "xy", "xyz"])
+@for_each("encode", [base64.b64encode, base64.urlsafe_b64encode])
 def test_fault_14_base64_is_found_wherever_it_begins(user: str, after: str, encode: Any) -> None:
     header = encode((user + SECRET + after).encode()).decode()
     found = scrubbed(f"Basic {header}")

@@ -61,11 +61,15 @@ def conclusion_lines(
     return summary_lines(statistics, figures, ending, find_case, width, style, by)
 
 
-def last_lines(evaluated: Evaluated, place: RecordPlace, width: int, style: Style) -> Iterator[str]:
+def last_lines(
+    evaluated: Evaluated, place: RecordPlace, width: int, style: Style, *, is_own: bool = True
+) -> Iterator[str]:
     """Only the verdict, where the record is, and how to go on with what is not complete."""
     from evalcase.report.terminal.summary import ending_lines, verdict_lines
 
-    next_one = "" if evaluated.complete else suggest_next(evaluated, name_run(evaluated.run, place))
+    next_one = ""
+    if not evaluated.complete:
+        next_one = suggest_next(evaluated, name_run(evaluated.run, place), is_own=is_own)
     ending = _ending(evaluated, place, next_one)
     rate = rate_of(evaluated)
     return chain(verdict_lines(ending, rate, width, style), ending_lines(ending, width, style))

@@ -15,7 +15,7 @@ from evalcase.cli.running import Manner, print_conclusion
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.streams import take_streams
 from evalcase.cli.terminal import write_prose
-from evalcase.errors import RecordError
+from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation.merging import Parts, find_other_versions, merge_parts, read_shards
 from evalcase.project.config import Config
 from evalcase.project.options import RunOptions, runs_folder
@@ -69,7 +69,8 @@ def command(
             write_prose(f"warning: {warning}", sys.stderr)
         sealer = _sealer_for([each.run for each in kept], config, world)
         run = merge_parts(parts, folder, world, sealer, config.root)
-    manner = Manner(take_streams(), quiet, as_json, is_new=False, reports=wanted)
+    manner = Manner(take_streams(), quiet, as_json, is_new=False, reports=wanted,
+                    is_own=sealer is not None)  # fmt: skip
     evaluated = read_evaluated(KeptRun(run))
     if config.compress and evaluated.complete:
         pack_journal(run, lambda text: write_prose(f"warning: {text}", sys.stderr))
@@ -87,6 +88,10 @@ def _find_runs(name: str, folder: str) -> list[FoundRun]:
         runs = [FoundRun(each.run, None) for each in listed if each.run is not None]
         if runs:
             return runs
+        try:
+            return [find_run(name, folder)]
+        except ConfigError:
+            raise ConfigError(f"the folder {name} holds no runs") from None
     return [find_run(name, folder)]
 
 

@@ -90,6 +90,8 @@ class Manner:
     """What is to be written when it is over."""
     cwd: str = field(default_factory=os.getcwd)
     """Where the person is; `resume` works elsewhere."""
+    is_own: bool = True
+    """Whether the record is this user's own, with which `resume` goes on."""
 
     def print(self, lines: Iterable[str]) -> None:
         """Write what was asked for to standard output."""
@@ -190,9 +192,11 @@ def _print_summary(
         if not manner.quiet:
             statistics = statistics or _known_statistics(evaluated, kept)
         if manner.quiet or statistics is None:
-            lines = last_lines(evaluated, place, width, style)
+            lines = last_lines(evaluated, place, width, style, is_own=manner.is_own)
         else:
-            lines = conclusion_lines(evaluated, statistics, kept.find_case, place, width, style)
+            lines = conclusion_lines(
+                evaluated, statistics, kept.find_case, place, width, style, is_own=manner.is_own
+            )
         manner.print(defuse_lines(lines))
 
 

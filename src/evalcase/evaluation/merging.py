@@ -123,8 +123,11 @@ def _find_faults(parts: Sequence[ShardRun]) -> Iterator[str]:
             yield f"{part.name} is one of {of}, {first.name} one of {first.shard.of}"
             continue
         if number in seen:
-            ids = seen[number].kept.run.id, part.kept.run.id
-            yield f"shard {number}/{of} is there twice: {' and '.join(ids)}"
+            runs = seen[number].kept.run, part.kept.run
+            # A copy has the same id: then only its place tells it apart.
+            is_copy = runs[0].id == runs[1].id
+            told = [os.path.relpath(run.path) if is_copy else run.id for run in runs]
+            yield f"shard {number}/{of} is there twice: {' and '.join(told)}"
         seen.setdefault(number, part)
         for difference in _find_differences(first, part):
             yield f"{first.name} and {part.name} differ in {difference}"

@@ -78,7 +78,7 @@ class ToolCallsGrader(Grader):
             return read_calls(answer.tool_calls), failed_calls(answer)
         steps = steps_like(answer, self.steps)
         failed = [step.tool or step.name for step in steps if step.error is not None]
-        return calls_of_steps(steps), failed
+        return calls_of_steps(steps, whole=self.max_repeats is not None), failed
 
     def _wrong_counts(self, calls: Sequence[Call]) -> Iterator[str]:
         number, names = len(calls), Counter(call.name for call in calls)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from math import prod
 
-from evalcase.importing.draft import Chosen, SuiteDraft
+from evalcase.importing.draft import CaseDraft, Chosen, SuiteDraft
 from evalcase.importing.guess import guess_format
 from evalcase.importing.names import IMPORTERS
 from evalcase.importing.settle import settle_draft
@@ -50,7 +51,14 @@ def import_suite(
         raise UnusableError([nothing, *problems])
     text = "".join(_write(suite, name))
     targets = write_targets(suite.targets, suite.judge)
-    return Imported(name, text, len(suite.kept), problems, targets)
+    return Imported(name, text, sum(map(_count, suite.kept)), problems, targets)
+
+
+def _count(case: CaseDraft) -> int:
+    """How many cases one is that is written."""
+    matrix = case.fields.get("matrix")
+    several = matrix.values() if isinstance(matrix, dict) else ()
+    return prod(len(each) for each in several if isinstance(each, list))
 
 
 def _refuse_choices(chosen: Chosen, name: str, path: str) -> None:

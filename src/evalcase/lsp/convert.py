@@ -13,6 +13,7 @@ from evalcase.editor.complete import Completion, CompletionKind
 from evalcase.editor.definition import Definition
 from evalcase.editor.fixes import Mending
 from evalcase.editor.outline import CaseSymbol
+from evalcase.lsp.pages import page_of
 from evalcase.model.problem import Problem, Span
 from evalcase.read.edits import Edit
 
@@ -64,6 +65,9 @@ class Converter:
             code=problem.code,
             source="evalcase",
         )
+        page = page_of(problem.code)
+        if page is not None:
+            found.code_description = types.CodeDescription(page)
         if problem.code in ("deprecated-name", "ignored-alias"):
             found.tags = [types.DiagnosticTag.Deprecated] if _is_short(problem) else None
         if not own:

@@ -34,7 +34,7 @@ class Step:
     output_tokens: int | None = None
 
     def fits(self, pattern: str) -> bool:
-        """Whether its name is as a pattern with `*` and `?` says."""
+        """Whether its name is as a pattern says, in which `*` and `?` stand for anything."""
         from fnmatch import fnmatchcase
 
-        return fnmatchcase(self.name, pattern)
+        return fnmatchcase(self.name, pattern.replace("[", "[[]"))

@@ -28,3 +28,7 @@ class NamedFiles(Protocol):
         """The rows of a table, read as they are asked for; those with errors are left out, and
         told of elsewhere."""
         ...
+
+    def has_errors_in(self, name: str) -> bool:
+        """Whether a table that was read to its end has rows with errors."""
+        ...

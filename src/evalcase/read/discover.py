@@ -18,6 +18,8 @@ ENDINGS: dict[str, Format] = {
 }
 _SEARCHED = tuple(".eval" + ending for ending in ENDINGS)
 _NEVER_ENTERED = frozenset({"node_modules", "__pycache__"})
+_OF_OTHERS = ("promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json", "evals.json")
+"""What other tools call the files that `evalcase import` reads."""
 
 
 def discover(paths: Iterable[str]) -> Iterator[str | Problem]:
@@ -36,7 +38,26 @@ def discover(paths: Iterable[str]) -> Iterator[str | Problem]:
                 yield each
         if empty:
             hint = "eval files end in " + ", ".join(_SEARCHED) + "; name any other file outright"
+            if (other := _of_another(path)) is not None:
+                hint = f"this makes one of {other}: {_import_command(other)}"
             yield Problem("no-suites", "there are no eval files in this folder", path, hint=hint)
+
+
+def _of_another(folder: str) -> str | None:
+    """A file of another tool, by its name."""
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if enters(parent, name))
+        for name in _OF_OTHERS:
+            if name in files:
+                return os.path.join(parent, name).removeprefix("./")
+    return None
+
+
+def _import_command(path: str) -> str:
+    from shlex import quote
+
+    stem = os.path.splitext(path)[0]
+    return f"evalcase import {quote(path)} -o {quote(stem + '.eval.yaml')}"
 
 
 def _named(path: str) -> str | Problem:

@@ -114,6 +114,10 @@ class Findings:
         """The rows of a table that become values."""
         return _UNREAD if self.named_files is None else self.named_files.rows_of(name)
 
+    def has_errors_in(self, name: str) -> bool:
+        """Whether rows of a table were left out because they have errors."""
+        return self.named_files is not None and self.named_files.has_errors_in(name)
+
     def suggested(self, name: str, path: KeyPath) -> bool:
         """Whether a wrong field below `path` was just said to be meant as `name`."""
         hint = hint_at(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from fnmatch import fnmatchcase
 from itertools import islice
 
@@ -12,6 +12,7 @@ from evalcase.run.selection import Chooser, SuiteCase
 
 _MOST_KNOWN = 10_000
 """Names among which the nearest is looked for."""
+_MOST_TOLD = 3
 
 
 class Unmatched:
@@ -72,6 +73,15 @@ class Unmatched:
         return "; ".join(said)
 
 
-def _near(name: str, known: Iterable[str]) -> str:
-    close = nearest(name.strip("*"), known, 0.0)
-    return f" (the nearest is `{close}`)" if close is not None else " (none has any)"
+def _near(name: str, known: Collection[str]) -> str:
+    """The name that was probably meant; where none is near, some of those that there are."""
+    if not known:
+        return " (none has any)"
+    written = name.strip("*")
+    close = nearest(written, known) or next((each for each in known if written in each), None)
+    if close is not None and written:
+        return f" (the nearest is `{close}`)"
+    told = ", ".join(f"`{each}`" for each in islice(known, _MOST_TOLD))
+    if len(known) > _MOST_TOLD:
+        told += f" and {len(known) - _MOST_TOLD:,} more"
+    return f" (there {'is' if len(known) == 1 else 'are'} {told})"

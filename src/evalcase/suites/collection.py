@@ -120,7 +120,7 @@ class Suites:
     def _check_whole(self, path: str) -> tuple[Case, ...]:
         snapshot = self._held[path] = Snapshot([path], self._cwd)
         snapshot.look()
-        loaded = load_file(path, known=self._known)
+        loaded = load_file(path, known=self._known, on_file=snapshot.add)
         for problem in loaded.problems:
             self._note(problem)
         cases = loaded.suite.cases if loaded.suite is not None else ()
@@ -131,7 +131,7 @@ class Suites:
         held: list[Case] | None = [] if self._fits(path) else None
         snapshot = Snapshot([path, *sidecars(path)], self._cwd)
         snapshot.look()
-        for item in stream_cases(path, self._known):
+        for item in stream_cases(path, self._known, snapshot.add):
             if isinstance(item, Problem):
                 self._note(item)
             elif item is not None:

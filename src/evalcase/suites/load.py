@@ -33,7 +33,7 @@ from evalcase.resolve.findings import Findings
 from evalcase.resolve.names import LONE_CASE
 from evalcase.resolve.suite import resolve_one, resolve_suite
 from evalcase.suites.held_files import HeldFiles
-from evalcase.suites.named_files import SuiteFiles
+from evalcase.suites.named_files import OnFile, SuiteFiles
 from evalcase.suites.placing import place_case, place_varied
 from evalcase.suites.stream import open_stream
 from evalcase.system.attachments import attachments_in
@@ -64,11 +64,13 @@ class Loaded(NamedTuple):
 
 
 def load_file(
-    path: str, stdin_format: Format = "yaml", keep: bool = True, known: Known | None = None
-) -> Loaded:
+    path: str, stdin_format: Format = "yaml", keep: bool = True, known: Known | None = None,
+    on_file: OnFile = lambda _: None,
+) -> Loaded:  # fmt: skip
     """Read one file, or standard input as `-`. Without `keep`, cases of JSONL are let go.
 
-    `known` is asked about what the file mentions: graders, targets and a judge.
+    `known` is asked about what the file mentions: graders, targets and a judge. `on_file` is told
+    of files that a document takes variables from, before they are read.
     """
     format = nothing_there(path) or (stdin_format if path == STDIN else format_of(path))
     if isinstance(format, Problem):
@@ -76,7 +78,7 @@ def load_file(
     try:
         if format == "jsonl":
             return _load_lines(path, open_bytes(path), keep, known or Installed())
-        return _load_document(path, read_source(path), format, known or Installed())
+        return _load_document(path, read_source(path), format, known or Installed(), on_file)
     except UnreadableError as error:
         return Loaded(path, None, [error.problem], 0, is_read=error.problem.span is not None)
     except OSError as error:
@@ -126,12 +128,14 @@ def has_errors(problems: Iterable[Problem]) -> bool:
     return any(problem.severity == "error" for problem in problems)
 
 
-def _load_document(path: str, source: bytes, format: Format, known: Known) -> Loaded:
+def _load_document(
+    path: str, source: bytes, format: Format, known: Known, on_file: OnFile = lambda _: None
+) -> Loaded:
     with _collector_paused():
         document = parse_document(source, format, path)
         if not document.readable:
             return Loaded(path, None, document.problems, 0)
-        files = SuiteFiles(folder_of(path))
+        files = SuiteFiles(folder_of(path), on_file)
         findings = Findings(known, files)
         findings.doubts = document.doubts
         resolved = resolve_suite(document.value, suite_name(path), findings, consume=True)

@@ -6,7 +6,7 @@ They lie in the project, are regular files of a sane size and UTF-8: the rules o
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from evalcase.model.finding import Finding, Unfit
 from evalcase.model.problem import Problem
@@ -17,6 +17,9 @@ from evalcase.read.source import BOM, undecodable
 from evalcase.system.attachments import Attachments, attachments_in
 from evalcase.system.files import OversizeError, open_file, read_file
 
+OnFile = Callable[[str], None]
+"""Is told the path of a file before it is read for the first time."""
+
 LARGEST_TEXT = 10_000_000
 LARGEST_TABLE = 1 << 30
 
@@ -24,12 +27,14 @@ LARGEST_TABLE = 1 << 30
 class SuiteFiles:
     """The files that the suite in one folder may name. What is wrong inside of them is noted."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, on_file: OnFile = lambda _: None) -> None:
         self._folder = folder
+        self._on_file = on_file
         self._texts: dict[str, str | Unfit] = {}
         self.problems: list[Problem] = []
         """What is wrong in tables, at its place there."""
-        self._told: set[str] = set()
+        self._told: dict[str, bool] = {}
+        """The tables that were read, and whether there are errors in them."""
         self._found: Attachments | None = None
 
     def text_of(self, name: str) -> str | Unfit:
@@ -44,13 +49,17 @@ class SuiteFiles:
         path = self._attachments.find(name)
         if isinstance(path, Unfit):
             return path
-        shown = os.path.normpath(
-            os.path.join(self._folder, os.path.relpath(path, os.path.realpath(self._folder)))
-        )
+        shown = self._shown(path)
+        self._on_file(shown)
         if name.lower().endswith(".jsonl"):
             return self._lines(path, shown)
         text = self._read(path, name, LARGEST_TABLE)
         return text if isinstance(text, Unfit) else self._cells(text, shown)
+
+    def has_errors_in(self, name: str) -> bool:
+        """Whether rows of a table that was read to its end were left out."""
+        path = self._attachments.find(name)
+        return isinstance(path, str) and self._told.get(self._shown(path), False)
 
     @property
     def _attachments(self) -> Attachments:
@@ -60,7 +69,15 @@ class SuiteFiles:
 
     def _read_text(self, name: str) -> str | Unfit:
         path = self._attachments.find(name)
-        return path if isinstance(path, Unfit) else self._read(path, name, LARGEST_TEXT)
+        if isinstance(path, Unfit):
+            return path
+        self._on_file(self._shown(path))
+        return self._read(path, name, LARGEST_TEXT)
+
+    def _shown(self, path: str) -> str:
+        """The path of a file, seen from where that of the suite is seen from."""
+        below = os.path.relpath(path, os.path.realpath(self._folder))
+        return os.path.normpath(os.path.join(self._folder, below))
 
     def _read(self, path: str, name: str, most_bytes: int) -> str | Unfit:
         try:
@@ -115,7 +132,7 @@ class SuiteFiles:
     def _tell(self, shown: str, problems: list[Problem]) -> None:
         """Each table is told of once, however many cases name it."""
         if shown not in self._told:
-            self._told.add(shown)
+            self._told[shown] = bool(problems)
             self.problems += problems
 
 

@@ -20,7 +20,7 @@ class Snapshot:
 
     def __init__(self, paths: Iterable[str], cwd: str) -> None:
         """`cwd` is what they are seen from, wherever the process has gone since."""
-        self._paths = tuple(paths)
+        self._paths = list(paths)
         self._cwd = cwd
         self._looks: dict[str, _Look | None] = {}
         self.digests: dict[str, str] = {}
@@ -29,11 +29,18 @@ class Snapshot:
         """Look at the files before they are read for the first time."""
         self._looks = {path: self._look_at(path) for path in self._paths}
 
+    def add(self, path: str) -> None:
+        """Look at another file, which one of them names, before it is read for the first time."""
+        if path not in self._looks:
+            self._paths.append(path)
+            self._looks[path] = self._look_at(path)
+
     def keep(self) -> None:
         """Remember what they hold, once they were read. Raise ConfigError if they were changed."""
         self.digests = {path: digest_file(self._place(path)) for path in self._paths}
-        if self._looks != {path: self._look_at(path) for path in self._paths}:
-            raise ConfigError(f"{self._paths[0]} was changed while it was checked")
+        for path in self._paths:
+            if self._looks[path] != self._look_at(path):
+                raise ConfigError(f"{path} was changed while it was checked")
 
     def verify(self) -> None:
         """Raise ConfigError if one of them holds something else by now."""

@@ -35,7 +35,7 @@ from evalcase.resolve.ids import Ids
 from evalcase.resolve.suite import VARIED, resolve_line, resolve_sidecar
 from evalcase.resolve.suite_fields import NOTHING_SHARED, SuiteFields
 from evalcase.suites.held_files import HeldFiles
-from evalcase.suites.named_files import SuiteFiles
+from evalcase.suites.named_files import OnFile, SuiteFiles
 from evalcase.suites.old_sidecar import object_to_old_sidecar
 from evalcase.system.attachments import Attachments, attachments_in
 
@@ -44,10 +44,13 @@ if TYPE_CHECKING:
     from evalcase.resolve.foreign import Foreign
 
 
-def stream_cases(path: str, known: Known | None = None) -> Iterator[Case | Problem | None]:
-    """The cases and problems of a JSONL file as they come; None for a case with errors."""
+def stream_cases(
+    path: str, known: Known | None = None, on_file: OnFile = lambda _: None
+) -> Iterator[Case | Problem | None]:
+    """The cases and problems of a JSONL file as they come; None for a case with errors.
+    `on_file` is told of files that it names, before they are read."""
     try:
-        yield from open_stream(path, open_bytes(path), known or Installed())
+        yield from open_stream(path, open_bytes(path), known or Installed(), on_file)
     except UnreadableError as error:
         yield error.problem
     except OSError as error:
@@ -66,7 +69,9 @@ class Sidecar(NamedTuple):
 class CaseStream:
     """A JSONL file and the suite fields beside it. It can be iterated over once."""
 
-    def __init__(self, path: str, file: IO[bytes], known: Known, sidecar: Sidecar) -> None:
+    def __init__(
+        self, path: str, file: IO[bytes], known: Known, sidecar: Sidecar, on_file: OnFile
+    ) -> None:
         self.path = path
         self.file = file
         self.known = known
@@ -74,7 +79,7 @@ class CaseStream:
         self.sidecar = sidecar.document
         self.fields: dict[str, Any] = sidecar.about.fields
         self.shared = sidecar.about.shared
-        self.files = SuiteFiles(folder_of(path))
+        self.files = SuiteFiles(folder_of(path), on_file)
         self.origins: array[int] | None = None
         """Which line each case comes from, once one has made several."""
         self._foreign: Foreign | None = None
@@ -211,12 +216,14 @@ _LINES_TO_TELL = 20
 """So many are looked at to tell whose file it is."""
 
 
-def open_stream(path: str, file: IO[bytes], known: Known) -> CaseStream:
+def open_stream(
+    path: str, file: IO[bytes], known: Known, on_file: OnFile = lambda _: None
+) -> CaseStream:
     """The stream of a file that is open, with the suite fields that lie beside it."""
-    return CaseStream(path, file, known, _read_sidecar(path, known))
+    return CaseStream(path, file, known, _read_sidecar(path, known, on_file), on_file)
 
 
-def _read_sidecar(path: str, known: Known) -> Sidecar:
+def _read_sidecar(path: str, known: Known, on_file: OnFile) -> Sidecar:
     name = suite_name(path)
     nothing = SuiteFields({"name": name}, NOTHING_SHARED)
     names = [] if path in (STDIN, TEXT) else sidecars(path)
@@ -227,16 +234,18 @@ def _read_sidecar(path: str, known: Known) -> Sidecar:
     if problem is not None:
         return Sidecar(nothing, [problem])
     try:
-        return read_sidecar_text(read_source(names[0]), names[0], name, known)
+        return read_sidecar_text(read_source(names[0]), names[0], name, known, on_file)
     except UnreadableError as error:
         return Sidecar(nothing, [error.problem])
 
 
-def read_sidecar_text(source: bytes, path: str, name: str, known: Known) -> Sidecar:
+def read_sidecar_text(
+    source: bytes, path: str, name: str, known: Known, on_file: OnFile = lambda _: None
+) -> Sidecar:
     """The suite fields in a text that stands, or is to stand, beside a JSONL file. `name` is that
     of a suite which doesn't name itself."""
     document = parse_document(source, "yaml", path)
-    findings = Findings(known, SuiteFiles(folder_of(path)))
+    findings = Findings(known, SuiteFiles(folder_of(path), on_file))
     nothing = SuiteFields({"name": name}, NOTHING_SHARED)
     about = resolve_sidecar(document.value, name, findings) if document.readable else nothing
     findings.check_files(attachments_in(folder_of(path)))

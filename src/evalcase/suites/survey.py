@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from evalcase.errors import ConfigError, SuiteError
@@ -21,6 +22,8 @@ from evalcase.run.selection import Chooser, Shard, deal, number_of
 from evalcase.run.unmatched import Unmatched
 from evalcase.suites.collection import SomeSuites
 from evalcase.suites.refusal import SuiteNeeds
+from evalcase.system.attachments import find_attachments
+from evalcase.system.digests import digest_file
 
 if TYPE_CHECKING:
     from evalcase.model.grader_options import DeclaredGrader
@@ -99,11 +102,16 @@ def survey_cases(
 def _deal(choice: Chooser, cases: Iterable[tuple[str, Case]], shard: Shard) -> Chooser:
     """The choice with its part of all cases. What is held of each is a number."""
     numbers, total = array("Q"), 0
+    digest = cache(digest_file)
     for suite, case in choice.filter(cases):
         number = choice.number(suite, case)
         numbers.append(number)
-        # The file of a suite has a hash; tables and texts that make its cases have none.
+        # The file of a suite has a hash; tables and texts that make its cases have none, and
+        # neither have the files that it attaches.
         total += number_of(str(number), repr(case.data)) if "vars" in case.data else number
+        found = find_attachments(suite, case.written_messages) if case.has_parts else {}
+        if isinstance(found, dict):
+            total += sum(number_of(name, digest(path)) for name, path in found.items())
     # Where there is nothing to deal, that is for the filters to tell.
     if not numbers:
         return choice

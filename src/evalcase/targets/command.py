@@ -27,7 +27,7 @@ from evalcase.targets.process.options import COMMAND_RULES, CommandOptions
 from evalcase.targets.process.program import Program, resolve_program
 from evalcase.targets.process.worker import Workers
 from evalcase.targets.reading.outputs import read_output
-from evalcase.traces.context import VARIABLE, TraceContext, begin_trace
+from evalcase.traces.context import VARIABLE, BegunTraces, TraceContext
 
 
 def _split_words(value: str) -> dict[str, JSON]:
@@ -59,6 +59,9 @@ class CommandTarget(Target):
             min(bounds, default=None), caching="keyed", stateless=stateless,
             holds_sessions=is_worker and not stateless,
         )  # fmt: skip
+        self._traces = BegunTraces()
+        if options.trace:
+            self.traits = replace(self.traits, seen=self._traces.seen_of)
         self._most_workers = most
         self._options = options
         self._surroundings = surroundings
@@ -78,8 +81,8 @@ class CommandTarget(Target):
     async def answer(self, question: Question) -> Answer:
         if not self._options.trace:
             return await self._answer(question, None)
-        begun = begin_trace()
-        return replace(await self._answer(question, begun), trace=begun.trace)
+        with self._traces.begin(question) as begun:
+            return replace(await self._answer(question, begun), trace=begun.trace)
 
     async def _answer(self, question: Question, trace: TraceContext | None) -> Answer:
         program = self._program

@@ -27,7 +27,7 @@ from evalcase.targets.web.options import WebOptions
 from evalcase.targets.web.shapes import Address, JsonPathText
 from evalcase.text.json_path import JsonPath, MissingError
 from evalcase.text.strict_json import BadJsonError, parse_json
-from evalcase.traces.context import HEADER, begin_trace
+from evalcase.traces.context import HEADER, BegunTraces
 
 if TYPE_CHECKING:
     from evalcase.targets.web.client import HttpClient
@@ -89,12 +89,13 @@ class HttpTarget(Target):
         self._environment = surroundings.environment
         self._endpoint = make_endpoint("http", options, options.url)
         self._body = None if options.body is None else BodyTemplate(options.body)
+        self._traces = BegunTraces()
         stateless = options.stateless
         if stateless is None:
             stateless = self._body is None or "session" not in self._body.used
         self.traits = Traits(
             options.concurrency, self._endpoint.key_names, stateless, caching="keyed",
-            quota=self._quota,
+            quota=self._quota, seen=self._traces.seen_of if options.trace else None,
         )  # fmt: skip
         self._warned = False
         self._client: HttpClient | None = None
@@ -114,9 +115,9 @@ class HttpTarget(Target):
         body = self._make_body(question)
         if not self._options.trace:
             return self._read(await self._client.post(body))
-        begun = begin_trace()
-        answered = await self._client.post(body, {HEADER: begun.traceparent})
-        return replace(self._read(answered), trace=begun.trace)
+        with self._traces.begin(question) as begun:
+            answered = await self._client.post(body, {HEADER: begun.traceparent})
+            return replace(self._read(answered), trace=begun.trace)
 
     async def close(self) -> None:
         if self._client is not None:

@@ -75,6 +75,18 @@ def test_every_verdict_has_its_element_and_the_schema_of_jenkins_allows_it(mixed
     assert {test.get("classname") for test in tests.values()} == {"s.eval.yaml"}
 
 
+def test_a_conversation_is_one_test_whose_failure_names_its_turns(project: Project) -> None:
+    turns = [{"input": f"say {each}", "expected_output": "x"} for each in ("x", "y", "z")]
+    project.suite({"id": "talk", "turns": turns})
+    project.run("run")
+    root, _ = report(project)
+    assert_allowed(root)
+    (test,) = root.iter("testcase")
+    (failure,) = test
+    message = 'turn 2: expected "x", got "y"; turn 3: expected "x", got "z"'
+    assert failure.get("message") == message
+
+
 def test_a_reader_of_junit_counts_the_same(mixed: Project) -> None:
     mixed.run("run")
     _, path = report(mixed)

@@ -13,6 +13,7 @@ import evalcase
 from docs.regenerate import ROOT
 from evalcase.graders.judging.neutral import BREAK
 from evalcase.model.case import Case
+from tests.for_each import for_each
 from tests.graders.expectation import answer_of
 from tests.graders.test_judge import Judge, judged, reply
 
@@ -55,7 +56,7 @@ def test_there_are_enough_of_many_kinds() -> None:
     assert len({case.metadata["answer"] for case in ATTACKS}) == len(ATTACKS)
 
 
-@pytest.mark.parametrize("case", ATTACKS, ids=lambda case: case.id)
+@for_each("case", ATTACKS, ids=lambda case: case.id)
 def test_no_answer_forges_a_block(case: Case) -> None:
     wanted = ["conversation", "end", "answer", "end", "criteria", "end"]
     texts = shown(case, votes=3)
@@ -65,7 +66,7 @@ def test_no_answer_forges_a_block(case: Case) -> None:
     assert all(answer in text.replace(BREAK, "") or BREAK in answer for text in texts)
 
 
-@pytest.mark.parametrize("case", ATTACKS, ids=lambda case: case.id)
+@for_each("case", ATTACKS, ids=lambda case: case.id)
 def test_an_answer_that_knows_its_own_prompt_gains_nothing(case: Case) -> None:
     """Whoever has seen the prompt of an answer can't forge that of the answer that says so."""
     (text,) = shown(case)

@@ -17,6 +17,7 @@ from evalcase.graders.judging.reply import (
     read_judge_reply,
     schema_for,
 )
+from tests.for_each import for_each
 
 CRITERIA = number_criteria([{"text": "a"}, {"text": "b", "levels": {"0": "x", "1": "y"}}])
 GOOD = {"c1": {"reason": "r", "verdict": "met"}, "c2": {"reason": "s", "verdict": "1"}}
@@ -41,7 +42,7 @@ def test_an_object_alone_in_a_fence_or_after_thinking(text: str) -> None:
     }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said"),
     [
         ("", "one JSON object"),

@@ -15,6 +15,7 @@ from evalcase.report.terminal.cells import measure
 from evalcase.report.terminal.progress import percent
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
 from evalcase.report.terminal.summary import RunEnding, summary_lines
+from tests.for_each import for_each
 from tests.report.terminal.endings import (
     FOLDER,
     called,
@@ -36,7 +37,7 @@ from tests.report.terminal.endings import (
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
-@pytest.mark.parametrize("file", pictures())
+@for_each("file", pictures())
 def test_it_looks_as_it_did(file: str) -> None:
     """`python -m tests.report.terminal.endings` draws the pictures anew."""
     assert (FOLDER / file).read_text(encoding="utf-8") == draw(*pictures()[file])
@@ -46,8 +47,9 @@ def test_no_picture_is_left_over() -> None:
     assert {path.name for path in FOLDER.iterdir()} == pictures().keys()
 
 
-@pytest.mark.parametrize("width", range(31, 200, 7))
-@pytest.mark.parametrize("style", [PLAIN, ANSI])
+@pytest.mark.parametrize(
+    ("width", "style"), [*((width, PLAIN) for width in range(31, 200, 7)), (31, ANSI), (199, ANSI)]
+)
 def test_no_line_is_wider_than_the_terminal(width: int, style: Style) -> None:
     drawn = [summary(results, width, style) for results in (everything(), several(), hopeless())]
     for lines in (*drawn, one_case(width, style)):

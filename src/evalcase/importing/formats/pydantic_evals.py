@@ -11,7 +11,10 @@ from evalcase.importing.source import ForeignFile, Item
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
 
-EVALUATORS, EXPECTED = "evaluators", "EqualsExpected"
+EVALUATORS, EXPECTED, JUDGE = "evaluators", "EqualsExpected", "LLMJudge"
+_SERVICES = {"openai": "openai", "openai-chat": "openai", "anthropic": "anthropic"}
+"""Kinds of targets, by what stands before the colon in the name of a model."""
+_OTHER_JUDGE = "`model` of a judge: [judge] of the configuration says who judges, for all cases"
 
 
 class _Evaluator(NamedTuple):
@@ -35,13 +38,18 @@ def import_pydantic_evals(source: ForeignFile, chosen: Chosen, suite: SuiteDraft
     import_rows(source, chosen, suite, PRESET)
     shared = list(_read_evaluators(root.at(EVALUATORS)))
     for each in shared:
-        if each.name not in (EXPECTED, "LLMJudge"):
+        if each.name not in (EXPECTED, JUDGE):
             _add_to_suite(suite, each)
+        elif each.name == JUDGE and not _name_judge(suite, each):
+            suite.lose(each.item.at(JUDGE, "model"), _OTHER_JUDGE)
     for case in suite.kept:
         own = list(_read_evaluators(case.origin.at(EVALUATORS)))
-        for each in (*(each for each in shared if each.name == "LLMJudge"), *own):
+        for each in own:
+            if each.name == JUDGE and not _name_judge(suite, each):
+                case.lose(each.item.at(JUDGE, "model"), _OTHER_JUDGE)
+        for each in (*(each for each in shared if each.name == JUDGE), *own):
             if each.name != EXPECTED:
-                _add_to_case(case, each, is_shared=each in shared)
+                _add_to_case(case, each)
         _compare(case, [*shared, *own])
 
 
@@ -73,13 +81,26 @@ def _add_to_suite(suite: SuiteDraft, evaluator: _Evaluator) -> None:
         suite.lose(evaluator.item, str(error))
 
 
-def _add_to_case(case: CaseDraft, evaluator: _Evaluator, *, is_shared: bool) -> None:
+def _name_judge(suite: SuiteDraft, evaluator: _Evaluator) -> bool:
+    """Have the model of a judge be that of the configuration, unless there is another already."""
+    model = evaluator.options.get("model")
+    if model is None:
+        return True
+    service, _, name = str(model).partition(":")
+    if service not in _SERVICES or not name or suite.judge not in (None, name):
+        return False
+    suite.targets[name] = {"kind": _SERVICES[service], "model": name}
+    suite.judge = name
+    return True
+
+
+def _add_to_case(case: CaseDraft, evaluator: _Evaluator) -> None:
     try:
-        if evaluator.name == "LLMJudge":
+        if evaluator.name == JUDGE:
             case.add_rubric(_rubric(evaluator))
-            model = evaluator.item.at("LLMJudge", "model")
-            if model.value is not None and not is_shared:
-                case.lose(model, "`model` of a judge: [judge] of the configuration has it")
+            settings = evaluator.item.at(JUDGE, "model_settings")
+            if settings.value is not None:
+                case.lose(settings, "`model_settings` of a judge: they are options of its target")
         else:
             case.add_grader(_map(evaluator), evaluator.item)
     except _UnmappedError as error:

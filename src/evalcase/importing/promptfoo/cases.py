@@ -10,6 +10,12 @@ from evalcase.importing.promptfoo.drafted import DraftedTest
 from evalcase.importing.promptfoo.folder import Folder
 from evalcase.importing.promptfoo.judging import asks_judge, plain_statement
 from evalcase.importing.promptfoo.mapping import Mapper
+from evalcase.importing.promptfoo.matrices import (
+    KeptTags,
+    find_matrix,
+    put_matrix,
+    says_the_same,
+)
 from evalcase.importing.promptfoo.prompts import PromptTemplate
 from evalcase.importing.promptfoo.providers import Providers
 from evalcase.importing.promptfoo.simulated import put_user, reads_transcript
@@ -82,12 +88,37 @@ class CaseMaker:
             if "transformVars" in whole.options:
                 raise ValueError("code makes its variables")
             expands = not _is_true(whole, "disableVarExpansion")
+            prompts, ways = list(self._prompts_for(whole)), 0
             for values in vary(whole.variables, self.folder, expands=expands):
-                for prompt in self._prompts_for(whole):
+                ways += 1
+                for prompt in prompts:
                     self._make_case(whole, prompt, Variables(values))
+            if ways > 1 and prompts:
+                self._fold(whole, prompts, values, made)
         except ValueError as error:
             del self.suite.cases[made:]
             self._drop(test.item, f"this test: {error}")
+
+    def _fold(
+        self, test: DraftedTest, prompts: Sequence[PromptTemplate], values: dict[str, JSON],
+        made: int,
+    ) -> None:  # fmt: skip
+        """A case with a matrix for each prompt, in place of one for each way to choose, if that is
+        the same. `values` are those of the last of them."""
+        written = self.suite.cases[made:]
+        matrix = find_matrix(test.variables, values)
+        ids = [str(case.fields["id"]) for case in written if "id" in case.fields]
+        for id in ids:
+            self._ids.pop(id, None)
+        for number, prompt in enumerate(prompts):
+            self._make_case(test, prompt, KeptTags(values, list(matrix)))
+            draft = self.suite.cases[-1]
+            put_matrix(draft, matrix)
+            if not says_the_same(draft, written[number :: len(prompts)]):
+                del self.suite.cases[made + len(written) :]
+                self._ids.update(dict.fromkeys(ids, 1))
+                return
+        del self.suite.cases[made : made + len(written)]
 
     def _drop(self, item: Item, why: str) -> None:
         self.suite.new_case(item).drop(item, why)

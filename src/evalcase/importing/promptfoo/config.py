@@ -15,6 +15,7 @@ from evalcase.importing.promptfoo.providers import Providers, read_providers
 from evalcase.importing.promptfoo.tests import ReaderOfTests
 from evalcase.importing.promptfoo.unmapped import NoCounterpartError
 from evalcase.importing.source import ForeignFile, Item
+from evalcase.model.json_value import JSON
 from evalcase.system.project_root import project_root
 
 _READ = frozenset({
@@ -40,8 +41,10 @@ def import_promptfoo(source: ForeignFile, chosen: Chosen, suite: SuiteDraft) -> 
         if root.at(name).value is not None:
             providers.add_all(root.at(name))
     prompts = read_prompts(root.at("prompts"), folder, suite)
-    _name_judge(root, default, providers)
     tests = list(reader.read_all() if is_config else reader.read_file(source))
+    judge = _name_judge(root, default, tests, providers)
+    if judge is not None:
+        default, *tests = (test.without_judge(judge) for test in (default, *tests))
     maker = CaseMaker(suite, folder, project_root(suite.folder), prompts, providers, default)
     _check_all(maker, default, tests)
     for test in tests:
@@ -81,13 +84,20 @@ def _read_options(item: Item, suite: SuiteDraft) -> None:
         suite.remarks.append(f"left out, as it says nothing about a case: {', '.join(left)}")
 
 
-def _name_judge(root: Item, default: DraftedTest, providers: Providers) -> None:
-    """Who judges, for the configuration."""
+def _name_judge(
+    root: Item, default: DraftedTest, tests: list[DraftedTest], providers: Providers
+) -> JSON:
+    """Who judges, for the configuration: whoever judges all tests; else the only one that any of
+    them names. None, if nobody does, or it can't be mapped."""
     item = root.at("commandLineOptions", "grader")
     if "provider" in default.options:
         item = default.options["provider"]
+    named = [each for test in (default, *tests) for each in test.judges()]
+    if item.value is None and all(each.value == named[0].value for each in named[1:]):
+        item = named[0] if named else item
     if item.value is None:
-        return
+        return None
+    said = item.value
     if isinstance(item.value, dict) and isinstance(item.value.get("text"), str | dict):
         item = item.at("text")
     try:
@@ -96,6 +106,7 @@ def _name_judge(root: Item, default: DraftedTest, providers: Providers) -> None:
         found = None
     name = None if found is None else providers.map(found)
     providers.suite.judge = name
+    return None if name is None else said
 
 
 def _check_all(maker: CaseMaker, default: DraftedTest, tests: list[DraftedTest]) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from evalcase.importing.promptfoo.assertions import Assertion
+from evalcase.importing.promptfoo.judging import judges_of, without_judge
 from evalcase.importing.source import Item
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
@@ -29,3 +30,20 @@ class DraftedTest(NamedTuple):
             options={**default.options, **self.options},
             metadata={**default.metadata, **self.metadata},
         )
+
+    def judges(self) -> Iterator[Item]:
+        """Those who are named to judge it, or something in it."""
+        if "provider" in self.options:
+            yield self.options["provider"]
+        for assertion in self.assertions:
+            yield from judges_of(assertion)
+
+    def without_judge(self, judge: JSON) -> DraftedTest:
+        """The same, but for what names the one who judges everything."""
+        options = {
+            name: item
+            for name, item in self.options.items()
+            if name != "provider" or item.value != judge
+        }
+        assertions = tuple(without_judge(each, judge) for each in self.assertions)
+        return self._replace(options=options, assertions=assertions)

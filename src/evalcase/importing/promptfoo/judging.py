@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from evalcase.importing.promptfoo.assertions import Assertion
 from evalcase.importing.promptfoo.unmapped import NoCounterpartError
 from evalcase.importing.source import Item
@@ -46,6 +48,23 @@ def _state(text: str, assertion: Assertion) -> str:
     if assertion.type.endswith("factuality"):
         return f"Agrees with the facts of this reference, and contradicts none of them: {text}"
     return text
+
+
+def judges_of(assertion: Assertion) -> Iterator[Item]:
+    """Those who are named to judge it, or something in it."""
+    if assertion.type in JUDGED and assertion.fields.get("provider") is not None:
+        yield assertion.field("provider")
+    for each in assertion.inner:
+        yield from judges_of(each)
+
+
+def without_judge(assertion: Assertion, judge: JSON) -> Assertion:
+    """The same, but for what names the one who judges everything."""
+    inner = tuple(without_judge(each, judge) for each in assertion.inner)
+    fields = assertion.fields
+    if assertion.type in JUDGED and fields.get("provider") == judge:
+        fields = {name: each for name, each in fields.items() if name != "provider"}
+    return assertion._replace(fields=fields, inner=inner)
 
 
 def asks_judge(grader: JSON) -> bool:

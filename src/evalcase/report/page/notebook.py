@@ -75,9 +75,13 @@ def _row(row: NotebookRow, *, is_shared: bool) -> str:
         _cell(row.verdict, f"{_CELL};color:{colour};font-weight:bold"),
         _cell("" if row.score is None else f"{row.score:.3g}", _CELL),
         *[_cell(text, _TEXT) for text in (row.input, row.expected, row.answer, row.reason)],
-        _cell(f"{row.duration_s:.3g}", _CELL),
+        _cell(_seconds(row.duration_s), _CELL),
     ]
     return f"<tr>{''.join(cells)}</tr>"
+
+
+def _seconds(seconds: float) -> str:
+    return "<0.001" if 0 < seconds < 0.001 else f"{seconds:.3g}"
 
 
 def _cell(text: str, style: str, tag: str = "td") -> str:

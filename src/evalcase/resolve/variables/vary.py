@@ -232,7 +232,10 @@ class _Varying:
             is_empty = False
             yield row
         if is_empty:
-            self._report_no_rows(level)
+            if self.findings.has_errors_in(level.rows):
+                self.findings.errors += 1  # what is wrong with its rows is told where they stand
+            else:
+                self._report_no_rows(level)
             yield None
 
     def _report_no_rows(self, level: DeclaredVariables) -> None:

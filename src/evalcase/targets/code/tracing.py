@@ -16,14 +16,12 @@ from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.targets.code.traced_call import TracedCall
+from evalcase.traces.context import CallKey, call_key
 from evalcase.traces.labels import CASE, REPEAT, SUITE, TURN
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.trace import Tracer, TracerProvider
-
-_CallKey = tuple[str, int, int]
-"""The session, the turn and the attempt of a question: no two calls have the same."""
 
 
 class TracedReturn(NamedTuple):
@@ -38,7 +36,7 @@ class Tracing:
 
     def __init__(self) -> None:
         self._under_way: dict[int, TracedCall] = {}
-        self._unanswered: dict[_CallKey, TracedCall] = {}
+        self._unanswered: dict[CallKey, TracedCall] = {}
         self._tracer: Tracer | None = None
 
     def open(self) -> None:
@@ -67,7 +65,7 @@ class Tracing:
             TURN: question.turn,
         }  # fmt: skip
         traced, number = TracedCall(), 0
-        key = _key_of(question)
+        key = call_key(question)
         self._unanswered[key] = traced
         try:
             with self._tracer.start_as_current_span(
@@ -85,7 +83,7 @@ class Tracing:
 
     def seen_of(self, question: Question) -> dict[str, JSON]:
         """What was seen of a call that gave no answer, until now; it is told once."""
-        traced = self._unanswered.pop(_key_of(question), None)
+        traced = self._unanswered.pop(call_key(question), None)
         return {} if traced is None or not traced.trace else traced.seen()
 
     def run(
@@ -136,7 +134,3 @@ def _listener(under_way: Mapping[int, TracedCall]) -> Any:  # noqa: ANN401 - of 
                     traced.add(span)
 
     return _Collector()
-
-
-def _key_of(question: Question) -> _CallKey:
-    return question.session, question.turn, question.attempt

@@ -14,7 +14,7 @@ _TracePlace = tuple[str, str | None, int]
 
 class TraceIndex:
     """Traces by what they are of. Several of one case are its repeats: by `evalcase.repeat`, or
-    in the order in which they began."""
+    the newest first, since files of traces are added to."""
 
     def __init__(self, path: str, traces: Iterable[LabelledTrace]) -> None:
         self._path = path
@@ -33,6 +33,14 @@ class TraceIndex:
     def find(self, question: Question) -> str:
         """The id of the trace. Raise TargetError, which says what there is instead."""
         place = self._place(question)
+        found = self._choose(place, question)
+        above = *place[:2], question.turn - 1
+        if above in self._by_place and self._choose(above, question).start_ns > found.start_ns:
+            before = f"that began after its trace of turn {question.turn - 1}"
+            raise self._none(question, f"no trace of turn {question.turn} {before}")
+        return found.id
+
+    def _choose(self, place: _TracePlace, question: Question) -> LabelledTrace:
         several = self._by_place[place]
         self._asked[place] = max(self._asked.get(place, 0), question.repeat)
         numbered = [each for each in several if each.label.repeat is not None]
@@ -46,7 +54,7 @@ class TraceIndex:
         if not numbered and question.repeat > len(several):
             traces = "one trace" if len(several) == 1 else f"{len(several)} traces"
             raise self._none(question, f"{traces}, and this is repeat {question.repeat}")
-        return (repeats[0] if numbered else several[question.repeat - 1]).id
+        return repeats[0] if numbered else several[question.repeat - 1]
 
     def unasked(self) -> str | None:
         """What a person should know of traces that nobody asked for, of cases that were asked."""
@@ -85,4 +93,4 @@ class TraceIndex:
 
 def _order(trace: LabelledTrace) -> tuple[int, int, str]:
     label: TraceLabel = trace.label
-    return label.repeat or 0, trace.start_ns, trace.id
+    return label.repeat or 0, -trace.start_ns, trace.id

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import json
+
+from tests.run.project import (
+    CONFIG,
+    Project,
+    case,
+    cases,
+    ids,
+)
+
+
+def test_targets_by_precedence(project: Project) -> None:
+    project.configure(CONFIG + "\n[targets.third]\nkind = 'echo'\n")
+    project.suite(case("default"), name="a")
+    project.suite(case("suites"), case("own", target="third"), name="b", target="other")
+    done = project.run("run", "--json")
+    assert done.json["total"] == 3
+    assert project.calls() == ["default"]
+    assert project.calls("others") == ["suites"]
+    assert project.run("run", "--json", "--target", "other").json["passed"] == 3
+    assert project.calls() == ["default"]
+    assert sorted(project.calls("others")) == ["default", "own", "suites", "suites"]
+
+
+def test_two_targets_make_two_trials_of_each_case(project: Project) -> None:
+    project.suite(*cases(3))
+    done = project.run("run", "--json", "--target", "other", "--target", "python:agent:answer")
+    assert done.json["passed"] == 6
+    assert sorted(project.calls()) == sorted(project.calls("others")) == ["c0", "c1", "c2"]
+
+
+def test_repeat(project: Project) -> None:
+    project.suite(case("twice", repeat=2), case("once"), case("off", skip=True, repeat=5))
+    done = project.run("run", "--json")
+    assert (done.counts(), done.trials()) == (
+        {"passed": 2, "skipped": 1}, {"passed": 3, "skipped": 1}
+    )  # fmt: skip
+    project.forget_calls()
+    done = project.run("run", "--json", "--repeat", "3")
+    assert (done.counts(), done.trials()) == (
+        {"passed": 2, "skipped": 1}, {"passed": 6, "skipped": 1}
+    )  # fmt: skip
+    assert sorted(project.calls()) == ["once"] * 3 + ["twice"] * 3
+
+
+def test_filters(project: Project) -> None:
+    project.suite(
+        case("math-1", tags=["easy"]), case("math-2", tags=["hard"]), case("art-1", tags=["easy"])
+    )
+    for arguments, expected in (
+        (["--case", "math-*"], ["math-1", "math-2"]),
+        (["--case", "art-1", "--case", "*-2"], ["art-1", "math-2"]),
+        (["--tag", "easy"], ["art-1", "math-1"]),
+        (["--tag", "easy", "--case", "math-*"], ["math-1"]),
+        (["--limit", "2"], ["math-1", "math-2"]),
+    ):
+        project.forget_calls()
+        assert project.run("run", "--quiet", *arguments).code == 0
+        assert sorted(project.calls()) == expected
+
+
+def test_shards_are_disjoint_and_complete_and_even_from_wherever_they_are_run(
+    project: Project,
+) -> None:
+    (project.path / "below").mkdir()
+    path = project.suite(*cases(20))
+    where = ["s.eval.yaml", str(path), "."]
+    for number, place in enumerate(where, 1):
+        project.run("run", "--quiet", place, "--shard", f"{number}/4")
+        assert len(project.calls()) == 5 * number
+    project.run("run", "--quiet", "../s.eval.yaml", "--shard", "4/4", below="below")
+    assert sorted(project.calls()) == sorted(ids(cases(20)))
+
+
+def test_tasks_of_an_array_run_every_case_once(project: Project) -> None:
+    project.suite(*cases(10))
+    for index in ("0", "1", "2"):
+        task = {"JOB_COMPLETION_INDEX": index}
+        done = project.run("run", "--quiet", "--runs-dir", "tasks", "--shard", "auto/3", env=task)
+        assert done.code == 0, done
+    assert sorted(project.calls()) == sorted(ids(cases(10)))
+    merged = project.run("merge", "tasks", "--json")
+    assert (merged.code, merged.json["passed"]) == (0, 10)
+
+
+def test_an_empty_shard_is_a_complete_run(project: Project) -> None:
+    project.suite(*cases(2))
+    shards = [f"{number}/4" for number in range(1, 5)]
+    done = [project.run("run", "--json", "--fail-under", "1", "--shard", each) for each in shards]
+    assert [each.code for each in done] == [0] * 4
+    assert sorted(each.json["total"] for each in done) == [0, 0, 1, 1]
+    assert {each.json["status"] for each in done} == {"completed"}
+    assert sorted(project.calls()) == ["c0", "c1"]
+    assert project.run("resume", "--quiet").code == 0
+
+
+def test_shards_of_a_file_that_is_read_as_a_stream(project: Project) -> None:
+    blank = "x" * 20_000
+    lines = [json.dumps(case(f"c{number}", metadata={"x": blank})) for number in range(220)]
+    (project.path / "big.jsonl").write_text("\n".join(lines))
+    for number in (1, 2, 3):
+        done = project.run("run", "big.jsonl", "--json", "--shard", f"{number}/3")
+        assert done.json["passed"] in (73, 74)
+    assert sorted(project.calls()) == sorted(f"c{number}" for number in range(220))
+
+
+def test_a_sample_depends_on_the_seed_only(project: Project) -> None:
+    project.suite(*cases(40))
+    drawn = []
+    for seed in ("1", "1", "2"):
+        project.forget_calls()
+        project.run("run", "--quiet", "--sample", "8", "--seed", seed)
+        drawn.append(sorted(project.calls()))
+    assert len(drawn[0]) == 8
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_a_dry_run_names_the_cases_and_is_json_where_asked(project: Project) -> None:
+    project.suite(case("a", repeat=3), case("b", skip=True))
+    done = project.run("run", "--dry-run")
+    assert done.out == "agent: 4 trials\n  s.eval.yaml: a\n  s.eval.yaml: b (skipped)\n"
+    done = project.run("run", "--dry-run", "--json")
+    assert json.loads(done.out) == {"trials": 4, "targets": {"agent": 4}}
+    assert project.runs() == []
+
+
+def test_a_dry_run_calls_nothing_and_keeps_nothing(project: Project) -> None:
+    project.suite(*cases(3), case("own", target="other", repeat=2))
+    done = project.run("run", "--dry-run")
+    assert done.code == 0
+    assert "agent: 3 trials" in done.out
+    assert "other: 2 trials" in done.out
+    assert (project.calls(), project.runs()) == ([], [])
+
+
+def test_a_file_named_twice_is_run_once(project: Project) -> None:
+    project.suite(case("one"))
+    done = project.run("run", "--json", "s.eval.yaml", "./s.eval.yaml", ".")
+    assert (done.counts(), project.calls()) == ({"passed": 1}, ["one"])
+
+
+def test_a_target_named_twice_is_run_once(project: Project) -> None:
+    project.suite(*cases(2))
+    twice = ("--target", "other", "--target", "other")
+    assert "other: 2 trials" in project.run("run", "--dry-run", *twice).out
+    assert project.run("run", "--json", *twice).counts() == {"passed": 2}
