@@ -35,6 +35,7 @@ from benchmarks.small_judge import small_judge_figures
 from benchmarks.stopping import stopping_figures
 from benchmarks.streaming import streaming_figures
 from benchmarks.traced import traced_figures
+from benchmarks.whole_job import whole_job_figures
 
 HERE = Path(__file__).parent
 GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
@@ -69,6 +70,7 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "editor": editing_figures,
     "traces": traced_figures,
     "peer-runs": peer_run_figures,
+    "whole-job": whole_job_figures,
     "coverage": coverage_figures,
     "intervals": interval_figures,
     "paired": paired_figures,

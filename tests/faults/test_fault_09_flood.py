@@ -11,7 +11,7 @@ from tests.faults.programs import program
 from tests.run.project import Project, case
 
 MIB = 1024 * 1024
-FLOOD = 'import os\nfor _ in range(400):\n    os.write({fd}, b"0123456789abcdef" * 65536)\n'
+FLOOD = 'import os\nfor _ in range(100):\n    os.write({fd}, b"0123456789abcdef" * 65536)\n'
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in kibibytes")
 
@@ -42,7 +42,7 @@ def usual(project: Project) -> int:
 
 
 @pytest.mark.parametrize("mode", ["once", "worker"])
-def test_fault_09_400_megabytes_of_output_take_no_more_memory_than_is_kept(
+def test_fault_09_100_megabytes_of_output_take_no_more_memory_than_is_kept(
     project: Project, usual: int, mode: str
 ) -> None:
     name = program(project, FLOOD.format(fd=1), mode=mode, max_output_bytes=MIB)
@@ -56,7 +56,7 @@ def test_fault_09_400_megabytes_of_output_take_no_more_memory_than_is_kept(
         assert (code, row(project)["failure"]["kind"]) == (3, "protocol")
 
 
-def test_fault_09_400_megabytes_of_stderr_leave_their_end(project: Project, usual: int) -> None:
+def test_fault_09_100_megabytes_of_stderr_leave_their_end(project: Project, usual: int) -> None:
     name = program(project, FLOOD.format(fd=2) + "raise SystemExit('the end')")
     _, used = run(project, "--target", name)
     assert used - usual < 20 * MIB

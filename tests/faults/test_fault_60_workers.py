@@ -18,6 +18,8 @@ __all__ = ["dangerous"]
         ("exit", "it exited with code 7"),
         ("crash", "it was ended by SIGSEGV"),
         ("kill", "it was ended by SIGKILL"),
+        ("forge nothing", "it wrote what is no message"),
+        ('forge {"op": "ask", "n": 1}', "it wrote what is no message"),
     ],
 )
 def test_fault_60_what_ends_a_worker_costs_its_own_trial_alone(

@@ -6,12 +6,24 @@ DEATHS = """
 import ctypes
 
 
+def write_to_run(data):
+    # Of the pipes that a worker holds beside its own three, one leads to the run.
+    for number in range(3, 64):
+        try:
+            if os.readlink(f"/proc/self/fd/{number}").startswith("pipe:"):
+                os.write(number, data)
+        except OSError:
+            pass
+
+
 def dying(question: Question):
     note("calls", question.case)
     if question.text == "exit":
         os._exit(7)
     if question.text == "crash":
         ctypes.string_at(0)
+    if question.text.startswith("forge "):
+        write_to_run(question.text.removeprefix("forge ").encode() + b"\\n")
     if question.text == "kill":
         os.kill(os.getpid(), 9)
     if question.text == "grow":

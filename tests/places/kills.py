@@ -23,6 +23,8 @@ _ANNOUNCED = re.compile(rb"^failed (c\d+)", re.MULTILINE)
 
 POINTS = int(os.environ.get("EVALCASE_KILLS", "8"))
 """At how many points a run is killed; `make kills` takes a hundred."""
+MANY = 20
+"""From so many on it is the long form, which takes minutes."""
 SEED = int(os.environ.get("EVALCASE_KILL_SEED", "1"))
 _MOST_LATE_S = 0.05
 """How long after a result at most: kills are to come between results, too."""
@@ -44,10 +46,10 @@ class KilledRun:
         self.announced: set[str] = set()
         self.killed: Counter[str] = Counter()
 
-    def go(self, points: int, between: int = 6) -> None:
-        """Kill at so many points, with a few results before each."""
+    def go(self, points: int, between: int = 6, each_s: float = 0.02) -> None:
+        """Kill at so many points, with a few results before each, which take so long."""
         count = (points + 2) * between * _SPARE
-        self.project.suite(*[_case(number) for number in range(count)])
+        self.project.suite(*[_case(number, each_s) for number in range(count)])
         process = self._start("run")
         try:
             for what in self._deal(points):
@@ -112,11 +114,11 @@ class KilledRun:
         self.announced |= {name.decode() for name in _ANNOUNCED.findall(whole)}
 
 
-def _case(number: int) -> dict[str, Any]:
+def _case(number: int, each_s: float) -> dict[str, Any]:
     """One that fails, so that its end is announced; some are conversations that are remembered."""
     id = f"c{number}"
     if number % 5:
-        return case(id, target="slow")
+        return case(id, f"{each_s}", target="slow")
     turns = [{"input": text, "expected_output": "no"} for text in ("a", "b")]
     return {"id": id, "target": "remembers", "turns": turns}
 

@@ -110,7 +110,8 @@ def test_a_run_on_a_ray_of_its_own(dangerous: Project, tmp_path: Path, short: st
             "This process on node 10.0.0.1 was started with:\n    Ray: 2.60.0\n    Python: 3.11.7\n"
         ), "pip install ray==2.9.0"),
         (ImportError("no grpc"), "pip install 'ray[client]'"),
-        (ConnectionError("ray client connection timeout"), "ray client connection timeout"),
+        (ConnectionError("ray client connection timeout"), "set RAY_AUTH_MODE=token"),
+        (ConnectionError("It failed:\n Traceback\n  here\nthe last line"), "failed: the last line"),
     ],
 )  # fmt: skip
 def test_a_cluster_that_cannot_be_used_says_what_to_do(error: Exception, said: str) -> None:

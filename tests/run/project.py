@@ -254,9 +254,14 @@ def _done(code: int, out: bytes, err: bytes) -> Done:
 
 def await_notice(process: subprocess.Popen[bytes], text: str) -> None:
     """Wait until the command has said something on standard error."""
+    await_lines(process, text, 1)
+
+
+def await_lines(process: subprocess.Popen[bytes], text: str, count: int) -> None:
+    """Wait until it has said something so many times."""
     assert process.stderr is not None
     said = b""
-    while text.encode() not in said:
+    while said.count(text.encode()) < count:
         ready, _, _ = select.select([process.stderr], [], [], LIMIT_S)
         more = os.read(process.stderr.fileno(), 4096) if ready else b""
         assert more, f"it said only {said!r}"

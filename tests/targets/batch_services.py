@@ -25,15 +25,18 @@ class BatchService:
         self.ends.set()
         self.looked = threading.Event()
         """Set once somebody has looked at a batch that was in progress."""
-        self.made = threading.Event()
-        """Set once a batch was made."""
         self.hold = threading.Event()
-        """Until it is set, whoever makes a batch is not told of it."""
+        """Until it is set, one request is not answered."""
         self.hold.set()
         self.spoilt: dict[str, str] = {}
         """What becomes of a question, by its text: `errored`, `expired` or `missing`."""
         self.refuse: list[tuple[int, dict[str, Any]]] = []
         """Statuses and bodies of what is refused next."""
+        self.hold_at: int | None = None
+        """The request, by its number, that is carried out and not answered while `hold` is not
+        set."""
+        self.held = threading.Event()
+        """Set once there was such a request."""
         self.headers: list[dict[str, str]] = []
         self.url = ""
 
@@ -44,8 +47,6 @@ class BatchService:
     def make(self, requests: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
         id = f"batch_{len(self.batches) + 1}"
         self.batches[id] = {"id": id, "requests": requests, "spoilt": self.spoilt, **more}
-        self.made.set()
-        self.hold.wait(60)
         return self.show(self.batches[id])
 
     def look(self, batch: dict[str, Any]) -> dict[str, Any]:
@@ -201,6 +202,9 @@ def serving_batches(service: BatchService) -> Iterator[None]:
                     value = make()
                 except KeyError:
                     status, value = 404, {"error": {"message": "there is no such thing"}}
+            if len(service.headers) == service.hold_at:
+                service.held.set()
+                service.hold.wait(60)
             lines = value if isinstance(value, list) else [json.dumps(value)]
             data = "".join(f"{line}\n" for line in lines).encode()
             self.send_response(status)

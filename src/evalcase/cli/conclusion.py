@@ -77,9 +77,9 @@ def last_lines(
 
 def rate_of(evaluated: Evaluated) -> Mean:
     """The pass rate of a run, with the interval that follows from its totals, if one does."""
-    from evalcase.report.figures.estimates import rate_totals
+    from evalcase.report.figures.estimates import pass_rate_of
 
-    rate, decision = rate_totals(evaluated.totals).rate, evaluated.decision
+    rate, decision = pass_rate_of(evaluated.totals), evaluated.decision
     if decision is not None:
         return replace(rate, low=decision.low, high=decision.high)
     if evaluated.is_biased or evaluated.is_shared:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 
@@ -20,8 +21,9 @@ from evalcase.model.nearest import did_you_mean
 from evalcase.project.options import runs_folder
 from evalcase.record.evaluated import read_evaluated
 from evalcase.record.find import ListedRun, count_runs, find_run, list_runs
+from evalcase.record.folder import Run, folder_of_run
 from evalcase.record.kept import KeptRun
-from evalcase.record.seal import is_own
+from evalcase.record.seal import find_sealer
 from evalcase.report.terminal.run_list import Entry, list_lines
 from evalcase.system.world import this_world
 from evalcase.text.visible import visible
@@ -84,8 +86,8 @@ def command(
 def _find(name: str, folder: str) -> ListedRun:
     """A run that is named, at the grading that is named with it."""
     run, grading = find_run(name, folder)
-    status = read_evaluated(KeptRun(run, grading)).status
-    return ListedRun(run.id, run.path, status, run, grading=grading)
+    read_evaluated(KeptRun(run, grading))  # it complains if there is no such grading
+    return ListedRun(run.id, run.path, run, grading=grading)
 
 
 def _is_of(listed: ListedRun, key: str, glob: str | None) -> bool:
@@ -109,10 +111,9 @@ def _say_none(known: list[ListedRun], suite: str | None, target: str | None) -> 
 
 def _print_table(runs: list[ListedRun], count: int, root: str) -> None:
     """Some runs, of so many."""
-    now = datetime.now(UTC)
     # A program that reads this gets one line for each run, however long.
     width = columns_of(sys.stdout) if sys.stdout.isatty() else sys.maxsize
-    entries = [_entry(each, now, root) for each in runs]
+    entries = list(map(_Entries(root).make, runs))
     for line in list_lines(entries, width, style_for(sys.stdout)):
         sys.stdout.write(line + "\n")
     more = count - len(runs)
@@ -142,25 +143,37 @@ def _object(listed: ListedRun) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _entry(listed: ListedRun, now: datetime, root: str) -> Entry:
-    if listed.run is None:
-        return Entry(listed.id, remark=f"damaged: {listed.problem}")
-    about, age, kept = (
-        listed.run.about,
-        _age(listed.run.created_at, now),
-        KeptRun(listed.run, listed.grading),
-    )
-    try:
-        own = is_own(listed.run, this_world().state, root)
-        remark = remark_on(kept, own=own).text
-        rate = rate_of(read_evaluated(kept))
-    except RecordError as error:
-        return Entry(listed.id, age, remark=f"damaged: {error}")
-    suites = tuple(map(see_suites(listed.run, root, os.getcwd()), _names(about.get("suites"))))
-    return Entry(
-        listed.id, age, suites, _names(about.get("targets")), kept.totals,
-        remark, rate,
-    )  # fmt: skip
+class _Entries:
+    """Makes entries of runs. What is the same for many of them is found out once."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._now = datetime.now(UTC)
+        self._sealer = find_sealer(this_world().state, root)
+        self._seen: dict[str, Callable[[str], str]] = {}
+        """How suites are seen from here, by the folders in which runs were begun."""
+
+    def make(self, listed: ListedRun) -> Entry:
+        run = listed.run
+        if run is None:
+            return Entry(listed.id, remark=f"damaged: {listed.problem}")
+        age, kept = _age(run.created_at, self._now), KeptRun(run, listed.grading)
+        try:
+            own = self._sealer is not None and self._sealer.knows(run)
+            remark = remark_on(kept, own=own).text
+            rate = rate_of(read_evaluated(kept))
+        except RecordError as error:
+            return Entry(listed.id, age, remark=f"damaged: {error}")
+        suites = tuple(map(self._see_suites(run), _names(run.about.get("suites"))))
+        return Entry(
+            listed.id, age, suites, _names(run.about.get("targets")), kept.totals, remark, rate
+        )
+
+    def _see_suites(self, run: Run) -> Callable[[str], str]:
+        folder = folder_of_run(run)
+        if folder not in self._seen:
+            self._seen[folder] = see_suites(run, self._root, os.getcwd())
+        return self._seen[folder]
 
 
 def _names(value: object) -> tuple[str, ...]:

@@ -122,7 +122,8 @@ class BatchPhase:
         """Have the answers of a batch that was sent before, if it is there."""
         async with aclosing(_ids_of(batching, sent)) as ids:
             async for id in ids:
-                self._plan.tell(f"`{name}`: batch {id} is picked up again")
+                known = "is picked up again" if sent.id else "may be the one that was sent before"
+                self._plan.tell(f"`{name}`: batch {id} {known}")
                 try:
                     if not await self._collect(name, batching, id):
                         continue  # it is somebody else's, or was refused as a whole

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from evalcase.model.json_value import JSON, fresh, same
 from evalcase.model.message import Message
@@ -176,10 +177,19 @@ class Case:
     def timeout_s(self) -> float | None:
         return self._data.get("timeout_s")
 
-    @property
-    def data(self) -> dict[str, Any]:
-        """The canonical JSON object itself, to be read and never changed; `to_dict` copies it."""
-        return self._data
+    if TYPE_CHECKING:
+
+        @property
+        def data(self) -> dict[str, Any]:
+            """The canonical JSON object itself, to be read and never changed."""
+
+    else:
+        # The same without a call of Python: it is asked for some ten times in each trial.
+        data = property(
+            attrgetter("_data"),
+            doc="The canonical JSON object itself, to be read and never changed; "
+            "`to_dict` copies it.",
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The canonical JSON object, as fresh objects. Absent fields are left out."""

@@ -53,16 +53,30 @@ class Away:
         self._stand_ins: dict[str, StandIn] = {}
 
     async def __aenter__(self) -> Away:
-        self._pool = self._make_pool(self)
-        self._sessions = HeldSessions(self._pool)
-        self._pool.is_held = self._sessions.has_one_of
-        self._pool.open()
+        self.begin()
+        try:
+            self._pool = self._make_pool(self)
+            self._sessions = HeldSessions(self._pool)
+            self._pool.is_held = self._sessions.has_one_of
+            self._pool.open()
+        except BaseException:
+            self.leave()
+            raise
         return self
 
     async def __aexit__(self, *_: object) -> None:
         for task in self._asking:
             task.cancel()
-        await self._pool.close(CLOSE_S)
+        try:
+            await self._pool.close(CLOSE_S)
+        finally:
+            self.leave()
+
+    def begin(self) -> None:
+        """See to what workers need to be there. Raise ConfigError if that can't be."""
+
+    def leave(self) -> None:
+        """Let go of it; all workers are gone."""
 
     def stand_in(self, name: str) -> Target:
         self._stand_ins[name] = StandIn(name, self)
@@ -166,9 +180,9 @@ class Away:
 
     async def _ask(self, worker: Worker, message: dict[str, Any], asker: Asker) -> None:
         """Ask for a grader. An answer that only the grader can tell is of use is not cached."""
-        messages = [Message(each) for each in message["messages"]]
         usable = None if message["keep"] else _is_of_no_use
         try:
+            messages = [Message(each) for each in message["messages"]]
             answer = await asker(message["target"], messages, message["schema"], usable)
             told: dict[str, Any] = {"answer": encode(answer)}
         except Exception as error:  # noqa: BLE001 - the boundary: whoever asked is told

@@ -9,8 +9,8 @@ from functools import partial
 from evalcase.evaluation.plan import Plan
 from evalcase.model.codec import encode
 from evalcase.places.away import Away
-from evalcase.places.channel import ProcessChannel
 from evalcase.places.pool import Pool
+from evalcase.places.process_channel import ProcessChannel
 from evalcase.places.setting import Setting, environment_for, setting_of
 from evalcase.project.engine_settings import EngineSettings
 from evalcase.run.place import Workplace
@@ -20,20 +20,11 @@ from evalcase.system.processes import tree
 class Processes(Away):
     """Workers that are ended with the run, however that ends."""
 
-    async def __aenter__(self) -> Processes:
+    def begin(self) -> None:
         tree.adopt_orphans()
-        try:
-            await super().__aenter__()
-        except BaseException:
-            tree.disown_orphans()
-            raise
-        return self
 
-    async def __aexit__(self, *how: object) -> None:
-        try:
-            await super().__aexit__(*how)
-        finally:
-            tree.disown_orphans()
+    def leave(self) -> None:
+        tree.disown_orphans()
 
 
 def make_processes(settings: EngineSettings, plan: Plan) -> Workplace:

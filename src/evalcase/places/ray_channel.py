@@ -9,8 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.places.channel import Hearer
-from evalcase.places.wire import from_line, to_line
+from evalcase.places.channel import LineChannel
 from evalcase.text.late_pattern import late_pattern
 
 _WAIT_S = 30.0
@@ -19,26 +18,22 @@ _DETAIL = late_pattern(
 )
 
 
-class RayChannel:
+class RayChannel(LineChannel):
     """A worker that is an actor."""
 
     def __init__(
         self, make: Callable[[], Any], version: str, wait: Callable[[float], None]
     ) -> None:
         """`make` makes the actor; `wait` is told for how long nothing was given to it to run on."""
+        super().__init__()
         self._make = make
         self._version = version
         self._wait = wait
         self._actor: Any = None
-        self._listener: Hearer | None = None
-        self._lines: list[bytes] = []
         self._pushing: asyncio.Task[None] | None = None
         self._pulling: asyncio.Task[None] | None = None
-        self._killed_for = ""
-        self._over = asyncio.Event()
 
-    async def start(self, listener: Hearer) -> None:
-        self._listener = listener
+    async def _start(self) -> None:
         self._actor = self._make()
         try:
             version = await self._hello()
@@ -52,7 +47,6 @@ class RayChannel:
                 "install the same there"
             )
         self._pulling = asyncio.ensure_future(self._pull())
-        self._flush()
 
     async def _hello(self) -> str:
         told = asyncio.ensure_future(_get(self._actor.hello.remote()))
@@ -67,15 +61,9 @@ class RayChannel:
             told.cancel()  # where the run is over
         return str(told.result())
 
-    def send(self, message: dict[str, Any]) -> None:
-        if not self._lines:
-            asyncio.get_running_loop().call_soon(self._flush)
-        self._lines.append(to_line(message))
-
-    def kill(self, why: str) -> None:
+    def _end_worker(self) -> None:
         import ray
 
-        self._killed_for = self._killed_for or why
         if self._actor is not None:
             with suppress(Exception):
                 ray.kill(self._actor)
@@ -105,40 +93,18 @@ class RayChannel:
             try:
                 await _get(self._actor.push.remote(b"".join(lines)))
             except Exception as error:  # noqa: BLE001 - whatever Ray raises, the worker is gone
-                self._end(explain_loss(error))
+                self.lose(explain_loss(error))
                 return
 
     async def _pull(self) -> None:
-        assert self._listener is not None
         while not self._over.is_set():
             try:
                 batch: bytes = await _get(self._actor.pull.remote())
             except Exception as error:  # noqa: BLE001 - as above
-                self._end(explain_loss(error))
+                self.lose(explain_loss(error))
                 return
             for line in batch.splitlines():
-                self._take(line)
-
-    def _take(self, line: bytes) -> None:
-        assert self._listener is not None
-        try:
-            message = from_line(line)
-        except ValueError:
-            self.kill("it wrote what is no message")
-            return
-        if message.get("op") == "closed":
-            self._over.set()
-        elif message.get("op") == "failed":
-            self.kill(str(message["why"]))
-            self._end("")
-        else:
-            self._listener.take(self, message)
-
-    def _end(self, how: str) -> None:
-        if not self._over.is_set():
-            self._over.set()
-            assert self._listener is not None
-            self._listener.lose(self, self._killed_for or how)
+                self.hear(line)
 
 
 async def _get(reference: Any) -> Any:  # noqa: ANN401 - what an actor returns

@@ -43,22 +43,7 @@ class RayCluster(Away):
         self._usual = usual
         """What every program needs. What is named is told to workers, and not to Ray."""
 
-    async def __aenter__(self) -> RayCluster:
-        self._attach()
-        try:
-            await super().__aenter__()
-        except BaseException:
-            _leave()
-            raise
-        return self
-
-    async def __aexit__(self, *how: object) -> None:
-        try:
-            await super().__aexit__(*how)
-        finally:
-            _leave()
-
-    def _attach(self) -> None:
+    def begin(self) -> None:
         """Start Ray, or join a cluster. This thread does, for Ray's processes end with it."""
         import ray
 
@@ -75,6 +60,11 @@ class RayCluster(Away):
                 )  # fmt: skip
             except Exception as error:
                 raise ConfigError(explain_refusal(error, address)) from error
+
+    def leave(self) -> None:
+        import ray
+
+        ray.shutdown()
 
     def _pool_of(self, away: Away) -> Pool:
         settings = self._settings
@@ -153,15 +143,19 @@ def explain_refusal(error: BaseException, address: str) -> str:
     versions = _VERSIONS.findall(text)
     if len(versions) == 2 and versions[0] != versions[1]:
         (ray, python), (own_ray, own_python) = versions
+        needs = [f"use Python {python} here"] if python != own_python else []
+        needs += [f"pip install ray=={ray}"] if ray != own_ray else []
         return (
             f"the cluster at {address} has Ray {ray} and Python {python}, and this is Ray "
-            f"{own_ray} and Python {own_python}: use Python {python} here, and "
-            f"pip install ray=={ray}"
+            f"{own_ray} and Python {own_python}: {', and '.join(needs)}"
         )
     if isinstance(error, ImportError) and address.startswith("ray://"):
         return f"{address} needs the client of Ray: pip install 'ray[client]'"
     said = [line.strip() for line in text.splitlines() if line.strip()]
-    why = f"Ray at {address} can't be used: {said[0] if said else type(error).__name__}"
+    first = said[0] if said else type(error).__name__
+    if first.endswith(":") and len(said) > 1:
+        first += f" {said[-1]}"
+    why = f"Ray at {address} can't be used: {first.rstrip(':')}"
     if isinstance(error, ConnectionError) and "RAY_AUTH_MODE" not in os.environ:
         return f"{why}. If it asks for a token, set RAY_AUTH_MODE=token, so that Ray sends its own"
     return why
@@ -169,12 +163,6 @@ def explain_refusal(error: BaseException, address: str) -> str:
 
 def _told(resources: Mapping[str, float]) -> str:
     return ", ".join(f"{count:g} {name}" for name, count in resources.items()) or "nothing"
-
-
-def _leave() -> None:
-    import ray
-
-    ray.shutdown()
 
 
 @contextmanager

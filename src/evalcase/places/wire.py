@@ -40,6 +40,17 @@ class Interrupted(KeyboardInterrupt):
     """Code that answers raised what Ctrl-C raises."""
 
 
+_SAID: dict[str, dict[str, type]] = {
+    "": {"n": int},
+    "ask": {"n": int, "k": int, "target": str, "messages": list, "keep": bool},
+    "warn": {"text": str},
+    "failed": {"why": str},
+    "ready": {},
+    "closed": {},
+}
+"""What a worker says, by its `op`, with the parts that it has to have."""
+
+
 def attempt_object(tried: Attempted, known: KnownSecrets) -> dict[str, Any]:
     """An attempt as it is sent, without secrets."""
     told: dict[str, Any] = {"took_s": tried.duration_s}
@@ -64,6 +75,13 @@ def attempt_object(tried: Attempted, known: KnownSecrets) -> dict[str, Any]:
 
 def attempt_of(told: dict[str, Any], limit_s: float) -> Attempted:
     """The attempt that was sent. Raise ValueError if it makes no sense."""
+    try:
+        return _attempt_of(told, limit_s)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"what a worker answered makes no sense: {error!r:.200}") from None
+
+
+def _attempt_of(told: dict[str, Any], limit_s: float) -> Attempted:
     took_s, quota = float(told["took_s"]), _quota_of(told.get("quota"))
     if "answer" in told:
         return Attempted(decode(Answer, told["answer"], "answer"), None, took_s, quota)
@@ -134,4 +152,14 @@ def from_line(line: bytes) -> dict[str, Any]:
     message = json.loads(line)
     if not isinstance(message, dict):
         raise ValueError("a message must be a mapping")
+    return message
+
+
+def said_by_worker(line: bytes) -> dict[str, Any]:
+    """The message of a line that a worker wrote: an answer by its number, or one of a few of its
+    own. Raise ValueError if it is none."""
+    message = from_line(line)
+    wanted = _SAID.get(str(message.get("op", "")))
+    if wanted is None or any(type(message.get(name)) is not kind for name, kind in wanted.items()):
+        raise ValueError("no worker says so")
     return message

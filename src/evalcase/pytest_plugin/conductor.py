@@ -10,7 +10,7 @@ from contextlib import suppress
 from threading import Lock, Thread
 
 from evalcase.cli.conclusion import RecordPlace, last_lines
-from evalcase.errors import ConfigError, EvalcaseError
+from evalcase.errors import ConfigError, EvalcaseError, SuiteError
 from evalcase.evaluation.conduct import Evaluation
 from evalcase.model.case import Case
 from evalcase.model.outcome import Folding
@@ -28,7 +28,11 @@ from evalcase.system.process_end import process_end_refused
 
 
 class NotRunError(Exception):
-    """There is no result of a case, and this is why."""
+    """There is no result of a case, and this is why: in full, and on one line."""
+
+    def __init__(self, text: str, brief: str = "") -> None:
+        super().__init__(text)
+        self.brief = brief or text.strip().partition("\n")[0]
 
 
 class EndedBeforeError(NotRunError):
@@ -63,7 +67,7 @@ class Conductor:
                 try:
                     self._start(self._prepare(keys, whole=whole))
                 except EvalcaseError as error:
-                    self._give_up(str(error))
+                    self._give_up(str(error), _brief(error))
                 except BaseException as error:
                     self._give_up(f"{type(error).__name__}: {error}")
                     raise
@@ -169,12 +173,20 @@ class Conductor:
         case, scrubber = self._cases.get(key[:2]), self._evaluation.plan.scrubber
         future.set_result(tell_item(CaseTrials(outcome, tuple(trials)), case, self.width, scrubber))
 
-    def _give_up(self, why: str) -> None:
+    def _give_up(self, why: str, brief: str = "") -> None:
         """Nobody need wait any longer. The first who does is told all of it."""
         kind, text = NotRunError, why
         if self._is_ending:
-            kind, text = EndedBeforeError, "pytest was ended before"
+            kind, text, brief = EndedBeforeError, "pytest was ended before", ""
         for future in (self._told or {}).values():
             if not future.done():
-                future.set_exception(kind(text))
-                text = f"it was not run: {why.strip().splitlines()[0]}"
+                error = kind(text, brief)
+                future.set_exception(error)
+                if text == why:
+                    text, brief = f"it was not run: {error.brief}", ""
+
+
+def _brief(error: EvalcaseError) -> str:
+    """What is wrong, on one line: of several problems the first."""
+    problems = error.problems if isinstance(error, ConfigError | SuiteError) else ()
+    return next((str(each) for each in problems if each.severity == "error"), "")

@@ -86,7 +86,7 @@ class EvalItem(pytest.Item):
         try:
             told = self._told = self.file.evals.wait(self)
         except NotRunError as error:
-            self._told = ToldItem("errored", str(error).partition("\n")[0], str(error))
+            self._told = ToldItem("errored", error.brief, str(error))
             raise pytest.fail.Exception(str(error), pytrace=False) from None
         self.user_properties += told.properties
         if told.verdict == "errored":

@@ -49,7 +49,8 @@ class Switchboard:
         try:
             return {"told": self._conductor.wait(key)}
         except NotRunError as error:
-            return {"not_run": str(error), "is_ended": isinstance(error, EndedBeforeError)}
+            is_ended = isinstance(error, EndedBeforeError)
+            return {"not_run": [str(error), error.brief], "is_ended": is_ended}
 
 
 class RemoteConductor:
@@ -82,7 +83,7 @@ class RemoteConductor:
         except (OSError, EOFError):
             raise NotRunError("the process that runs the cases has come to its end") from None
         if "told" not in answer:
-            raise (EndedBeforeError if answer["is_ended"] else NotRunError)(answer["not_run"])
+            raise (EndedBeforeError if answer["is_ended"] else NotRunError)(*answer["not_run"])
         verdict, reason, text, duration_s, properties = answer["told"]
         return ToldItem(verdict, reason, text, duration_s, tuple(map(tuple, properties)))
 

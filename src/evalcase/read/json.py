@@ -31,8 +31,12 @@ class JsonReader:
         self._suspicious = suspicious
         """What the hooks saw in the text being read; the second reading finds the places."""
         self.is_respelt = False
+        objects = self._objects = [0]
+        """How many objects were seen in it. They are counted where there is a call for each of them
+        anyway: to count their brackets goes through the whole text."""
 
         def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+            objects[0] += 1
             result = dict(pairs)
             if len(result) != len(pairs):
                 suspicious.append("duplicate key")
@@ -66,12 +70,13 @@ class JsonReader:
         usual_limit = sys.get_int_max_str_digits() == MAX_DIGITS
         self._scan = _scanner(hooks) if usual_limit else self._careful_scan
 
-    def read(self, text: str, harmless: bool = False) -> tuple[JSON, Sequence[Fault], Doubts]:
+    def read(self, text: str, lists: int | None = None) -> tuple[JSON, Sequence[Fault], Doubts]:
         """Read one value. Faults that leave the rest readable are returned, others raised.
 
-        A text is `harmless` if the caller knows that it has few brackets, no more than
-        `MIND_DEPTH`, and no `\\u`: then it is not deep and has no half of a surrogate pair.
+        `lists` is how many `[` there are in a text without `\\u`, for a caller who knows: with few
+        brackets it is not deep, and has no half of a surrogate pair.
         """
+        self._objects[0] = 0
         try:
             value, end = self._scan(text, 0)
         except (StopIteration, ValueError, RecursionError):
@@ -79,7 +84,8 @@ class JsonReader:
         if end < len(text) and text[end:].strip(_SPACE):
             rest = end + len(text[end:]) - len(text[end:].lstrip(_SPACE))
             raise self._syntax(text, rest, "there is more after the end of the value")
-        if harmless and not self._suspicious and not self.is_respelt:
+        is_flat = lists is not None and self._objects[0] + lists <= MIND_DEPTH
+        if is_flat and not self._suspicious and not self.is_respelt:
             return value, (), NO_DOUBTS
         reached = depth(value, MAX_DEPTH)
         if reached > MAX_DEPTH:

@@ -9,7 +9,7 @@ from evalcase.model.finding import Doubts
 from evalcase.model.json_value import JSON
 from evalcase.model.problem import Excerpt, Problem, Span
 from evalcase.read.document import Document
-from evalcase.read.fault import MIND_DEPTH, FatalFaultError, Fault
+from evalcase.read.fault import FatalFaultError, Fault
 from evalcase.read.json import JsonReader
 from evalcase.read.source import BOM, UTF_16_MARKS, undecodable
 from evalcase.system.files import read_bytes
@@ -47,8 +47,7 @@ def read_lines(file: IO[bytes], path: str) -> Iterator[Line | Problem]:
         text = ""
         try:
             text = data.decode()
-            brackets = data.count(b"[") + data.count(b"{")
-            value, faults, doubts = read(text, brackets <= MIND_DEPTH and b"\\u" not in data)
+            value, faults, doubts = read(text, None if b"\\u" in data else data.count(b"["))
             yield number, text, value, faults, doubts
         except UnicodeDecodeError:
             yield undecodable(data, path, number)

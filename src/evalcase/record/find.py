@@ -26,13 +26,17 @@ _SECOND = 15
 class ListedRun:
     id: str
     path: str
-    status: str
-    """What the last row says of how it ended; `incomplete`; `damaged`."""
     run: Run | None
     problem: str = ""
     """Why it is damaged."""
     grading: int | None = None
     """Which of its gradings is listed; None for the newest."""
+
+    @property
+    def status(self) -> str:
+        """What the last row says of how it ended; `incomplete`; `damaged`. It is read when it is
+        asked for: most who list runs have other questions."""
+        return "damaged" if self.run is None else read_end(self.run.journal).status
 
 
 class FoundRun(NamedTuple):
@@ -155,8 +159,8 @@ def _listed(path: str) -> ListedRun:
     try:
         run = read_run(path)
     except RecordError as error:
-        return ListedRun(name, path, "damaged", None, str(error))
-    return ListedRun(name, path, read_end(run.journal).status, run)
+        return ListedRun(name, path, None, str(error))
+    return ListedRun(name, path, run)
 
 
 def _age(listed: ListedRun) -> tuple[str, str, str]:

@@ -129,9 +129,10 @@ class KeptRun:
 
     @cached_property
     def _index(self) -> Index:
-        if not os.path.exists(self.run.journal):
+        journal = self.run.journal
+        if not os.path.exists(journal):
             return Index()  # killed before there was one
-        index = read_index(self.run.journal, self.grading)
+        index = read_index(journal, self.grading)
         if self.grading is not None and not 1 <= self.grading <= index.gradings:
             there = "1 grading" if index.gradings == 1 else f"{index.gradings} gradings"
             raise ConfigError(f"run {self.run.id} has {there}: there is no {self.grading}")

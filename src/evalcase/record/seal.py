@@ -58,7 +58,13 @@ def make_sealer(state: str | None, root: str, entropy: Callable[[int], bytes]) -
 
 def is_own(run: Run, state: str | None, root: str) -> bool:
     """Whether a user whose state is kept in a folder made this run, as it stands, in a project."""
+    sealer = find_sealer(state, root)
+    return sealer is not None and sealer.knows(run)
+
+
+def find_sealer(state: str | None, root: str) -> Sealer | None:
+    """What knows the runs of a user again, for who has many to look at; None if there is no key."""
     try:
-        return state is not None and Sealer(read_key(state), root).knows(run)
+        return Sealer(read_key(state), root) if state is not None else None
     except OSError:
-        return False
+        return None

@@ -47,6 +47,7 @@ def resolve_case(
     values, where = raw, NOWHERE_ELSE
     if (
         len(raw) == 3 and id is not None and shared is NOTHING_SHARED
+        and type(raw.get("input")) is str
         and (plain := _resolve_plain(id, raw, findings, ids)) is not None
     ):  # fmt: skip
         return plain
@@ -90,7 +91,11 @@ def resolve_case(
             advise_comparing(data, path, findings)
         advise_passing(data, path, findings)
     as_written = values.get("expected_output")
-    if type(as_written) is not str and not _is_data(as_written, expected):
+    if type(as_written) is not str and not (
+        expected is not None
+        and type(as_written) is dict
+        and expected[0].get("content") is as_written
+    ):
         # Text and data are compared as they stand: there is nothing to be said of them.
         advise(data, path, WrittenExpected(as_written, expected_at), findings)
     case = Case(data)
@@ -104,21 +109,15 @@ def resolve_case(
 
 def _resolve_plain(id: str, raw: dict[str, Any], findings: Findings, ids: Ids) -> Case | None:
     """The case of an id and two texts, of which there may be a million: nothing can be wrong with
-    it but its id. None for all others."""
-    asked, expected = raw.get("input"), raw.get("expected_output")
-    if type(asked) is not str or type(expected) is not str or findings.doubts is not NO_DOUBTS:
+    it but its id. Its input is a text; None where the rest is otherwise."""
+    asked, expected = raw["input"], raw.get("expected_output")
+    if type(expected) is not str or findings.doubts is not NO_DOUBTS:
         return None
     if not asked or asked.isspace() or not ids.claim(id):
         return None
     said = [{"role": "user", "content": asked}]
     answer = [{"role": "assistant", "content": expected}]
     return Case({"id": id, "input": said, "expected_output": answer})
-
-
-def _is_data(as_written: Any, expected: list[dict[str, Any]] | None) -> bool:
-    """Whether what is expected is a mapping that stands for itself."""
-    is_mapping = expected is not None and type(as_written) is dict
-    return is_mapping and expected[0].get("content") is as_written  # type: ignore[index]
 
 
 _IN_TURNS = frozenset({"turns", "stop_on_failure", "user"})

@@ -12,7 +12,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
 from opentelemetry.semconv.schemas import Schemas
 
-from evalcase.report.files.otlp import AT_ONCE, SCHEMA
+from evalcase.report.files import otlp
+from evalcase.report.files.otlp import SCHEMA
 from tests.run.project import Project, case
 
 IDS = ("traceId", "spanId")
@@ -132,12 +133,13 @@ def test_the_same_report_is_the_same_again_and_a_run_writes_it(run: Project) -> 
     assert (run.path / "out.otlp.json").read_text() == first
 
 
-def test_large_runs_are_several_exports(project: Project) -> None:
-    project.suite(*[case(f"c{number}", "say x") for number in range(AT_ONCE + 1)])
+def test_large_runs_are_several_exports(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(otlp, "AT_ONCE", 10)
+    project.suite(*[case(f"c{number}", "say x") for number in range(11)])
     project.run("run", "--quiet")
     lines = project.run("report", "--format", "otlp").out.splitlines()
     spans = [read_export(each).resource_spans[0].scope_spans[0].spans for each in lines]
-    assert [len(each) for each in spans] == [AT_ONCE, 1]
+    assert [len(each) for each in spans] == [10, 1]
 
 
 def test_a_run_of_nothing_is_an_export_without_spans(project: Project) -> None:

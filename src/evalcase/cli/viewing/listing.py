@@ -89,11 +89,12 @@ def _tell_listed(listed: ListedRun) -> dict[str, Any]:
     run = listed.run
     if run is None:
         return {"id": listed.id, "status": listed.status, "problem": listed.problem}
-    is_running = listed.status == "incomplete" and is_written(run.journal)
+    status = listed.status
+    is_running = status == "incomplete" and is_written(run.journal)
     return {
         "id": listed.id,
         "created_at": run.created_at,
-        "status": "running" if is_running else listed.status,
+        "status": "running" if is_running else status,
     }
 
 

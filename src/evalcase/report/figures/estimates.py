@@ -19,12 +19,21 @@ Value = Callable[[int, int, int], float | None]
 
 def rate_totals(totals: Totals) -> Slice:
     """What can be said of a run of which only the totals are known: its rates."""
+    return Estimator().of_cases([_cell_of(totals)], totals.unfinished)
+
+
+def pass_rate_of(totals: Totals) -> Mean:
+    """The first of these rates alone: a list has it for each of a thousand runs."""
+    return Estimator().rate([_cell_of(totals)])
+
+
+def _cell_of(totals: Totals) -> FigureCell:
     cell, cases = FigureCell(), totals.cases
     cell.verdicts = {
         "passed": cases.passed, "failed": cases.failed, "errored": cases.errored,
         "ungraded": cases.ungraded, "skipped": cases.skipped,
     }  # fmt: skip
-    return Estimator().of_cases([cell], totals.unfinished)
+    return cell
 
 
 class Sums:
@@ -59,12 +68,16 @@ class Estimator:
     """The k of pass@k; without any, as many as each case was tried."""
 
     def of_cases(self, cells: Sequence[FigureCell], unfinished: int = 0) -> Slice:
-        rate = self._mean(cells, _rated)
+        rate = self.rate(cells)
         return Slice(
             _count(cells), unfinished, rate,
             self._mean(cells, _rated_without_errors), self._score(cells),
             self._repeats(cells), _is_partial(cells), _failures_up_to(rate),
         )  # fmt: skip
+
+    def rate(self, cells: Sequence[FigureCell]) -> Mean:
+        """The share of cases that passed."""
+        return self._mean(cells, _rated)
 
     def of_grader(self, cells: Sequence[FigureCell]) -> Slice:
         """Of each case counts the share of its grades that passed."""

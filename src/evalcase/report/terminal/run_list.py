@@ -39,7 +39,7 @@ class Entry:
 def list_lines(entries: Sequence[Entry], width: int, style: Style) -> Iterator[str]:
     """The table, newest first as given, below its head."""
     columns = _columns(entries, width)
-    names, widths = list(columns), [max(map(measure, column)) for column in columns.values()]
+    names, widths = list(columns), _widths(columns)
     table = [list(row) for row in zip(*columns.values(), strict=True)]
     whole = _fits(columns, width)
     shown = len(names) if whole else len(names) - _NAMES
@@ -88,8 +88,13 @@ def _uncounted(entry: Entry) -> dict[str, str]:
 
 
 def _fits(columns: Mapping[str, Sequence[str]], width: int) -> bool:
-    widths = [max(map(measure, column)) for column in columns.values()]
+    widths = _widths(columns)
     return sum(widths) + 2 * (len(widths) - 1) <= width
+
+
+def _widths(columns: Mapping[str, Sequence[str]]) -> list[int]:
+    # Of a thousand runs most have the same suite, target and counts: each is measured once.
+    return [max(map(measure, set(column))) for column in columns.values()]
 
 
 def _joined(row: Sequence[str], names: Sequence[str], widths: Sequence[int]) -> str:

@@ -37,19 +37,14 @@ class AnthropicBatches:
         return id_of(await client.post_draft(_PATH, draft), "a batch")
 
     async def find(self, client: BatchClient, sent: SentBatch) -> AsyncIterator[str]:
-        """Those that were made at that time or later, with as many questions."""
-        since, after = datetime.fromisoformat(sent.at) - _EARLIER, dict[str, str]()
-        for _ in range(_PAGES):
-            page = await client.get(_PATH, limit="100", **after)
-            batches = [each for each in page.get("data") or () if isinstance(each, dict)]
-            for each in batches:
-                if not _is_since(each, since):
-                    return  # the newest come first
-                if _look(each).questions == sent.questions:
-                    yield id_of(each, "a batch")
-            if page.get("has_more") is not True or not batches:
-                return
-            after = {"after_id": id_of(batches[-1], "a batch")}
+        """Those that were made at that time or later, with as many questions; first the one that
+        was made next to it. Whose it is only its answers tell, by the ids of their questions."""
+        at, found = datetime.fromisoformat(sent.at), dict[str, timedelta]()
+        async for each in _made_since(client, at - _EARLIER):
+            if _look(each).questions == sent.questions:
+                found[id_of(each, "a batch")] = abs((_made_at(each) or at) - at)
+        for id in sorted(found, key=found.__getitem__):
+            yield id
 
     async def look(self, client: BatchClient, id: str) -> BatchLook:
         return _look(await client.get(f"{_PATH}/{id}"))
@@ -83,8 +78,25 @@ def _look(batch: dict[str, Any]) -> BatchLook:
     return BatchLook(status == "ended", questions - known.get("processing", 0), questions, status)
 
 
-def _is_since(batch: dict[str, Any], since: datetime) -> bool:
+async def _made_since(client: BatchClient, since: datetime) -> AsyncIterator[dict[str, Any]]:
+    after: dict[str, str] = {}
+    for _ in range(_PAGES):
+        page = await client.get(_PATH, limit="100", **after)
+        batches = [each for each in page.get("data") or () if isinstance(each, dict)]
+        for each in batches:
+            made = _made_at(each)
+            if made is not None and made < since:
+                return  # the newest come first
+            yield each
+        if page.get("has_more") is not True or not batches:
+            return
+        after = {"after_id": id_of(batches[-1], "a batch")}
+
+
+def _made_at(batch: dict[str, Any]) -> datetime | None:
+    """When it was made; None if it doesn't say so in a way that can be compared."""
     try:
-        return datetime.fromisoformat(str(batch.get("created_at"))) >= since
-    except (TypeError, ValueError):
-        return True  # nobody knows
+        made = datetime.fromisoformat(str(batch.get("created_at")))
+    except ValueError:
+        return None
+    return made if made.tzinfo is not None else None
