@@ -6,9 +6,13 @@ import asyncio
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from evalcase.model.answer import Answer
 from evalcase.model.question import Question
-from evalcase.model.target import Target
+from evalcase.model.target import Target, Traits
 from evalcase.run.attempt import Attempted, attempt
 from evalcase.system.guests import Guests
 from evalcase.targets.command import CommandTarget
@@ -84,3 +88,20 @@ def test_the_trace_of_a_call_that_failed_is_told_once_with_its_error(tmp_path: P
             assert target.traits.seen is not None
             assert target.traits.seen(question()) == {}
     assert trace in server.request.headers["traceparent"]
+
+
+class Odd(Target):
+    """A target of somebody's own that tells something odd of a call that failed."""
+
+    def __init__(self, told: Any) -> None:
+        self.traits = Traits(seen=lambda _: told)
+
+    async def answer(self, question: Question) -> Answer:
+        raise OSError(f"no disk for {question.case}")
+
+
+@pytest.mark.parametrize("told", [{"a": b"x"}, {"a": float("nan")}, {"a": "x" * 10**6}, 5, None])
+def test_whatever_a_target_tells_of_it_the_failure_itself_is_kept(told: Any) -> None:
+    failed = tried(Odd(told), question())
+    assert isinstance(failed.error, OSError)
+    assert set(failed.seen or {}) <= {"dropped"}

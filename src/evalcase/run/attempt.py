@@ -14,6 +14,7 @@ from evalcase.model.quota import Quota
 from evalcase.model.target import Target
 from evalcase.run.checked import check_answer
 from evalcase.system.guests import Guests
+from evalcase.text.crash import recordable_details
 
 
 class OverTimeError(TimeoutError):
@@ -65,7 +66,7 @@ def _quota(take: Callable[[], Quota | None]) -> Quota | None:
 def _seen(target: Target, question: Question) -> Mapping[str, JSON] | None:
     look = target.traits.seen
     try:
-        return None if look is None else look(question)
+        return None if look is None else recordable_details(dict(look(question)))
     except Exception:  # noqa: BLE001 - a target may be anybody's, and the error is there
         return None
 

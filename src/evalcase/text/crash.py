@@ -25,9 +25,9 @@ def failure_of(error: BaseException, kind: FailureKind = "exception") -> Failure
     message = _capped(str(told))
     if isinstance(error, TargetError):
         own = error.kind if kind == "exception" else kind
-        return Failure(own, message, _recordable(error.details))
+        return Failure(own, message, recordable_details(error.details))
     if isinstance(error, GraderError):
-        return Failure(error.kind, message, _recordable(error.details))
+        return Failure(error.kind, message, recordable_details(error.details))
     if isinstance(error, EvalcaseError):
         return Failure(kind, message)
     name = type(error).__name__
@@ -41,7 +41,7 @@ def _capped(text: str) -> str:
     return text if cut <= 0 else f"{text[:_LONGEST_MESSAGE]} [{cut:,} more characters were cut]"
 
 
-def _recordable(details: dict[str, Any]) -> dict[str, Any]:
+def recordable_details(details: dict[str, Any]) -> dict[str, Any]:
     """Details as they are, unless they can't be kept: then the failure itself still must be."""
     try:
         size = len(dumps(details, allow_nan=False))
