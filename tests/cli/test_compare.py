@@ -85,7 +85,7 @@ def test_cases_of_one_side_only_are_said_before_any_number(project: Project) -> 
     run_with(project, a="yes", c="yes")
     found = compared(project)
     assert (names(found, "added"), names(found, "removed")) == (["c"], ["b"])
-    assert found["differs"] == ["1 case only in head: c", "1 case only in base: b"]
+    assert found["differs"] == ["1 case only in head", "1 case only in base"]
     out = project.run("compare").out
     assert out.index("only in base") < out.index("1 case compared")
 
@@ -458,6 +458,33 @@ def test_a_gate_says_that_head_skipped_a_case_of_base(project: Project) -> None:
     done = project.run("compare", "--fail-on", "broken")
     said = " ".join(done.out.split())
     assert "broken: met, in the 2 of 3 cases that head has and did not skip" in said
+
+
+def test_a_case_that_head_skips_was_removed(project: Project) -> None:
+    project.suite(case("a"), case("b"))
+    run_with(project, a="yes", b="yes")
+    project.suite(case("a"), case("b", skip="later"))
+    run_with(project, a="yes", b="no")
+    done = project.run("compare", "--fail-on", "removed")
+    assert done.code == 1
+    assert "removed: 1 case is skipped in head, and not in base" in " ".join(done.out.split())
+
+
+def test_a_conversation_is_one_case_with_all_of_its_turns(project: Project) -> None:
+    turns = [{"input": "env FIRST", "expected_output": "yes"},
+             {"input": "env LAST", "expected_output": "yes"}]  # fmt: skip
+    project.suite({"id": "talk", "turns": turns})
+    run_with(project, first="yes", last="yes")
+    run_with(project, first="no", last="yes")
+    done = project.run("compare", "--fail-on", "broken")
+    assert done.code == 1, done
+    assert "broken s.eval.yaml: talk (passed → failed)" in done.out
+    assert "1 case compared: 0 fixed, 1 broken, 0 changed, 0 the same" in done.out
+    first = project.runs()[-2].name
+    project.run("report", first, "--format", "jsonl", "-o", "main.jsonl")
+    again = compared(project, "--baseline", "main.jsonl")
+    assert names(again, "broken") == ["talk"]
+    assert again["differs"] == []
 
 
 def test_a_gate_says_of_how_much_of_base_it_is_met(project: Project) -> None:

@@ -10,6 +10,8 @@ import pytest
 
 from evalcase.record import packing
 from evalcase.record.find import find_run
+from tests.cli.viewing import view
+from tests.report.page.opened import open_page
 from tests.run.project import CONFIG, Done, Project, case
 
 PLAIN, PACKED = "journal.jsonl", "journal.jsonl.gz"
@@ -57,6 +59,19 @@ def test_a_run_that_is_complete_is_compressed_and_read_as_before(packed: Project
     assert [said(packed.run(*command)) for command in commands[:-1]] == before
     again = packed.run(*commands[-1]).json
     assert (again["total"], again["passed"]) == (answers["total"], answers["passed"])
+
+
+def test_a_compressed_run_is_viewed_and_compared(packed: Project) -> None:
+    packed.configure(f"compress = false\n{CONFIG}")
+    for _ in range(2):
+        packed.run("run", "--quiet")
+        run = packed.runs()[-1]
+        assert packing.pack_journal(find_run(run.name, str(run.parent)).run, pytest.fail)
+    first, second = (path.name for path in packed.runs())
+    with view(packed) as seen:
+        assert [run["cases"] for run in seen.get("runs").json["runs"]] == [4, 4]
+        assert len(open_page(seen.get(f"run/{first}").body).rows) == 4
+        assert len(open_page(seen.get(f"compare/{first}/{second}").body).rows) == 4
 
 
 def test_a_compressed_run_is_resumed_and_graded_again(packed: Project) -> None:

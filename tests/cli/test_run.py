@@ -147,6 +147,7 @@ def test_all_that_is_wrong_is_told_at_once_with_its_places(project: Project) -> 
         "nothing was run",
     ):
         assert said in done.err, said
+    assert done.err.count("\n\n") == done.err.count("error[")
 
 
 def test_criteria_without_a_judge_refuse_a_run(project: Project) -> None:

@@ -121,7 +121,10 @@ def test_nothing_is_wrong_with_a_run_whose_gate_is_met(project: Project) -> None
     suite(project, 10)
     stop(project, "--fail-under", "0.5", "--stop", "certain")
     assert "incomplete" not in project.run("report", "--format", "junit").out
-    assert "error" not in project.run("report", "--format", "github").out
+    told = project.run("report", "--format", "github").out
+    assert "error" not in told
+    assert "::notice title=evalcase%3A decided early::" in told
+    assert "5 cases were not run" in told
     markdown = project.run("report", "--format", "markdown").out
     assert "✅ 5 of 5 cases passed" in markdown
     assert "5 cases were not run" in markdown

@@ -54,7 +54,8 @@ def _read_gates(texts: tuple[str, ...]) -> tuple[ComparisonGate, ...]:
 )  # fmt: skip
 @declare.option(
     "--measure", type=declare.WordChoice(get_args(Measure)), default="passed", show_default=True,
-    help="Judge by what passed, or by scores.",
+    help="Judge by what passed (with repeats, of each case the share of its trials), by cases that "
+    "passed, or by scores.",
 )  # fmt: skip
 @declare.option(
     "--cluster", metavar="PATH",

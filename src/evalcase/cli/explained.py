@@ -47,6 +47,6 @@ def _complain(problems: Sequence[Problem]) -> int:
     errors = scrub_problems([each for each in problems if each.severity == "error"])
     style, width = style_for(sys.stderr), prose_width(sys.stderr)
     for lines in fold(errors, style=style, width=width):
-        sys.stderr.writelines(line + "\n" for line in lines)
+        sys.stderr.writelines(line + "\n" for line in (*lines, ""))
     sys.stderr.write("nothing was run\n")
     return 2

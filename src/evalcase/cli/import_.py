@@ -110,7 +110,7 @@ def command(
 def _tell(problems: Iterable[Problem]) -> None:
     style, width = style_for(sys.stderr), prose_width(sys.stderr)
     for lines in fold(scrub_problems(list(problems)), style=style, width=width):
-        sys.stderr.writelines(line + "\n" for line in lines)
+        sys.stderr.writelines(line + "\n" for line in (*lines, ""))
 
 
 def _write(text: str, path: str) -> bool:

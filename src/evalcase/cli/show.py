@@ -94,7 +94,7 @@ class _Shown:
         errors = [problem for problem in problems if problem.severity == "error"]
         style, width = style_for(sys.stderr), prose_width(sys.stderr)
         for lines in fold(errors, style=style, width=width):
-            sys.stderr.writelines(line + "\n" for line in lines)
+            sys.stderr.writelines(line + "\n" for line in (*lines, ""))
 
     def chosen(self, loaded: Loaded) -> Iterator[Case]:
         for case in _cases(loaded):

@@ -1,4 +1,5 @@
-"""A table of trials held in arrays: a mark of eight bytes for each, and some numbers beside it.
+"""A table of trials: a mark of eight bytes for each in memory, and some numbers beside it, of many
+trials in a temporary file.
 
 Resume asks of a million trials whether each is finished, and a dict of a million keys would take
 more memory than all the rest of a run.
@@ -7,12 +8,18 @@ more memory than all the rest of a run.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
+from heapq import merge
+from itertools import chain
 from struct import Struct
 from typing import Any
 
+from evalcase.model.row_store import RowStore
+
 MARK_BITS = 0xFFFF_FFFF_FFFF_FFFF
 _FIRST_SIZE = 64
+_SORTED_AT_ONCE = 1 << 15
+"""Rows whose order is found at once: a list of a million numbers would take 40 MB."""
 
 
 def mark_of(key: Hashable) -> int:
@@ -32,7 +39,7 @@ class Table:
         self._types = types
         self._marks = array("Q")
         self._row = Struct(f"<{types}")
-        self._rows = array("B")
+        self._rows = RowStore(self._row.size)
         """Everything but the marks: to write a row at once takes a fraction of the time that as
         many columns would take."""
         self._slots = array("I", bytes(4 * _FIRST_SIZE))
@@ -44,10 +51,13 @@ class Table:
         slot = mark & last
         while (row := slots[slot]) and marks[row - 1] != mark:
             slot = (slot + 1) & last
+        rows = self._rows
         if row:
-            self._row.pack_into(self._rows, (row - 1) * self._row.size, *numbers)
+            rows.write(row - 1, self._row.pack(*numbers))
             return
-        self._rows.frombytes(self._row.pack(*numbers))
+        rows.tail.frombytes(self._row.pack(*numbers))
+        if len(rows.tail) >= rows.most:
+            rows.flush()
         marks.append(mark)
         slots[slot] = row = len(marks)
         if 2 * row > len(slots):
@@ -60,32 +70,40 @@ class Table:
         slot = mark & last
         while (row := slots[slot]) and marks[row - 1] != mark:
             slot = (slot + 1) & last
-        return self._row.unpack_from(self._rows, (row - 1) * self._row.size) if row else None
+        if not row:
+            return None
+        at = (row - 1) * self._row.size - self._rows.filed
+        if at >= 0:
+            return self._row.unpack_from(self._rows.tail, at)
+        return self._row.unpack(self._rows.read(row - 1))
 
     def put(self, mark: int, column: int, number: float) -> None:
         """Change one number of a mark that is known."""
-        at = (self._slots[self._slot(mark)] - 1) * self._row.size
-        numbers = list(self._row.unpack_from(self._rows, at))
+        row = self._slots[self._slot(mark)] - 1
+        numbers = list(self._row.unpack(self._rows.read(row)))
         numbers[column] = number
-        self._row.pack_into(self._rows, at, *numbers)
+        self._rows.write(row, self._row.pack(*numbers))
 
     def __len__(self) -> int:
         return len(self._marks)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         """All rows, each with its mark before its numbers."""
-        for mark, numbers in zip(self._marks, self._row.iter_unpack(self._rows), strict=True):
+        for mark, numbers in zip(self._marks, self._unpacked(), strict=True):
             yield mark, *numbers
 
     def in_order_of(self, *columns: int) -> Iterator[tuple[Any, ...]]:
         """All rows, by the numbers of a column; where they are the same, by those of the next."""
-        order = array("I", range(len(self._marks)))
-        for column in reversed(columns):
-            numbers = (row[column] for row in self._row.iter_unpack(self._rows))
-            key = array(self._types[column], numbers).__getitem__
-            order = array("I", sorted(order, key=key))
-        unpack, size = self._row.unpack_from, self._row.size
-        return ((self._marks[at], *unpack(self._rows, at * size)) for at in order)
+        held = [array(self._types[column]) for column in columns]
+        for row in self._unpacked():
+            for values, column in zip(held, columns, strict=True):
+                values.append(row[column])
+        key = held[0].__getitem__ if len(held) == 1 else _key_of(held)
+        for at in _ordered(len(self._marks), key):
+            yield self._marks[at], *self._row.unpack(self._rows.read(at))
+
+    def _unpacked(self) -> Iterator[tuple[Any, ...]]:
+        return chain.from_iterable(map(self._row.iter_unpack, self._rows.blocks()))
 
     def _slot(self, mark: int) -> int:
         """The slot that a mark has, or would get."""
@@ -104,3 +122,16 @@ class Table:
             while slots[slot]:
                 slot = (slot + 1) & last
             slots[slot] = row
+
+
+def _key_of(columns: list[array[Any]]) -> Callable[[int], tuple[Any, ...]]:
+    return lambda at: tuple([values[at] for values in columns])
+
+
+def _ordered(count: int, key: Callable[[int], Any]) -> Iterator[int]:
+    """The numbers up to a count, by their keys: a part at a time, then all parts at once."""
+    starts = range(0, count, _SORTED_AT_ONCE)
+    parts = [
+        array("I", sorted(range(at, min(at + _SORTED_AT_ONCE, count)), key=key)) for at in starts
+    ]
+    return merge(*parts, key=key)

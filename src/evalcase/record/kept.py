@@ -59,7 +59,7 @@ class KeptRun:
         """The targets of which there are answers from before and after a change."""
         return self._index.mixed()
 
-    @property
+    @cached_property
     def targets(self) -> tuple[str, ...]:
         """The targets of which there are results."""
         return self._index.targets()

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 
 import pytest
 from pyarrow import parquet
 
+from tests.report.page.opened import open_page
 from tests.run.project import Project, case
 
 
@@ -37,6 +39,24 @@ def broken_off(project: Project) -> Project:
 def test_a_conversation_that_broke_off_shows_what_was_said_then(broken_off: Project) -> None:
     (row,) = read_csv(broken_off)
     assert (row["verdict"], row["input"]) == ("errored", "raise boom")
+
+
+def test_a_conversation_that_broke_off_has_what_is_written_for_it_as_an_object(
+    broken_off: Project,
+) -> None:
+    row = json.loads(broken_off.run("report", "--format", "jsonl").out)
+    assert [message["content"] for message in row["input"]] == [
+        "cost 0.01", "raise boom", "say never"
+    ]  # fmt: skip
+    assert (row["turns"], row["answer"], row["user"]) == ([], None, None)
+
+
+def test_money_that_bought_nothing_is_in_objects_and_on_the_page(broken_off: Project) -> None:
+    told = json.loads(broken_off.run("report", "--format", "json").out)
+    assert (told["cost_usd"], told["lost_usd"], told["spent_usd"]) == (None, 0.01, 0.01)
+    page = broken_off.run("report", "--format", "html").out.encode()
+    assert open_page(page).about["run"]["lost_usd"] == 0.01
+    assert "$0.0100" in broken_off.run("list").out
 
 
 @pytest.mark.parametrize("form", ["text", "markdown"])

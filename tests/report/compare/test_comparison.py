@@ -15,6 +15,7 @@ from evalcase.report.compare.comparison import (
 )
 from evalcase.report.compare.gated import find_gated
 from evalcase.report.compare.gates import gates_exit_code, judge, read_gate
+from evalcase.report.compare.sentence import say_result, say_test
 from evalcase.report.compare.side import Side
 from evalcase.report.files.comparison_object import comparison_object
 from evalcase.report.terminal.comparison import comparison_lines
@@ -127,7 +128,7 @@ def test_added_and_removed() -> None:
     track = comparison.tracks[0]
     assert [pair.name.case for pair in track.listed["added"]] == ["c"]
     assert [pair.name.case for pair in track.listed["removed"]] == ["a"]
-    assert comparison.remarks == ("1 case only in head: c", "1 case only in base: a")
+    assert comparison.remarks == ("1 case only in head", "1 case only in base")
 
 
 def test_order_does_not_matter() -> None:
@@ -291,3 +292,21 @@ def test_too_few_cases_to_tell() -> None:
 def test_of_six_cases_nearly_all_have_to_change() -> None:
     (tested,) = comparison_object(compared("PPPPFF", "PPPPPP"))["tested"]
     assert round(tested["smallest_visible"], 3) == 0.963  # its sixth power is 0.8
+
+
+# Repeats
+
+
+def test_with_repeats_the_share_of_trials_is_what_is_tested() -> None:
+    """No case passes or fails otherwise than before, and yet each passes far fewer trials."""
+    before = {f"c{number}": "PPPF" for number in range(12)}
+    after = {f"c{number}": "PFFF" for number in range(12)}
+    comparison = compare(side(before), side(after))
+    (tested,) = find_gated(comparison, "passed", ())
+    assert list(say_result(comparison, [tested])) == ["Head is worse than base."]
+    assert "on the share of its trials that each case passed" in say_test([tested])
+    assert gates_exit_code(judge(comparison, [tested], [read_gate("significantly-worse")])) == 1
+    assert gates_exit_code(judge(comparison, [tested], [read_gate("broken")])) == 0
+    (by_case,) = find_gated(comparison, "cases", ())
+    assert by_case.value == 0
+    assert gates_exit_code(judge(comparison, [by_case], [read_gate("worse")])) == 0

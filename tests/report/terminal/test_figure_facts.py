@@ -78,7 +78,7 @@ def test_repeats() -> None:
     passed = "50.0% (3.6–96.4%) of them passed, pass@4 66.7% (20.8–93.9%), pass^4 33.3% (6.1–79.2%)"
     others = "27.2 if others were, however often each is repeated"
     assert said(repeat_facts(figures(results).all.repeats)) == [
-        f"repeats: 4 trials a case, {passed}",
+        f"repeats: 3 cases, 4 trials each, {passed}",
         f": standard error 9.6 points if these cases were run again, and {others}",
         "flaky: 1 of 3 cases passed in some trials and not in others",
     ]
@@ -87,7 +87,7 @@ def test_repeats() -> None:
 
 def test_of_one_case_nothing_is_said_of_others() -> None:
     assert said(repeat_facts(figures(trials("a", "pf")).all.repeats)) == [
-        "repeats: 2 trials a case, 50.0% of them passed, pass@2 100.0%, pass^2 0.0%",
+        "repeats: 1 case, 2 trials each, 50.0% of them passed, pass@2 100.0%, pass^2 0.0%",
         "flaky: 1 of 1 case passed in some trials and not in others",
     ]
 

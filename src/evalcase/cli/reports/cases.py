@@ -36,7 +36,7 @@ def write_github(reported: Reported) -> Iterator[str]:
     cases = _cases(reported, reported.results())
     lines = annotation_lines(
         cases, standing.find_line, standing.see, _incomplete(evaluated),
-        say_mixed(reported.kept.mixed), _grading(evaluated),
+        say_mixed(reported.kept.mixed), _grading(evaluated), _settled(evaluated),
     )  # fmt: skip
     return (line + "\n" for line in lines)
 

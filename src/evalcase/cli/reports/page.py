@@ -55,7 +55,7 @@ def describe_run(evaluated: Evaluated, figures: Figures) -> RunFacts:
         run.id, figures, run.created_at, why_incomplete(evaluated), totals.trials.total,
         totals.grading_usd, evaluated.duration_s,
         "" if evaluated.graded_by is None else str(evaluated.graded_by), tuple(remarks),
-        totals.users_usd,
+        totals.users_usd, totals.lost_usd,
     )  # fmt: skip
 
 

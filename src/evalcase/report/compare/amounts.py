@@ -3,13 +3,19 @@ as much it is in a case."""
 
 from __future__ import annotations
 
-from array import array
+from collections.abc import Iterator
 from math import fsum, isnan
+from struct import Struct
 
 from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.row_store import RowStore
 from evalcase.report.statistics.estimate import Estimate
 from evalcase.report.statistics.quantiles import median, percentile
 from evalcase.report.statistics.ratios import Ratios
+
+_PAIR = Struct("<dd")
+_IN_MEMORY = 1 << 20
+"""Bytes of pairs above which they go to a file: four amounts have one each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +44,12 @@ class Amount:
 
 
 class Amounts:
-    """Takes pairs of numbers that are not below 0. It holds them: quantiles need all."""
+    """Takes pairs of numbers that are not below 0. It keeps them: quantiles need all."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._base = array("d")
-        self._head = array("d")
+        self._known = 0
+        self._pairs = RowStore(_PAIR.size, _IN_MEMORY)
         self._ratios = Ratios()
         self._zeros = 0
         self._unknown = 0
@@ -53,8 +59,8 @@ class Amounts:
         if isnan(base) or isnan(head):
             self._unknown += 1
             return
-        self._base.append(base)
-        self._head.append(head)
+        self._known += 1
+        self._pairs.append(_PAIR.pack(base, head))
         if base > 0 and head > 0:
             self._ratios.add(base, head)
         else:
@@ -62,13 +68,18 @@ class Amounts:
 
     def measure(self) -> Amount:
         return Amount(
-            self.name, len(self._base), _spread(self._base), _spread(self._head),
+            self.name, self._known, _spread(self._side(0)), _spread(self._side(1)),
             self._ratios.estimate(), self._zeros, self._unknown,
         )  # fmt: skip
 
+    def _side(self, number: int) -> Iterator[float]:
+        for block in self._pairs.blocks():
+            for pair in _PAIR.iter_unpack(block):
+                yield pair[number]
 
-def _spread(values: array[float]) -> SideAmount | None:
-    if not values:
-        return None
+
+def _spread(values: Iterator[float]) -> SideAmount | None:
     ordered = sorted(values)
+    if not ordered:
+        return None
     return SideAmount(median(ordered) or 0.0, percentile(ordered, 95) or 0.0, fsum(ordered))

@@ -11,7 +11,7 @@ from evalcase.model.json_value import same
 from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.report.compare.base_units import Held
 from evalcase.report.compare.side import Side
-from evalcase.report.compare.track import TrackFigures
+from evalcase.report.compare.track import ChangeKind, TrackFigures
 from evalcase.report.compare.unit import Unit
 
 _NAMED = 3
@@ -118,12 +118,10 @@ def _trials(count: int) -> str:
 
 
 def say_suites(tracks: tuple[TrackFigures, ...]) -> Iterator[str]:
-    """Which cases only one of the two has."""
-    for kind, words in (("added", "only in head"), ("removed", "only in base")):
-        noted = _Noted()
-        for track in tracks:
-            for pair in track.listed[kind]:  # type: ignore[index]
-                noted.add(pair.name.case)
-            noted.count += track.counts[kind] - len(track.listed[kind])  # type: ignore[index]
-        if noted.count:
-            yield noted.say(words)
+    """How many cases only one of the two has; their names follow the numbers."""
+    kinds: tuple[tuple[ChangeKind, str], ...]
+    kinds = ("added", "only in head"), ("removed", "only in base")
+    for kind, words in kinds:
+        count = sum(track.counts[kind] for track in tracks)
+        if count:
+            yield f"{count:,} {'case' if count == 1 else 'cases'} {words}"

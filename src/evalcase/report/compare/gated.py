@@ -15,7 +15,8 @@ from evalcase.report.compare.track import TrackFigures
 from evalcase.report.statistics.holm import adjust
 
 ALPHA = 0.05
-Measure = Literal["passed", "score"]
+Measure = Literal["passed", "cases", "score"]
+"""What passed, by the share of trials of each case where there are several; cases alone; scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,11 @@ class Gated:
         if change is not None:
             return change.value
         return (head or 0.0) - (base or 0.0)
+
+    @property
+    def is_of_trials(self) -> bool:
+        """Whether it is the share of trials that passed, of each case."""
+        return self.grader is None and self.measured.name == "trials"
 
     @property
     def is_distinct(self) -> bool:
@@ -68,9 +74,10 @@ def _measures(
     track: TrackFigures, measure: Measure, graders: Sequence[str]
 ) -> Iterator[tuple[str | None, Measured]]:
     if not graders:
-        yield None, track.passed if measure == "passed" else track.score
+        passed = track.trials or track.passed if measure == "passed" else track.passed
+        yield None, track.score if measure == "score" else passed
         return
-    several = track.graders if measure == "passed" else track.grader_scores
+    several = track.grader_scores if measure == "score" else track.graders
     known = {measured.name: measured for measured in several}
     for name in graders:
         if name not in known:

@@ -114,7 +114,7 @@ def _judge(gate: ComparisonGate, comparison: Comparison, gated: Sequence[Gated])
     if gate.name == "removed":
         return _met(gate, "; ".join(_say_removed(comparison)))
     if gate.name == "broken":
-        count = sum(each.measured.worse for each in gated)
+        count = sum(_broken(each) for each in gated)
         return _met(gate, f"{_cases(count)} broken" if count else "")
     powerless = [each for each in gated if each.is_powerless]
     if gate.name == "significantly-worse" and len(powerless) == len(gated):
@@ -125,6 +125,12 @@ def _judge(gate: ComparisonGate, comparison: Comparison, gated: Sequence[Gated])
         )
     bad = [each for each in gated if _fails(gate, each)]
     return _met(gate, "; ".join(_say(gate, each, several=len(gated) > 1) for each in bad))
+
+
+def _broken(each: Gated) -> int:
+    """How many cases passed in base and not in head, or are worse by what is judged. A case that
+    passes as before is not broken by one more trial that failed."""
+    return each.track.passed.worse if each.is_of_trials else each.measured.worse
 
 
 def _fails(gate: ComparisonGate, each: Gated) -> bool:
@@ -165,6 +171,9 @@ def _say_removed(comparison: Comparison) -> Iterator[str]:
     count = sum(track.counts["removed"] for track in comparison.tracks)
     if count:
         yield f"{_cases(count)} in base only"
+    skipped = sum(track.head_skipped for track in comparison.tracks)
+    if skipped:
+        yield f"{_cases(skipped)} skipped in head, and not in base"
     if comparison.lost:
         yield _say_lost(comparison)
 

@@ -76,8 +76,14 @@ def say_counts(track: TrackFigures) -> str:
 def say_test(gated: Sequence[Gated]) -> str:
     """Which test p is of."""
     tests = " and ".join(sorted({each.measured.test for each in gated}))
+    of = " on the share of its trials that each case passed" if _of_trials(gated) else ""
     several = f", adjusted to {len(gated)} tests after Holm" if len(gated) > 1 else ""
-    return f"p is of the {tests} test{several}."
+    return f"p is of the {tests} test{of}{several}."
+
+
+def _of_trials(gated: Sequence[Gated]) -> bool:
+    """Whether more is tested than which cases pass."""
+    return any(each.is_of_trials and each.measured.test != "exact McNemar" for each in gated)
 
 
 def say_power(power: Power) -> str:

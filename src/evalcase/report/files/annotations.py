@@ -43,6 +43,7 @@ def annotation_lines(
     incomplete: str = "",
     mixed: str = "",
     grading: str = "",
+    settled: str = "",
 ) -> Iterator[str]:
     """A command in each line: of what errored or failed, of what has no verdict, and of what
     passed only in some of its trials; first what holds for the whole run."""
@@ -54,7 +55,9 @@ def annotation_lines(
     if incomplete:
         kinds["error"].total += 1
         yield github_command("error", {"title": "evalcase: the run is not complete"}, incomplete)
-    notices = {"the run is mixed": mixed, "one of several gradings": grading}
+    notices = {
+        "the run is mixed": mixed, "one of several gradings": grading, "decided early": settled
+    }  # fmt: skip
     told = {title: text for title, text in notices.items() if text}
     kinds["notice"].total += len(told)
     for title, text in told.items():

@@ -1,7 +1,7 @@
 """Rows in, CSV out that a spreadsheet shows and never obeys.
 
 A text that begins like a formula gets an apostrophe before it, as spreadsheets themselves do for
-text; numbers are written as numbers.
+text, and so do digits that would lose their zeros; numbers are written as numbers.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from evalcase.report.files.rows import RowCell
 from evalcase.text.late_pattern import late_pattern
 from evalcase.text.visible import UNSEEN
 
-_FORMULA = late_pattern(rf"[\s\x00\ufeff{UNSEEN}]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
+_FORMULA = late_pattern(
+    rf"[\s\x00\ufeff{UNSEEN}]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]|\s*0[0-9]+\s*\Z"
+)
 """What makes a spreadsheet calculate, also after white space or what nobody sees; in full width,
-too."""
+too. And digits after a zero, which it would drop."""
 _HIDDEN = late_pattern(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )

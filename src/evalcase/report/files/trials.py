@@ -43,7 +43,7 @@ def trial_object(
         "repeat": result.key.repeat,
         "verdict": result.verdict,
         "score": result.score,
-        "input": data.get("input"),
+        "input": _asked(case),
         "expected_output": data.get("expected_output"),
         "answer": list(answer.messages) if answer is not None else None,
         "grades": [_grade(grade) for grade in result.grades],
@@ -72,12 +72,20 @@ def trial_object(
         "question_hash": result.question_hash,
         "answer_hash": answer.fingerprint() if answer is not None else None,
         "grading_hash": result.grading_hash,
-        **(_talk(answer, result) if answer is not None and result.turns else {}),
+        **(_talk(answer, result) if result.turns or (case and case.is_conversation) else {}),
     }
 
 
-def _talk(answer: Answer, result: Result) -> dict[str, Any]:
-    """What a conversation has beside: its turns, how it ended, and who played its user."""
+def _asked(case: Case | None) -> list[dict[str, Any]] | None:
+    """What is written for a target to be asked: of a conversation, in all of its turns."""
+    if case is None:
+        return None
+    return case.written_messages or None
+
+
+def _talk(answer: Answer | None, result: Result) -> dict[str, Any]:
+    """What a conversation has beside: its turns, how it ended, and who played its user. One that
+    errored has no turns that count."""
     turns = [
         {
             "said": list(each.said),
@@ -86,7 +94,7 @@ def _talk(answer: Answer, result: Result) -> dict[str, Any]:
             "cost_usd": each.answer.cost_usd,
             "usage": encode(each.answer.usage) if each.answer.usage is not None else None,
         }
-        for each in split_turns(answer, result.turns)
+        for each in (split_turns(answer, result.turns) if answer is not None else ())
     ]
     user = encode(result.user) if result.user is not None else None
     return {"turns": turns, "ending": result.ending, "user": user}

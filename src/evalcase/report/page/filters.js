@@ -13,7 +13,12 @@ const MOST_VALUES = 20;
 function groupVariables() {
   const groups = new Map();
   for (const [name, value] of data.about.vars) groups.set(name, [...(groups.get(name) || []), value]);
-  return [...groups].filter(([, values]) => values.length > 1 && values.length <= MOST_VALUES);
+  return [...groups].filter(([name, values]) => values.length > 1 && values.length <= MOST_VALUES && tellsGroups(name));
+}
+// Whether some value is that of several cases: an id of rows groups nothing.
+function tellsGroups(name) {
+  const parts = data.about.run.figures.by_vars[name];
+  return !parts || Object.values(parts).some((part) => part.total + part.unfinished > data.about.targets.length);
 }
 const isGrouped = (name) => groupVariables().some(([each]) => each === name);
 

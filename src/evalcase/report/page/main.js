@@ -9,7 +9,8 @@ function drawOverview() {
   const facts = [run.created_at && sayTime(run.created_at), run.duration_s !== null && `took ${saySeconds(run.duration_s)}`,
     run.trials !== null && run.trials !== all.total && sayCount(run.trials, 'trial'), ...sayRepeats(all.repeats),
     all.cost.usd !== null && `${sayMoney(all.cost.usd)}${all.cost.unpriced ? `, ${sayCount(all.cost.unpriced, 'answer')} without a price` : ''}`,
-    run.grading_usd !== null && `${sayMoney(run.grading_usd)} for grading`, run.users_usd !== null && `${sayMoney(run.users_usd)} for simulated users`, run.grading && drawWord(`grading ${run.grading}`)];
+    run.grading_usd !== null && `${sayMoney(run.grading_usd)} for grading`, run.users_usd !== null && `${sayMoney(run.users_usd)} for simulated users`,
+    run.lost_usd !== null && `${sayMoney(run.lost_usd)} for answers and gradings that don't count`, run.grading && drawWord(`grading ${run.grading}`)];
   return h('section.overview', { 'aria-label': 'Overview' },
     run.notice && !data.about.watch && h('p.notice', drawWord(run.notice)),
     run.remarks.map((text) => h('p.notice', drawWord(text))),
@@ -21,7 +22,7 @@ function drawOverview() {
 
 function sayRepeats(repeats) {
   if (!repeats) return [];
-  const chances = repeats.pass_at.map(({ k, any, all }) => `pass@${k} ${sayPercent(any.mean)}, pass^${k} ${sayPercent(all.mean)}`);
+  const chances = repeats.pass_at.map(({ k, any, all }) => `pass@${k} ${sayPercent(any.mean)}, pass^${k} ${sayPercent(all.mean)} of ${sayCount(any.n, 'case')}`);
   return [repeats.flaky > 0 && sayCount(repeats.flaky, 'flaky case'), ...chances];
 }
 

@@ -72,3 +72,5 @@ class RunFacts:
     remarks: tuple[str, ...] = ()
     """What else has to be said: that it is of cases which failed, that targets were changed."""
     users_usd: float | None = None
+    lost_usd: float | None = None
+    """What was spent on answers and gradings that don't count."""

@@ -31,7 +31,10 @@ def measure_rows(
     if errored and track.without_errors.pairs:
         rows.append(_row("without errors", track.without_errors, share=True))
     if track.trials is not None:
-        rows.append(_row("trials passed", track.trials, share=True))
+        of_trials = tested.get(None)
+        is_tested = of_trials is not None and of_trials.name == "trials"
+        shown = of_trials if of_trials is not None and is_tested else track.trials
+        rows.append(_row("trials passed", shown, p=is_tested, share=True))
     score = tested.get(None)
     if score is not None and score.name == "score":
         rows.append(_row("score", score, p=True))

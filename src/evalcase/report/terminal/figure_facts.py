@@ -85,7 +85,8 @@ def repeat_facts(repeats: Repeats | None) -> Iterator[Fact]:
     trials = f"{repeats.fewest}"
     if repeats.most > repeats.fewest:
         trials += f" to {repeats.most}"
-    passed = [f"{trials} trials a case", f"{rate_said(repeats.share)} of them passed"]
+    cases = _number(repeats.cases, "case")
+    passed = [cases, f"{trials} trials each", f"{rate_said(repeats.share)} of them passed"]
     for each in repeats.pass_at:
         passed += [f"pass@{each.k} {rate_said(each.any)}", f"pass^{each.k} {rate_said(each.all)}"]
     yield Fact("repeats", passed)

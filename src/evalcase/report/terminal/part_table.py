@@ -37,8 +37,18 @@ def part_tables(
     for kind, parts in kinds.items():
         if kind in by and (len(parts) > 1 or kind.startswith("vars.")):
             efforts = figures.efforts if kind == "target" else None
-            yield from part_table(kind, parts, width, style, efforts)
+            yield from part_table(say_by(kind, figures), parts, width, style, efforts)
             yield ""
+
+
+def say_by(kind: PartKind, figures: Figures) -> str:
+    """What the column of a kind is headed by. Graders judge trials, not cases."""
+    return f"{kind} (trials)" if kind == "grader" and figures.all.repeats is not None else kind
+
+
+def tells_groups(parts: Mapping[str, Slice], targets: int) -> bool:
+    """Whether some value of a variable is that of several cases: an id of rows groups nothing."""
+    return any(part.cases.total + part.unfinished > max(targets, 1) for part in parts.values())
 
 
 def part_table(

@@ -119,7 +119,7 @@ def _cells(entry: Entry) -> list[str]:
         str(counts.errored),
         str(counts.ungraded),
         str(counts.skipped),
-        money(entry.totals.cost_usd),
+        money(entry.totals.spent_usd),
         _several(entry.suites),
         _several(entry.targets),
     ]

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import resource
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from evalcase.model.row_store import RowStore
+from evalcase.model.table import Table
+
+MANY = 600_000
+"""Rows of 16 bytes that are too many to stay in memory."""
+
+
+def fill(table: Table) -> Table:
+    for mark in range(MANY):
+        table.add(mark * 7, (mark * 31) % 1000, mark / 2)
+    return table
+
+
+def check(table: Table) -> None:
+    table.add(7, 5, 0.25)
+    table.put(14, 1, 0.75)
+    assert len(table) == MANY
+    assert [table.find(mark) for mark in (0, 7, 14, 7 * MANY - 7, 1)] == [
+        (0, 0.0), (5, 0.25), (62, 0.75), ((MANY - 1) * 31 % 1000, (MANY - 1) / 2), None
+    ]  # fmt: skip
+    marks = [row[0] for row in table]
+    assert marks == [mark * 7 for mark in range(MANY)]
+
+
+def test_a_table_of_many_rows_is_found_changed_and_gone_through() -> None:
+    check(fill(Table("Qd")))
+
+
+def test_rows_come_in_the_order_of_columns() -> None:
+    table = fill(Table("Qd"))
+    rows = [(number, half) for _, number, half in table.in_order_of(0, 1)]
+    assert rows == sorted(rows)
+    assert len(rows) == MANY
+    shuffled = Table("I")
+    numbers = list(range(100_000))
+    Random(1).shuffle(numbers)
+    for number in numbers:
+        shuffled.add(number, number)
+    assert [row[1] for row in shuffled.in_order_of(0)] == sorted(numbers)
+
+
+def test_many_rows_are_not_in_memory() -> None:
+    store = RowStore(100)
+    for _ in range(100_000):
+        store.append(b"x" * 100)
+    assert len(store.tail) < 500_000
+    assert sum(map(len, store.blocks())) == 10_000_000
+
+
+def test_without_a_place_for_temporary_files_rows_stay_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    check(fill(Table("Qd")))
+
+
+@pytest.mark.parametrize("most_bytes", [1_000_000, 8_600_000])
+def test_where_the_disk_is_full_rows_come_back_to_memory(most_bytes: int) -> None:
+    with files_up_to(most_bytes):
+        check(fill(Table("Qd")))
+
+
+@contextmanager
+def files_up_to(most_bytes: int) -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
