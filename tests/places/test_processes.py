@@ -191,3 +191,26 @@ def test_functions_of_a_program_are_refused(tmp_path: Path) -> None:
     suite = [evalcase.Case(id="a", input="x", expected_output="x")]
     with pytest.raises(evalcase.ConfigError, match="by name"):
         evalcase.evaluate(suite, lambda text: text, root=tmp_path, processes=2)
+
+
+def test_users_who_are_played_and_traces_are_had_in_workers_too(dangerous: Project) -> None:
+    dangerous.add_to_agent(
+        "def plays(messages):\n    return 'DONE' if messages[-1].text.endswith('x x') else 'x'\n"
+    )
+    dangerous.configure(
+        '[targets.remembers]\nkind = "python"\nfunction = "agent:Remembering"\n'
+        '[targets.plays]\nkind = "python"\nfunction = "agent:plays"\n'
+        '[targets.traced]\nkind = "command"\ntrace = true\n'
+        'command = ["sh", "-c", "echo $TRACEPARENT"]\n'
+    )
+    user = {"goal": "Say x twice.", "target": "plays", "max_turns": 5}
+    dangerous.suite(
+        {"id": "talk", "target": "remembers", "user": user, "graders": [{"turns": {"min": 2}}]},
+        {"id": "trace", "target": "traced", "input": "x", "graders": [{"regex": "^00-"}]},
+    )
+    done = dangerous.run("run", "--json", "--processes", "2")
+    assert done.counts() == {"passed": 2}, done.out
+    rows = {row["case"]: row for row in dangerous.rows()}
+    assert (rows["talk"]["ending"], len(rows["talk"]["turns"])) == ("done", 2)
+    trace = rows["trace"]["answer"]
+    assert trace["trace"] in trace["messages"][0]["content"]
