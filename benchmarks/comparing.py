@@ -19,7 +19,7 @@ from evalcase.model.trial import TrialKey
 from evalcase.record.cases import case_row
 from evalcase.text.journal_row import encode_row
 
-MOST_MB = 700
+MOST_MB = 300
 EVALCASE = (sys.executable, "-m", "evalcase")
 
 
