@@ -66,12 +66,19 @@ class KilledRun:
             self._end(process)
 
     def finish(self, *engine: str) -> None:
-        """Run what is left. Every trial is in the record, once; what was announced is there."""
+        """Run what is left. Every trial is in the record, once; what was announced is there. One
+        that was killed twice while it was alone is errored, by the rule, and run again."""
         done = self.project.run("resume", "--json", *(engine or self._engine))
-        rows = [row["case"] for row in self.project.rows()]
+        results = self.project.rows()
+        rows = [row["case"] for row in results]
         assert len(self.project.runs()) == 1
         assert len(rows) == len(set(rows)) == done.json["total"]
-        assert done.counts() == {"failed": len(rows)}, done.err
+        errors = [row["failure"] for row in results if row["verdict"] == "errored"]
+        assert [error for error in errors if error["kind"] != "exit"] == []
+        if errors:
+            self.killed["trial, for good"] = len(errors)
+            done = self.project.run("resume", "latest", "--json", "--retry-errored")
+        assert done.counts() == {"failed": len(rows)}, done.out + done.err
         assert self.announced <= set(rows)
         assert min(self.killed[what] for what in ("run", *self._kills)) > 0, self.killed
         sys.stderr.write(f"\nkilled with seed {SEED}: {dict(self.killed)}, {len(rows)} results\n")
