@@ -250,7 +250,9 @@ class MapOf:
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, dict):
-            yield mismatch(self, value, path)
+            first = value[0] if isinstance(value, list) and value else None
+            is_named = isinstance(first, str) and isinstance(self.item, Number)
+            yield mismatch(self, value, path, f"write `{{{first}: 1}}`" if is_named else None)
             return
         for key, each in value.items():
             for fault in self.item.faults(each, (*path, key)):
