@@ -32,7 +32,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 @dataclass(frozen=True, slots=True)
-class _Tried:
+class _ToldAttempt:
     """An attempt, of which one of `answer`, `failure` and `late` is there."""
 
     took_s: float
@@ -102,7 +102,7 @@ def read_reply(told: dict[str, Any], read: Read) -> Any:  # noqa: ANN401 - whate
 
 def attempt_of(told: dict[str, Any], limit_s: float) -> Attempted:
     """The attempt that was sent."""
-    tried = decode(_Tried, told)
+    tried = decode(_ToldAttempt, told)
     if tried.took_s < 0:
         raise ValueError("`took_s` must not be below zero")
     if (tried.answer is not None) + (tried.failure is not None) + tried.late != 1:
@@ -111,7 +111,7 @@ def attempt_of(told: dict[str, Any], limit_s: float) -> Attempted:
     return Attempted(tried.answer, error, tried.took_s, _quota_of(tried.quota), tried.seen)
 
 
-def _error_of(tried: _Tried, limit_s: float) -> BaseException | None:
+def _error_of(tried: _ToldAttempt, limit_s: float) -> BaseException | None:
     if tried.late:
         return OverTimeError(limit_s)
     failure = tried.failure
