@@ -17,6 +17,7 @@ from evalcase.model.trial import TrialKey
 from evalcase.report.page.trials import tell_trial
 from evalcase.report.terminal.step_lines import step_lines
 from evalcase.report.terminal.style import PLAIN
+from evalcase.text.step_text import list_steps
 from tests.cli.command import evalcase
 from tests.run.project import Project
 from tests.traces.otlp import chat, line, span
@@ -75,6 +76,40 @@ def test_the_page_is_told_of_them() -> None:
     assert told["steps"][3]["error"] == ""
     assert told["stepsCut"] == 7
     assert "steps" not in tell_trial(Result(key, "", "passed", answer("x")))
+
+
+def test_what_a_step_was_given_is_cut_between_words() -> None:
+    given = {"why": "p" * 90, "key": "q.r/s.t/" * 5}
+    (told,) = list_steps([Step("find", "tool", input=given)], 0)
+    assert told == f'find, why="{"p" * 90}", …'
+    (told,) = list_steps([Step("find", "tool", input={"text": "x" * 300})], 0)
+    assert told == f'find, text="{"x" * 114}…'
+
+
+def test_no_part_of_a_secret_of_any_script_is_left_where_a_step_is_cut(
+    project: Project,
+) -> None:
+    secret = "ключ-доступа-секретный-пароль"
+    project.configure('secrets = ["SHOP_TOKEN"]\n')
+    lines = []
+    for number in range(80, 120):
+        ids: dict[str, Any] = {"trace": f"{number:032x}"}
+        tool = {
+            "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "find",
+            "gen_ai.tool.call.arguments": json.dumps({"a": "p" * number + secret}),
+        }  # fmt: skip
+        root = span({"evalcase.case": str(number)}, id="01", seconds=3, error="died", **ids)
+        failed = span(tool, id="02", parent="01", error="y" * (number + 380) + secret, **ids)
+        lines.append(line(root, failed))
+    (project.path / "t.jsonl").write_text("".join(lines))
+    project.suite(*[{"id": str(each), "input": "?"} for each in range(80, 120)])
+    done = project.run("run", "--target", "otlp:t.jsonl", env={"SHOP_TOKEN": secret})
+    written = [each.read_text() for each in project.path.glob(".evalcase/runs/*/*.json*")]
+    assert done.code == 3
+    assert "***SHOP_TOKEN***" in "".join(written)
+    for text in (done.out, done.err, *written):
+        assert "ключ-доступа" not in text
+        assert json.dumps("доступа")[1:-1] not in text
 
 
 @pytest.fixture

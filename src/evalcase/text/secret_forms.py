@@ -48,10 +48,9 @@ _MOST_IN_FORMS = 500
 """Of longer values, such as certificates, pieces are looked for as they stand."""
 
 _MOST_LINES = 100
-_TELLING = late_pattern("[A-Za-z].*[0-9]|[0-9].*[A-Za-z]", re.DOTALL)
-_MIXED = late_pattern(r"(?=.*[a-z])(?=.*[A-Z]).*[^A-Za-z0-9\s]", re.DOTALL)
-"""Letters of both kinds with a sign among them: hardly a part of a sentence."""
-_TOKEN = late_pattern(rf"[A-Za-z0-9_-]{{{_LONG},}}")
+_TELLING = late_pattern(r"[^\W\d_].*\d|\d.*[^\W\d_]", re.DOTALL)
+_TOKEN = late_pattern(rf"(?:[A-Za-z0-9_-]|[^\x00-\x7f]){{{_LONG},}}")
+"""Letters of all scripts, and whatever belongs to them: vowels and accents may be signs."""
 _HEX_ESCAPE = late_pattern(r"\\u[0-9a-f]{4}")
 _URL_ESCAPE = late_pattern("%[0-9A-F]{2}")
 
@@ -80,7 +79,7 @@ def pieces_of(value: str) -> Iterator[str]:
     """All that tells of a value that was cut somewhere, each of eight characters.
 
     In a value of several words only those with letters and digits do: others are in every text. In
-    one word also those with capitals, small letters and signs.
+    one word also those with signs among letters of both cases, or of other scripts than ours.
     """
     if len(value) < _LONG:
         return
@@ -96,7 +95,7 @@ def pieces_of(value: str) -> Iterator[str]:
     for form in forms:
         yield from filter(_TELLING.search, _windows(form))
     if len(value.split()) == 1:
-        yield from filter(_MIXED.match, _windows(value))
+        yield from filter(_is_mixed, _windows(value))
 
 
 def numbers_of(value: str) -> Iterator[int | float]:
@@ -171,3 +170,13 @@ def in_json(value: str, *, ascii_only: bool = False) -> str:
 
 def _windows(text: str) -> Iterator[str]:
     return (text[at : at + PIECE] for at in range(len(text) - PIECE + 1))
+
+
+def _is_mixed(piece: str) -> bool:
+    """Whether there is a sign in it among letters of both cases, or of a script whose letters
+    aren't ASCII: hardly a part of a sentence."""
+    if all(each.isalnum() or each.isspace() for each in piece):
+        return False
+    if any(map(str.islower, piece)) and any(map(str.isupper, piece)):
+        return True
+    return not piece.isascii() and piece[0].isalnum() and piece[-1].isalnum()

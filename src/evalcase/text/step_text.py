@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from evalcase.model.step import Step
 from evalcase.text.readable import arguments_text
@@ -10,6 +10,7 @@ from evalcase.text.readable import arguments_text
 _MOST_LISTED = 60
 _DEEPEST_LISTED = 10
 _LONGEST_ARGUMENTS = 120
+_LONGEST_WORD = 80
 
 
 def describe_step(step: Step) -> str:
@@ -29,12 +30,16 @@ def describe_step(step: Step) -> str:
 
 def list_steps(steps: Sequence[Step], cut: int) -> list[str]:
     """A tree of steps, of which there were some more: a line each, those within others indented."""
-    lines = [
-        "  " * min(step.depth, _DEEPEST_LISTED) + describe_step(step)
-        for step in steps[:_MOST_LISTED]
-    ]
-    left = len(steps) - len(lines) + cut
-    return [*lines, f"and {left:,} more"] if left else lines
+    return ["  " * depth + line for depth, line in tell_steps(steps, cut)]
+
+
+def tell_steps(steps: Sequence[Step], cut: int) -> Iterator[tuple[int, str]]:
+    """The same, each with its depth in place of an indent."""
+    for step in steps[:_MOST_LISTED]:
+        yield min(step.depth, _DEEPEST_LISTED), describe_step(step)
+    left = len(steps[_MOST_LISTED:]) + cut
+    if left:
+        yield 0, f"and {left:,} more"
 
 
 def _count(number: int | None) -> str:
@@ -42,4 +47,8 @@ def _count(number: int | None) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_ARGUMENTS else f"{text[:_LONGEST_ARGUMENTS]}…"
+    """Cut between words where that takes little away: half a password can't be told from text."""
+    if len(text) <= _LONGEST_ARGUMENTS:
+        return text
+    end = text.rfind(" ", _LONGEST_ARGUMENTS - _LONGEST_WORD, _LONGEST_ARGUMENTS + 1)
+    return f"{text[: end + 1 or _LONGEST_ARGUMENTS]}…"

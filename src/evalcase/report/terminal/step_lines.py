@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from evalcase.model.answer import Answer
 from evalcase.report.terminal.cells import wrap
 from evalcase.report.terminal.style import Style, paint
-from evalcase.text.step_text import describe_step
+from evalcase.text.step_text import tell_steps
 from evalcase.text.visible import visible
 
 _STEP = 2
-_MOST_SHOWN = 60
-_DEEPEST_SHOWN = 10
 
 
 def step_lines(answer: Answer, width: int, style: Style) -> Iterator[str]:
@@ -20,10 +18,7 @@ def step_lines(answer: Answer, width: int, style: Style) -> Iterator[str]:
     if not answer.steps:
         return
     yield paint("steps", style.place)
-    for step in answer.steps[:_MOST_SHOWN]:
-        indent = " " * _STEP * (1 + min(step.depth, _DEEPEST_SHOWN))
-        for line in wrap(visible(describe_step(step)), max(width - len(indent), 20)):
+    for depth, told in tell_steps(answer.steps, answer.steps_cut):
+        indent = " " * _STEP * (1 + depth)
+        for line in wrap(visible(told), max(width - len(indent), 20)):
             yield indent + line
-    left = len(answer.steps[_MOST_SHOWN:]) + answer.steps_cut
-    if left:
-        yield f"{' ' * _STEP}and {left:,} more"
