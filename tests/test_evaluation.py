@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from evalcase.record.evaluated import Evaluated
 from evalcase.record.index import read_index
 from evalcase.run.selection import Selection, Shard
 from evalcase.suites.collection import Suites
+from evalcase.suites.snapshot import Snapshot
 from evalcase.system.world import this_world
 
 
@@ -164,6 +166,33 @@ def test_cases_in_jsonl_that_are_held_or_read_anew_are_those_that_were_checked(
         assert [case.id for _, case in suites] == [f"c{number}" for number in range(500)]
     path.write_text(line.format("new", text))
     with pytest.raises(ConfigError, match="was changed while it was run"):
+        list(suites)
+
+
+@pytest.mark.parametrize("text", ["x", "x" * 20_000], ids=["held", "read anew"])
+def test_files_that_cases_name_are_looked_at_a_few_times_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    lines = []
+    for number in range(300):
+        (tmp_path / f"{number}.txt").write_text(str(number))
+        case = {"id": f"c{number}", "var_files": {"a": f"{number}.txt"}, "input": "{{a}} " + text}
+        lines.append(json.dumps(case) + "\n")
+    path = tmp_path / "big.eval.jsonl"
+    path.write_text("".join(lines))
+    suites, looks, look_at = checked(path), Counter[str](), Snapshot._look_at
+
+    def count(self: Snapshot, path: str) -> object:
+        looks[path] += 1
+        return look_at(self, path)
+
+    monkeypatch.setattr(Snapshot, "_look_at", count)
+    monkeypatch.chdir("/")
+    assert len(list(suites)) == 300
+    assert looks[str(tmp_path / "299.txt")] in (1, 2)
+    assert looks.total() <= 5 * 300
+    (tmp_path / "299.txt").write_text("another")
+    with pytest.raises(ConfigError, match=r"299\.txt was changed while it was run"):
         list(suites)
 
 

@@ -132,11 +132,16 @@ def test_fault_45_a_case_that_no_answer_can_fail_is_told(project: Project) -> No
         {"id": "must", "input": "say x", "graders": [{**contains, "required": True}],
          "threshold": 0},
         {"id": "one", "input": "say x", "graders": [{**contains, "threshold": 0}, contains]},
+        {"id": "text", "input": "say x", "expected_output": "y", "threshold": 0},
+        {"id": "both", "input": "say x", "expected_output": "y", "threshold": 0,
+         "graders": [contains]},
+        {"id": "rate", "input": "say x", "expected_output": "y",
+         "repeat": {"times": 2, "pass_rate": 0}},
     )  # fmt: skip
     told = project.run("check").out
     assert "a `threshold` of 0 passes at any score" in told
     assert "its `threshold` is 0" in told
-    assert told.count("no answer can fail this case") == 2
+    assert told.count("no answer can fail this case") == 5
 
 
 @pytest.mark.parametrize("kind", ["length", "tool_calls"])

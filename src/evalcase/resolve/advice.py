@@ -173,16 +173,21 @@ def advise_comparing(data: Mapping[str, Any], path: KeyPath, findings: Findings)
 
 
 def advise_passing(data: Mapping[str, Any], path: KeyPath, findings: Findings) -> None:
-    """Say that no answer can fail a case, if nothing but graders judge it, and each of them passes
-    at any score, or the case does."""
-    graders = data["graders"]
-    if any(name in data for name in ("expected_output", "criteria", "rubrics", "skip")):
+    """Say that no answer can fail a case, if it passes at any score; or if nothing but graders
+    judge it, each of which does."""
+    graders = data.get("graders", ())
+    if "skip" in data:
         return
     if data.get("threshold") == 0:
         if any(each.get("required") for each in graders):
             return
         why, hint = "its `threshold` is 0", "give it a `threshold` over 0"
-    elif "threshold" not in data and all(_lets_all_pass(each, False) for each in graders):
+    elif data.get("repeat", {}).get("pass_rate") == 0:
+        why, hint = "its `pass_rate` is 0", "give it a `pass_rate` over 0"
+    elif (
+        graders and not any(name in data for name in ("expected_output", "criteria", "rubrics"))
+        and "threshold" not in data and all(_lets_all_pass(each, False) for each in graders)
+    ):  # fmt: skip
         why, hint = "a `threshold` of 0 passes at any score", "say a `threshold` over 0"
     else:
         return

@@ -85,11 +85,8 @@ def resolve_case(
         look_into(data, values.get("expected_output"), path, expected_at, findings)
     if findings.errors > errors:
         return None
-    if data.get("graders"):
-        check_weights(data, path, findings)
-        if "expected_output" in data:
-            advise_comparing(data, path, findings)
-        advise_passing(data, path, findings)
+    if has_more or shared is not NOTHING_SHARED:
+        _look_at_graders(data, path, findings)
     as_written = values.get("expected_output")
     if type(as_written) is not str and not (
         expected is not None
@@ -118,6 +115,14 @@ def _resolve_plain(id: str, raw: dict[str, Any], findings: Findings, ids: Ids) -
     said = [{"role": "user", "content": asked}]
     answer = [{"role": "assistant", "content": expected}]
     return Case({"id": id, "input": said, "expected_output": answer})
+
+
+def _look_at_graders(data: dict[str, Any], path: KeyPath, findings: Findings) -> None:
+    if data.get("graders"):
+        check_weights(data, path, findings)
+        if "expected_output" in data:
+            advise_comparing(data, path, findings)
+    advise_passing(data, path, findings)
 
 
 _IN_TURNS = frozenset({"turns", "stop_on_failure", "user"})

@@ -99,13 +99,13 @@ def _advise(case: Case, turns: list[WrittenTurn], path: KeyPath, findings: Findi
 def _look_over(part: Case, path: KeyPath, findings: Findings) -> None:
     data = part.data
     graders = data.get("graders")
+    if "turns" not in data:
+        advise_passing(data, path, findings)
     if graders:
         if "turns" not in data:
             check_weights(data, path, findings)
         if "expected_output" in data:
             advise_comparing(data, path, findings)
-        if "turns" not in data:
-            advise_passing(data, path, findings)
         if "skip" not in data:
             check_material(part, graders, path, findings)
     if graders or part.needs_judge:

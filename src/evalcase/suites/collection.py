@@ -169,9 +169,11 @@ class Suites:
                 yield path, case
 
     def _look_up(self, cases: tuple[Case, ...]) -> Iterator[Case]:
-        """Cases that are held, with a look at the files now and then."""
+        """Cases that are held, with a look at the files now and then: the more of them there are,
+        the more seldom."""
+        every = max(_LOOK_EVERY, sum(map(len, self._held.values())))
         for number, case in enumerate(cases):
-            if number % _LOOK_EVERY == 0:
+            if number % every == 0:
                 self.verify()
             yield case
 
@@ -195,8 +197,10 @@ class Suites:
 def _again(path: str, snapshot: Snapshot) -> Iterator[Case]:
     """The cases of a file that was valid. Raise ConfigError if it is not what it was then: before
     a case of another file is given, and before the end of a shorter one is taken for its end."""
-    for item in stream_cases(path):
-        snapshot.verify()
+    named: list[str] = []
+    for item in stream_cases(path, on_file=named.append):
+        snapshot.verify_own(named)
+        named.clear()
         if isinstance(item, Case):
             yield item
         elif isinstance(item, Problem) and item.severity == "error":

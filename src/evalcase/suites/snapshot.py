@@ -21,7 +21,11 @@ class Snapshot:
     def __init__(self, paths: Iterable[str], cwd: str) -> None:
         """`cwd` is what they are seen from, wherever the process has gone since."""
         self._paths = list(paths)
+        self._own = len(self._paths)
+        """How many of them are the file and those beside it; it names the others."""
         self._cwd = cwd
+        self._given: dict[str, str] = {}
+        """What was named, as it was, by where it is: who reads again may see it from elsewhere."""
         self._looks: dict[str, _Look | None] = {}
         self.digests: dict[str, str] = {}
 
@@ -33,6 +37,7 @@ class Snapshot:
         """Look at another file, which one of them names, before it is read for the first time."""
         if path not in self._looks:
             self._paths.append(path)
+            self._given[self._place(path)] = path
             self._looks[path] = self._look_at(path)
 
     def keep(self) -> None:
@@ -42,9 +47,23 @@ class Snapshot:
             if self._looks[path] != self._look_at(path):
                 raise ConfigError(f"{path} was changed while it was checked")
 
+    def __len__(self) -> int:
+        return len(self._paths)
+
     def verify(self) -> None:
         """Raise ConfigError if one of them holds something else by now."""
-        for path in self._paths:
+        self._verify(self._paths)
+
+    def verify_own(self, named: Iterable[str] = ()) -> None:
+        """The same for the file and those beside it, and of the others for those `named`: there
+        may be one for each case."""
+        self._verify(self._paths[: self._own])
+        self._verify(self._given.get(self._place(path), path) for path in named)
+
+    def _verify(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            if path not in self._looks:
+                raise ConfigError(f"{path} was not there when the suite was checked")
             look = self._look_at(path)
             if look == self._looks[path]:
                 continue
