@@ -120,6 +120,25 @@ def test_with_nothing_to_do_the_newest_run_is_shown_with_its_exit_code(
     assert project.run("resume", *retry, "--json").json["failed"] == code
 
 
+def test_without_a_name_the_newest_run_is_graded_again_if_its_suite_was_edited(
+    project: Project,
+) -> None:
+    project.suite(case("one", expected_output="no"), case("two"))
+    assert project.run("run", "--quiet").code == 1
+    project.forget_calls()
+    project.suite(case("one", expected_output="ok"), case("two"))
+    done = project.run("resume", "--json")
+    assert (done.code, done.counts(), project.calls()) == (0, {"passed": 2}, [])
+    assert "graded again" in done.err
+    assert "nothing is left to do" in project.run("resume").err, "the grading is of these suites"
+    project.suite(case("one", expected_output="no"), case("two"))
+    done = project.run("resume", "--retry-errored", "--json")
+    assert (done.code, project.calls()) == (1, []), "edited back"
+    (project.path / "s.eval.yaml").unlink()
+    done = project.run("resume")
+    assert (done.code, "nothing is left to do" in done.err) == (1, True)
+
+
 @pytest.mark.parametrize(
     ("text", "gates", "code"),
     [

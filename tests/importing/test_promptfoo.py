@@ -240,3 +240,42 @@ def test_what_is_no_text_number_or_mapping_is_told(tmp_path: Path) -> None:
         "left out: `metadata`, which is no mapping",
         "left out: `description`, which is no text",
     ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "made"),
+    [
+        ("contains:hello", [{"contains": "hello"}]),
+        ("icontains:hello", [{"contains": {"value": "hello", "ignore_case": True}}]),
+        ("contains-any:a,b", [{"contains": {"any": ["a", "b"]}}]),
+        ("not-contains:hello:you", [{"contains": {"value": "hello:you", "not": True}}]),
+        ("is-json", [{"json": {"strict": True}}]),
+        ("regex:a:b", [{"regex": "a:b"}]),
+        ("latency(1000)", [{"latency": 1}]),
+        ("similar(0.8):hello", []),
+        ("similar:hello", []),
+        ("fn:output.length", []),
+        ("javascript:output.length", []),
+        ("contians:hello", []),
+        ("not-that: hello", []),
+        ("sum(2): hello", []),
+        ("note:hello", None),
+        ("contains hello", None),
+        ("https://example.org", None),
+    ],
+)
+def test_a_cell_needs_no_blank_after_its_colon(tmp_path: Path, cell: str, made: object) -> None:
+    (tmp_path / "tests.csv").write_text(f'a,__expected\nx,"{cell}"\n')
+    imported = import_config(tmp_path, {"prompts": ["{{a}}"], "tests": "file://tests.csv"})
+    (case,) = yaml.safe_load(imported.text)["cases"]
+    assert case.get("expected_output") == (cell if made is None else None)
+    assert case.get("graders", []) == (made or [])
+    assert bool(imported.problems) == (made == [])
+
+
+@pytest.mark.parametrize("cell", ["llm-rubric:polite", "grade:polite"])
+def test_a_judge_in_a_cell(tmp_path: Path, cell: str) -> None:
+    (tmp_path / "tests.csv").write_text(f"a,__expected\nx,{cell}\n")
+    imported = import_config(tmp_path, {"prompts": ["{{a}}"], "tests": "file://tests.csv"})
+    (case,) = yaml.safe_load(imported.text)["cases"]
+    assert ("expected_output" in case, "polite" in json.dumps(case)) == (False, True)

@@ -8,6 +8,7 @@ from functools import partial
 
 from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import RecordPlace
+from evalcase.cli.edited_suites import are_suites_edited
 from evalcase.cli.exit_codes import exit_code, first_code
 from evalcase.cli.explained import explained
 from evalcase.cli.reports.requested import report_option, request_reports, tell_owed
@@ -68,7 +69,8 @@ def command(
 
     RUN is a run's id, a part of it that no other has, its folder, `latest` or `previous`; without
     it, the newest that is not complete, and with --retry-errored also one that has errored trials.
-    If there is none, the newest run is shown as it stands.
+    If there is none, it is the newest run, if a suite of it was edited since; else that is shown as
+    it stands.
 
     A case whose input was edited in between is asked again. Where only what it is graded by was
     edited, its answer is graded again, and no target is asked.
@@ -82,7 +84,7 @@ def command(
     \b
     evalcase resume                      the newest one
     evalcase resume --retry-errored      what errored, too
-    evalcase resume latest               after an edit of what is expected
+    evalcase resume latest               after an edit of the code of a grader
     """
     again: tuple[Verdict, ...] = ("errored",) if retry_errored else ()
     wanted = request_reports(reports)
@@ -90,7 +92,7 @@ def command(
     config = load_config(os.getcwd(), os.getcwd())
     folder = os.path.abspath(runs_folder(runs_dir, config))
     if run is None:
-        chosen = newest_unfinished(folder, errored=retry_errored)
+        chosen = newest_unfinished(folder, errored=retry_errored) or _find_edited(folder, config)
     else:
         chosen = _find(run, folder)
     stranger = None if trust else _find_stranger(chosen, folder, config, is_named=run is not None)
@@ -131,6 +133,12 @@ def _find(name: str, folder: str) -> Run:
     return run
 
 
+def _find_edited(folder: str, config: Config) -> Run | None:
+    """The newest run, if its suites are not what they were: it is gone on with as by its name."""
+    newest = next((listed.run for listed in list_runs(folder, 1)), None)
+    return newest if newest is not None and are_suites_edited(newest, config.root) else None
+
+
 def _find_stranger(
     chosen: Run | None, folder: str, config: Config, *, is_named: bool
 ) -> Run | None:
@@ -150,7 +158,10 @@ def _show_newest(folder: str, place: RecordPlace, manner: Manner) -> int:
     if newest is None:
         sys.stderr.write("there is no run to go on with; `evalcase run` makes one\n")
         return 2
-    sys.stderr.write(f"nothing is left to do: {newest.id} is the newest run\n")
+    sys.stderr.write(
+        f"nothing is left to do: {newest.id} is the newest run, and its suites were not edited "
+        "since; `evalcase resume latest` looks at the files that they name, too\n"
+    )
     evaluated = read_evaluated(KeptRun(newest))
     written = print_conclusion(evaluated, None, place, manner)
     code = exit_code(evaluated, read_request(newest))

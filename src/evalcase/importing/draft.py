@@ -88,6 +88,15 @@ class CaseDraft:
         assert isinstance(rubrics, list)
         rubrics.append(rubric)
 
+    def keep_reference(self) -> None:
+        """Have what is expected be no more than `metadata.reference`, which nothing compares."""
+        reference = self.fields.pop("expected_output")
+        metadata = self.fields.setdefault("metadata", {})
+        if isinstance(metadata, dict) and metadata.setdefault("reference", reference) is reference:
+            return
+        item = self.where_from("expected_output")._replace(value=reference)
+        self.lose(item, "what is expected, which nothing compares: `metadata.reference` is taken")
+
 
 class SuiteDraft:
     """A suite as it will be written, with all that was lost."""

@@ -51,3 +51,14 @@ def read_grading(path: str, number: int | None) -> GradedBy | None:
         number, of, tuple(map(str, listed)), found.get("recorded") is True,
         found.get("origin") == "resume",
     )  # fmt: skip
+
+
+def graded_suites(path: str, suites: frozenset[str]) -> dict[str, Any] | None:
+    """The hashes of those suites when they were last what answers were graded by again; None if
+    they never were."""
+    found = None
+    for line in JournalLines(path):
+        if line.startswith(GRADING):
+            hashes = decode_row(line).get("suites")
+            found = hashes if isinstance(hashes, dict) and suites == hashes.keys() else found
+    return found

@@ -127,14 +127,8 @@ class AgentvCases:
             case.fields.get("graders")
         )  # fmt: skip
         if "graders" in case.fields and "expected_output" in case.fields and not is_judged:
-            self._keep_reference(case)
-
-    def _keep_reference(self, case: CaseDraft) -> None:
-        """Beside assertions it is never compared there, and would be here."""
-        reference = case.fields.pop("expected_output")
-        metadata = case.fields.setdefault("metadata", {})
-        if isinstance(metadata, dict):
-            metadata.setdefault("reference", reference)
+            # Beside assertions it is never compared there, and would be here.
+            case.keep_reference()
 
     def _add(self, case: CaseDraft, item: Item, variables: Variables) -> bool:
         """Add what is asserted, or tell that it can't be; whether it could."""

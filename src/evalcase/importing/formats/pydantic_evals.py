@@ -50,14 +50,21 @@ def import_pydantic_evals(source: ForeignFile, chosen: Chosen, suite: SuiteDraft
         for each in (*(each for each in shared if each.name == JUDGE), *own):
             if each.name != EXPECTED:
                 _add_to_case(case, each)
-        _compare(case, [*shared, *own])
+        _compare(case, [*shared, *own], chosen)
 
 
-def _compare(case: CaseDraft, evaluators: list[_Evaluator]) -> None:
-    """Beside rubrics, what is expected is compared only if a grader says so."""
+def _compare(case: CaseDraft, evaluators: list[_Evaluator], chosen: Chosen) -> None:
+    """There, what is expected is compared only if an evaluator says so. Here it always is, but for
+    rubrics, beside which a grader says so. A case without any evaluator is compared: those are in
+    Python, and it would be graded by nothing."""
+    if "expected_output" not in case.fields:
+        return
     asked = next((each for each in evaluators if each.name == EXPECTED), None)
-    if asked is not None and "expected_output" in case.fields and "rubrics" in case.fields:
-        case.add_grader("expected", asked.item)
+    if "rubrics" in case.fields:
+        if asked is not None:
+            case.add_grader("expected", asked.item)
+    elif asked is None and evaluators and chosen.expected is None:
+        case.keep_reference()
 
 
 def _read_evaluators(several: Item) -> Iterator[_Evaluator]:
@@ -87,10 +94,12 @@ def _name_judge(suite: SuiteDraft, evaluator: _Evaluator) -> bool:
     if model is None:
         return True
     service, _, name = str(model).partition(":")
-    if service not in _SERVICES or not name or suite.judge not in (None, name):
+    if service not in _SERVICES or not name:
         return False
-    suite.targets[name] = {"kind": _SERVICES[service], "model": name}
-    suite.judge = name
+    target: dict[str, JSON] = {"kind": _SERVICES[service], "model": name}
+    if suite.judge is not None and suite.targets[suite.judge] != target:
+        return False
+    suite.targets[name], suite.judge = target, name
     return True
 
 

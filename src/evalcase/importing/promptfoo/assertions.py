@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from evalcase.importing.source import Item
 from evalcase.importing.templates import Variables, has_tags
 from evalcase.model.json_value import JSON
+from evalcase.model.nearest import nearest
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.late_pattern import late_pattern
 
+if TYPE_CHECKING:
+    import re
+
 NEGATION, SET = "not-", "assert-set"
-_CELL = late_pattern(r"(not-)?([a-z]+(?:[-:][a-z0-9]+)*)(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?")
+_CELL = late_pattern(r"(not-)?([a-z][a-z0-9-]*)(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?")
+_CELL_OF_TWO = late_pattern(
+    r"(not-)?([a-z]+:[a-z][a-z0-9-]*)(?:\((\d+(?:\.\d+)?)\))?(?::([\s\S]*))?"
+)
+"""The same for a type that has a colon itself: `trajectory:tool-used: search`."""
+_MISSPELT = 0.8
+"""How alike a known type an unknown one has to be, to be no text."""
 _BY_COMMAS = ("contains-all", "contains-any", "icontains-all", "icontains-any")
 _CODE_IN_CELLS = ("javascript:", "fn:", "eval:")
 _RENDERED_DEEPLY = ("trajectory:tool-args-match",)
@@ -103,8 +114,8 @@ def read_cell(item: Item) -> Assertion:
     if text.startswith("file://"):
         kind = "python" if ".py" in text else "javascript"
         return Assertion(item, kind, False, {"value": text})
-    found = _CELL.fullmatch(text)
-    if found is None or found[2] not in ASSERTION_TYPES:
+    found = _match_cell(text)
+    if found is None:
         return Assertion(item, "equals", False, {"value": text})
     fields: dict[str, JSON] = {}
     if found[4] is not None and found[4].strip():
@@ -114,6 +125,23 @@ def read_cell(item: Item) -> Assertion:
     if found[2] in _BY_COMMAS and "value" in fields:
         fields["value"] = split_commas(str(fields["value"]))
     return Assertion(item, found[2], found[1] is not None, fields)
+
+
+def _match_cell(text: str) -> re.Match[str] | None:
+    """What a cell asserts, also if its type is misspelt; None for a text."""
+    for pattern in (_CELL_OF_TWO, _CELL):
+        found = pattern.fullmatch(text)
+        if found is not None and found[2] in ASSERTION_TYPES:
+            return found
+    # The last one tells what an unknown type would be.
+    return found if found is not None and _is_misspelt(found) else None
+
+
+def _is_misspelt(found: re.Match[str]) -> bool:
+    if found[4] is None:
+        return False
+    is_marked = found[1] is not None or found[3] is not None
+    return is_marked or nearest(found[2], ASSERTION_TYPES, _MISSPELT) is not None
 
 
 def split_commas(text: str) -> list[JSON]:
