@@ -27,6 +27,36 @@ def test_verdicts_are_seen_at_a_glance_and_trouble_comes_first(
     assert names(page) == ORDER
 
 
+def test_the_header_says_what_was_tested(page: Page, project: Project) -> None:
+    for number in range(3):
+        project.suite(case(f"c{number}"), name=f"s{number}")
+    project.run_process("run", "s0.eval.yaml")
+    open_report(page, project)
+    header = page.get_by_role("banner").locator(".subject span")
+    assert header.all_inner_texts() == ["suite s0.eval.yaml", "target agent"]
+    project.suite(case("c3"), name="s3")
+    project.run_process("run", "--target", "python:agent:answer", "--target", "python:agent:other")
+    open_report(page, project)
+    told = header.all_inner_texts()
+    assert told == ["4 suites", "targets python:agent:answer, python:agent:other"]
+
+
+def test_a_variable_groups_cases_that_each_have_their_own_target(
+    page: Page, project: Project
+) -> None:
+    cases = [case(f"{lang}{n}", vars={"lang": lang, "id": f"{lang}{n}"}, graders=[])
+             for lang in ("de", "en") for n in (1, 2)]  # fmt: skip
+    for each, target in zip(cases, ("answer", "other", "other", "answer"), strict=True):
+        project.suite(each, name=each["id"], target=f"python:agent:{target}")
+    project.run_process("run")
+    open_report(page, project)
+    choice = page.get_by_role("combobox", name="Any variable").locator("option")
+    assert choice.all_inner_texts() == ["Any variable", "lang = de", "lang = en"]
+    told = project.run_process("report", "--format", "markdown").out
+    assert "vars.lang" in told
+    assert "vars.id" not in told
+
+
 def test_filters_sort_and_an_open_case_survive_reload_and_back(
     page: Page, project: Project
 ) -> None:
@@ -92,6 +122,24 @@ def test_the_keyboard_is_enough(page: Page, project: Project) -> None:
     expect(page.get_by_role("dialog")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_the_first_step_is_to_the_first_case(page: Page, project: Project) -> None:
+    run_mixed(project)
+    open_report(page, project)
+    for key, landed in (("j", 0), ("j", 1), ("k", 0)):
+        page.keyboard.press(key)
+        expect(rows(page).nth(landed)).to_be_focused()
+    page.reload()
+    page.locator("body.ready").wait_for()
+    for key, landed in (("n", 0), ("n", 1), ("n", 0)):
+        page.keyboard.press(key)
+        expect(rows(page).nth(landed)).to_be_focused()
+    open_file(page, project, "#sort=case")
+    page.reload()
+    page.locator("body.ready").wait_for()
+    page.keyboard.press("n")
+    expect(rows(page).filter(has_text="beta")).to_be_focused()
 
 
 def test_a_case_shows_what_differs_word_by_word(page: Page, project: Project) -> None:
@@ -255,6 +303,7 @@ def test_paper_has_every_row(page: Page, project: Project) -> None:
     expect(rows(page)).to_have_count(150)
     expect(page.get_by_role("searchbox")).to_be_hidden()
     assert len(page.pdf()) > 10_000
+    expect(page.locator(".subject")).to_be_visible()
     page.emulate_media(media="screen")
     assert rows(page).count() < 100
 
@@ -266,6 +315,7 @@ def test_a_phone_shows_the_list_and_then_the_case(page: Page, project: Project) 
     width = page.locator("html").evaluate("element => element.scrollWidth")
     assert width <= 390
     assert page.locator(".brand").evaluate("element => element.getClientRects().length") == 1
+    expect(page.get_by_role("banner")).to_contain_text("suite s.eval.yaml")
     rows(page).first.click()
     expect(panel(page).get_by_role("heading", name="delta")).to_be_in_viewport()
     panel(page).get_by_role("button", name="Close the case").click()

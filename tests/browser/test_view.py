@@ -48,7 +48,7 @@ def test_a_run_by_other_graders_is_no_step_of_the_trend(page: Page, project: Pro
     with view(project) as seen:
         page.goto(seen.address)
         expect(page.get_by_role("cell", name="by --grader length")).to_be_visible()
-        trend = page.get_by_role("img", name="50.0%, 0%, but grading 2 of 2, by --grader")
+        trend = page.get_by_role("img", name="50.0%, 0.0%, but grading 2 of 2, by --grader")
         expect(trend.locator(".point")).to_have_count(1)
         expect(trend.locator(".apart")).to_have_count(1)
         region = page.get_by_role("region", name="Runs")
@@ -89,7 +89,7 @@ def test_a_run_that_goes_on_can_be_watched(page: Page, project: Project) -> None
         assert names(page) == ["a"]
         overview = page.get_by_role("region", name="Overview")
         expect(overview).to_contain_text("1 of 3 cases so far")
-        expect(overview).to_contain_text("100% of 1 case passed")
+        expect(overview).to_contain_text("100.0% of 1 case passed")
         expect(overview).to_contain_text("2 not run")
         rows(page).first.click()
         expect(panel(page)).to_contain_text("gate")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evalcase.model.case import Case
+from evalcase.model.trial import TrialKey
 from evalcase.report.figures.cell import ClusterName, FigureCell
 from evalcase.report.variable_labels import variable_labels
 
@@ -17,20 +18,24 @@ class VariableCells:
         self.cells: dict[str, dict[tuple[str, ClusterName], FigureCell]] = {}
         self.crowded: set[str] = set()
         """Names with too many values, of which nothing is counted."""
-        self._labels: dict[str, set[str]] = {}
+        self.grouping: set[str] = set()
+        """Names of which some value is that of several cases; one at several targets is one."""
+        self._labels: dict[str, dict[str, tuple[str, str]]] = {}
+        """The values of each name, each with the suite and the id of its first case."""
 
-    def find(self, case: Case | None, cluster: ClusterName) -> list[FigureCell]:
+    def find(self, case: Case | None, key: TrialKey, cluster: ClusterName) -> list[FigureCell]:
         """Where a case is counted."""
         found = []
         for name, label in variable_labels(case).items():
             if name in self.crowded:
                 continue
             cells = self.cells.setdefault(name, {})
+            labels = self._labels.setdefault(name, {})
+            if labels.setdefault(label, key[:2]) != key[:2]:
+                self.grouping.add(name)
             cell = cells.get((label, cluster))
             if cell is None:
                 cell = cells[label, cluster] = FigureCell(cluster)
-                labels = self._labels.setdefault(name, set())
-                labels.add(label)
                 if len(labels) > MOST_VALUES:
                     self.crowded.add(name)
                     del self.cells[name]

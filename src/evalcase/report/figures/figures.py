@@ -158,3 +158,5 @@ class Figures:
     """By the name of a variable, and by its value."""
     crowded: tuple[str, ...] = ()
     """Variables with too many values to group by."""
+    grouping: frozenset[str] = frozenset()
+    """Variables of which some value is that of several cases: an id of rows groups nothing."""

@@ -15,6 +15,7 @@ from evalcase.model.case import Case
 from evalcase.model.grade import Grade
 from evalcase.model.result import Result, Verdict
 from evalcase.model.totals import decide_case_verdict
+from evalcase.model.trial import TrialKey
 from evalcase.report.figures.by_variable import VariableCells
 from evalcase.report.figures.cell import ClusterName, FigureCell, JudgingSums, Spent, bound
 
@@ -76,7 +77,7 @@ class Ledger:
             cell = self.places[suite, target, cluster] = FigureCell(cluster)
         cell.add_once(verdict, score)
         if case is not None and ("tags" in case.data or "vars" in case.data):
-            for cell in self._grouped(case, cluster):
+            for cell in self._grouped(case, result.key, cluster):
                 cell.add_once(verdict, score)
         if result.grades:
             self._add_grades([_said(grade) for grade in result.grades], cluster)
@@ -92,7 +93,7 @@ class Ledger:
         if held is None:
             place = (result.key.suite, result.key.target, cluster)
             cells = [self.places.setdefault(place, FigureCell(cluster))]
-            held = self._open[name] = _CountedCase(cells + self._grouped(case, cluster))
+            held = self._open[name] = _CountedCase(cells + self._grouped(case, result.key, cluster))
         held.verdicts.append(result.verdict)
         held.grades += map(_said, result.grades)
         if (score := result.score) is not None:
@@ -114,11 +115,11 @@ class Ledger:
         if held.grades:
             self._add_grades(held.grades, cluster)
 
-    def _grouped(self, case: Case | None, cluster: ClusterName) -> list[FigureCell]:
+    def _grouped(self, case: Case | None, key: TrialKey, cluster: ClusterName) -> list[FigureCell]:
         """Where a case is counted by its tags, and by its variables."""
         tags = case.data.get("tags", ()) if case is not None else ()
         tagged = [_find(self.tags, (tag, cluster)) for tag in dict.fromkeys(tags)]
-        return tagged + self.variables.find(case, cluster)
+        return tagged + self.variables.find(case, key, cluster)
 
     def _add_grades(self, grades: Sequence[CountedGrade], cluster: ClusterName) -> None:
         """Count what graders said of a case, each grader once."""

@@ -42,7 +42,7 @@ def sum_up(
             name: _in_order(_each(figure, ((value, cell) for (value, _), cell in cells.items())))
             for name, cells in ledger.variables.cells.items()
         },
-        tuple(ledger.variables.crowded),
+        tuple(ledger.variables.crowded), frozenset(ledger.variables.grouping),
     )  # fmt: skip
     shared = _find_shared(ledger) if clustering is None else frozenset()
     return _without_shared(figures, shared) if shared else figures

@@ -23,7 +23,7 @@ from evalcase.report.terminal.figure_facts import (
     repeat_facts,
     trial_facts,
 )
-from evalcase.report.terminal.part_table import say_by, tells_groups
+from evalcase.report.terminal.part_table import say_by
 from evalcase.report.terminal.progress import VERDICTS, money, percent
 from evalcase.report.terminal.said import result_said
 from evalcase.report.terminal.style import PLAIN
@@ -100,7 +100,7 @@ def _head(figures: Figures, about: MarkdownHead) -> Iterator[str]:
     variables = [
         (_code(f"vars.{name}"), parts)
         for name, parts in figures.by_vars.items()
-        if len(parts) <= _FEW and tells_groups(parts, len(figures.by_target))
+        if len(parts) <= _FEW and name in figures.grouping
     ]
     for title, parts in (("suite", figures.by_suite), ("tag", figures.by_tag),
                          ("grader", figures.by_grader), *variables):  # fmt: skip

@@ -72,7 +72,7 @@ function drawTrials(detail, trials, active) {
     groups.set(name, [...(groups.get(name) || []), trial]);
   }
   const passed = trials.filter((trial) => trial.verdict === 'passed').length;
-  const needed = detail.needed === undefined || detail.needed >= 1 ? 'all' : `${+(detail.needed * 100).toFixed(1)}%`;
+  const needed = detail.needed === undefined || detail.needed >= 1 ? 'all' : `${+round(detail.needed * 100, 1)}%`;
   const missing = detail.repeats > trials.length ? `, ${sayCount(detail.repeats - trials.length, 'more')} without a result`.replace('mores', 'more') : '';
   return h('section.repeats', { 'aria-label': 'Trials' },
     h('p.fine', `${passed} of ${trials.length} trials passed, ${needed} must${missing}; ${sayCount(new Set(trials.map((trial) => trial.hash).filter(Boolean)).size, 'different answer')}`),

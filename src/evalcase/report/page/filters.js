@@ -15,10 +15,22 @@ function groupVariables() {
   for (const [name, value] of data.about.vars) groups.set(name, [...(groups.get(name) || []), value]);
   return [...groups].filter(([name, values]) => values.length > 1 && values.length <= MOST_VALUES && tellsGroups(name));
 }
-// Whether some value is that of several cases: an id of rows groups nothing.
+// Whether some value is that of several cases: an id of rows groups nothing. A case at several
+// targets is one.
+const grouping = { counted: -1, names: new Set() };
 function tellsGroups(name) {
-  const parts = data.about.run.figures.by_vars[name];
-  return !parts || Object.values(parts).some((part) => part.total + part.unfinished > data.about.targets.length);
+  if (grouping.counted !== data.count) {
+    Object.assign(grouping, { counted: data.count, names: new Set() });
+    const first = new Map();
+    for (let row = 0; row < data.count; row += 1) {
+      const id = `${cells.suite[row]} ${cells.case[row]}`;
+      for (const number of cells.vars[row]) {
+        if (!first.has(number)) first.set(number, id);
+        else if (first.get(number) !== id) grouping.names.add(data.about.vars[number][0]);
+      }
+    }
+  }
+  return grouping.names.has(name);
 }
 const isGrouped = (name) => groupVariables().some(([each]) => each === name);
 

@@ -2,8 +2,8 @@
 
 const KEYS = [
   ['/', 'search', () => bar.search.focus()],
-  ['j', 'next case', () => moveCursor(list.cursor + 1)],
-  ['k', 'previous case', () => moveCursor(list.cursor - 1)],
+  ['j', 'next case', () => stepCursor(1)],
+  ['k', 'previous case', () => stepCursor(-1)],
   ['n', 'next case that did not pass', () => stepToTrouble(1)],
   ['N', 'the one before', () => stepToTrouble(-1)],
   ['Enter', 'open the case', () => openCursor()],
@@ -15,7 +15,8 @@ const KEYS = [
 let help = null;
 
 function stepToTrouble(step) {
-  const at = labels.blind ? list.cursor + step : findTrouble(step);
+  if (labels.blind) { stepCursor(step); return; }
+  const at = findTrouble(step);
   if (at >= 0) moveCursor(at);
   else announce('All of these passed.');
 }

@@ -3,7 +3,7 @@
 
 const MOST_ROWS = 400000; // Browsers lose count of pixels beyond some millions.
 const MOST_PRINTED = 2000;
-const list = { head: null, rows: null, height: 34, cursor: 0, printing: false, range: '' };
+const list = { head: null, rows: null, height: 34, cursor: 0, isBegun: false, printing: false, range: '' };
 
 const COLUMNS = [
   { name: 'change', label: 'Change', width: '92px', needed: isCompared },
@@ -20,7 +20,7 @@ let columns = [];
 function drawTable() {
   columns = COLUMNS.filter((column) => !column.needed || column.needed());
   list.head = h('div.row.head', { role: 'row' });
-  list.rows = h('div.rows', { role: 'rowgroup' });
+  list.rows = h('div.rows', { role: 'rowgroup', onfocusin: () => { list.isBegun = true; } });
   const table = h('div.table', { role: 'grid', 'aria-label': 'Cases' }, h('div.headgroup', { role: 'rowgroup' }, list.head), list.rows);
   table.style.setProperty('--columns', columns.map((column) => (column.name === 'verdict' && isCompared() ? '128px' : column.width)).join(' '));
   table.classList.toggle('has-change', isCompared());
@@ -89,7 +89,7 @@ const CELLS = {
   target: (row) => drawWord(data.about.targets[cells.target[row]]),
   trials: (row) => (cells.trials[row] > 1 ? [`${cells.passed[row]}/${cells.trials[row]}`,
     cells.answers[row] > 0 && h('span.answers', { title: `${sayCount(cells.answers[row], 'different answer')}` }, cells.answers[row] === 1 ? '=' : `≠${cells.answers[row]}`)] : ''),
-  score: (row) => [sayScore(cells.score[row]), drawDelta(row, 'score', (value) => value.toFixed(2), 1)],
+  score: (row) => [sayScore(cells.score[row]), drawDelta(row, 'score', (value) => round(value, 2), 1)],
   seconds: (row) => [saySeconds(cells.seconds[row]), cells.retries[row] ? h('span.retries', { title: sayCount(cells.retries[row], 'retry').replace('retrys', 'retries') }, `↻${cells.retries[row]}`) : null],
   cost: (row) => sayMoney(cells.cost[row]),
 };
@@ -126,10 +126,17 @@ function showCursor() {
   else if (top + list.height > window.innerHeight) window.scrollBy(0, top + list.height - window.innerHeight + 8);
 }
 
+// From a page on which nothing was chosen yet, the first step is to the first case.
+const isFresh = () => !list.isBegun && !state.case;
+
+function stepCursor(step) {
+  moveCursor(isFresh() ? list.cursor : list.cursor + step);
+}
+
 // The next row that did not pass, from the cursor on and then from the start.
 function findTrouble(step) {
   const { rows } = shown;
-  for (let n = 1; n <= rows.length; n += 1) {
+  for (let n = isFresh() && step > 0 ? 0 : 1; n <= rows.length; n += 1) {
     const at = (list.cursor + step * n + rows.length * n) % rows.length;
     if (!['passed', 'skipped', 'absent'].includes(verdictOf(rows[at]))) return at;
   }

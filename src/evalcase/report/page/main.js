@@ -56,6 +56,16 @@ function drawPageTitle() {
   document.title = `${all.rate === null || labels.blind ? 'evalcase' : sayPercent(all.rate)} · ${name}`;
 }
 
+// What was tested: a few by their names, many by how many they are.
+const MOST_NAMED = 3;
+function drawSubject() {
+  const { suites, targets } = data.about;
+  const told = [['suite', suites], ['target', targets]].filter(([, names]) => names.length).map(([noun, names]) => h('span',
+    names.length > MOST_NAMED ? sayCount(names.length, noun)
+      : [`${noun}${names.length > 1 ? 's' : ''} `, names.flatMap((name, at) => [at > 0 && ', ', drawWord(name, { class: 'named' })])]));
+  return h('p.subject', told);
+}
+
 const THEMES = { '': 'Theme: auto', light: 'Theme: light', dark: 'Theme: dark' };
 
 function drawTheme() {
@@ -106,7 +116,7 @@ async function start() {
   if (data.about.watch) countLive();
   drawPageTitle();
   document.getElementById('app').replaceWith(
-    h('header.top', button('Skip to the cases', { class: 'skip', onclick: focusCursor }), h('h1', drawBrand(data.about.home), ' ', isCompared() && [drawWord(data.about.base.name), ' → '], drawWord(run.name)), h('div.tools', drawExport(), drawTheme(), button('?', { class: 'plain', 'aria-label': 'Keyboard', onclick: () => help.showModal() }))),
+    h('header.top', button('Skip to the cases', { class: 'skip', onclick: focusCursor }), h('div', h('h1', drawBrand(data.about.home), ' ', isCompared() && [drawWord(data.about.base.name), ' → '], drawWord(run.name)), drawSubject()), h('div.tools', drawExport(), drawTheme(), button('?', { class: 'plain', 'aria-label': 'Keyboard', onclick: () => help.showModal() }))),
     h('main', drawOverview(), drawChartsPlace(),
       h('div.sticky', drawFilters()),
       h('div.cases', drawTable(), drawPanel())),

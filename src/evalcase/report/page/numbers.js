@@ -14,31 +14,34 @@ function estimateRate(k, n) {
 }
 
 const groupDigits = (number) => number.toLocaleString('en');
-// All but never are 100 % and 0 % what is rounded to it.
+// To so many decimals, as the terminal rounds: of two that are as near, the even one.
+function round(number, decimals) {
+  const up = number.toFixed(decimals);
+  const isBetween = Math.abs(number * 2 ** (decimals + 1)) % 2 === 1;
+  return isBetween && up.at(-1) % 2 ? up.slice(0, -1) + (up.at(-1) - 1) : up;
+}
+// 100.0% is only for all, and 0.0% only for none.
 function sayPercent(share) {
-  const rounded = (share * 100).toFixed(1);
-  if (rounded === '100.0') return share === 1 ? '100%' : '99.9%';
-  if (rounded === '0.0') return share === 0 ? '0%' : '0.1%';
-  return `${rounded}%`;
+  return `${round(share === 0 || share === 1 ? share * 100 : Math.min(99.9, Math.max(0.1, share * 100)), 1)}%`;
 }
 // A share and its bounds, where it has any.
 const sayRate = ([share, low, high], what = '') => sayPercent(share) + what + (low === null ? '' : ` (${sayPercent(low)} to ${sayPercent(high)})`);
 const sayCount = (count, noun) => `${groupDigits(count)} ${noun}${count === 1 ? '' : 's'}`;
-const sayScore = (score) => (isNone(score) ? '–' : score.toFixed(2));
+const sayScore = (score) => (isNone(score) ? '–' : round(score, 2));
 
 function saySeconds(seconds) {
   if (isNone(seconds)) return '–';
   if (seconds < 0.001) return '<1 ms';
-  if (seconds < 1) return `${(seconds * 1000).toFixed(0)} ms`;
-  if (seconds < 120) return `${seconds.toFixed(seconds < 10 ? 2 : 1)} s`;
+  if (seconds < 1) return `${round(seconds * 1000, 0)} ms`;
+  if (seconds < 120) return `${round(seconds, seconds < 10 ? 2 : 1)} s`;
   const minutes = Math.round(seconds / 60);
-  return minutes < 120 ? `${minutes} min` : `${(minutes / 60).toFixed(1)} h`;
+  return minutes < 120 ? `${minutes} min` : `${round(minutes / 60, 1)} h`;
 }
 
 function sayMoney(usd) {
   if (isNone(usd)) return '–';
   if (usd === 0) return '$0';
-  return `$${usd >= 1 ? usd.toFixed(2) : Number(usd.toPrecision(2)).toString()}`;
+  return `$${usd >= 1 ? round(usd, 2) : Number(usd.toPrecision(2)).toString()}`;
 }
 
 function sayTime(text) {

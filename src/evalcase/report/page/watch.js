@@ -48,6 +48,7 @@ function drawGrown() {
   [rowsByName, charts.drawn, panel.drawn] = [null, '', ''];
   countLive();
   drawPageTitle();
+  document.querySelector('.subject').replaceWith(drawSubject());
   document.querySelector('.headline').replaceChildren(drawRate(run), drawVerdicts(run.figures.all));
   // There may be more to filter by; who is about to is not disturbed.
   const kinds = [suites, targets, tags, vars, graders, [...new Set(cells.verdict)]].map((names) => names.length).join();

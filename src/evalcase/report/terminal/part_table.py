@@ -46,11 +46,6 @@ def say_by(kind: PartKind, figures: Figures) -> str:
     return f"{kind} (trials)" if kind == "grader" and figures.all.repeats is not None else kind
 
 
-def tells_groups(parts: Mapping[str, Slice], targets: int) -> bool:
-    """Whether some value of a variable is that of several cases: an id of rows groups nothing."""
-    return any(part.cases.total + part.unfinished > max(targets, 1) for part in parts.values())
-
-
 def part_table(
     noun: str, parts: Mapping[str, Slice], width: int, style: Style,
     efforts: Mapping[str, Effort] | None = None,
