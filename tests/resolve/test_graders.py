@@ -234,5 +234,5 @@ def test_a_criterion_says_something_as_anything_meets_nothing(fields: str, is_fi
     ],
 )
 def test_how_a_limit_is_written_is_told(grader: str, hint: str | None) -> None:
-    (problem,) = evalcase.check_text(f"- {{input: x, graders: [{grader}]}}\n")
+    (problem,) = evalcase.check_text(f"- {{input: x, graders: [{grader}]}}\n", "a.eval.yaml")
     assert problem.hint == hint

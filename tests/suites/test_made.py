@@ -78,9 +78,9 @@ def test_a_suite_that_is_loaded_already(project: Path) -> None:
 
 
 def test_cases_and_mappings_are_not_mixed(project: Path) -> None:
-    case = Case(input="x", expected_output="x")
+    mixed: Any = [Case(input="x", expected_output="x"), {"input": "x"}]
     with pytest.raises(TypeError, match=r"not Case, dict; `Case\(\*\*mapping\)` makes a case"):
-        evalcase.evaluate([case, {"input": "x"}], "echo", root=project)  # type: ignore[list-item]
+        evalcase.evaluate(mixed, "echo", root=project)
 
 
 def test_two_cases_of_one_name_are_an_error(project: Path) -> None:

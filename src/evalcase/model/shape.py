@@ -250,9 +250,7 @@ class MapOf:
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, dict):
-            first = value[0] if isinstance(value, list) and value else None
-            is_named = isinstance(first, str) and isinstance(self.item, Number)
-            yield mismatch(self, value, path, f"write `{{{first}: 1}}`" if is_named else None)
+            yield mismatch(self, value, path)
             return
         for key, each in value.items():
             for fault in self.item.faults(each, (*path, key)):
