@@ -46,6 +46,9 @@ TRACES: dict[str, Callable[[int], str]] = {
     "cut": lambda n: traced("cut", n, chat("", parent="01", attributes=CUT)),
     "silent": lambda n: traced("silent", n, span({"gen_ai.operation.name": "chat"}, parent="01")),
     "no-time": lambda n: traced("no-time", n, {**chat("4", parent="01"), "endTimeUnixNano": "x"}),
+    "not-ended": lambda n: traced(
+        "not-ended", n, chat("4", parent="01"), endTimeUnixNano="0",
+    ),
     "none": lambda n: trace_of("another", "4", n),
 }  # fmt: skip
 

@@ -64,9 +64,17 @@ def test_repeats_may_be_numbered(tmp_path: Path) -> None:
     lines = [trace_of("one", "b", 1, repeat=2), trace_of("one", "a", 2)]
     found = texts(asyncio.run(answer_all(otlp(tmp_path, *lines), asked)))
     assert "some with `evalcase.repeat`, and some without" in found[0]
-    lines = [trace_of("one", "b", 1, repeat=1), trace_of("one", "a", 2, repeat=1)]
-    found = texts(asyncio.run(answer_all(otlp(tmp_path, *lines), asked)))
-    assert "2 traces of repeat 1" in found[0]
+
+
+def test_the_newest_of_a_repeat_is_graded_and_that_is_said(tmp_path: Path) -> None:
+    warned: list[str] = []
+    lines = [trace_of("one", each, number, repeat=1) for number, each in enumerate("abc", 1)]
+    assert ask(otlp(tmp_path, *lines, warned=warned)).text == "c"
+    (told,) = warned
+    assert "has 3 traces of repeat 1 of case `one`, of which the newest was graded" in told
+    other = trace_of("one", "of another", 4, repeat=1, target="b")
+    with pytest.raises(TargetError, match="has traces of repeat 1 of several targets"):
+        ask(otlp(tmp_path, *lines, other))
 
 
 def test_traces_that_were_not_graded_are_told(tmp_path: Path) -> None:
@@ -103,6 +111,52 @@ def test_turns_of_two_conversations_are_not_taken_for_one(tmp_path: Path) -> Non
     found = texts(asyncio.run(answer_all(otlp(tmp_path, *old, new[0]), asked)))
     assert found[0] == "new"
     assert "no trace of turn 2 that began after its trace of turn 1" in found[1]
+
+
+def talks(*turns: str) -> list[str]:
+    """Traces in the order of time, each a turn of a conversation that its name may tell."""
+    return [
+        trace_of("one", each, number, turn=int(each[1]), **({"talk": each[0]} if named else {}))
+        for number, (each, named) in enumerate(((each[:2], "!" in each) for each in turns), 1)
+    ]
+
+
+def test_the_turns_of_a_trial_are_of_one_conversation_where_they_name_it(tmp_path: Path) -> None:
+    asked = [question(turn=turn, repeat=repeat) for repeat in (1, 2) for turn in (1, 2)]
+    lines = talks("A1!", "B1!", "B2!", "A2!")
+    assert texts(asyncio.run(answer_all(otlp(tmp_path, *lines), asked))) == ["B1", "B2", "A1", "A2"]
+    found = texts(asyncio.run(answer_all(otlp(tmp_path, *talks("A1!", "B1!", "A2!")), asked)))
+    assert (found[0], *found[2:]) == ("B1", "A1", "A2")
+    assert "no trace of turn 2 that began after its trace of turn 1" in found[1]
+
+
+def test_an_inner_span_may_name_the_conversation(tmp_path: Path) -> None:
+    lines = []
+    for number, (name, turn) in enumerate((("A", 1), ("B", 1), ("B", 2), ("A", 2)), 1):
+        ids: dict[str, Any] = {"trace": f"{number:032x}", "start": number}
+        inner = chat(f"{name}{turn}", parent="01", attributes={"gen_ai.conversation.id": name})
+        root = span({**NAMED, "evalcase.turn": turn}, id="01", **ids)
+        lines.append(line({**inner, "traceId": ids["trace"]}, root))
+    asked = [question(turn=turn) for turn in (1, 2)]
+    assert texts(asyncio.run(answer_all(otlp(tmp_path, *lines), asked))) == ["B1", "B2"]
+
+
+@pytest.mark.parametrize(
+    ("turns", "said"),
+    [
+        (("A1", "B1", "B2", "A2"), "has conversations that overlap for case `one`: name each by"),
+        (("A1", "B1", "A2"), "a trace of turn 2 that may be of either of two conversations"),
+        (("A1", "B1!", "A2!"), "a trace of turn 2 that may be of either of two conversations"),
+        (("A1", "A2", "A2"), "has conversations that overlap"),
+    ],
+)
+def test_without_names_conversations_that_may_overlap_are_errors(
+    tmp_path: Path, turns: tuple[str, ...], said: str
+) -> None:
+    asked = [question(turn=1), question(turn=2)]
+    found = texts(asyncio.run(answer_all(otlp(tmp_path, *talks(*turns)), asked)))
+    assert said in found[1]
+    assert "`evalcase.repeat`" in found[1]
 
 
 def test_a_resource_may_name_the_case(tmp_path: Path) -> None:
@@ -159,6 +213,20 @@ def test_a_trace_whose_first_span_is_missing_is_an_error_unless_that_is_elsewher
     assert ask(otlp(tmp_path, line(far))).text == "4"
     filtered = [span(NAMED, id="0c"), near]  # some span between them is not exported
     assert ask(otlp(tmp_path, line(*filtered))).text == "4"
+
+
+@pytest.mark.parametrize("code", [2, "2", "STATUS_CODE_ERROR", "error"])
+def test_a_status_may_be_a_number_or_a_text(tmp_path: Path, code: Any) -> None:
+    root = span(NAMED, id="0a", name="agent", status={"code": code, "message": "no"})
+    with pytest.raises(TargetError, match="`agent` failed: no"):
+        ask(otlp(tmp_path, line(root, chat("4", parent="0a"))))
+
+
+def test_a_trace_that_has_not_ended_is_an_error(tmp_path: Path) -> None:
+    root, said = span(NAMED, id="0a", name="agent"), chat("4", parent="0a")
+    for spans in ([{**root, "endTimeUnixNano": "0"}, said], [root, {**said, "endTimeUnixNano": 0}]):
+        with pytest.raises(TargetError, match="has not ended"):
+            ask(otlp(tmp_path, line(*spans)))
 
 
 def test_two_spans_of_one_id_that_differ_are_an_error(tmp_path: Path) -> None:

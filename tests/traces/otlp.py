@@ -72,7 +72,9 @@ def chat(text: str, **more: Any) -> dict[str, Any]:
 def trace_of(case: str, text: str, number: int = 1, **label: Any) -> str:
     """A line with a trace of a case: a first span, and a call of a model within it."""
     trace, root = f"{number:032x}", f"{number:016x}"
-    named = {"evalcase.case": case, **{f"evalcase.{key}": each for key, each in label.items()}}
+    talk = {"gen_ai.conversation.id": label.pop("talk")} if "talk" in label else {}
+    label = {f"evalcase.{key}": each for key, each in label.items()}
+    named = {"evalcase.case": case, **label, **talk}
     return line(
         chat(text, trace=trace, parent=root, start=number),
         span(named, trace=trace, id=root, name="case", start=number, seconds=2.5),

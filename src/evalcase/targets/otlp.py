@@ -85,8 +85,7 @@ class OtlpTarget(Target):
         if self._store is None:
             return
         self._store.close()
-        left = self._index.unasked()
-        if left is not None:
+        for left in self._index.unasked():
             self._surroundings.warn(f"otlp target: {left}")
 
 

@@ -21,6 +21,9 @@ def find_error(nodes: Sequence[SpanNode], models: Sequence[TraceSpan]) -> str | 
     failed = [span for span in (*first, *_last(agents or models)) if span.error is not None]
     if failed:
         return f"`{failed[0].name}` failed: {failed[0].error or 'no reason'}"
+    begun = [span for span in (*first, *(agents or models)) if span.start_ns and not span.end_ns]
+    if begun:
+        return f"`{begun[0].name}` has not ended: did the program end before it?"
     return _CUT if first and all(span.has_near_parent for span in first) else None
 
 

@@ -12,6 +12,8 @@ from evalcase.traces.span import BadTraceError, unwrap_value
 
 CASE, SUITE = "evalcase.case", "evalcase.suite"
 REPEAT, TURN = "evalcase.repeat", "evalcase.turn"
+TARGET = "evalcase.target"
+CONVERSATION = "gen_ai.conversation.id"
 
 
 class TraceLabel(NamedTuple):
@@ -24,11 +26,13 @@ class TraceLabel(NamedTuple):
 
 
 class LabelledTrace(NamedTuple):
-    """A trace, what it is of, and when it began."""
+    """A trace, what it is of, and when it began; and the conversation and target that it names."""
 
     label: TraceLabel
     start_ns: int
     id: str
+    conversation: str | None = None
+    target: str | None = None
 
 
 class TraceLabels:
@@ -36,6 +40,8 @@ class TraceLabels:
 
     def __init__(self) -> None:
         self._found: dict[str, LabelledTrace] = {}
+        self._inner: dict[str, str | None] = {}
+        """Conversations by the spans without a label; None where they name several."""
 
     def note(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         """The same pieces. Raise BadTraceError where one trace is said to be of two cases."""
@@ -45,8 +51,13 @@ class TraceLabels:
             yield piece
 
     def _note(self, piece: Piece) -> None:
-        label = read_label(piece.raw.get("attributes"), piece.more)
+        label, named = (
+            read_label(piece.raw.get("attributes"), piece.more),
+            _named(piece, CONVERSATION),
+        )
         if label is None:
+            if named is not None and self._inner.setdefault(piece.trace, named) != named:
+                self._inner[piece.trace] = None
             return
         known, start_ns = self._found.get(piece.trace), _start(piece)
         if known is not None and known.label != label:
@@ -54,10 +65,14 @@ class TraceLabels:
             what = "the same case and repeat" if known.label.case == label.case else both
             raise BadTraceError(f": the trace {piece.trace} says in two ways that it is of {what}")
         if known is None or start_ns < known.start_ns:
-            self._found[piece.trace] = LabelledTrace(label, start_ns, piece.trace)
+            named = named or (known and known.conversation)
+            by = _named(piece, TARGET) or (known and known.target)
+            self._found[piece.trace] = LabelledTrace(label, start_ns, piece.trace, named, by)
 
     def __iter__(self) -> Iterator[LabelledTrace]:
-        return iter(self._found.values())
+        for each in self._found.values():
+            inner = self._inner.get(each.id) if each.conversation is None else None
+            yield each if inner is None else each._replace(conversation=inner)
 
 
 def read_label(attributes: JSON, more: dict[str, JSON]) -> TraceLabel | None:
@@ -88,3 +103,14 @@ def _start(piece: Piece) -> int:
     value = piece.raw.get("startTimeUnixNano", 0)
     text = str(value) if isinstance(value, int | str) else ""
     return int(text) if text.isdecimal() and len(text) < 20 else 0
+
+
+def _named(piece: Piece, name: str) -> str | None:
+    """The text that a span has for an attribute. Whatever else stands there says nothing."""
+    attributes = piece.raw.get("attributes")
+    for each in attributes if isinstance(attributes, list) else ():
+        if isinstance(each, dict) and each.get("key") == name:
+            value = each.get("value")
+            text = value.get("stringValue") if isinstance(value, dict) else None
+            return text if isinstance(text, str) and text else None
+    return None

@@ -15,7 +15,8 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.text.late_pattern import late_pattern
 
 _HEX = late_pattern("[0-9a-f]+", re.IGNORECASE)
-_FAILED = (2, "STATUS_CODE_ERROR")
+_ERROR = 2
+_FAILED = ("2", "STATUS_CODE_ERROR", "ERROR")
 _MOST_NS = 2**63
 _LONGEST_NAME = 200
 _SAYS_WHERE, _ELSEWHERE = 0x100, 0x200
@@ -173,7 +174,9 @@ def _error_of(
     raw: dict[str, Any], events: list[SpanEvent], attributes: dict[str, JSON]
 ) -> str | None:
     status = raw.get("status")
-    if not isinstance(status, dict) or status.get("code") not in _FAILED:
+    status = status if isinstance(status, dict) else {}
+    code = status.get("code")
+    if code != _ERROR and str(code).strip().upper() not in _FAILED:
         return None
     return find_reason(_text(status, "message"), events, attributes)
 
