@@ -4,6 +4,9 @@ from __future__ import annotations
 
 DEATHS = """
 import ctypes
+import gc
+
+WRONG = '{"took_s": 0, "answer": {"messages": [{"role": "assistant", "content": "wrong"}]}}'
 
 
 def write_to_run(data):
@@ -16,6 +19,18 @@ def write_to_run(data):
             pass
 
 
+def answer_in_place_of(numbers, told):
+    write_to_run("".join(f'{{"n": {n}, {told[1:]}\\n' for n in numbers).encode())
+
+
+def numbers_under_way():
+    # Whoever searches the memory of a worker finds what it was asked.
+    from evalcase.places.service import Service
+
+    (service,) = [each for each in gc.get_objects() if type(each) is Service]
+    return list(service._under_way)
+
+
 def dying(question: Question):
     note("calls", question.case)
     if question.text == "exit":
@@ -24,6 +39,16 @@ def dying(question: Question):
         ctypes.string_at(0)
     if question.text.startswith("forge "):
         write_to_run(question.text.removeprefix("forge ").encode() + b"\\n")
+    if question.text == "say closed and exit":
+        write_to_run(b'{"op": "closed"}\\n')
+        os._exit(3)
+    if question.text == "nest":
+        write_to_run(b"[" * 50_000 + b"\\n")
+    if question.text == "guess":
+        answer_in_place_of(range(1, 200), WRONG)
+    if question.text.startswith("look "):
+        told = question.text.removeprefix("look ")
+        answer_in_place_of(numbers_under_way(), told)
     if question.text == "kill":
         os.kill(os.getpid(), 9)
     if question.text == "grow":

@@ -111,3 +111,27 @@ def test_a_worker_is_let_come_to_its_end_for_what_is_to_be_alone() -> None:
         await pool.close(0)
 
     asyncio.run(go())
+
+
+def test_only_who_answers_what_nobody_asked_is_ended() -> None:
+    """An answer to what was dropped meanwhile may be under way."""
+
+    async def go() -> None:
+        pool, (first, second) = await _pool(2, 1)
+        first.be_ready()
+        second.be_ready()
+        dropped, kept = pool.ask(_ask("dropped")), pool.ask(_ask("kept"))
+        pool.drop(dropped)
+        pool.take(first, {"n": dropped.number})
+        first.sent.clear()
+        pool.ask(_ask("more"))
+        assert first.texts() == ["more"]
+        pool.take(second, {"n": kept.number + 1})
+        assert (kept.done.done(), kept.worker) == (False, None)  # it waits to be done alone
+        first.answer()
+        assert first.texts() == ["kept"]
+        first.answer()
+        await kept.done
+        await pool.close(0)
+
+    asyncio.run(go())

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from time import perf_counter
 from typing import Any
 
-from evalcase.errors import TargetError
+from evalcase.errors import EvalcaseError, TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
 from evalcase.model.codec import encode
@@ -20,9 +21,10 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.target import Target
 from evalcase.places.held_sessions import HeldSessions, describe_end
 from evalcase.places.pool import Pool
+from evalcase.places.replies import Read, attempt_of, grades_of
 from evalcase.places.stand_in import StandIn
 from evalcase.places.task import Task, Worker, WorkerLostError
-from evalcase.places.wire import MOST_HELD, attempt_of, describe_failure, grades_of, refusal_of
+from evalcase.places.wire import MOST_HELD, describe_failure
 from evalcase.plugins.graders import is_ours
 from evalcase.run.attempt import Attempted
 from evalcase.system.guests import GRACE_S
@@ -83,10 +85,12 @@ class Away:
         return self._stand_ins[name]
 
     async def exchange(
-        self, message: dict[str, Any], worker: Worker | None = None
-    ) -> dict[str, Any]:
-        """What a worker says to a message. Raise ConfigError or TargetError if it can't."""
+        self, message: dict[str, Any], read: Read, worker: Worker | None = None
+    ) -> Any:  # noqa: ANN401 - whatever it reads
+        """What a worker says to a message, as it is read. Raise ConfigError or TargetError if
+        it can't."""
         task = self._pool.ask(message, worker, may_move=worker is None)
+        task.read = read
         try:
             return _accept(await task.done)
         except WorkerLostError as error:
@@ -110,11 +114,12 @@ class Away:
                 task = self._sessions.ask(question, message)
             else:
                 task = self._pool.ask(message, is_within=is_within)
-            tried = attempt_of(_accept(await self._wait(task, limit_s)), limit_s)
+            task.read = partial(attempt_of, limit_s=limit_s)
+            tried: Attempted = _accept(await self._wait(task, limit_s))
         except WorkerLostError as error:
             why = self._sessions.lose(question, str(error)) if holds else describe_end(str(error))
             return Attempted(None, why, perf_counter() - started)
-        except (TargetError, ValueError) as error:
+        except TargetError as error:
             return Attempted(None, error, perf_counter() - started)
         except BaseException:
             if task is not None:
@@ -150,12 +155,14 @@ class Away:
         if held is not None and held.answer is answer:
             message["held"] = held.number
         task = self._pool.ask(message, held.worker if held is not None else None)
+        task.read = grades_of
         self._askers[task.number] = asker
         try:
-            return grades_of(_accept(await task.done))
+            grades: tuple[Grade, ...] = _accept(await task.done)
+            return grades
         except WorkerLostError as error:
             return _broken(str(describe_end(str(error))))
-        except (TargetError, ValueError) as error:
+        except TargetError as error:
             return _broken(str(error))
         except BaseException:
             self._pool.drop(task)
@@ -190,14 +197,13 @@ class Away:
         if not worker.is_lost:
             worker.channel.send({"op": "told", "n": message["k"], **told})
 
-    async def _wait(self, task: Task, limit_s: float) -> dict[str, Any]:
+    async def _wait(self, task: Task, limit_s: float) -> Any:  # noqa: ANN401 - as it was read
         """What is answered. A worker keeps the limit itself, unless its event loop is blocked."""
         while not task.done.done():
             await asyncio.wait([task.done], timeout=limit_s + GRACE_S)
             if not task.done.done() and task.worker is not None:
                 await self._pool.is_there(task.worker)
-        told: dict[str, Any] = task.done.result()
-        return told
+        return task.done.result()
 
 
 def _broken(why: str) -> tuple[Grade, ...]:
@@ -209,7 +215,7 @@ def _is_of_no_use(answer: Answer) -> bool:
     return False
 
 
-def _accept(told: dict[str, Any]) -> dict[str, Any]:
-    if "refused" in told:
-        raise refusal_of(told)
-    return told
+def _accept(read: Any) -> Any:  # noqa: ANN401 - as it was read
+    if isinstance(read, EvalcaseError):
+        raise read
+    return read

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 from evalcase.places.wire import said_by_worker, to_line
 
+NO_MESSAGE = "it wrote what is no message"
+
 
 class Hearer(Protocol):
     """Who is told what comes from a worker."""
@@ -75,15 +77,17 @@ class LineChannel(ABC):
         try:
             message = said_by_worker(line)
         except ValueError:
-            self.kill("it wrote what is no message")
+            self.kill(NO_MESSAGE)
             return
-        if message.get("op") == "closed":
-            self._over.set()
-        elif message.get("op") == "failed":
-            self.kill(str(message["why"]))
-            self.lose("")
+        if message.get("op") in ("closed", "failed"):
+            self._hear_of_end(message)
         else:
             self._listener.take(self, message)
+
+    def _hear_of_end(self, message: dict[str, Any]) -> None:
+        """Take what only some workers say: that they have torn down, or why they end."""
+        del message
+        self.kill(NO_MESSAGE)
 
     def lose(self, how: str) -> None:
         """Tell, once, that it has ended."""

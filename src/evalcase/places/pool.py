@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
-from itertools import count
 from typing import Any
 
 from evalcase.errors import TargetError
@@ -63,7 +62,6 @@ class Pool:
         )  # fmt: skip
         self.is_held: Callable[[Worker], bool] = lambda _: False
         """Whether a worker holds a session that goes on."""
-        self._numbers = count(1)
         self._starting: set[asyncio.Task[None]] = set()
         self._watch: asyncio.TimerHandle | None = None
         self._is_closed = False
@@ -100,7 +98,8 @@ class Pool:
         return task
 
     def leave(self, session: str) -> None:
-        """A session is over; if it was alone, something else may be."""
+        """A session is over. If it was alone, something else may be; else who held it may do
+        nothing now."""
         self._solitude.leave(session)
         self._solitude.go_on()
 
@@ -108,6 +107,7 @@ class Pool:
         """Nobody waits for it any more."""
         task.done.cancel()
         if task.worker is not None and task.worker.tasks.pop(task.number, None) is not None:
+            task.worker.dropped.add(task.number)
             task.worker.channel.send({"op": "drop", "n": task.number})
             self._solitude.go_on()
             self._go_on()
@@ -151,9 +151,8 @@ class Pool:
             else:
                 self._hear(worker, message)
             return
-        task = worker.tasks.pop(message["n"], None)
-        if task is not None and not task.done.done():
-            task.done.set_result(message)
+        if not worker.take_answer(message.pop("n"), message):
+            return
         if worker is self._solitude.worker or (self._room is not None and not worker.tasks):
             self._solitude.go_on()
         if self._waiting:
@@ -193,7 +192,7 @@ class Pool:
 
     def _task(self, message: dict[str, Any], *, may_move: bool) -> Task:
         done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        return Task(next(self._numbers), message, done, may_move=may_move)
+        return Task(message, done, may_move=may_move)
 
     def _go_on(self) -> None:
         """Give what waits to who can do it."""

@@ -32,6 +32,7 @@ class RayChannel(LineChannel):
         self._actor: Any = None
         self._pushing: asyncio.Task[None] | None = None
         self._pulling: asyncio.Task[None] | None = None
+        self._is_closing = False
 
     async def _start(self) -> None:
         self._actor = self._make()
@@ -61,6 +62,15 @@ class RayChannel(LineChannel):
             told.cancel()  # where the run is over
         return str(told.result())
 
+    def _hear_of_end(self, message: dict[str, Any]) -> None:
+        if message["op"] == "failed":
+            self.kill(message["why"])
+            self.lose("")
+        elif self._is_closing:
+            self._over.set()
+        else:
+            super()._hear_of_end(message)  # nobody has asked it to
+
     def _end_worker(self) -> None:
         import ray
 
@@ -70,6 +80,7 @@ class RayChannel(LineChannel):
 
     async def close(self, grace_s: float) -> None:
         if self._pulling is not None and not self._over.is_set():
+            self._is_closing = True
             self.send({"op": "close"})
             with suppress(TimeoutError):
                 async with asyncio.timeout(grace_s):

@@ -41,7 +41,6 @@ class Solitude:
         """A session is over."""
         if self._session == session:
             self._session = None
-            self.go_on()
 
     def end(self) -> None:
         """Begin nothing any more."""

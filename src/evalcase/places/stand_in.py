@@ -11,8 +11,8 @@ from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Target, Traits
+from evalcase.places.replies import Read, key_of, opened_of, session_end_of
 from evalcase.places.task import Worker
-from evalcase.places.wire import traits_of
 from evalcase.run.place import KeyFromAfar
 
 
@@ -20,8 +20,8 @@ class Afar(Protocol):
     """A place, as far as a stand-in needs it."""
 
     async def exchange(
-        self, message: dict[str, Any], worker: Worker | None = None
-    ) -> dict[str, Any]: ...
+        self, message: dict[str, Any], read: Read, worker: Worker | None = None
+    ) -> Any: ...  # noqa: ANN401 - whatever it reads
     def end_session(self, session: str) -> Worker | None: ...
 
 
@@ -38,30 +38,28 @@ class StandIn(Target):
         """Whether all of a session have to be asked of the same worker."""
 
     async def open(self) -> None:
-        told = await self._place.exchange({"op": "open", "target": self._name})
-        traits = traits_of(told["traits"])
+        opening = {"op": "open", "target": self._name}
+        traits, self._sources = await self._place.exchange(opening, opened_of)
         self._holds_sessions = traits.holds_sessions
         self.remembers = traits.holds_sessions or not traits.stateless
         # Who has a session is to be known until it is over, whatever the target does then.
         self.traits = replace(traits, holds_sessions=self.remembers)
-        self._sources = told["sources"]
 
     async def answer(self, question: Question) -> Answer:
         raise AssertionError(f"case {question.case} is answered elsewhere")
 
     async def cache_key(self, question: Question) -> JSON:
         asked = {"op": "key", "target": self._name, "question": encode(question)}
-        told = await self._place.exchange(asked)
-        return KeyFromAfar(told["kind"], told["key"])  # type: ignore[return-value]
+        return KeyFromAfar(*await self._place.exchange(asked, key_of))  # type: ignore[return-value]
 
     async def end_session(self, session: str) -> None:
         worker = self._place.end_session(session)
         if worker is None or not self._holds_sessions:
             return
         asked = {"op": "end", "target": self._name, "session": session}
-        told = await self._place.exchange(asked, worker)
-        if "error" in told:
-            raise TargetError(told["error"])
+        error = await self._place.exchange(asked, session_end_of, worker)
+        if error is not None:
+            raise TargetError(error)
 
     def sources(self) -> dict[str, str]:
         return self._sources
