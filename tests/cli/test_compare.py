@@ -205,8 +205,8 @@ def test_several_targets_of_one_run_each_have_their_sentence(project: Project) -
     project.run("run", "--quiet", *[word for name in names for word in ("--target", name)])
     out = project.run("compare", "latest", "--limit", "0").out
     assert out.startswith(
-        "`echo` against `agent`: not distinguishable from no change.\n"
-        "`other` against `agent`: better.\n\n"
+        "`other` against `agent`: better.\n"
+        "`echo` against `agent`: not distinguishable from no change.\n\n"
         f"run      {project.runs()[0].name}\n\n"
     )
     assert "adjusted to 2 tests after Holm" in out
@@ -494,3 +494,66 @@ def test_a_gate_says_of_how_much_of_base_it_is_met(project: Project) -> None:
     done = project.run("compare", "--fail-on", "broken", "--fail-on", "worse")
     for gate in ("broken", "worse"):
         assert f"{gate}: met, in the 1 of 3 cases that head has" in " ".join(done.out.split())
+
+
+def test_a_gate_is_not_met_by_trials_while_cases_are_lost(project: Project) -> None:
+    project.add_to_agent(
+        "def flaky(question: Question):\n"
+        "    note('calls', question.case)\n"
+        "    calls = calls_of(question.case)\n"
+        "    good = question.case == 'a' if calls <= 3 else calls < 6\n"
+        "    return 'ok' if good else 'no'\n"
+    )
+    project.suite(
+        case("a", repeat=3, expected_output="ok"), case("b", repeat=3, expected_output="ok"),
+        target="python:agent:flaky",
+    )  # fmt: skip
+    for _ in range(2):
+        project.run("run", "--quiet", "--concurrency", "1")
+    fell = "by cases the pass rate fell from 50.0% to 0.0%"
+    done = project.run("compare", "--fail-on", "worse", "--fail-on", "worse-than:0.9")
+    told = " ".join(done.out.split())
+    assert done.code == 1
+    assert f"gate worse: {fell}, though not that of trials: `--measure` says which counts" in told
+    assert f"worse-than:0.9: met, by trials; {fell}: `--measure cases` goes by those" in told
+    met = project.run("compare", "--fail-on", "worse", "--measure", "passed")
+    assert met.code == 0
+    assert f"gate worse: met, by trials; {fell}" in " ".join(met.out.split())
+    assert project.run("compare", "--fail-on", "worse", "--measure", "cases").code == 1
+
+
+def test_errors_that_are_the_same_are_told_once(project: Project) -> None:
+    project.add_to_agent(
+        "def dear(question: Question):\n"
+        "    note('calls', question.case)\n"
+        "    if calls_of(question.case) == 1:\n"
+        "        return 'yes'\n"
+        "    if question.case == 'c6':\n"
+        "        return 'no'\n"
+        "    raise TargetError('no credit is left', kind='http')\n"
+    )
+    project.suite(*(case(f"c{n}") for n in range(7)), target="python:agent:dear")
+    for _ in range(2):
+        project.run("run", "--quiet")
+    out = project.run("compare").out
+    assert out.count("broken s.eval.yaml") == 2
+    assert "  the same for c1, c2, c3, c4, c5\n" in out
+    assert out.count("no credit is left") == 1
+
+
+def test_cases_of_one_id_are_named_with_their_suites(project: Project) -> None:
+    for name in ("one", "two"):
+        project.suite(case("a"), case(name), name=name)
+    project.run("run", "--quiet", "--target", "echo")
+    project.run("run", "--quiet", "--target", "echo", "--case", "one")
+    out = project.run("compare").out
+    assert "removed  one.eval.yaml: a, two.eval.yaml: a, two\n" in out
+    assert "`one.eval.yaml: a`" in project.run("compare", "--format", "markdown").out
+
+
+def test_the_first_target_of_a_run_is_the_base(project: Project) -> None:
+    project.suite(*({"id": name, "input": "say no", "expected_output": "ok"} for name in "abcdef"))
+    project.run("run", "--quiet", "--target", "other", "--target", "agent")
+    found = compared(project, "latest")
+    assert [each["base_target"] for each in found["targets"]] == ["other"]
+    assert found["targets"][0]["broken"] == 6

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evalcase as library
+from evalcase.harvesting.fold import NearFolding
 from tests.cli.command import Result, evalcase
 from tests.traces.otlp import chat, line, said, span
 
@@ -165,6 +166,36 @@ def test_those_that_ask_nearly_the_same_are_folded_and_said(tmp_path: Path) -> N
 def test_those_that_ask_something_else_are_not(tmp_path: Path, one: str, other: str) -> None:
     result = harvest(tmp_path, asked(one, number=1), asked(other, number=2))
     assert len(cases_of(result.out)) == 2, result.err
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("6 - 3", "6 / 3"), ("6 - 3", "6 3"), ("6 \u2013 3", "6 3"), ("a != b", "a = b"),
+        ("!a", "a"), ("5!", "5"), ("n!", "n"), ("C#", "C"), ("C++", "C"), (".NET", "net"),
+        ("$5", "\xa35"), ("5%", "5"), ("5'", '5"'), ("-5", "5"), ("x-1", "x 1"), ("a-b", "a b"),
+        ("a & b", "a | b"), ("a ? b", "a b"), ("3:2", "3 2"), ("~x", "x"), ("@joe", "joe"),
+        ("(a + b) * c", "a + (b * c)"), ("a_b", "a b"), ("\xac a", "a"), ("\uff0b5", "\uff0d5"),
+        (f"{LONG}: 6 - 3", f"{LONG}: 6 / 3"), (f"{LONG}, -5", f"{LONG}, 5"),
+    ],
+)  # fmt: skip
+def test_a_sign_makes_another_question(one: str, other: str) -> None:
+    folding = NearFolding()
+    assert [folding.find(one, 1), folding.find(other, 2)] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Hello!", "hello"), ("What, really?", "what (really)"),
+        ("a well-known shop", "A well known shop."),
+        ("Is it 5?", "is it 6."), ("At 10.5, or 11,5?", "at 9.5 or 8.5"), ("-5 + 3", "-7 + 2"),
+        ("\xabYes\xbb \u2013 or no\u2026", '"yes" or no'), (f"{LONG}.", f"{LONG} then!"),
+    ],
+)  # fmt: skip
+def test_punctuation_and_numbers_do_not(one: str, other: str) -> None:
+    folding = NearFolding()
+    assert [folding.find(one, 1), folding.find(other, 2)] == [None, 1]
 
 
 def test_that_one_of_those_failed_is_said(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from evalcase.run.attempt import Attempted, attempt
 from evalcase.system.guests import Guests
 from evalcase.targets.command import CommandTarget
 from evalcase.targets.http import HttpTarget
+from evalcase.traces.context import BegunTraces
 from tests.targets.questions import ask, question, target_of
 from tests.targets.server import Reply, serving
 
@@ -85,9 +86,45 @@ def test_the_trace_of_a_call_that_failed_is_told_once_with_its_error(tmp_path: P
             assert failed.error is not None
             trace = str((failed.seen or {})["trace"])
             assert len(trace) == 32
-            assert target.traits.seen is not None
-            assert target.traits.seen(question()) == {}
     assert trace in server.request.headers["traceparent"]
+
+
+def test_what_is_known_of_a_call_is_told_once() -> None:
+    traces, given = BegunTraces(), question()
+    with pytest.raises(OSError, match="no disk"), traces.begin(given) as begun:
+        raise OSError("no disk")
+    assert traces.seen_of(question()) == {}
+    assert [traces.seen_of(given), traces.seen_of(given)] == [{"trace": begun.trace}, {}]
+
+
+class Waiting(Target):
+    """Begins a trace for each call, and fails in all of them once there are enough."""
+
+    def __init__(self, calls: int) -> None:
+        self.begun: list[str] = []
+        self._traces, self._left, self._all = BegunTraces(), calls, asyncio.Event()
+        self.traits = Traits(seen=self._traces.seen_of)
+
+    async def answer(self, question: Question) -> Answer:
+        with self._traces.begin(question) as begun:
+            self.begun.append(begun.trace)
+            self._left -= 1
+            if not self._left:
+                self._all.set()
+            await self._all.wait()
+            raise OSError(f"no disk for {begun.trace}")
+
+
+def test_calls_that_ask_the_same_at_once_have_a_trace_each() -> None:
+    async def go() -> None:
+        target, given = Waiting(3), question()
+        async with Guests() as guests:
+            failed = await asyncio.gather(*[attempt(target, given, 60, guests) for _ in range(3)])
+        for each in failed:
+            assert str((each.seen or {})["trace"]) in str(each.error)
+        assert len(set(target.begun)) == 3
+
+    asyncio.run(go())
 
 
 class Odd(Target):

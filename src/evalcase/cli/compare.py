@@ -54,9 +54,9 @@ def _read_gates(texts: tuple[str, ...]) -> tuple[ComparisonGate, ...]:
     help="Judge by this grader in place of all together. Repeatable.",
 )  # fmt: skip
 @declare.option(
-    "--measure", type=declare.WordChoice(get_args(Measure)), default="passed", show_default=True,
+    "--measure", type=declare.WordChoice(get_args(Measure)),
     help="Judge by what passed (with repeats, of each case the share of its trials), by cases that "
-    "passed, or by scores.",
+    "passed, or by scores. [default: passed; gates by cases, too]",
 )  # fmt: skip
 @declare.option(
     "--cluster", metavar="PATH",
@@ -86,7 +86,7 @@ def _read_gates(texts: tuple[str, ...]) -> tuple[ComparisonGate, ...]:
 @explained
 def command(
     runs: tuple[str, ...], baseline: str | None, targets: tuple[str, str] | None,
-    gates: tuple[ComparisonGate, ...], graders: tuple[str, ...], measure: Measure,
+    gates: tuple[ComparisonGate, ...], graders: tuple[str, ...], measure: Measure | None,
     cluster: str | None, effect: float, shown: tuple[ChangeKind, ...], limit: int,
     max_errors: int | None, form: str | None, as_json: bool, output: str | None, max_size: int,
     runs_dir: str | None,

@@ -88,7 +88,15 @@ def _pair_alone(side: Side, targets: tuple[str, str] | None) -> Sides:
         raise ConfigError(
             f"{side.label} has results of one target only: name a second run to compare it with"
         )
-    return Sides(side, side, pair_within(side.kept.targets))
+    return Sides(side, side, pair_within(_in_order(side)))
+
+
+def _in_order(side: Side) -> list[str]:
+    """The targets of a side as its run had them; of a file, which doesn't say, by name."""
+    kept = side.kept
+    known = kept.run.about.get("targets") if isinstance(kept, KeptRun) else None
+    places = {str(name): at for at, name in enumerate(known if isinstance(known, list) else ())}
+    return sorted(kept.targets, key=lambda name: (places.get(name, len(places)), name))
 
 
 def _is_same(base: Side, head: Side) -> bool:

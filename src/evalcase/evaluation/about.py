@@ -29,7 +29,7 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
         "prices": _prices_version(plan),
         "options": plan.options.to_dict(),
         "suites": plan.suites.hashes(),
-        "targets": sorted(plan.trials),
+        "targets": list(plan.trials),
         "target_versions": {name: encode(each) for name, each in find_versions(plan).items()},
         "default_target": plan.config.target,
         "trials": plan.planned,

@@ -226,8 +226,8 @@ def _about(parts: Parts) -> dict[str, Any]:
     """What `run.json` says of the whole: what all shards say, and what they add up to."""
     abouts = [part.kept.run.about for part in parts.parts]
     about = {**abouts[0], "options": parts.first.options.to_dict()}
-    names = {name for each in abouts for name in each.get("targets", ())}
-    about["targets"] = sorted(str(name) for name in names)
+    names = dict.fromkeys(str(name) for each in abouts for name in each.get("targets", ()))
+    about["targets"] = list(names)
     versions: dict[str, Any] = {}
     for each in abouts:
         versions |= _mapping(each, "target_versions")

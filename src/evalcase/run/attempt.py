@@ -9,6 +9,7 @@ from typing import NoReturn
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
+from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.quota import Quota
 from evalcase.model.target import Target
@@ -37,6 +38,8 @@ class Attempted(NamedTuple):
 async def attempt(target: Target, question: Question, limit_s: float, guests: Guests) -> Attempted:
     """Call a target once."""
     plan = target.traits.plan
+    if target.traits.seen is not None:
+        question = replace(question)  # this call's own, by which it is known
     if plan is None:
         stay = await guests.call(target.answer, question, limit_s, question.case)
     else:

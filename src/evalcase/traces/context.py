@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Generic, TypeVar
 
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
@@ -26,29 +27,44 @@ class TraceContext(NamedTuple):
         return f"00-{self.trace}-{self.span}-01"
 
 
-CallKey = tuple[str, int, int]
-"""The session, the turn and the attempt of a question: no two calls have the same."""
+_Told = TypeVar("_Told")
 
 
-def call_key(question: Question) -> CallKey:
-    return question.session, question.turn, question.attempt
+class ByCall(Generic[_Told]):
+    """What is known of calls that have no answer yet. Each is known by its question itself, and
+    not by what is in that: a judge asks one thing several times at once."""
+
+    def __init__(self) -> None:
+        self._by_id: dict[int, tuple[Question, _Told]] = {}
+        """With the questions: as long as one is here, no other has its id."""
+
+    def put(self, question: Question, told: _Told) -> None:
+        self._by_id[id(question)] = question, told
+
+    def take(self, question: Question) -> _Told | None:
+        """It is told once."""
+        _, told = self._by_id.pop(id(question), (None, None))
+        return told
+
+    def clear(self) -> None:
+        self._by_id.clear()
 
 
 class BegunTraces:
     """Traces that were begun here, of calls that have no answer yet."""
 
     def __init__(self) -> None:
-        self._by_call: dict[CallKey, TraceContext] = {}
+        self._under_way: ByCall[TraceContext] = ByCall()
 
     @contextmanager
     def begin(self, question: Question) -> Iterator[TraceContext]:
         """A trace of its own for a call: no other has these ids."""
         begun = TraceContext(os.urandom(16).hex(), os.urandom(8).hex())
-        self._by_call[call_key(question)] = begun
+        self._under_way.put(question, begun)
         yield begun
-        self._by_call.pop(call_key(question), None)
+        self._under_way.take(question)
 
     def seen_of(self, question: Question) -> dict[str, JSON]:
         """The trace of a call that came to nothing; it is told once."""
-        begun = self._by_call.pop(call_key(question), None)
+        begun = self._under_way.take(question)
         return {} if begun is None else {"trace": begun.trace}

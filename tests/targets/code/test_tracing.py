@@ -187,8 +187,6 @@ def test_what_was_done_before_an_error_is_told_with_it_once(
     seen: Any = tried.seen["steps"]
     assert [each.split(",")[0] for each in seen] == ["agent", "  chat small", "  execute_tool find"]
     assert seen[2].endswith("failed: LookupError: nothing")
-    assert target.traits.seen is not None
-    assert target.traits.seen(question()) == {}
 
 
 def test_an_error_of_the_function_is_an_error_as_ever() -> None:

@@ -30,6 +30,8 @@ class Gated:
     """None for all graders together."""
     tests: int = 1
     """How many are tested at once."""
+    both: bool = False
+    """Whether gates go by cases, too, where trials are tested: nobody has said which counts."""
 
     @property
     def value(self) -> float:
@@ -45,6 +47,14 @@ class Gated:
         return self.grader is None and self.measured.name == "trials"
 
     @property
+    def lost_cases(self) -> float:
+        """By how much the pass rate of cases fell, where that of trials is tested; 0 else."""
+        passed = self.track.passed
+        if not self.is_of_trials or passed.base is None or passed.head is None:
+            return 0.0
+        return max(0.0, passed.base - passed.head)
+
+    @property
     def is_distinct(self) -> bool:
         """Whether it can be told from no change."""
         p = self.measured.p if self.measured.adjusted is None else self.measured.adjusted
@@ -56,12 +66,15 @@ class Gated:
         return self.measured.least_p * self.tests >= ALPHA
 
 
-def find_gated(comparison: Comparison, measure: Measure, graders: Sequence[str]) -> list[Gated]:
-    """All that is tested, with Holm's adjustment. Raise ConfigError for an unknown grader."""
+def find_gated(
+    comparison: Comparison, measure: Measure | None, graders: Sequence[str]
+) -> list[Gated]:
+    """All that is tested, with Holm's adjustment: what passed, unless a measure is named. Raise
+    ConfigError for an unknown grader."""
     found = [
-        Gated(track, measured, grader)
+        Gated(track, measured, grader, both=measure is None)
         for track in comparison.tracks
-        for grader, measured in _measures(track, measure, graders)
+        for grader, measured in _measures(track, measure or "passed", graders)
     ]
     adjusted = adjust([each.measured.p for each in found])
     return [

@@ -84,7 +84,8 @@ def judge(
         return doubts
     judged = [_judge(gate, comparison, gated) for gate in gates]
     of = _say_compared(comparison)
-    return [*doubts, *(each if each.code else each._replace(reason=of) for each in judged)]
+    met = ((each, "; ".join(filter(None, (of, each.reason)))) for each in judged)
+    return [*doubts, *(each if each.code else each._replace(reason=text) for each, text in met)]
 
 
 def gates_exit_code(judged: Sequence[GateFinding]) -> int:
@@ -124,7 +125,12 @@ def _judge(gate: ComparisonGate, comparison: Comparison, gated: Sequence[Gated])
             str(gate), 2, f"{pairs:,} {noun} are too few for any change to be significant"
         )
     bad = [each for each in gated if _fails(gate, each)]
-    return _met(gate, "; ".join(_say(gate, each, several=len(gated) > 1) for each in bad))
+    several = len(gated) > 1
+    if bad:
+        return _met(gate, "; ".join(_say(gate, each, several=several) for each in bad))
+    lost = [_say_lost_cases(each, several=several) for each in gated if each.lost_cases]
+    reason = f"by trials; {'; '.join(lost)}: `--measure cases` goes by those" if lost else ""
+    return GateFinding(str(gate), 0, reason)
 
 
 def _broken(each: Gated) -> int:
@@ -134,6 +140,16 @@ def _broken(each: Gated) -> int:
 
 
 def _fails(gate: ComparisonGate, each: Gated) -> bool:
+    return _fails_by_measure(gate, each) or _fails_by_cases(gate, each)
+
+
+def _fails_by_cases(gate: ComparisonGate, each: Gated) -> bool:
+    """Whether the share of trials is well, but cases were lost, and nobody said which counts."""
+    lost = each.lost_cases if each.both else 0.0
+    return gate.name != "significantly-worse" and lost > gate.margin
+
+
+def _fails_by_measure(gate: ComparisonGate, each: Gated) -> bool:
     change = each.measured.change
     if gate.name == "worse":
         return each.value < 0 or not each.measured.pairs
@@ -145,6 +161,9 @@ def _fails(gate: ComparisonGate, each: Gated) -> bool:
 def _say(gate: ComparisonGate, each: Gated, *, several: bool) -> str:
     at = f" at {each.track.head_target}" if several else ""
     change = each.measured.change
+    if not _fails_by_measure(gate, each):
+        said = _say_lost_cases(each, several=several)
+        return f"{said}, though not that of trials: `--measure` says which counts"
     if change is None:
         return f"the change{at} can't be estimated"
     if gate.name == "worse-than:":
@@ -154,6 +173,13 @@ def _say(gate: ComparisonGate, each: Gated, *, several: bool) -> str:
         adjusted = each.measured.adjusted or 0.0
         p = f", p = {adjusted:.3f}" if adjusted >= 0.001 else ", p < 0.001"
     return f"{100 * each.value:+.1f} points{at}{p}"
+
+
+def _say_lost_cases(each: Gated, *, several: bool) -> str:
+    """That less cases passed, where trials are what is tested."""
+    at = f" at {each.track.head_target}" if several else ""
+    base, head = (100 * (rate or 0.0) for rate in (each.track.passed.base, each.track.passed.head))
+    return f"by cases the pass rate{at} fell from {base:.1f}% to {head:.1f}%"
 
 
 def _say_compared(comparison: Comparison) -> str:

@@ -10,7 +10,7 @@ from evalcase.report.compare.power import find_power
 from evalcase.report.compare.sentence import say_counts, say_power, say_result, say_test
 from evalcase.report.compare.side import Side
 from evalcase.report.compare.track import ChangedPair, ChangeKind, TrackFigures
-from evalcase.report.terminal.changed_cases import said_by, say_verdicts
+from evalcase.report.terminal.changed_cases import name_cases, said_by, say_verdicts
 from evalcase.report.terminal.comparison_tables import amount_rows, measure_rows, part_rows
 from evalcase.report.terminal.pairs import pair_texts
 from evalcase.text.markdown import code_block, code_span, table
@@ -130,7 +130,7 @@ def _diff(base: str, head: str) -> Iterator[str]:
 def _names(pairs: Sequence[ChangedPair], count: int) -> Iterator[str]:
     if not count:
         return
-    names = [code_span(pair.name.case[:100]) for pair in pairs[:_MOST_NAMES]]
+    names = [code_span(name[:100]) for name in name_cases(pairs)[:_MOST_NAMES]]
     more = count - len(names)
     yield ", ".join(names) + (f" and {more:,} more" if more else "")
     yield ""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from evalcase.model.answer import Answer
 from evalcase.model.result import Result
@@ -19,6 +20,8 @@ from evalcase.text.visible import visible
 
 _INPUT_ROWS = 2
 _SIDE_ROWS = 10
+_MOST_FOLDED = 100
+"""Cases that are looked at for errors that are the same."""
 _NOTHING = "(no answer)"
 
 
@@ -68,11 +71,49 @@ def _detail_lines(
     if head is not None and head.verdict != "passed":
         yield from reason_lines(reason_of(head), width, 2)
     texts = [said_by(result) for result in (base, head)]
-    if texts[0] == texts[1]:
+    is_same = texts[0] == texts[1]
+    if head is not None and head.answer is None and head.failure is not None:
+        texts[1] = f"({head.verdict})"  # why it is so stands above
+        texts[0] = texts[1] if is_same else texts[0]
+    if is_same:
         yield from labelled("both", texts[0], width, style, _SIDE_ROWS)
         return
     pairs = list(pair_texts(texts[0], texts[1]))
     yield from compare_lines(pairs, width, style, _SIDE_ROWS, ("base", "head"))
+
+
+def fold_alike(
+    pairs: Sequence[ChangedPair], head: Side, limit: int
+) -> Iterator[tuple[ChangedPair, list[ChangedPair]]]:
+    """The first pairs, so many at most, each with those after it that errored for the same reason:
+    a key that is missing is told once."""
+    groups: list[tuple[ChangedPair, list[ChangedPair]]] = []
+    known: dict[str, list[ChangedPair]] = {}
+    for pair in pairs[: max(limit, _MOST_FOLDED) if limit else 0]:
+        why = _why_errored(pair, head)
+        if why and why in known:
+            known[why].append(pair)
+            continue
+        if len(groups) == limit:
+            break
+        groups.append((pair, []))
+        if why:
+            known[why] = groups[-1][1]
+    return iter(groups)
+
+
+def _why_errored(pair: ChangedPair, head: Side) -> str:
+    result = _find(head, pair.head) if pair.head_verdict == "errored" else None
+    return reason_of(result) if result is not None else ""
+
+
+def name_cases(pairs: Sequence[ChangedPair]) -> list[str]:
+    """The ids of cases; those that several suites have, with their suite."""
+    ids = Counter(pair.name.case for pair in pairs)
+    return [
+        f"{pair.name.suite}: {pair.name.case}" if ids[pair.name.case] > 1 else pair.name.case
+        for pair in pairs
+    ]
 
 
 def said_by(result: Result | None) -> str:

@@ -10,11 +10,12 @@ from evalcase.report.compare.gated import Gated
 from evalcase.report.compare.gates import GateFinding
 from evalcase.report.compare.power import find_power
 from evalcase.report.compare.sentence import say_counts, say_power, say_result, say_test
-from evalcase.report.compare.track import ChangeKind, TrackFigures
+from evalcase.report.compare.track import ChangedPair, ChangeKind, TrackFigures
 from evalcase.report.terminal.cells import cut, wrap
-from evalcase.report.terminal.changed_cases import changed_lines
+from evalcase.report.terminal.changed_cases import changed_lines, fold_alike, name_cases
 from evalcase.report.terminal.columns import align
 from evalcase.report.terminal.comparison_tables import amount_rows, measure_rows, part_rows
+from evalcase.report.terminal.failures import INDENT
 from evalcase.report.terminal.style import Style, paint
 from evalcase.text.visible import visible
 
@@ -90,17 +91,25 @@ def _case_lines(track: TrackFigures, compared: Compared, width: int, style: Styl
     rest: list[tuple[ChangeKind, list[str], int]] = []
     for kind in _NAMES:
         pairs, count = track.listed[kind], track.counts[kind]
-        full = pairs[: compared.limit] if kind in compared.shown else []
-        for pair in full:
+        limit, told = compared.limit if kind in compared.shown else 0, 0
+        for pair, alike in fold_alike(pairs, sides[1], limit):
+            told += 1 + len(alike)
             yield ""
             yield from changed_lines(kind, pair, sides, width, style)
-        names = [pair.name.case for pair in pairs[len(full) :]]
-        rest.append((kind, names, count - len(full)))
+            yield from _alike_lines(alike, width, style)
+        rest.append((kind, name_cases(pairs[told:]), count - told))
     if any(count for _, names, count in rest if names):
         yield ""
     for kind, names, count in rest:
         if names:
             yield from _labelled(kind, _some(names, count, width), width, style)
+
+
+def _alike_lines(alike: Sequence[ChangedPair], width: int, style: Style) -> Iterator[str]:
+    if alike:
+        names = _some(name_cases(alike), len(alike), width)
+        for row in wrap(visible(f"the same for {names}"), max(10, width - INDENT)):
+            yield paint(" " * INDENT + row, style.gutter)
 
 
 def _some(names: Sequence[str], count: int, width: int) -> str:

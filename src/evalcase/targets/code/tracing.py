@@ -16,7 +16,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.targets.code.traced_call import TracedCall
-from evalcase.traces.context import CallKey, call_key
+from evalcase.traces.context import ByCall
 from evalcase.traces.labels import CASE, REPEAT, SUITE, TURN
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Tracing:
 
     def __init__(self) -> None:
         self._under_way: dict[int, TracedCall] = {}
-        self._unanswered: dict[CallKey, TracedCall] = {}
+        self._unanswered: ByCall[TracedCall] = ByCall()
         self._tracer: Tracer | None = None
 
     def open(self) -> None:
@@ -68,8 +68,7 @@ class Tracing:
             TURN: question.turn,
         }  # fmt: skip
         traced, number = TracedCall(), 0
-        key = call_key(question)
-        self._unanswered[key] = traced
+        self._unanswered.put(question, traced)
         try:
             with self._tracer.start_as_current_span(
                 "trial", context=Context(), attributes=about
@@ -80,13 +79,13 @@ class Tracing:
                     traced.trace = f"{number:032x}"
                     self._under_way[number] = traced
                 yield traced
-            self._unanswered.pop(key, None)
+            self._unanswered.take(question)
         finally:
             self._under_way.pop(number, None)
 
     def seen_of(self, question: Question) -> dict[str, JSON]:
         """What was seen of a call that gave no answer, until now; it is told once."""
-        traced = self._unanswered.pop(call_key(question), None)
+        traced = self._unanswered.take(question)
         return {} if traced is None or not traced.trace else traced.seen()
 
     def run(
