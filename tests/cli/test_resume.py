@@ -259,6 +259,24 @@ def test_the_options_of_the_run_hold_when_it_goes_on(project: Project, gate: Gat
     assert done.json["trials"]["total"] == len(calls) < 20
 
 
+def test_what_left_the_suite_is_not_counted_as_planned(project: Project, gate: Gate) -> None:
+    project.suite(*cases(4))
+    project.run("run", "--quiet", "--concurrency", "1")
+    project.keep_only(3)
+    project.suite(*cases(1), *cases(3, prefix="new"))
+    process = project.start("resume", "--concurrency", "1", env={"GATED": "1"})
+    gate.await_calls(1)
+    interrupt(process)
+    await_notice(process, "Ctrl-C")
+    gate.let_go()
+    done = finish(process)
+    assert done.code == 130
+    assert "interrupted, with 2 of 4 trials finished and kept" in " ".join(done.out.split())
+    told = " ".join(project.run("report").out.split())
+    assert "interrupted, with 2 of 4 trials finished and kept" in told
+    assert "incomplete, 2 of 4 trials" in " ".join(project.run("list").out.split())
+
+
 def test_a_run_may_go_on_with_more_at_once(project: Project, gate: Gate) -> None:
     project.suite(*cases(4))
     project.run("run", "--quiet", "--concurrency", "1")

@@ -147,10 +147,18 @@ def why_incomplete(evaluated: Evaluated) -> str:
         return ""
     if evaluated.notice or evaluated.status not in ("interrupted", "incomplete"):
         return evaluated.notice or evaluated.status
-    planned, done = planned_trials(evaluated.run), evaluated.totals.trials.total
-    of = f"{done:,} of {planned:,} trials" if planned is not None else f"{done:,} trials"
     word = "interrupted" if evaluated.status == "interrupted" else "killed, or still running"
-    return f"{word}, with {of} finished and kept"
+    return f"{word}, with {say_trials(evaluated)} finished and kept"
+
+
+def say_trials(evaluated: Evaluated) -> str:
+    """How many trials of how many a run has. Where it has more than were planned, its suites were
+    changed since, and nothing says of how many."""
+    planned, done = planned_trials(evaluated.run), evaluated.totals.trials.total
+    if evaluated.finished is not None and evaluated.planned is not None:
+        planned, done = evaluated.planned, evaluated.finished
+    is_known = planned is not None and done <= planned
+    return f"{done:,} of {planned:,} trials" if is_known else f"{done:,} trials"
 
 
 def suggest_next(

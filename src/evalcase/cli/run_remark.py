@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from evalcase.cli.conclusion import say_mixed, suggest_next
+from evalcase.cli.conclusion import say_mixed, say_trials, suggest_next
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.record.evaluated import read_evaluated
 from evalcase.record.folder import origin_of
@@ -44,8 +44,7 @@ def remark_on(kept: KeptRun, *, own: bool) -> Remark:
     is_apart = bool(origin or kept.mixed or (kept.graded_by and kept.graded_by.graders))
     if kept.end.status == "completed":
         return Remark("; ".join(said), "", "", is_apart)
-    done, planned = kept.totals.trials.total, kept.planned
-    trials = f"{done:,} trials" if planned is None else f"{done:,} of {planned:,} trials"
+    trials = say_trials(read_evaluated(kept))
     return Remark("; ".join(said), trials, _say_end(kept, trials, own=own), True)
 
 

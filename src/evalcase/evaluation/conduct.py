@@ -162,6 +162,7 @@ class Evaluation:
             )
             if end.status == "completed":
                 end = replace(end, trials=work.count_trials())
+            end = work.count_planned(end)
             if before_s is not None:
                 end = replace(end, duration_s=round(before_s + loop.time() - begun, 3))
             with suppress(RecordError):  # it is raised once more when the journal is closed
@@ -184,6 +185,7 @@ class Evaluation:
             run, end.status, totals, end.notice, end.failed_fast, end.cap_usd, end.duration_s,
             mixed=work.mixed(), not_run=count_not_run(run, end.status, totals),
             decision=end.decision, lost=end.lost, was_decided=end.was_decided,
+            finished=end.finished, planned=end.planned,
             # The record tells it, and need not be gone through again where there is one only.
             graded_by=read_grading(run.journal, None) if work.grading > 1 and not failed else None,
         )  # fmt: skip

@@ -14,7 +14,7 @@ from evalcase.model.table import mark_of
 from evalcase.model.target import TargetVersion
 from evalcase.model.totals import Totals
 from evalcase.model.trial import Trial, TrialKey
-from evalcase.record.ending import Status
+from evalcase.record.ending import End, Status
 from evalcase.record.finished import FinishedTrial
 from evalcase.record.folder import Run, planned_cases
 from evalcase.record.index import Index, read_index
@@ -55,6 +55,7 @@ class Work:
         self._known = 0
         self._known_cases = 0
         self._finished = 0
+        self._new = 0
         self.lost = 0
         self.was_decided = False
         """Cases that were planned when the run was begun, and that can't be run any more."""
@@ -162,6 +163,7 @@ class Work:
         """Keep what came of a trial."""
         if self._regrading and self._regrading.pop(trial.key, None) is not None:
             return self._session.keep_grading(trial, result)
+        self._new += len(self._index) > 0 and self._index.find(trial.key) is None
         return self._session.keep(trial, result)
 
     def totals(self) -> Totals | None:
@@ -181,6 +183,18 @@ class Work:
         """How many trials have a result, once all that is planned is done: also those that are no
         longer part of the suites."""
         return self._plan.planned + len(self._index) - self._known
+
+    def count_planned(self, end: End) -> End:
+        """The same end; where a run that went on was interrupted, with how many of the trials that
+        are planned now have a result, if the suites can still say."""
+        if end.status != "interrupted" or not len(self._index):
+            return end
+        trials = (trial for name in self._plan.trials for trial in trials_of(self._plan, name))
+        try:
+            finished = self._new + sum(self._index.find(each.key) is not None for each in trials)
+        except (ConfigError, SuiteError):
+            return end
+        return replace(end, finished=finished, planned=self._plan.planned)
 
     def _left(self, name: str, engine: Engine) -> Iterator[Trial]:
         """The trials of a target that have no result, or one that counts no more."""

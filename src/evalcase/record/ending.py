@@ -44,6 +44,10 @@ class End:
     """How many trials had errored by then; None where only the other rows can say."""
     trials: int | None = None
     """How many trials had a result, where it was completed; None in older records."""
+    finished: int | None = None
+    """Where a run that went on was interrupted: how many of the trials that were planned then had a
+    result, and how many those are. Others may be no longer part of the suites."""
+    planned: int | None = None
 
 
 def end_row(end: End) -> dict[str, Any]:

@@ -48,6 +48,10 @@ class Evaluated:
     was_decided: bool = False
     """Whether a decision or a failure on an earlier grading ended it, so that no interval of this
     one holds."""
+    finished: int | None = None
+    """Where it was interrupted after it went on: how many trials of those that its suites have by
+    now have a result, and how many those are; None else."""
+    planned: int | None = None
 
     table_of: ClassVar[Callable[[Evaluated], list[dict[str, Any]]]]
     """Gives rows of plain cells."""
@@ -111,7 +115,7 @@ def read_evaluated(kept: KeptRun) -> Evaluated:
         kept.run, end.status, kept.totals, end.notice, end.failed_fast, end.cap_usd,
         end.duration_s, kept.grading, kept.mixed,
         count_not_run(kept.run, end.status, kept.totals), end.decision, end.lost, kept.graded_by,
-        end.was_decided,
+        end.was_decided, end.finished, end.planned,
     )  # fmt: skip
 
 
