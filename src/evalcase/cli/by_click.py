@@ -72,7 +72,9 @@ def _with_true_hint(error: click.ClickException) -> click.ClickException:
         hint = _hint_at_share(error.message.partition(" ")[0])
     if hint is None or not isinstance(error, click.UsageError):
         return error
-    return click.UsageError(f"{error.format_message()} {hint}", error.ctx)
+    is_unknown = isinstance(error, click.NoSuchOption)  # with what is spelt alike, in full
+    said = error.message if is_unknown else error.format_message()
+    return click.UsageError(f"{said} {hint}", error.ctx)
 
 
 def _hint_at_option(error: click.NoSuchOption) -> str | None:
