@@ -424,6 +424,24 @@ def test_it_can_be_written_to_a_file(project: Project) -> None:
     assert (done.code, "can't be written" in done.err) == (2, True)
 
 
+def test_the_ending_of_a_file_says_its_form_unless_it_is_said(project: Project) -> None:
+    project.suite(case("one"))
+    project.run("run", "--quiet")
+    project.run("run", "--quiet")
+    beginnings = {
+        "a.html": "<!doctype html>", "a.md": "<!-- evalcase", "a.json": "{", "a.xml": "<?xml",
+        "a.log": "1 p",
+    }  # fmt: skip
+    for name, beginning in beginnings.items():
+        assert project.run("report", "-o", name).code == 0
+        assert (project.path / name).read_text().startswith(beginning), name
+    assert project.run("report", "--format", "text", "-o", "b.html").code == 0
+    assert (project.path / "b.html").read_text().startswith("1 p")
+    for name in ("c.html", "c.json"):
+        assert project.run("compare", "-o", name).code == 0
+        assert (project.path / name).read_text().startswith(beginnings["a" + name[1:]])
+
+
 def test_an_interrupted_run_is_shown_as_far_as_it_came(project: Project) -> None:
     project.suite(*cases(3), case("four", repeat=2))
     project.run("run", "--quiet", "--concurrency", "1")

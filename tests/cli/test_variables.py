@@ -133,6 +133,16 @@ def test_a_variable_that_no_case_has_is_refused(suite: Project, by: str, said: s
     assert said in " ".join(done.err.split())
 
 
+def test_the_name_of_a_case_that_has_only_variants_is_told(suite: Project) -> None:
+    text = "target: echo\ncases: [{id: w, matrix: {x: [a, b]}, input: '{{x}}', expected_output: a}]"
+    (suite.path / "s.eval.yaml").write_text(text)
+    suite.run("run", "s.eval.yaml")
+    for command in (["run", "s.eval.yaml", "--case", "w"], ["report", "--case", "w"]):
+        done = suite.run(*command)
+        assert (done.code, "only variants of it: say `w:*`" in done.err) == (2, True), done.err
+    assert "w:x=a" in suite.run("report", "--case", "w:*").out
+
+
 def test_a_variable_with_too_many_values_is_no_group(suite: Project) -> None:
     rows = "".join(f"{number},{number}\n" for number in range(201))
     (suite.path / "qa.csv").write_text(f"id,q\n{rows}")

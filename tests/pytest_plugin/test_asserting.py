@@ -92,7 +92,7 @@ def test_latency_is_known_only_to_who_asked() -> None:
     assert evalcase.assert_case("x", case, duration_s=1.5).verdict == "passed"
     with pytest.raises(AssertionError, match=r"it took 2.5 s"):
         evalcase.assert_case("x", case, duration_s=2.5)
-    with pytest.raises(GraderError, match="how long the answer took is not known"):
+    with pytest.raises(GraderError, match=r"took is not known[\s\S]*duration_s="):
         evalcase.assert_case("x", case)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import evalcase
 from evalcase.model.grader_options import SHARED
 from evalcase.model.problem import Problem
 from evalcase.resolve.graders import SHARED_NAMES
@@ -222,3 +223,16 @@ def test_a_case_needs_a_grader_that_counts(fields: str, is_fine: bool) -> None:
 def test_a_criterion_says_something_as_anything_meets_nothing(fields: str, is_fine: bool) -> None:
     found = load_text(f"cases: [{{input: x, {fields}}}]", "yaml")
     assert (found.suite is not None) == is_fine
+
+
+@pytest.mark.parametrize(
+    ("grader", "hint"),
+    [
+        ("{turns: 3}", "for example: - turns: {max: 6}"),
+        ("{tool_calls: {needed: [cancel]}}", "write `{cancel: 1}`"),
+        ("{tool_calls: {needed: []}}", None),
+    ],
+)
+def test_how_a_limit_is_written_is_told(grader: str, hint: str | None) -> None:
+    (problem,) = evalcase.check_text(f"- {{input: x, graders: [{grader}]}}\n", "a.eval.yaml")
+    assert problem.hint == hint

@@ -77,6 +77,12 @@ def test_a_suite_that_is_loaded_already(project: Path) -> None:
     assert chosen.totals.cases.passed == 1
 
 
+def test_cases_and_mappings_are_not_mixed(project: Path) -> None:
+    mixed: Any = [Case(input="x", expected_output="x"), {"input": "x"}]
+    with pytest.raises(TypeError, match=r"not Case, dict; `Case\(\*\*mapping\)` makes a case"):
+        evalcase.evaluate(mixed, "echo", root=project)
+
+
 def test_two_cases_of_one_name_are_an_error(project: Path) -> None:
     with pytest.raises(SuiteError, match="duplicate-id"):
         evalcase.evaluate([Case(id="a", input="x"), Case(id="a", input="y")], "echo", root=project)

@@ -63,11 +63,36 @@ def carry_out(arguments: list[str], refused: Callable[[], None]) -> object:
 
 
 def _with_true_hint(error: click.ClickException) -> click.ClickException:
-    """The same, with what is meant by an option that is nowhere in place of what is spelt so."""
-    if not isinstance(error, click.NoSuchOption) or error.option_name != "--retry-failed":
+    """The same, with what is meant by an option that is nowhere in place of what is spelt so, or by
+    a share that is written as per cent."""
+    hint = None
+    if isinstance(error, click.NoSuchOption):
+        hint = _hint_at_option(error)
+    elif isinstance(error, click.BadParameter) and "<=x<=1." in error.message:
+        hint = _hint_at_share(error.message.partition(" ")[0])
+    if hint is None or not isinstance(error, click.UsageError):
         return error
-    hint = "What failed is asked again in a new run: evalcase run --failed-of RUN"
-    return click.UsageError(f"{error.message} {hint}", error.ctx)
+    is_unknown = isinstance(error, click.NoSuchOption)  # with what is spelt alike, in full
+    said = error.message if is_unknown else error.format_message()
+    return click.UsageError(f"{said} {hint}", error.ctx)
+
+
+def _hint_at_option(error: click.NoSuchOption) -> str | None:
+    if error.option_name == "--retry-failed":
+        return "What failed is asked again in a new run: evalcase run --failed-of RUN"
+    known = [] if error.ctx is None else [each.opts for each in error.ctx.command.params]
+    if error.option_name in ("-o", "--output") and ["--report"] in known:
+        return "A report is written by --report FILE, in the form that its ending says."
+    return None
+
+
+def _hint_at_share(number: str) -> str | None:
+    """A number from 1 to 100 is meant as per cent."""
+    try:
+        share = float(number) / 100
+    except ValueError:
+        return None
+    return f"Did you mean {share:g}?" if 0.01 < share <= 1 else None
 
 
 def tell_wrong_usage(command: declare.Command, message: str) -> None:

@@ -24,6 +24,7 @@ from evalcase.report.compare.track import ChangeKind
 from evalcase.report.figures.clustering import Clustering
 from evalcase.report.terminal.style import PLAIN, Style
 
+_COMPARED_FORMS = ("text", "html", "markdown", "json")
 _KINDS: tuple[ChangeKind, ...] = ("broken", "fixed", "changed", "added", "removed")
 
 
@@ -74,9 +75,9 @@ def _read_gates(texts: tuple[str, ...]) -> tuple[ComparisonGate, ...]:
 )
 @run_flags.max_errors("With a gate: trials of base, or of head, that may error. [default: 0]")
 @declare.option(
-    "--format", "form", type=declare.WordChoice(["text", "html", "markdown", "json"]),
-    default="text", show_default=True,
-    help="For people, to read or (html) to look at; for a pull request; or one JSON object.",
+    "--format", "form", type=declare.WordChoice(_COMPARED_FORMS),
+    help="For people, to read or (html) to look at; for a pull request; or one JSON object. "
+    "[default: by the ending of -o FILE, else text]",
 )  # fmt: skip
 @declare.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @declare.option("-o", "--output", metavar="FILE", help="Write to this file.")
@@ -87,7 +88,7 @@ def command(
     runs: tuple[str, ...], baseline: str | None, targets: tuple[str, str] | None,
     gates: tuple[ComparisonGate, ...], graders: tuple[str, ...], measure: Measure | None,
     cluster: str | None, effect: float, shown: tuple[ChangeKind, ...], limit: int,
-    max_errors: int | None, form: str, as_json: bool, output: str | None, max_size: int,
+    max_errors: int | None, form: str | None, as_json: bool, output: str | None, max_size: int,
     runs_dir: str | None,
 ) -> int:  # fmt: skip
     """Compare two runs case by case: what was fixed, what broke, and whether it may be chance.
@@ -101,7 +102,7 @@ def command(
     evalcase compare RUN@1 RUN                  two gradings of the same answers
     evalcase compare --targets small large      two targets of the latest run
     evalcase compare --baseline main.jsonl --fail-on broken
-    evalcase compare --format html -o compared.html    both runs in one page
+    evalcase compare -o compared.html           both runs in one page
 
     Without a gate the exit code is 0. With one it is 0 only if all that was to be compared is
     there: 3 where a run is not complete, trials errored or nothing could be paired.
@@ -118,10 +119,11 @@ def command(
         gated = find_gated(comparison, measure, graders) if comparison.pairs else []
         judged = judge(comparison, gated, gates, max_errors or 0)
         compared = Compared(comparison, gated, judged, effect, shown, limit)
-        if form == "html" and not as_json:
+        chosen = _choose_form("json" if as_json else form, output)
+        if chosen == "html":
             _write_page(compared, output, max_size)
         else:
-            _write(_FORMS["json" if as_json else form], compared, output)
+            _write(_FORMS[chosen], compared, output)
         return gates_exit_code(judged)
 
 
@@ -156,6 +158,14 @@ def _json(compared: Compared, width: int, style: Style) -> Iterator[str]:
 
 
 _FORMS: dict[str, Form] = {"text": _text, "markdown": _markdown, "json": _json}
+
+
+def _choose_form(asked: str | None, path: str | None) -> str:
+    if asked is None and path is not None:
+        from evalcase.cli.reports.forms import choose_form
+
+        return choose_form(None, path, _COMPARED_FORMS)
+    return asked or "text"
 
 
 def _write_page(compared: Compared, path: str | None, max_size: int) -> None:

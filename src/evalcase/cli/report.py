@@ -9,7 +9,7 @@ from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.explained import explained
 from evalcase.cli.reports.by_parts import check_parts
-from evalcase.cli.reports.forms import FORMS, refuse_terminal, write_file, write_form
+from evalcase.cli.reports.forms import FORMS, choose_form, refuse_terminal, write_file, write_form
 from evalcase.cli.reports.reported import Reported, Wanted
 from evalcase.cli.reports.size import max_size_option
 from evalcase.cli.runs_place import look_for_runs
@@ -40,10 +40,9 @@ from evalcase.system.world import this_world
 )  # fmt: skip
 @declare.option("--target", metavar="NAME", help="Only trials of this target.")
 @declare.option(
-    "--format", "form", type=declare.WordChoice(FORMS), default="text",
-    show_default=True,
+    "--format", "form", type=declare.WordChoice(FORMS),
     help="For people, to read or (html) to look at; for programs, a run or a trial in each line; "
-    "for pull requests, CI, tables.",
+    "for pull requests, CI, tables. [default: by the ending of -o FILE, else text]",
 )  # fmt: skip
 @declare.option(
     "--by", multiple=True, metavar="PART", callback=check_parts,
@@ -71,7 +70,8 @@ from evalcase.system.world import this_world
 @run_flags.runs_dir
 @explained
 def command(
-    run: str, case: str | None, verdicts: tuple[str, ...], target: str | None, form: str,
+    run: str, case: str | None, verdicts: tuple[str, ...], target: str | None,
+    form: str | None,
     by: tuple[PartKind, ...], cluster: str | None, interval: Interval, ks: tuple[int, ...],
     output: str | None, max_size: int, junit_properties: bool, runs_dir: str | None,
 ) -> int:  # fmt: skip
@@ -86,7 +86,7 @@ def command(
     evalcase report --format jsonl       every trial as a line of JSON
     evalcase report --by grader          how often each grader passed
     evalcase report --by vars.lang       and by the values of a variable
-    evalcase report --format html -o run.html    a page to look at, and to share
+    evalcase report -o run.html          a page to look at, and to share
 
     Nothing but the record is read: its suites may be gone, and it may come from somebody else.
     """
@@ -99,10 +99,11 @@ def command(
             is_own=is_own(kept.run, this_world().state, config.root),
             max_size=max_size, junit_properties=junit_properties,
         )  # fmt: skip
+        chosen = choose_form(form, output)
         if output is not None:
-            write_file(form, reported, output)
+            write_file(chosen, reported, output)
         else:
-            _print(form, reported)
+            _print(chosen, reported)
     return 0
 
 

@@ -13,6 +13,8 @@ from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Number
 from evalcase.model.step import Step
 
+UNKNOWN_TIME = "how long the answer took is not known: nobody has recorded it"
+
 
 @dataclass(frozen=True, slots=True)
 class LatencyGrader(Grader):
@@ -56,5 +58,5 @@ def _seconds(context: Context) -> float:
     earlier = context.answer.earlier
     took_s = context.duration_s if earlier is None else earlier.duration_s
     if took_s is None:
-        raise EvalcaseError("how long the answer took is not known: nobody has recorded it")
+        raise EvalcaseError(UNKNOWN_TIME)
     return took_s

@@ -11,14 +11,24 @@ from evalcase.graders.compare.excerpt import count
 from evalcase.graders.compare.failed_calls import failed_calls
 from evalcase.graders.compare.traced import calls_of_steps, steps_like, steps_option
 from evalcase.model.answer import Answer
+from evalcase.model.finding import KeyPath
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
-from evalcase.model.json_value import write_alike
+from evalcase.model.json_value import JSON, write_alike
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Choice, ListOf, MapOf, Number, OptionFault, Text
 
 _NAMED = 5
+
+
+class _Minimums(MapOf):
+    """A mapping of tools to numbers; whoever lists tools is told how it is written."""
+
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
+        tools = [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+        for fault in MapOf.faults(self, value, path):
+            yield fault._replace(hint=f"write `{{{tools[0]}: 1}}`") if tools else fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +44,7 @@ class ToolCallsGrader(Grader):
         elsewhere=("budget", "max_calls"),
     )  # fmt: skip
     needed: dict[str, int] = option(
-        MapOf(Number(1, whole=True), "a mapping of tools to numbers"),
+        _Minimums(Number(1, whole=True), "a mapping of tools to numbers"),
         "Tools by name, each with how often it is called at least.", default={},
         example={"search": 1}, elsewhere=("minimums", "required_tools"),
     )  # fmt: skip

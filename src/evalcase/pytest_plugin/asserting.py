@@ -11,6 +11,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from evalcase.errors import ConfigError, GraderError
+from evalcase.graders.latency import UNKNOWN_TIME
 from evalcase.model.answer import Answer, Earlier
 from evalcase.model.case import Case
 from evalcase.model.question import Question
@@ -122,5 +123,7 @@ def _judge(result: Result, case: Case) -> Result:
         raise AssertionError("\n".join(lines))
     broken = [grade.failure for grade in result.grades if grade.failure is not None]
     failure = result.failure or (broken[0] if broken else None)
+    if any(each.message == UNKNOWN_TIME for each in broken):
+        lines.append("  say how long it took: assert_case(…, duration_s=1.5)")
     kind, details = ("grader", {}) if failure is None else (failure.kind, failure.details)
     raise GraderError(kind, "\n".join(lines), details)

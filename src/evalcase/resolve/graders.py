@@ -236,7 +236,9 @@ def _report_fault(
         at = written.argument_at if is_itself else at
         message = message.replace(f"`{written.argument}`", f"the argument of `{written.name}`", 1)
         if is_itself and fault.code == "unknown-option":
-            message, hint = f"the grader `{written.name}` takes no argument", None
+            example = declared.kind.example if declared is not None else ""
+            message = f"the grader `{written.name}` takes no argument"
+            hint = f"for example: {example}" if example and "{" in example else None
     name = str(fault.path[0]) if fault.path else ""
     message = message.replace(f"`{name}`", f"`{written.written_as.get(name, name)}`", 1)
     if fault.code == "missing-option" and declared is not None and declared.kind.example:

@@ -77,6 +77,8 @@ def _near(name: str, known: Collection[str]) -> str:
     """The name that was probably meant; where none is near, some of those that there are."""
     if not known:
         return " (none has any)"
+    if any(each.startswith(f"{name}:") for each in known):
+        return f" (there are only variants of it: say `{name}:*`)"
     written = name.strip("*")
     close = nearest(written, known) or next((each for each in known if written in each), None)
     if close is not None and written:

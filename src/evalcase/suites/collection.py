@@ -231,6 +231,13 @@ def hold_suites(what: object) -> tuple[tuple[str, ...], HeldSuites | None]:
         suite = Suite(IN_CODE, {"name": "cases"}, tuple(several))
         _check_ids([suite])
         return (IN_CODE,), HeldSuites([suite])
+    odd = next((each for each in several if not isinstance(each, str | os.PathLike)), None)
+    if odd is not None:
+        kinds = ", ".join(dict.fromkeys(type(each).__name__ for each in several))
+        raise TypeError(
+            f"evaluate() takes paths, or suites, or cases, and all of one kind, not {kinds}; "
+            "`Case(**mapping)` makes a case of a mapping"
+        )
     return tuple(os.fspath(each) for each in several), None
 
 

@@ -6,7 +6,7 @@ A form is a function of a `Reported` that gives its pieces, one after the other:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TextIO
@@ -46,16 +46,30 @@ _EXTRAS = {"parquet": "pyarrow"}
 
 def form_of(path: str) -> str:
     """The form that the ending of a file names. Raise ConfigError if it names none."""
-    for ending, form in _LONG_ENDINGS.items():
-        if path.lower().endswith(ending):
-            return form
-    ending = os.path.splitext(path)[1]
-    form = _ENDINGS.get(ending.lower(), "")
+    form = _form_by_ending(path)
     if not form:
+        ending = os.path.splitext(path)[1]
         known = (*_ENDINGS, *_LONG_ENDINGS)
         hint = did_you_mean(ending, _ENDINGS) or f"it must be one of {', '.join(known)}"
         raise ConfigError(f"the ending of {path} names no form of a report; {hint}")
     return form
+
+
+def choose_form(asked: str | None, path: str | None, forms: Container[str] = FORMS) -> str:
+    """The form that is asked for; else that which the ending of a file names, if it is one of
+    `forms`, and text for the rest."""
+    if asked is not None or path is None:
+        return asked or "text"
+    form = _form_by_ending(path)
+    return form if form in forms else "text"
+
+
+def _form_by_ending(path: str) -> str:
+    """Empty, if an ending names none."""
+    for ending, form in _LONG_ENDINGS.items():
+        if path.lower().endswith(ending):
+            return form
+    return _ENDINGS.get(os.path.splitext(path)[1].lower(), "")
 
 
 def require_form(form: str) -> None:

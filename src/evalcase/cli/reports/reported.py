@@ -122,6 +122,8 @@ class Reported:
 def _missing(run: str, wanted: Wanted, cases: list[str], targets: list[str]) -> str:
     for noun, name, known in (("case", wanted.case, cases), ("target", wanted.target, targets)):
         if name is not None and not any(fnmatchcase(each, name) for each in known):
-            hint = did_you_mean(name, known)
+            is_varied = any(each.startswith(f"{name}:") for each in known)
+            variants = f"there are only variants of it: say `{name}:*`"
+            hint = variants if is_varied else did_you_mean(name, known)
             return f"run {run} has no {noun} `{name}`{f'; {hint}' if hint else ''}"
     return f"case `{wanted.case}` was not run at `{wanted.target}` in run {run}"

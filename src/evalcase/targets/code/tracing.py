@@ -44,7 +44,10 @@ class Tracing:
         try:
             provider, is_off = _find_provider()
         except ImportError:
-            raise _refused("needs opentelemetry-sdk, which the extra `otel` brings") from None
+            raise _refused(
+                "needs opentelemetry-sdk, which the extra `otel` brings: "
+                'pip install "opentelemetry-sdk>=1.30"'
+            ) from None
         listen = getattr(provider, "add_span_processor", None)
         if not callable(listen):
             kind = f"{type(provider).__module__}.{type(provider).__qualname__}"
