@@ -132,7 +132,7 @@ class Work:
         """From here on, results are of a target as it is now."""
         version = self._changed.pop(target, None)
         if version is not None:
-            self._index.versions[target] = version
+            self._index.askers.change(target, version)
             row = {"type": "target", "target": target, "version": encode(version)}
             self._session.note({**row, "at": self._plan.world.stamp()})
 

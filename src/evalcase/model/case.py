@@ -13,6 +13,10 @@ from evalcase.model.simulated_user import SimulatedUser
 _OF_ALL_TURNS = ("id", "tags", "metadata", "skip", "conversation_id", "vars", "rendered")
 
 
+GRADED_BY_MORE = frozenset({"turns", "criteria", "rubrics", "graders"})
+"""A case that has none of these is graded by nothing but the built-in comparison."""
+
+
 class Case:
     """What goes in, what should come out and how to judge it: one exact form of it.
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from evalcase.errors import ConfigError
 from evalcase.grade.apply import left_to_compare
 from evalcase.graders.expected import ExpectedGrader
-from evalcase.model.case import Case
+from evalcase.model.case import GRADED_BY_MORE, Case
 from evalcase.model.grader import BOTH, Grader, NamedGrader
 from evalcase.model.grader_options import (
     DeclaredGrader,
@@ -29,7 +29,6 @@ from evalcase.text.quick_json import compact_encoder
 
 Defaults: TypeAlias = Mapping[str, Mapping[str, JSON]]
 """Options by kinds of graders."""
-_GRADED = frozenset({"turns", "criteria", "rubrics", "graders"})
 _NO_DEFAULTS: Defaults = MappingProxyType({})
 
 
@@ -112,7 +111,7 @@ class Graders:
 
     def prints_for(self, case: Case) -> Sequence[str]:
         """The fingerprints of the graders of a case and of its turns that have one."""
-        if not self.given and _GRADED.isdisjoint(case.data):
+        if not self.given and GRADED_BY_MORE.isdisjoint(case.data):
             return ()  # the built-in comparison, as most cases have, is a part of evalcase
         return self.prints_of(self.of_all(case))
 

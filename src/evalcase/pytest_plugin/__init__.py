@@ -86,6 +86,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """Forget it."""
     if config in _configs:
         _configs.remove(config)
+    if not _configs and AsItIs in sys.meta_path:
+        sys.meta_path.remove(AsItIs)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from math import nan
 from operator import attrgetter
@@ -64,7 +64,7 @@ class Index:
         """What took the place of earlier results in the same part of the run, and those."""
         self.batches: dict[str, SentBatch] = {}
         """The batches that were sent, by their tags."""
-        self._askers = Askers()
+        self.askers = Askers()
         # question, grading, place, verdict, group, repeats, pass rate, cost, of grading, asker,
         # cached, number
         self._results = Table("QQQBQIdddHb" + "I" * in_order)
@@ -106,7 +106,7 @@ class Index:
         self._users.put(mark, by)
         self._results.add(
             mark, mark_of(outline.question_hash), grading, at, verdict, mark_of(outline.key[:3]),
-            outline.repeats, rate, cost, paid, self._askers.number_of(outline.key.target),
+            outline.repeats, rate, cost, paid, self.askers.number_of(outline.key.target),
             outline.answered + outline.cached, *[outline.number] * self._in_order,
         )  # fmt: skip
 
@@ -123,14 +123,14 @@ class Index:
         row = (
             mark, hash(question) & MARK_BITS, hash(grading) & MARK_BITS, at, _NUMBERS[verdict],
             hash((suite, case, target)) & MARK_BITS, 1, 1.0, nan, nan,
-            self._askers.number_of(target), answered,
+            self.askers.number_of(target), answered,
         )  # fmt: skip
         self._results.add(*row, number) if self._in_order else self._results.add(*row)
 
     @property
-    def versions(self) -> dict[str, TargetVersion]:
+    def versions(self) -> Mapping[str, TargetVersion]:
         """What targets were changed to, where they were: the last of it."""
-        return self._askers.versions
+        return self.askers.versions
 
     def read(self, lines: JournalLines) -> None:
         """Take in all lines of a journal."""
@@ -161,7 +161,7 @@ class Index:
             self._replaced.clear()
             self.ended = outline.trials
         else:
-            self._askers.change(outline.target, outline.version)
+            self.askers.change(outline.target, outline.version)
 
     def _take_back(self) -> None:
         """A later grading begins: what its part of the run asked again before is later, too."""
@@ -206,16 +206,16 @@ class Index:
             return ()
         skipped = _NUMBERS["skipped"]
         asked = {row[_ASKER] for row in self._results if row[_VERDICT] != skipped}
-        return self._users.find_mixed(self._askers.find(asked))
+        return self._users.find_mixed(self.askers.find(asked))
 
     def targets(self) -> tuple[str, ...]:
         """The targets of which there are results, in their order."""
         asked = {row[_ASKER] for row in self._results}
-        return tuple(sorted({name for name, _ in self._askers.find(asked)}))
+        return tuple(sorted({name for name, _ in self.askers.find(asked)}))
 
     def count_answers(self) -> dict[str, int]:
         """How many answers there are of each target that was asked."""
-        names = self._askers.names()
+        names = self.askers.names()
         counts = dict.fromkeys(self.targets(), 0)
         for row in self._results:
             counts[names[row[_ASKER]]] += row[1 + _ANSWERED] > 0  # its mark comes first

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from evalcase.model.grader import Half
 
 ADVICE = ("nothing-to-grade", "not-compared")
+GRADED = ("expected_output", "criteria", "rubrics", "graders")
+"""What says what a good answer is."""
 
 _OF_MESSAGES = frozenset({"role", "content", "tool_calls", "id", "name"})
 _OF_CALLS = frozenset({"tool", "input", "id", "type", "function"})
@@ -78,13 +80,10 @@ def _is_compared_whole(expected: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _what_to_add(metadata: Mapping[str, Any]) -> str:
-    inside = next((name for name in _GRADED if name in metadata), None)
+    inside = next((name for name in GRADED if name in metadata), None)
     if inside is not None:
         return f"`{inside}` stands in `metadata`, where it is only data: write it beside it"
     return "add `expected_output`, `criteria`, `rubrics` or `graders`"
-
-
-_GRADED = ("expected_output", "criteria", "rubrics", "graders")
 
 
 def advise_reference(

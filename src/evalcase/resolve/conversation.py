@@ -11,6 +11,7 @@ from evalcase.model.json_value import kind
 from evalcase.model.message import is_message
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.resolve.advice import (
+    GRADED,
     WrittenExpected,
     advise,
     advise_comparing,
@@ -30,8 +31,6 @@ from evalcase.resolve.names import TURN, Named, settle_names
 from evalcase.resolve.simulated_user import advise_user, read_user_of, user_messages
 from evalcase.resolve.suite_fields import NOTHING_SHARED, Shared
 from evalcase.resolve.values import READERS, read_flag
-
-_GRADED = ("expected_output", "criteria", "rubrics", "graders")
 
 
 class WrittenTurn(NamedTuple):
@@ -88,7 +87,7 @@ def _advise(case: Case, turns: list[WrittenTurn], path: KeyPath, findings: Findi
     if "skip" in case.data:
         return
     advise_reference(case.data.get("graders", ()), path, findings)
-    if not any(name in part.data for part in case.graded_parts for name in _GRADED):
+    if not any(name in part.data for part in case.graded_parts for name in GRADED):
         message = "this conversation has nothing to grade, so it can never pass"
         hint = "give a turn its `expected_output`, or the whole `criteria`, `rubrics` or `graders`"
         if case.user is not None:

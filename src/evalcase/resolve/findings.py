@@ -94,9 +94,8 @@ class Findings:
 
     def forget_targets(self) -> None:
         """What was mentioned so far has no place in what follows."""
-        if self.first_targets:
-            self.first_targets.clear()
-            self._latest.clear()
+        self.first_targets.clear()
+        self._latest.clear()
 
     def say_once(
         self, code: str, path: KeyPath, message: str, hint: str | None, at: At = "value"

@@ -70,14 +70,14 @@ def load_file(
     """Read one file, or standard input as `-`. Without `keep`, cases of JSONL are let go.
 
     `known` is asked about what the file mentions: graders, targets and a judge. `on_file` is told
-    of files that a document takes variables from, before they are read.
+    of files that variables are taken from, before they are read.
     """
     format = nothing_there(path) or (stdin_format if path == STDIN else format_of(path))
     if isinstance(format, Problem):
         return Loaded(path, None, [format], 0, is_read=False)
     try:
         if format == "jsonl":
-            return _load_lines(path, open_bytes(path), keep, known or Installed())
+            return _load_lines(path, open_bytes(path), keep, known or Installed(), on_file)
         return _load_document(path, read_source(path), format, known or Installed(), on_file)
     except UnreadableError as error:
         return Loaded(path, None, [error.problem], 0, is_read=error.problem.span is not None)
@@ -171,8 +171,10 @@ def _name_foreign(path: str, findings: Findings, value: JSON, cases: list[Case |
         findings.replace_all(foreign.finding(path))
 
 
-def _load_lines(path: str, file: IO[bytes], keep: bool, known: Known) -> Loaded:
-    stream = open_stream(path, file, known)
+def _load_lines(
+    path: str, file: IO[bytes], keep: bool, known: Known, on_file: OnFile = lambda _: None
+) -> Loaded:
+    stream = open_stream(path, file, known, on_file)
     cases: list[Case] = []
     problems: list[Problem] = []
     seen = 0
