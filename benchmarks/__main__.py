@@ -18,6 +18,7 @@ from benchmarks.graders import grader_figures
 from benchmarks.grading import grading_figures
 from benchmarks.growth import growth_figures
 from benchmarks.installed import installed_figures
+from benchmarks.instructions import instruction_figures
 from benchmarks.intervals import interval_figures
 from benchmarks.judging import judging_figures, regrading_figures
 from benchmarks.loading import deprecated_figures, json_figures, peer_figures, yaml_figures
@@ -71,6 +72,7 @@ GROUPS: dict[str, Callable[[Path], Iterator[Figure]]] = {
     "traces": traced_figures,
     "peer-runs": peer_run_figures,
     "whole-job": whole_job_figures,
+    "instructions": instruction_figures,
     "coverage": coverage_figures,
     "intervals": interval_figures,
     "paired": paired_figures,
