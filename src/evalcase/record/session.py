@@ -13,7 +13,7 @@ from typing import Any
 
 from evalcase.errors import RecordError
 from evalcase.model.case import Case
-from evalcase.model.codec import decode, encode_after
+from evalcase.model.codec import decode
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.quick_dataclass import replace
@@ -24,6 +24,7 @@ from evalcase.record.cases import case_row
 from evalcase.record.journal import Journal
 from evalcase.record.outline import lost_row
 from evalcase.record.tally import Tally
+from evalcase.record.trial_rows import write_case, write_outcome
 from evalcase.text.journal_row import encode_row
 
 _MOST_BYTES = 4 * 1024 * 1024
@@ -75,13 +76,13 @@ class Session:
         Once the journal has failed this never returns: who opened it was told, and cancels.
         """
         try:
-            await self._take(trial, result, encode_after({"type": "result"}, result))
+            await self._take(trial, result, result)
         except ValueError as error:
             # What can't be written down is no answer that anyone could look at later.
             why = Failure("protocol", f"the result can't be recorded: {error}")
             result = replace(result, verdict="errored", answer=None, grades=(), failure=why)
-            row = encode_after({"type": "result"}, result)
-            await self._take(trial._replace(case=_stub(trial.case, error)), result, row)
+            trial = trial._replace(case=_stub(trial.case, error))
+            await self._take(trial, result, result)
 
     async def keep_grading(self, trial: Trial, result: Result) -> None:
         """Take what became of an answer that is on disk already."""
@@ -91,12 +92,12 @@ class Session:
             result.pass_rate, result.repeats,
         )  # fmt: skip
         try:
-            await self._take(trial, result, encode_after({"type": "regraded"}, again))
+            await self._take(trial, result, again)
         except ValueError as error:
             why = Failure("grader", f"the grades can't be recorded: {error}")
             broken = Grade("record", None, False, why.message, failure=why)
             again = replace(again, verdict="errored", grades=(broken,))
-            await self._take(trial, result, encode_after({"type": "regraded"}, again))
+            await self._take(trial, result, again)
 
     def note(self, row: dict[str, Any]) -> None:
         """Write a row that nobody waits for."""
@@ -117,17 +118,20 @@ class Session:
         """What all comes to; None if only the journal can say."""
         return None if self.replaced and self.taken else self._tally.totals()
 
-    async def _take(self, trial: Trial, result: Result, row: dict[str, Any]) -> None:
-        case = case_row(trial.suite, trial.case) if self._is_new(trial.number) else None
+    async def _take(self, trial: Trial, result: Result, kept: Result | Regraded) -> None:
+        secrets = self._journal.secrets()
+        lines, clean = write_outcome(kept, secrets)
+        if self._is_new(trial.number):
+            lines = write_case(trial.suite, trial.case, secrets) + lines
+        # What is shown is what is written: without the secrets.
+        shown = result if clean is None else _as_written(result, clean)
+        size = len(lines)
         try:
-            written = self._journal.append(row, lambda: self._is_safe(shown, size), case)
+            self._journal.put(lines, lambda: self._is_safe(shown, size))
         except RecordError:
             if self._journal.failure is None:
                 raise
             await asyncio.Event().wait()
-        # What is shown is what is written: without the secrets.
-        shown = result if written.row is row else _as_written(result, written.row)
-        size = len(written.line)
         self._cases[trial.number] = 1
         self.taken += 1
         self.errored += result.verdict == "errored"
