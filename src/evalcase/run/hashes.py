@@ -41,11 +41,7 @@ def hash_plain_question(case: Case) -> str | None:
     """The same for a case that asks one text and nothing else, as most do, and so names no files;
     None for all others."""
     data = case.data
-    if _ASKED_ELSE.isdisjoint(data):
-        text = _plain_text(data["input"])
-        if text is not None:
-            return _hash(text)
-    return None
+    return _hash_plain(data["input"]) if _ASKED_ELSE.isdisjoint(data) else None
 
 
 def hash_grading(case: Case, prints: Sequence[str] = ()) -> str:
@@ -53,9 +49,9 @@ def hash_grading(case: Case, prints: Sequence[str] = ()) -> str:
     graders whose code may change."""
     data = case.data
     if not prints and _GRADED_ELSE.isdisjoint(data):
-        text = _plain_text(data.get("expected_output", ()))
-        if text is not None:
-            return _hash(text)
+        plain = _hash_plain(data.get("expected_output", ()))
+        if plain is not None:
+            return plain
     graded = {name: data[name] for name in _GRADED if name in data}
     if "turns" in data:
         graded["turns"] = [
@@ -66,12 +62,13 @@ def hash_grading(case: Case, prints: Sequence[str] = ()) -> str:
     return _hash(_to_json(graded))
 
 
-def _plain_text(messages: Sequence[Mapping[str, object]]) -> str | None:
-    """One message that is a role and a text, as most are; JSON never begins like this."""
+def _hash_plain(messages: Sequence[Mapping[str, object]]) -> str | None:
+    """The hash of one message that is a role and a text, as most are; None for all others."""
     if len(messages) == 1:
         message = messages[0]
         if len(message) == 2 and type(content := message.get("content")) is str:
-            return f"{message['role']}:{content}"
+            text = f"{message['role']}:{content}"  # JSON never begins like this
+            return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return None
 
 

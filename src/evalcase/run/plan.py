@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from evalcase.model.case import Case
+from evalcase.model.quick_tuple import tuple_of
 from evalcase.model.trial import Trial
+
+_ONCE = (1,)
 
 
 def times_of(case: Case, repeat: int | None) -> int:
@@ -34,5 +37,5 @@ def plan_trials(
         named = overridden or target in (case.targets or (default,))
         if named and (asks is None or asks(suite, case, target)):
             times = times_of(case, repeat)
-            for each in range(1, times + 1):
-                yield Trial(suite, case, target, each, times, number)
+            for each in _ONCE if times == 1 else range(1, times + 1):
+                yield tuple_of(Trial, (suite, case, target, each, times, number))
