@@ -214,3 +214,13 @@ class Case:
 
     def __repr__(self) -> str:
         return f"Case({self._data!r})"
+
+
+def canonical_case(data: dict[str, Any]) -> Case:
+    """The same as `Case(data)` at a third of the cost: there may be a million of them."""
+    case = _new(Case)
+    case._data = data  # noqa: SLF001 - it is made here
+    return case
+
+
+_new = object.__new__
