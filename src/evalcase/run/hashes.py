@@ -12,11 +12,13 @@ from hashlib import sha256
 from evalcase.model.case import Case
 from evalcase.model.simulated_user import USER_PROTOCOL
 from evalcase.text.quick_json import compact_encoder
+from evalcase.text.quick_sha import SHORT, quick_sha256
 
 _ASKED = ("input", "metadata", "conversation_id", "user")
 _ASKED_ELSE = frozenset({*_ASKED[1:], "turns"})
 _GRADED = ("expected_output", "criteria", "rubrics", "graders", "threshold")
 _GRADED_ELSE = frozenset({*_GRADED[1:], "turns"})
+_ELSE = _ASKED_ELSE | _GRADED_ELSE | {"repeat"}
 _to_json = compact_encoder(sort_keys=True)
 
 
@@ -41,10 +43,17 @@ def hash_plain_question(case: Case) -> str | None:
     """The same for a case that asks one text and nothing else, as most do, and so names no files;
     None for all others."""
     data = case.data
-    if _ASKED_ELSE.isdisjoint(data):
-        text = _plain_text(data["input"])
-        if text is not None:
-            return _hash(text)
+    return _hash_text(data["input"]) if _ASKED_ELSE.isdisjoint(data) else None
+
+
+def hash_plain_case(case: Case) -> tuple[str, str] | None:
+    """Both hashes of a case that asks one text, expects one, is asked once and is graded by nothing
+    else, as most are; None for all others."""
+    data = case.data
+    if _ELSE.isdisjoint(data) and "expected_output" in data:
+        asked, expected = _hash_text(data["input"]), _hash_text(data["expected_output"])
+        if asked is not None and expected is not None:
+            return asked, expected
     return None
 
 
@@ -53,9 +62,9 @@ def hash_grading(case: Case, prints: Sequence[str] = ()) -> str:
     graders whose code may change."""
     data = case.data
     if not prints and _GRADED_ELSE.isdisjoint(data):
-        text = _plain_text(data.get("expected_output", ()))
-        if text is not None:
-            return _hash(text)
+        plain = _hash_text(data.get("expected_output", ()))
+        if plain is not None:
+            return plain
     graded = {name: data[name] for name in _GRADED if name in data}
     if "turns" in data:
         graded["turns"] = [
@@ -66,14 +75,17 @@ def hash_grading(case: Case, prints: Sequence[str] = ()) -> str:
     return _hash(_to_json(graded))
 
 
-def _plain_text(messages: Sequence[Mapping[str, object]]) -> str | None:
-    """One message that is a role and a text, as most are; JSON never begins like this."""
+def _hash_text(messages: Sequence[Mapping[str, object]]) -> str | None:
+    """The hash of one message that is a role and a text, as most are; None for all others. JSON
+    never begins like this."""
     if len(messages) == 1:
         message = messages[0]
         if len(message) == 2 and type(content := message.get("content")) is str:
-            return f"{message['role']}:{content}"
+            return _hash(f"{message['role']}:{content}")
     return None
 
 
 def _hash(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    data = text.encode("utf-8", "surrogatepass")
+    digest: str = (quick_sha256 if len(data) < SHORT else sha256)(data).hexdigest()
+    return digest[:16]
