@@ -4,6 +4,7 @@ as the limit."""
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import traceback
@@ -47,6 +48,19 @@ def pytest_configure() -> None:
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGALRM, _fail)
+
+
+def pytest_collection_finish() -> None:
+    """Nine thousand tests and what they import stay until the end: the garbage collector would go
+    through them again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    from tests.cli.forked_process import ForkServer
+
+    ForkServer.end()
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.cli.forked_process import ForkedProcess
 from tests.cli.in_process import run_in_process
 
 LIMIT_S = 120.0
@@ -26,6 +27,13 @@ if sys.platform == "linux":
         ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
 os.execv(sys.argv[1], sys.argv[1:])
 """
+
+
+# The child makes the terminal its own, so that Ctrl-C reaches it as it would a person's.
+_IN_TERMINAL = (
+    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    "os.execv(sys.argv[1], sys.argv[1:])"
+)
 
 
 class Result(NamedTuple):
@@ -50,6 +58,13 @@ def environment(**changes: str) -> dict[str, str]:
     return {**kept, "LC_ALL": "C.UTF-8", "PYTHONPATH": str(root / "src"), **changes}
 
 
+def _is_plain(env: Mapping[str, str]) -> bool:
+    """Whether Python begins with it as it always does."""
+    usual = {**environment(), "PYTHONFAULTHANDLER": "1"}
+    begins = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_")
+    return all(usual.get(name) == env[name] for name in env if name.startswith(begins))
+
+
 def evalcase(
     *arguments: str | Path,
     cwd: Path | None = None,
@@ -72,7 +87,8 @@ def evalcase_process(
     env: Mapping[str, str] | None = None,
     prefix: tuple[str, ...] = (),
 ) -> Result:
-    """Run the command as a process of its own; with a prefix, one that another program starts."""
+    """Run the command as a process that begins with Python; with a prefix, one that another program
+    starts."""
     done = subprocess.run(
         [*prefix, *EVALCASE, *map(str, arguments)],
         cwd=cwd,
@@ -83,6 +99,25 @@ def evalcase_process(
         check=False,
     )
     return _checked(Result(done.returncode, done.stdout, done.stderr))
+
+
+def start_process(
+    *arguments: str,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    terminal: bool = False,
+    fresh: bool = False,
+    **streams: Any,
+) -> subprocess.Popen[bytes]:
+    """Have the command begin as a process. With `terminal`, standard input is that of its session.
+
+    It is forked from a Python that has imported it (see `fork_server`), unless something is said
+    to Python itself, or it is to begin with a `fresh` one."""
+    changed = environment(**(env or {}))
+    if fresh or not _is_plain(changed) or sys.platform != "linux":
+        argv = [*((sys.executable, "-c", _IN_TERMINAL) if terminal else ()), *EVALCASE, *arguments]
+        return subprocess.Popen(argv, cwd=cwd, env=changed, start_new_session=terminal, **streams)
+    return ForkedProcess([*arguments], cwd=cwd, env=changed, terminal=terminal, **streams)
 
 
 def _checked(result: Result) -> Result:

@@ -16,7 +16,6 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, chdir, contextmanager
-from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
@@ -28,12 +27,16 @@ from evalcase.cli.main import run_command_line
 _ENDING = ("_exit", "execv", "execve")
 _PATH, _MODULES = sys.path[:], set(sys.modules)
 """As they are before any test is run."""
-_INSTALLED = [sys.prefix, sys.base_prefix, *evalcase.__path__, str(Path(__file__).parent.parent)]
+_ROOT = Path(__file__).parent.parent.parent
+_INSTALLED = [sys.prefix, sys.base_prefix, *evalcase.__path__]
+_INSTALLED += [str(_ROOT / name) for name in ("tests", "docs", "benchmarks", "fuzz")]
 _INSTALLED += [folder for folder in _PATH if folder.endswith("site-packages")]
 """Where nothing comes and goes while the tests are run."""
 _STAYING = set(_MODULES)
-_CACHES: dict[str, list[Callable[[], None]]] = {}
-"""What empties each of a module's caches, for those of evalcase's modules that have to be."""
+_STAYING_FOLDERS: set[str] = set()
+_LOOKED_AT: set[str] = set()
+_CACHES: list[Callable[[], None]] = []
+"""What empties the caches of those of evalcase's modules that have to be."""
 
 
 class Ended(NamedTuple):
@@ -81,16 +84,15 @@ def _exit_code() -> int:
 @contextmanager
 def _own_environment(env: Mapping[str, str]) -> Iterator[None]:
     before = dict(os.environ)
-    _become(env)
+    _become(env, before)
     try:
         yield
     finally:
-        _become(before)
+        _become(before, dict(os.environ))
 
 
-def _become(env: Mapping[str, str]) -> None:
+def _become(env: Mapping[str, str], now: Mapping[str, str]) -> None:
     """Change the environment where it differs: most of it is the same."""
-    now = dict(os.environ)
     for name in now.keys() - env.keys():
         del os.environ[name]
     for name, value in env.items():
@@ -140,10 +142,13 @@ def _own_imports() -> Iterator[None]:
 def _take_out_strangers() -> dict[str, ModuleType]:
     """Modules from folders in which those of the tests are not looked for."""
     added = [folder for folder in sys.path if folder not in _PATH]
-    if added:
-        for folder in [each for each in sys.path_importer_cache if _is_below(each, added)]:
+    for folder in [each for each in sys.path_importer_cache if each not in _STAYING_FOLDERS]:
+        if _is_below(folder, _INSTALLED):
+            _STAYING_FOLDERS.add(folder)
+        else:
             del sys.path_importer_cache[folder]
-    strange = [name for name in sys.modules.keys() - _STAYING if _is_strange(name, added)]
+    unknown = [name for name in sys.modules if name not in _STAYING]
+    strange = [name for name in unknown if _is_strange(name, added)]
     return {name: sys.modules.pop(name) for name in strange}
 
 
@@ -169,10 +174,11 @@ def _is_below(place: str, folders: Sequence[str]) -> bool:
 def _clear_caches() -> None:
     """What evalcase remembers of what is installed. All else that it remembers follows from what
     it was asked, whoever asked."""
-    for name in sys.modules.keys() - _CACHES.keys():
+    for name in [each for each in sys.modules if each not in _LOOKED_AT]:
+        _LOOKED_AT.add(name)
         values = vars(sys.modules[name]).values() if name.startswith("evalcase.plugins") else ()
-        _CACHES[name] = [each.cache_clear for each in values if hasattr(each, "cache_clear")]
-    for clear in chain.from_iterable(_CACHES.values()):
+        _CACHES.extend(each.cache_clear for each in values if hasattr(each, "cache_clear"))
+    for clear in _CACHES:
         clear()
 
 

@@ -8,20 +8,14 @@ import pty
 import re
 import select
 import struct
-import subprocess
 import termios
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.cli.command import EVALCASE, LIMIT_S, environment
+from tests.cli.command import LIMIT_S, start_process
 from tests.report.terminal.screen import Screen
 
 CTRL_C = b"\x03"
-# The child makes the terminal its own, so that Ctrl-C reaches it as it would a person's.
-_IN_TERMINAL = (
-    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
-    "os.execv(sys.argv[1], sys.argv[1:])"
-)
 
 
 class PseudoTerminal:
@@ -31,10 +25,9 @@ class PseudoTerminal:
         self.columns = columns
         self.here, there = pty.openpty()
         fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        self.process = subprocess.Popen(
-            [EVALCASE[0], "-c", _IN_TERMINAL, *EVALCASE, *arguments],
-            cwd=folder, env=environment(**{"TERM": "xterm", **(env or {})}),
-            stdin=there, stdout=there, stderr=there, start_new_session=True,
+        self.process = start_process(
+            *arguments, cwd=folder, env={"TERM": "xterm", **(env or {})},
+            stdin=there, stdout=there, stderr=there, terminal=True,
         )  # fmt: skip
         os.close(there)
         self.written = b""

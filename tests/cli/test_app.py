@@ -20,6 +20,7 @@ from tests.cli.command import (
     evalcase,
     evalcase_process,
     shell,
+    start_process,
 )
 
 GOOD = "- input: hi\n  expected_output: x\n"
@@ -32,10 +33,10 @@ def on_terminal(
 ) -> tuple[int, bytes]:
     """Run the command with a terminal for its output; with `stderr`, for its errors instead."""
     leader, follower = pty.openpty()
-    process = subprocess.Popen(
-        [*EVALCASE, *arguments],
+    process = start_process(
+        *arguments,
         cwd=cwd,
-        env=environment(**(env or {"TERM": "xterm"})),
+        env=env or {"TERM": "xterm"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL if stderr else follower,
         stderr=follower if stderr else subprocess.DEVNULL,
@@ -222,10 +223,10 @@ def test_colours_follow_the_stream_that_is_written_to(folder: Path) -> None:
     # The terminal shows the diff here, and what is said about it goes to a file.
     leader, follower = pty.openpty()
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
-            [*EVALCASE, "migrate", "--diff", "old.eval.yaml"],
+        process = start_process(
+            *("migrate", "--diff", "old.eval.yaml"),
             cwd=folder,
-            env=environment(TERM="xterm"),
+            env={"TERM": "xterm"},
             stdout=follower,
             stderr=log,
         )
@@ -372,10 +373,9 @@ def interrupt_until_over(process: subprocess.Popen[bytes]) -> int:
 def test_an_interrupt(folder: Path) -> None:
     # The first file's problem is on the terminal, so the command is waiting for its input.
     leader, follower = pty.openpty()
-    process = subprocess.Popen(
-        [*EVALCASE, "check", "bad.eval.yaml", "-"],
+    process = start_process(
+        *("check", "bad.eval.yaml", "-"),
         cwd=folder,
-        env=environment(),
         stdin=subprocess.PIPE,
         stdout=follower,
         stderr=subprocess.PIPE,

@@ -1,8 +1,9 @@
-"""The command in the process of the tests is the command: the same comes of it, and none of it is
-seen by the next test."""
+"""The command in the process of the tests, or in one that is forked, is the command: the same comes
+of it, and none of it is seen by the next test."""
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
@@ -10,13 +11,22 @@ import signal
 import sys
 import warnings
 from pathlib import Path
+from subprocess import PIPE, Popen
 
 import pytest
 
 from tests.cli import in_process
-from tests.cli.command import environment, evalcase, evalcase_process
+from tests.cli.command import (
+    LIMIT_S,
+    Result,
+    environment,
+    evalcase,
+    evalcase_process,
+    start_process,
+)
+from tests.cli.forked_process import ForkedProcess
 from tests.cli.in_process import run_in_process
-from tests.run.project import Project, case
+from tests.run.project import Project, case, finish
 
 
 @pytest.mark.parametrize(
@@ -42,13 +52,60 @@ from tests.run.project import Project, case
 )
 def test_the_same_comes_of_it_as_of_a_process(tmp_path: Path, arguments: list[str]) -> None:
     results = []
-    for name, run in (("inside", evalcase), ("apart", evalcase_process)):
+    for name, run in (("in", evalcase), ("apart", evalcase_process), ("forked", evalcase_forked)):
         folder = tmp_path / name
         folder.mkdir()
         (folder / "good.eval.yaml").write_text("- {input: hé, expected_output: hé, id: ä}\n")
         (folder / "old.eval.yaml").write_text("- {input_messages: hi, outcome: x}\n")
         results.append(run(*arguments, cwd=folder, stdin=b"- input_messages: \xc3\xa9\n"))
-    assert results[0] == results[1]
+    assert results[0] == results[1] == results[2]
+
+
+def evalcase_forked(*arguments: str, cwd: Path, stdin: bytes) -> Result:
+    process = start_process(*arguments, cwd=cwd, stdin=PIPE, stdout=PIPE, stderr=PIPE)
+    stdout, stderr = process.communicate(stdin, timeout=LIMIT_S)
+    return Result(process.returncode, stdout, stderr)
+
+
+ABOUT_ITSELF = """
+import json, os, signal, sys, time
+
+def kind(name):
+    what = os.path.basename(os.path.realpath(f"/proc/self/fd/{name}")).split(":")[0]
+    return what if what in ("socket", "pipe") else None
+
+def answer(question):
+    about = {
+        "signals": [str(signal.getsignal(number) or 0).split(" at ")[0]
+                    for number in signal.valid_signals()],
+        "blocked": [*map(str, signal.pthread_sigmask(signal.SIG_BLOCK, ()))],
+        "descriptors": sorted(filter(None, map(kind, os.listdir("/proc/self/fd")))),
+        "path": sys.path, "arguments": sys.argv, "main": sys.modules["__main__"].__file__,
+        "flags": str(sys.flags), "cwd": os.getcwd(), "environment": dict(os.environ),
+        "streams": [[each.name, each.mode, each.encoding, each.errors, each.line_buffering,
+                     each.fileno()] for each in (sys.__stdin__, sys.__stdout__, sys.__stderr__)],
+        "tests": [name for name in sys.modules if name.startswith("tests")],
+        "zone": time.tzname, "umask": os.umask(0o22),
+    }
+    with open(f"{os.getpid()}.json", "w") as file:
+        json.dump(about, file)
+    return "x"
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing is forked")
+def test_a_forked_process_can_not_be_told_from_one_that_began_with_python(project: Project) -> None:
+    (project.path / "itself.py").write_text(ABOUT_ITSELF)
+    project.suite({"id": "a", "input": "x", "expected_output": "x"})
+    arguments, env = ("run", "--quiet", "--target", "python:itself:answer"), {"TZ": "Asia/Tokyo"}
+    forked, fresh = (project.start(*arguments, env=env, fresh=fresh) for fresh in (False, True))
+    assert (type(forked), type(fresh)) == (ForkedProcess, Popen)
+    assert [finish(process).code for process in (forked, fresh)] == [0, 0]
+    seen = [
+        json.loads((project.path / f"{process.pid}.json").read_text())
+        for process in (forked, fresh)
+    ]
+    assert seen[0] == seen[1]
 
 
 def test_a_run_comes_to_the_same_as_in_a_process(project: Project) -> None:

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is count
 
 def run(project: Project, *arguments: str) -> tuple[int, int]:
     """The exit code of a run, and the most memory that it had, in bytes."""
-    process = project.start("run", "--quiet", *arguments)
+    process = project.start("run", "--quiet", *arguments, fresh=True)
     assert process.stdout is not None
     assert process.stderr is not None
     said = process.stdout.read() + process.stderr.read()

@@ -3,8 +3,6 @@ from __future__ import annotations
 import os
 import signal
 
-import pytest
-
 from tests.places.conftest import dangerous
 from tests.places.workers import await_end, find_processes
 from tests.run.project import Gate, Project, case, cases, finish
@@ -12,33 +10,38 @@ from tests.run.project import Gate, Project, case, cases, finish
 __all__ = ["dangerous"]
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("exit", "it exited with code 7"),
-        ("crash", "it was ended by SIGSEGV"),
-        ("kill", "it was ended by SIGKILL"),
-        ("forge nothing", "it wrote what is no message"),
-        ('forge {"op": "ask", "n": 1}', "it wrote what is no message"),
-        ('forge {"op": "closed"}', "it wrote what is no message"),
-        ('forge {"op": "failed", "why": "it says so"}', "it wrote what is no message"),
-        ("say closed and exit", "it wrote what is no message"),
-        ("nest", "it wrote what is no message"),
-        ("guess", "it wrote what is no message"),
-        ('look {"took_s": NaN, "late": true}', "makes no sense: `took_s` must be a number"),
-        ('look {"took_s": 1, "late": true, "seen": "x"}', "makes no sense: `seen` must be"),
-    ],
-)
-def test_fault_60_what_ends_a_worker_costs_its_own_trial_alone(
-    dangerous: Project, text: str, said: str
-) -> None:
-    dangerous.suite(*cases(9), case("bad", text), *cases(9, prefix="d"))
+ENDS = {
+    "exit": "it exited with code 7",
+    "crash": "it was ended by SIGSEGV",
+    "kill": "it was ended by SIGKILL",
+    "forge nothing": "it wrote what is no message",
+    'forge {"op": "ask", "n": 1}': "it wrote what is no message",
+    'forge {"op": "closed"}': "it wrote what is no message",
+    'forge {"op": "failed", "why": "it says so"}': "it wrote what is no message",
+    "say closed and exit": "it wrote what is no message",
+    "nest": "it wrote what is no message",
+    "guess": "it wrote what is no message",
+    'look {"took_s": NaN, "late": true}': "makes no sense: `took_s` must be a number",
+    'look {"took_s": 1, "late": true, "seen": "x"}': "makes no sense: `seen` must be",
+}
+
+
+def test_fault_60_what_ends_a_worker_costs_its_own_trial_alone(dangerous: Project) -> None:
+    # As many good ones are with a worker whenever a bad one is.
+    bad = [
+        each
+        for number, text in enumerate(ENDS)
+        for each in (*cases(4, prefix=f"before{number}-"), case(text, text))
+    ]
+    dangerous.suite(*bad, *cases(4))
     done = dangerous.run("run", "--processes", "2", "--json", "--target", "python:agent:dying")
-    assert (done.code, done.json["passed"], done.json["errored"]) == (3, 18, 1)
-    (row,) = [row for row in dangerous.rows() if row["case"] == "bad"]
-    assert row["failure"]["kind"] == "exit"
-    assert said in row["failure"]["message"]
-    assert len(dangerous.rows()) == 19
+    good = 4 * (len(ENDS) + 1)
+    assert (done.code, done.json["passed"], done.json["errored"]) == (3, good, len(ENDS))
+    failures = {row["case"]: row["failure"] for row in dangerous.rows() if row.get("failure")}
+    assert failures.keys() == ENDS.keys()
+    assert {failure["kind"] for failure in failures.values()} == {"exit"}
+    assert [text for text, said in ENDS.items() if said not in failures[text]["message"]] == []
+    assert len(dangerous.rows()) == good + len(ENDS)
 
 
 def test_fault_60_what_takes_too_much_memory_is_ended(dangerous: Project) -> None:

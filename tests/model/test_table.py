@@ -4,46 +4,59 @@ import resource
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from evalcase.model import row_store, table
 from evalcase.model.row_store import RowStore
 from evalcase.model.table import Table
 
 MANY = 600_000
 """Rows of 16 bytes that are too many to stay in memory."""
+SOME = MANY // 32
 
 
-def fill(table: Table) -> Table:
-    for mark in range(MANY):
-        table.add(mark * 7, (mark * 31) % 1000, mark / 2)
-    return table
+@pytest.fixture
+def smaller(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table for which `SOME` are as many as `MANY` are for others."""
+    in_memory, block = row_store._IN_MEMORY // 32, row_store._BLOCK // 32
+    monkeypatch.setattr(table, "RowStore", partial(RowStore, in_memory=in_memory))
+    monkeypatch.setattr(row_store, "_BLOCK", block)
+    monkeypatch.setattr(table, "_SORTED_AT_ONCE", table._SORTED_AT_ONCE // 32)
 
 
-def check(table: Table) -> None:
-    table.add(7, 5, 0.25)
-    table.put(14, 1, 0.75)
-    assert len(table) == MANY
-    assert [table.find(mark) for mark in (0, 7, 14, 7 * MANY - 7, 1)] == [
-        (0, 0.0), (5, 0.25), (62, 0.75), ((MANY - 1) * 31 % 1000, (MANY - 1) / 2), None
+def fill(filled: Table, count: int) -> Table:
+    for mark in range(count):
+        filled.add(mark * 7, (mark * 31) % 1000, mark / 2)
+    return filled
+
+
+def check(filled: Table, count: int) -> None:
+    filled.add(7, 5, 0.25)
+    filled.put(14, 1, 0.75)
+    assert len(filled) == count
+    assert [filled.find(mark) for mark in (0, 7, 14, 7 * count - 7, 1)] == [
+        (0, 0.0), (5, 0.25), (62, 0.75), ((count - 1) * 31 % 1000, (count - 1) / 2), None
     ]  # fmt: skip
-    marks = [row[0] for row in table]
-    assert marks == [mark * 7 for mark in range(MANY)]
+    marks = [row[0] for row in filled]
+    assert marks == [mark * 7 for mark in range(count)]
 
 
 def test_a_table_of_many_rows_is_found_changed_and_gone_through() -> None:
-    check(fill(Table("Qd")))
+    check(fill(Table("Qd"), MANY), MANY)
 
 
+@pytest.mark.usefixtures("smaller")
 def test_rows_come_in_the_order_of_columns() -> None:
-    table = fill(Table("Qd"))
-    rows = [(number, half) for _, number, half in table.in_order_of(0, 1)]
+    filled = fill(Table("Qd"), SOME)
+    rows = [(number, half) for _, number, half in filled.in_order_of(0, 1)]
     assert rows == sorted(rows)
-    assert len(rows) == MANY
+    assert len(rows) == SOME
     shuffled = Table("I")
-    numbers = list(range(100_000))
+    numbers = list(range(SOME))
     Random(1).shuffle(numbers)
     for number in numbers:
         shuffled.add(number, number)
@@ -58,17 +71,19 @@ def test_many_rows_are_not_in_memory() -> None:
     assert sum(map(len, store.blocks())) == 10_000_000
 
 
+@pytest.mark.usefixtures("smaller")
 def test_without_a_place_for_temporary_files_rows_stay_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
-    check(fill(Table("Qd")))
+    check(fill(Table("Qd"), SOME), SOME)
 
 
-@pytest.mark.parametrize("most_bytes", [1_000_000, 8_600_000])
+@pytest.mark.usefixtures("smaller")
+@pytest.mark.parametrize("most_bytes", [1_000_000 // 32, 8_600_000 // 32])
 def test_where_the_disk_is_full_rows_come_back_to_memory(most_bytes: int) -> None:
     with files_up_to(most_bytes):
-        check(fill(Table("Qd")))
+        check(fill(Table("Qd"), SOME), SOME)
 
 
 @contextmanager

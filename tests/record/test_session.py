@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from evalcase.errors import RecordError
 from evalcase.model.grade import Grade
 from evalcase.model.result import Result
+from evalcase.model.trial import Trial
 from evalcase.record.cases import shelve_cases
 from evalcase.record.index import read_index, read_totals
 from evalcase.record.journal import open_journal
@@ -38,6 +39,11 @@ class SlowDisk(LocalDisk):
         super().fsync(fd)
 
 
+async def _wait(waiting: Awaitable[None] | None) -> None:
+    if waiting is not None:
+        await waiting
+
+
 class Kept:
     """A journal with a keeper, as a run has it."""
 
@@ -57,7 +63,10 @@ class Kept:
         self.session = Session(self.journal, Tally(), self.shown.append, ahead)
 
     async def keep(self, kept: Result) -> None:
-        await self.session.keep(trial(int(kept.key.case.removeprefix("case-"))), kept)
+        await self.keep_of(trial(int(kept.key.case.removeprefix("case-"))), kept)
+
+    async def keep_of(self, trial: Trial, kept: Result) -> None:
+        await _wait(self.session.keep(trial, kept))
 
     async def close(self) -> list[str]:
         """The cases that were shown, once all is written."""
@@ -176,7 +185,7 @@ async def test_each_case_is_written_once_before_its_first_result(tmp_path: Path)
     kept = Kept(tmp_path)
     for number, repeat in ((1, 1), (2, 1), (1, 2), (2, 2)):
         key = result(number).key._replace(repeat=repeat)
-        await kept.session.keep(trial(number), result(number, key=key))
+        await kept.keep_of(trial(number), result(number, key=key))
     await kept.close()
     rows = [(row["type"], row["case"]) for _, row in read_rows(kept.path)]
     assert rows == [
@@ -198,7 +207,7 @@ async def test_an_answer_that_is_graded_again_keeps_its_first_grading(tmp_path: 
         first, verdict="passed", grades=(Grade("new", 1.0, True, "fine"),), grading=2,
         grading_hash="0123456789abcdef",
     )  # fmt: skip
-    await kept.session.keep_grading(trial(1), graded)
+    await _wait(kept.session.keep_grading(trial(1), graded))
     await kept.close()
     assert list(read_results(kept.path)) == [graded, other]
     assert list(read_results(kept.path, upto=1)) == [first, other]
@@ -212,7 +221,8 @@ async def test_an_answer_that_is_graded_again_keeps_its_first_grading(tmp_path: 
 async def test_a_target_that_is_asked_again_makes_earlier_gradings_void(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
     await kept.keep(result(2))
-    await kept.session.keep_grading(trial(2), replace(result(2), verdict="passed", grading=2))
+    passed = replace(result(2), verdict="passed", grading=2)
+    await _wait(kept.session.keep_grading(trial(2), passed))
     again = result(2, verdict="failed", grading=2)
     await kept.keep(again)
     await kept.close()
@@ -242,7 +252,7 @@ def test_what_is_counted_on_the_way_is_what_the_journal_says(data: st.DataObject
     async def run(folder: Path) -> None:
         kept = Kept(folder)
         for number, each in results:
-            await kept.session.keep(trial(number), each)
+            await kept.keep_of(trial(number), each)
         await kept.close()
         assert kept.session.totals() == read_totals(kept.path)
 

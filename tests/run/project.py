@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from evalcase.record.lines import read_rows
 from evalcase.record.reader import read_results
-from tests.cli.command import EVALCASE, LIMIT_S, environment
+from tests.cli.command import LIMIT_S, environment, start_process
 from tests.cli.in_process import run_in_process
 
 KEYS = {
@@ -167,16 +167,16 @@ class Project:
 
     def start(
         self, *arguments: str, env: Mapping[str, str] | None = None, below: str = ".",
-        out: int = subprocess.PIPE,
+        out: int = subprocess.PIPE, fresh: bool = False,
     ) -> subprocess.Popen[bytes]:  # fmt: skip
         """The command as a process, under way, in the folder of the project or one below.
 
+        With `fresh`, it begins with a Python that has imported nothing yet.
         Failures are named on standard error as they come only if `out` goes elsewhere.
         """
-        return subprocess.Popen(
-            [*EVALCASE, *arguments], cwd=self.path / below,
-            env=environment(PYTHONFAULTHANDLER="1", **(env or {})),
-            stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE,
+        return start_process(
+            *arguments, cwd=self.path / below, env={"PYTHONFAULTHANDLER": "1", **(env or {})},
+            stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, fresh=fresh,
         )  # fmt: skip
 
     def run(self, *arguments: str, env: Mapping[str, str] | None = None, below: str = ".") -> Done:

@@ -193,10 +193,14 @@ class Trials:
         self, case: Case, question: Question, answer: Answer, graders: Sequence[NamedGrader],
         duration_s: float, turns: int = 1,
     ) -> Awaitable[Graded]:  # fmt: skip
-        asker = partial(self._gate.ask_for_grader, within=question)
-        if self.place is not None and self.place.must_grade(answer, graders):
-            return self._grade_there(self.place, case, question, answer, duration_s, turns, asker)
-        context = Context(case, question, answer, asker=asker, duration_s=duration_s, turns=turns)
+        asker: Asker | None = None
+        if self.place is not None or graders is not self._plan.graders.only_expected:
+            asker = partial(self._gate.ask_for_grader, within=question)
+            if self.place is not None and self.place.must_grade(answer, graders):
+                return self._grade_there(
+                    self.place, case, question, answer, duration_s, turns, asker
+                )
+        context = Context(case, question, answer, (), asker, None, duration_s, turns)
         limit_s = self._plan.config.grader_timeout_s
         only_these = self._plan.graders.only_given
         return grade_answer(context, graders, self._guests, limit_s, only_these=only_these)

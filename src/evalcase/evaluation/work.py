@@ -161,8 +161,8 @@ class Work:
         self._session.replaced = True
         return await self._ask(trial)
 
-    def keep(self, trial: Trial, result: Result) -> Awaitable[None]:
-        """Keep what came of a trial."""
+    def keep(self, trial: Trial, result: Result) -> Awaitable[None] | None:
+        """Keep what came of a trial; what is returned is to be waited for."""
         if self._regrading and self._regrading.pop(trial.key, None) is not None:
             return self._session.keep_grading(trial, result)
         self._new += len(self._index) > 0 and self._index.find(trial.key) is None

@@ -17,7 +17,7 @@ from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade, Score
 from evalcase.model.grader import BOTH, NEITHER, Context, Half, NamedGrader
 from evalcase.model.quick_dataclass import replace
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.model.result import Verdict
 from evalcase.system.guests import Guests, Stay
 from evalcase.system.queue_time import QueueTime
@@ -60,10 +60,9 @@ async def grade_answer(
         grades: tuple[Grade, ...] = (only,)
     else:
         grades = await _grade_each(context, graders, guests, timeout_s)
-    is_judged = only_these or any(named.judges for named in graders)
-    if context.case.needs_judge and not is_judged:
+    if context.case.needs_judge and not only_these and not any(each.judges for each in graders):
         grades = (*grades, _without_judge(context.case))
-    return Graded(decide_verdict(grades, context.case.threshold), grades)
+    return tuple_of(Graded, (decide_verdict(grades, context.case.threshold), grades))
 
 
 class _Begun(NamedTuple):

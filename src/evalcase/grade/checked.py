@@ -13,7 +13,8 @@ def check_score(outcome: object) -> Score:
     if not isinstance(outcome, Score):
         raise EvalcaseError(f"returned a {type(outcome).__name__}, which is not a Score")
     value = outcome.value
-    if value is not None and (isinstance(value, bool) or not _is_share(value)):
+    is_share = 0 <= value <= 1 if type(value) is float else _is_share(value)
+    if not is_share:
         raise EvalcaseError(f"returned the score {value!r:.60}, which is not a number from 0 to 1")
     if outcome.passed is not None and not isinstance(outcome.passed, bool):
         raise EvalcaseError(f"returned {outcome.passed!r:.60} as `passed`")
@@ -29,7 +30,10 @@ def check_score(outcome: object) -> Score:
 
 
 def _is_share(value: object) -> bool:
-    return isinstance(value, int | float) and 0 <= value <= 1
+    """Whether it is a part of 1, or nothing at all."""
+    if value is None:
+        return True
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
 def _plain_details(details: object) -> dict[str, JSON]:

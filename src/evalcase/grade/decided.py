@@ -32,6 +32,12 @@ class PartScores(NamedTuple):
 def grade_of(named: NamedGrader, score: Score) -> Grade:
     """What a score comes to in its case."""
     value, stands = score.value, score.stands
+    if value == 1 and score.passed is None and score.reason and not named.negated:
+        # Whatever is asked for is reached, and there is nothing to add.
+        return Grade(
+            named.name, value, True, score.reason, score.details, named.weight, named.required,
+            None, 0, None, 0, None, None, stands,
+        )  # fmt: skip
     passed, by_threshold = _decide(named, score)
     if named.negated and stands:
         passed, by_threshold = False, False

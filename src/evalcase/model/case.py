@@ -44,7 +44,10 @@ class Case:
     @property
     def input(self) -> tuple[Message, ...]:
         """The messages that the target is given; of a conversation, those before its turns."""
-        return tuple([Message.copy_of(message) for message in self._data.get("input", ())])
+        messages = self._data.get("input", ())
+        if len(messages) == 1:
+            return (Message.copy_of(messages[0]),)
+        return tuple([Message.copy_of(message) for message in messages])
 
     @property
     def expected_output(self) -> tuple[Message, ...]:
@@ -211,3 +214,13 @@ class Case:
 
     def __repr__(self) -> str:
         return f"Case({self._data!r})"
+
+
+def canonical_case(data: dict[str, Any]) -> Case:
+    """The same as `Case(data)` at a third of the cost: there may be a million of them."""
+    case = _new(Case)
+    case._data = data  # noqa: SLF001 - it is made here
+    return case
+
+
+_new = object.__new__

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evalcase.model.case import Case
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.quick_tuple import NamedTuple, tuple_of
 
 
 class TrialKey(NamedTuple):
@@ -30,4 +30,4 @@ class Trial(NamedTuple):
 
     @property
     def key(self) -> TrialKey:
-        return TrialKey(self.suite, self.case.id, self.target, self.repeat)
+        return tuple_of(TrialKey, (self.suite, self.case.id, self.target, self.repeat))

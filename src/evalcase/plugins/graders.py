@@ -62,7 +62,8 @@ class Graders:
             for half in BOTH
         }
         self._wanted: dict[str, tuple[str, str]] = {}
-        self._only_expected = (whole,)
+        self.only_expected = (whole,)
+        """The built-in comparison alone, which most cases have. It asks nobody."""
         self._made: dict[str, tuple[NamedGrader, ...]] = {}
         self._prints: dict[int, str] = {}
 
@@ -120,7 +121,7 @@ class Graders:
         data = case.data
         specs = data.get("graders")
         if not specs and not graders and "expected_output" in data and not case.needs_judge:
-            return self._only_expected  # most cases are like this
+            return self.only_expected  # most cases are like this
         if specs:
             text = _to_json(specs)
             made = self._made.get(text)
@@ -153,7 +154,7 @@ class Graders:
 
     def prints_of(self, graders: Sequence[NamedGrader]) -> list[str]:
         """The fingerprints of those graders that have one."""
-        if graders is self._only_expected:
+        if graders is self.only_expected:
             return []
         return [found for named in graders if (found := self._print(named))]
 

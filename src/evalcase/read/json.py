@@ -20,6 +20,8 @@ _SPACE = " \t\n\r"
 _INFINITE = (inf, -inf)
 _FEW_DIGITS = 16
 """With the point. So many are kept by every number."""
+_SHORT = 2 * MIND_DEPTH
+"""A text of so many characters has no room for more brackets."""
 
 
 class JsonReader:
@@ -70,13 +72,10 @@ class JsonReader:
         usual_limit = sys.get_int_max_str_digits() == MAX_DIGITS
         self._scan = _scanner(hooks) if usual_limit else self._careful_scan
 
-    def read(self, text: str, lists: int | None = None) -> tuple[JSON, Sequence[Fault], Doubts]:
-        """Read one value. Faults that leave the rest readable are returned, others raised.
-
-        `lists` is how many `[` there are in a text without `\\u`, for a caller who knows: with few
-        brackets it is not deep, and has no half of a surrogate pair.
-        """
-        self._objects[0] = 0
+    def read(self, text: str) -> tuple[JSON, Sequence[Fault], Doubts]:
+        """Read one value. Faults that leave the rest readable are returned, others raised."""
+        self._suspicious.clear()
+        self.is_respelt = False
         try:
             value, end = self._scan(text, 0)
         except (StopIteration, ValueError, RecursionError):
@@ -84,18 +83,34 @@ class JsonReader:
         if end < len(text) and text[end:].strip(_SPACE):
             rest = end + len(text[end:]) - len(text[end:].lstrip(_SPACE))
             raise self._syntax(text, rest, "there is more after the end of the value")
-        is_flat = lists is not None and self._objects[0] + lists <= MIND_DEPTH
-        if is_flat and not self._suspicious and not self.is_respelt:
-            return value, (), NO_DOUBTS
         reached = depth(value, MAX_DEPTH)
         if reached > MAX_DEPTH:
             raise FatalFaultError(nesting_fault(text, MAX_DEPTH, self._one_line))
-        doubts = Doubts(reached > MIND_DEPTH, self.is_respelt)
-        self.is_respelt = False
-        if self._suspicious or "\\ud" in text or "\\uD" in text:
-            self._suspicious.clear()
+        doubts = NO_DOUBTS
+        if reached > MIND_DEPTH or self.is_respelt:
+            doubts = Doubts(reached > MIND_DEPTH, self.is_respelt)
+        if self._suspicious or _has_surrogates(text):
             return value, json_faults(text, self._one_line), doubts
         return value, (), doubts
+
+    def read_line(self, line: str) -> tuple[JSON, Sequence[Fault], Doubts]:
+        """Read the value of a line with its line feed, as `read` does without it: most have nothing
+        that would take a closer look."""
+        self._objects[0] = 0
+        try:
+            value, end = self._scan(line, 0)
+        except (StopIteration, ValueError, RecursionError):
+            return self.read(line[:-1])
+        # With few brackets it is not deep, and half of a surrogate pair is written with an escape.
+        length = len(line)
+        if (
+            (end + 1 == length or not line[end:].strip(_SPACE))
+            and not self._suspicious and not self.is_respelt
+            and (length <= _SHORT or self._objects[0] + line.count("[") <= MIND_DEPTH)
+            and ("\\" not in line or not _has_surrogates(line))
+        ):  # fmt: skip
+            return value, (), NO_DOUBTS
+        return self.read(line[:-1])
 
     def _scan_again(self, text: str) -> tuple[Any, int]:
         """Read a text that is not as simple as most: with space before it, or a fault in it."""
@@ -122,10 +137,43 @@ class JsonReader:
         return FatalFaultError(_syntax_fault(text, position, complaint, span))
 
 
+def read_plain_case(line: str) -> dict[str, JSON] | None:
+    """The object in a line with its line feed, if it is plainly an id and two texts; None where
+    `JsonReader` has to look at it.
+
+    Without an escape, each character of a text stands for itself: a line that is hardly longer than
+    the three has no room for a key that is there twice, which takes seven characters at least.
+    """
+    if "[" in line or "\\" in line or "{" in line[1:]:
+        return None
+    try:
+        value, end = _scan_simply(line, 0)
+    except (StopIteration, ValueError):
+        return None
+    if type(value) is not dict or len(value) != 3:
+        return None
+    id, asked, expected = value.get("id"), value.get("input"), value.get("expected_output")
+    if type(id) is not str or type(asked) is not str or type(expected) is not str:
+        return None
+    if len(line) - len(id) - len(asked) - len(expected) > _AROUND_PLAIN + 6:
+        return None
+    return value if end + 1 == len(line) or not line[end:].strip(_SPACE) else None
+
+
+_AROUND_PLAIN = len('{"id":"","input":"","expected_output":""}\n')
+
+
 def _scanner(hooks: dict[str, Any]) -> Callable[[str, int], tuple[Any, int]]:
     """The decoder's own entry, which reads a value at a position and says where it ends."""
     scan: Callable[[str, int], tuple[Any, int]] = JSONDecoder(**hooks).scan_once  # type: ignore[attr-defined]
     return scan
+
+
+_scan_simply = _scanner({})
+
+
+def _has_surrogates(text: str) -> bool:
+    return "\\u" in text and ("\\ud" in text or "\\uD" in text)
 
 
 def _syntax_fault(text: str, position: int, complaint: str, span: Span) -> Fault:

@@ -15,10 +15,11 @@ from evalcase.errors import RecordError
 from evalcase.record.commit import Committer, Done, JournalFailure
 from evalcase.record.lines import JournalLines
 from evalcase.record.lock import is_named, lock, unlock
-from evalcase.record.scrub import WrittenRow, write_row
+from evalcase.record.scrub import write_row
 from evalcase.system.disk import Disk, LocalDisk, sync_folder
 from evalcase.system.files import BINARY, NO_LINK
 from evalcase.system.packed import ENDING
+from evalcase.text.secret_search import KnownSecrets
 from evalcase.text.secrets import Scrubber
 
 
@@ -43,26 +44,27 @@ class Journal:
         """How many rows are on disk, those of earlier writers included."""
         return self._committer.rows
 
-    def append(
-        self, row: dict[str, Any], done: Done, before: dict[str, Any] | None = None
-    ) -> WrittenRow:
-        """Queue a row, and say what is written. Once it is on disk `done` is called, from the
-        journal's thread. A row `before` it is written together with it, or not at all.
+    def secrets(self) -> KnownSecrets:
+        """What must not be written, by now."""
+        return self._scrubber.look()
+
+    def append(self, row: dict[str, Any], done: Done) -> None:
+        """Queue a row, without secrets. Once it is on disk `done` is called, from the journal's
+        thread.
 
         ValueError if the row can't be kept as JSON; the journal goes on without it.
         RecordError if the journal has failed or is closed.
         """
-        known = self._scrubber.look()
-        written = write_row(row, known)
-        if before is not None:
-            written = WrittenRow(write_row(before, known).line + written.line, written.row)
+        self.put(write_row(row, self.secrets()).line, done)
+
+    def put(self, lines: bytes, done: Done) -> None:
+        """The same for lines of rows that have no secrets: all of them are written, or none."""
         failure = self._committer.failure
         if failure is not None:
             raise RecordError(str(failure))
         if self._fd < 0 or self._committer.is_over:
             raise RecordError(f"{self.path} is closed")
-        self._committer.queue.put((written.line, done))
-        return written
+        self._committer.queue.put((lines, done))
 
     def close(self) -> None:
         """Wait until every row is on disk, and let others write. RecordError if one is not."""

@@ -29,17 +29,18 @@ class WrittenRow(NamedTuple):
     """A row as it is written."""
 
     line: bytes
-    row: dict[str, Any]
-    """Without secrets: itself where there are none in it."""
+    clean: dict[str, Any] | None = None
+    """The row without secrets, if there were any in it."""
 
 
 def write_row(row: dict[str, Any], known: KnownSecrets) -> WrittenRow:
     """The line of a row, without secrets; ValueError if the row can't be kept as JSON."""
     text = dump_row(row)
     if known.values and _may_hold_secrets(row, text, known):
-        row = scrub_row(row, known)
-        text = dump_row(row)
-    return WrittenRow(encode_line(text), row)
+        clean = scrub_row(row, known)
+        if clean is not row:
+            return WrittenRow(encode_line(dump_row(clean)), clean)
+    return WrittenRow(encode_line(text))
 
 
 def _may_hold_secrets(row: dict[str, Any], text: str, known: KnownSecrets) -> bool:

@@ -7,13 +7,13 @@ sync. They are what a crash would lose.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import Any
 
 from evalcase.errors import RecordError
 from evalcase.model.case import Case
-from evalcase.model.codec import decode, encode_after
+from evalcase.model.codec import decode
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.quick_dataclass import replace
@@ -24,6 +24,7 @@ from evalcase.record.cases import case_row
 from evalcase.record.journal import Journal
 from evalcase.record.outline import lost_row
 from evalcase.record.tally import Tally
+from evalcase.record.trial_rows import write_case, write_outcome
 from evalcase.text.journal_row import encode_row
 
 _MOST_BYTES = 4 * 1024 * 1024
@@ -69,21 +70,21 @@ class Session:
         self.replaced = False
         """Whether a result took the place of an earlier one: then only the journal can count."""
 
-    async def keep(self, trial: Trial, result: Result) -> None:
-        """Take a result, and return when there is room for another.
+    def keep(self, trial: Trial, result: Result) -> Awaitable[None] | None:
+        """Take a result. What is returned is to be waited for before there is another.
 
-        Once the journal has failed this never returns: who opened it was told, and cancels.
+        Once the journal has failed that never ends: who opened it was told, and cancels.
         """
         try:
-            await self._take(trial, result, encode_after({"type": "result"}, result))
+            return self._take(trial, result, result)
         except ValueError as error:
             # What can't be written down is no answer that anyone could look at later.
             why = Failure("protocol", f"the result can't be recorded: {error}")
             result = replace(result, verdict="errored", answer=None, grades=(), failure=why)
-            row = encode_after({"type": "result"}, result)
-            await self._take(trial._replace(case=_stub(trial.case, error)), result, row)
+            trial = trial._replace(case=_stub(trial.case, error))
+            return self._take(trial, result, result)
 
-    async def keep_grading(self, trial: Trial, result: Result) -> None:
+    def keep_grading(self, trial: Trial, result: Result) -> Awaitable[None] | None:
         """Take what became of an answer that is on disk already."""
         self.replaced = True
         again = Regraded(
@@ -91,12 +92,12 @@ class Session:
             result.pass_rate, result.repeats,
         )  # fmt: skip
         try:
-            await self._take(trial, result, encode_after({"type": "regraded"}, again))
+            return self._take(trial, result, again)
         except ValueError as error:
             why = Failure("grader", f"the grades can't be recorded: {error}")
             broken = Grade("record", None, False, why.message, failure=why)
             again = replace(again, verdict="errored", grades=(broken,))
-            await self._take(trial, result, encode_after({"type": "regraded"}, again))
+            return self._take(trial, result, again)
 
     def note(self, row: dict[str, Any]) -> None:
         """Write a row that nobody waits for."""
@@ -117,17 +118,22 @@ class Session:
         """What all comes to; None if only the journal can say."""
         return None if self.replaced and self.taken else self._tally.totals()
 
-    async def _take(self, trial: Trial, result: Result, row: dict[str, Any]) -> None:
-        case = case_row(trial.suite, trial.case) if self._is_new(trial.number) else None
+    def _take(
+        self, trial: Trial, result: Result, kept: Result | Regraded
+    ) -> Awaitable[None] | None:
+        secrets = self._journal.secrets()
+        lines, clean = write_outcome(kept, secrets)
+        if self._is_new(trial.number):
+            lines = write_case(trial.suite, trial.case, secrets) + lines
+        # What is shown is what is written: without the secrets.
+        shown = result if clean is None else _as_written(result, clean)
+        size = len(lines)
         try:
-            written = self._journal.append(row, lambda: self._is_safe(shown, size), case)
+            self._journal.put(lines, lambda: self._is_safe(shown, size))
         except RecordError:
             if self._journal.failure is None:
                 raise
-            await asyncio.Event().wait()
-        # What is shown is what is written: without the secrets.
-        shown = result if written.row is row else _as_written(result, written.row)
-        size = len(written.line)
+            return _wait_for_ever()
         self._cases[trial.number] = 1
         self.taken += 1
         self.errored += result.verdict == "errored"
@@ -135,11 +141,18 @@ class Session:
         self._bytes += size
         # Others get their turn, also where neither target nor grader had to be waited for; but to
         # change turns for each of many quick trials would cost as much as the trials.
-        now = perf_counter()
-        if now - self._turned_at > _TURN_S:
+        must_turn = perf_counter() - self._turned_at > _TURN_S
+        return self._let_others(must_turn) if must_turn or self._is_full else None
+
+    @property
+    def _is_full(self) -> bool:
+        return self._rows > self._ahead or self._bytes >= _MOST_BYTES
+
+    async def _let_others(self, must_turn: bool) -> None:
+        if must_turn:
             await asyncio.sleep(0)
             self._turned_at = perf_counter()
-        while self._rows > self._ahead or self._bytes >= _MOST_BYTES:
+        while self._is_full:
             self._waiting.append(asyncio.get_running_loop().create_future())
             await self._waiting[-1]
 
@@ -180,3 +193,7 @@ def _stub(case: Case, error: ValueError) -> Case:
 
 def _nothing() -> None:
     """Nobody waits."""
+
+
+async def _wait_for_ever() -> None:
+    await asyncio.Event().wait()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalcase.model.case import Case
+from evalcase.model.case import Case, canonical_case
 from evalcase.model.finding import NO_DOUBTS, QUOTE_IT, KeyPath
 from evalcase.model.json_value import kind
 from evalcase.resolve.advice import (
@@ -20,7 +20,7 @@ from evalcase.resolve.doubts import look_into
 from evalcase.resolve.fields import CASE_FIELDS, CASE_ORDER
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
-from evalcase.resolve.messages import read_expected_output, read_input
+from evalcase.resolve.messages import are_plain, read_expected_output, read_input
 from evalcase.resolve.names import CASE, NOWHERE_ELSE, Named, Vocabulary, settle_names
 from evalcase.resolve.suite_fields import NOTHING_SHARED, Shared
 from evalcase.resolve.values import READERS
@@ -45,18 +45,12 @@ def resolve_case(
     # Most cases are written with primary names only, and need no second dict; and most of them
     # with no more than three, which spares a look at the others.
     values, where = raw, NOWHERE_ELSE
-    if (
-        len(raw) == 3 and id is not None and shared is NOTHING_SHARED
-        and type(raw.get("input")) is str
-        and (plain := _resolve_plain(id, raw, findings, ids)) is not None
-    ):  # fmt: skip
-        return plain
     has_more = len(raw) != 3 or "input" not in raw or "expected_output" not in raw or id is None
-    if has_more and not raw.keys() <= _FIELDS:
-        values, where = settle_names(raw, path, vocabulary, findings)
-    if has_more and not _IN_TURNS.isdisjoint(values) and _is_spoken(values):
-        return _resolve_conversation(Named(values, where), path, findings, ids, shared)
-    input_at = path + where.get("input", _INPUT) if where else path + _INPUT
+    if has_more and not _OF_ONE_TURN.issuperset(raw):
+        if not _FIELDS.issuperset(raw):
+            values, where = settle_names(raw, path, vocabulary, findings)
+        if _is_spoken(values):
+            return _resolve_conversation(Named(values, where), path, findings, ids, shared)
     expected_at = path + where.get("expected_output", _EXPECTED) if where else path + _EXPECTED
 
     messages = values.get("input")
@@ -64,8 +58,8 @@ def resolve_case(
         # A misspelt `input` has been reported already, with its cure.
         if not findings.suggested("input", path):
             findings.add("missing-input", path, "the case has no `input`", "add `input: …`")
-    else:
-        messages = read_input(messages, input_at, findings)
+    elif type(messages) is not list or not are_plain(messages):
+        messages = read_input(messages, path + where.get("input", _INPUT), findings)
     expected = values.get("expected_output")
     if expected is not None:
         expected = read_expected_output(expected, expected_at, findings)
@@ -95,7 +89,7 @@ def resolve_case(
     ):
         # Text and data are compared as they stand: there is nothing to be said of them.
         advise(data, path, WrittenExpected(as_written, expected_at), findings)
-    case = Case(data)
+    case = canonical_case(data)
     graders = data.get("graders")
     if graders and "skip" not in data:
         check_material(case, graders, path, findings)
@@ -104,17 +98,22 @@ def resolve_case(
     return case if findings.errors == errors else None
 
 
-def _resolve_plain(id: str, raw: dict[str, Any], findings: Findings, ids: Ids) -> Case | None:
+def resolve_plain(raw: Any, ids: Ids) -> Case | None:
     """The case of an id and two texts, of which there may be a million: nothing can be wrong with
-    it but its id. Its input is a text; None where the rest is otherwise."""
-    asked, expected = raw["input"], raw.get("expected_output")
-    if type(expected) is not str or findings.doubts is not NO_DOUBTS:
+    it. None where anything is otherwise; `resolve_case` says the same of it, and says what it is.
+
+    It is for suites that share nothing with their cases, and for texts without doubts.
+    """
+    if type(raw) is not dict or len(raw) != 3:
         return None
-    if not asked or asked.isspace() or not ids.claim(id):
+    id, asked, expected = raw.get("id"), raw.get("input"), raw.get("expected_output")
+    if type(id) is not str or type(asked) is not str or type(expected) is not str:
+        return None
+    if not id or not asked or id.isspace() or asked.isspace() or not ids.claim(id):
         return None
     said = [{"role": "user", "content": asked}]
     answer = [{"role": "assistant", "content": expected}]
-    return Case({"id": id, "input": said, "expected_output": answer})
+    return canonical_case({"id": id, "input": said, "expected_output": answer})
 
 
 def _look_at_graders(data: dict[str, Any], path: KeyPath, findings: Findings) -> None:
@@ -126,6 +125,7 @@ def _look_at_graders(data: dict[str, Any], path: KeyPath, findings: Findings) ->
 
 
 _IN_TURNS = frozenset({"turns", "stop_on_failure", "user"})
+_OF_ONE_TURN = _FIELDS - _IN_TURNS
 
 
 def _is_spoken(values: dict[str, Any]) -> bool:
@@ -201,9 +201,11 @@ def read_the_rest(
     if "skip" not in found and ("criteria" in found or "rubrics" in found):
         name = "criteria" if "criteria" in found else "rubrics"
         findings.mention("judge", name, path + where.get(name, (name,)), "key")
-    for name in CASE_ORDER if len(found) > 1 else found:
-        if name in found and name in _IN_CANONICAL_FORM:
+    for name in sorted(found, key=_RANKS.__getitem__) if len(found) > 1 else found:
+        if name not in _LEFT_OUT:
             data[name] = found[name]
 
 
-_IN_CANONICAL_FORM = frozenset(CASE_ORDER)
+_LEFT_OUT = frozenset(canonical for canonical, _ in READERS.values()).difference(CASE_ORDER)
+"""What is read, and has no place in the canonical form."""
+_RANKS = {name: rank for rank, name in enumerate((*CASE_ORDER, *_LEFT_OUT))}

@@ -24,7 +24,7 @@ def read_input(value: Any, path: KeyPath, findings: Findings) -> Messages | None
             findings.add("empty-input", path, "the input is blank")
         return [{"role": "user", "content": value}]
     if type(value) is list:
-        return value if _are_plain(value) else _message_list(value, path, findings)
+        return value if are_plain(value) else _message_list(value, path, findings)
     if type(value) is dict:
         if is_message(value):
             return _message_list([value], path, findings, single=True)
@@ -40,7 +40,7 @@ def read_expected_output(value: Any, path: KeyPath, findings: Findings) -> Messa
     if type(value) is dict and is_message(value):
         return _message_list([value], path, findings, single=True)
     if type(value) is list:
-        if _are_plain(value):
+        if are_plain(value):
             return value
         for item in value:
             if is_message(item):
@@ -51,18 +51,25 @@ def read_expected_output(value: Any, path: KeyPath, findings: Findings) -> Messa
     return [{"role": "assistant", "content": value}]
 
 
-def _are_plain(value: list[Any]) -> bool:
-    """Whether a list holds nothing but messages of text, or of data that is no list.
+def are_plain(value: list[Any]) -> bool:
+    """Whether a list holds nothing but messages of text, of data that is no list, or of calls that
+    name their tools.
 
     Nearly all do, and need no closer look: this is the hottest path of loading.
     """
     for item in value:
-        if type(item) is not dict or "tool_calls" in item or "content" not in item:
+        if type(item) is not dict:
             return False
-        role, content = item.get("role"), item["content"]
+        role, content = item.get("role"), item.get("content")
         if type(role) is not str or role not in _ROLES:
             return False
         if type(content) is not str and (type(content) is list or is_lone_part(content)):
+            return False
+        if "tool_calls" in item:
+            calls = item["tool_calls"]
+            if type(calls) is not list or not calls or not all(map(_names_a_tool, calls)):
+                return False
+        elif "content" not in item:
             return False
     return bool(value)
 

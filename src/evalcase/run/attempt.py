@@ -10,11 +10,11 @@ from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.model.quota import Quota
 from evalcase.model.target import Target
 from evalcase.run.checked import check_answer
-from evalcase.system.guests import Guests
+from evalcase.system.guests import Guests, Stay
 from evalcase.text.crash import recordable_details
 
 
@@ -41,7 +41,8 @@ async def attempt(target: Target, question: Question, limit_s: float, guests: Gu
     if target.traits.seen is not None:
         question = replace(question)  # this call's own, by which it is known
     if plan is None:
-        stay = await guests.call(target.answer, question, limit_s, question.case)
+        came = guests.call(target.answer, question, limit_s, question.case)
+        stay = came if isinstance(came, Stay) else await came
     else:
         stay = await guests.run(_planned(plan, question), limit_s, question.case)
     quota = None if target.traits.quota is None else _quota(target.traits.quota)
@@ -53,7 +54,7 @@ async def attempt(target: Target, question: Question, limit_s: float, guests: Gu
         told = _told(stay.error)
         return Attempted(None, told, stay.took_s, quota, _seen(target, question))
     try:
-        return Attempted(check_answer(stay.value), None, stay.took_s, quota)
+        return tuple_of(Attempted, (check_answer(stay.value), None, stay.took_s, quota, None))
     except BaseException as error:  # noqa: BLE001 - even to look at it is to call the user's code
         return Attempted(None, error, stay.took_s, quota)
 

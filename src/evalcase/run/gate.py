@@ -17,7 +17,7 @@ from evalcase.model.json_value import JSON
 from evalcase.model.message import Message
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.model.target import Target
 from evalcase.run.attempt import Attempted, OverTimeError, attempt
 from evalcase.run.budget import Budget
@@ -209,7 +209,9 @@ class Gate:
             tried = await self._attempt(name, target, question, limit_s, patience)
             number = len(retried) + 1
             if tried.error is None:
-                return Asked(tried.answer, None, number, tried.duration_s, retried)
+                return tuple_of(
+                    Asked, (tried.answer, None, number, tried.duration_s, retried, False, None)
+                )
             failure = _failure(tried)
             wait_s = self._wait(tried.error, number)
             if wait_s is None:
@@ -223,7 +225,7 @@ class Gate:
         self, name: str, target: Target, question: Question, limit_s: float, patience: Patience
     ) -> Attempted:
         pace = self.paces.of(name, target)
-        turn = pace.begin_at_once() if pace.is_free else await patience.turn(pace)
+        turn = pace.begin_at_once() or await patience.turn(pace)
         tried: Attempted | None = None
         try:
             if self.place is None or target.traits.batching is not None:

@@ -43,7 +43,7 @@ def hash_plain_question(case: Case) -> str | None:
     """The same for a case that asks one text and nothing else, as most do, and so names no files;
     None for all others."""
     data = case.data
-    return _hash_text(data["input"]) if _ASKED_ELSE.isdisjoint(data) else None
+    return _hash_plain(data["input"]) if _ASKED_ELSE.isdisjoint(data) else None
 
 
 def hash_plain_case(case: Case) -> tuple[str, str] | None:
@@ -51,7 +51,7 @@ def hash_plain_case(case: Case) -> tuple[str, str] | None:
     else, as most are; None for all others."""
     data = case.data
     if _ELSE.isdisjoint(data) and "expected_output" in data:
-        asked, expected = _hash_text(data["input"]), _hash_text(data["expected_output"])
+        asked, expected = _hash_plain(data["input"]), _hash_plain(data["expected_output"])
         if asked is not None and expected is not None:
             return asked, expected
     return None
@@ -62,7 +62,7 @@ def hash_grading(case: Case, prints: Sequence[str] = ()) -> str:
     graders whose code may change."""
     data = case.data
     if not prints and _GRADED_ELSE.isdisjoint(data):
-        plain = _hash_text(data.get("expected_output", ()))
+        plain = _hash_plain(data.get("expected_output", ()))
         if plain is not None:
             return plain
     graded = {name: data[name] for name in _GRADED if name in data}
@@ -75,17 +75,17 @@ def hash_grading(case: Case, prints: Sequence[str] = ()) -> str:
     return _hash(_to_json(graded))
 
 
-def _hash_text(messages: Sequence[Mapping[str, object]]) -> str | None:
-    """The hash of one message that is a role and a text, as most are; None for all others. JSON
-    never begins like this."""
+def _hash_plain(messages: Sequence[Mapping[str, object]]) -> str | None:
+    """The hash of one message that is a role and a text, as most are; None for all others."""
     if len(messages) == 1:
         message = messages[0]
         if len(message) == 2 and type(content := message.get("content")) is str:
-            return _hash(f"{message['role']}:{content}")
+            text = f"{message['role']}:{content}"  # JSON never begins like this
+            data = text.encode("utf-8", "surrogatepass")
+            digest: str = (quick_sha256 if len(data) < SHORT else sha256)(data).hexdigest()
+            return digest[:16]
     return None
 
 
 def _hash(text: str) -> str:
-    data = text.encode("utf-8", "surrogatepass")
-    digest: str = (quick_sha256 if len(data) < SHORT else sha256)(data).hexdigest()
-    return digest[:16]
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

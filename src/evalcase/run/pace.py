@@ -8,7 +8,7 @@ from collections import deque
 from math import inf
 from typing import TYPE_CHECKING
 
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.quick_tuple import NamedTuple, tuple_of
 
 if TYPE_CHECKING:
     from evalcase.model.quota import Quota
@@ -58,13 +58,21 @@ class Pace:
         while not (self.is_free if is_first else self._room() > 0):
             await self._turn(is_first)
             is_first = False
-        turn = self.begin_at_once()
+        turn = self._start()
         if self.rates is not None and self._waiting:
             self._wake()
         return turn
 
-    def begin_at_once(self) -> Start:
-        """The same, where that is free."""
+    def begin_at_once(self) -> Start | None:
+        """The same, if an attempt may begin now; None if one has to wait."""
+        if self.rates is None and self._opening is None:
+            if self.limit - self.active < 1:
+                return None
+            self.active += 1
+            return tuple_of(Start, (self._loop.time(), None))
+        return self._start() if self.is_free else None
+
+    def _start(self) -> Start:
         self.active += 1
         now = self._loop.time()
         return Start(now, None if self.rates is None else self.rates.take(now))
@@ -74,15 +82,23 @@ class Pace:
         tokens: int | None = None,
     ) -> None:  # fmt: skip
         """Say how an attempt went, and what it took."""
-        self.active -= 1
         if self.rates is not None:
             self.rates.settle(turn.share, tokens)
-        if overloaded:
-            self._slow_down(turn.at)
-            # Nobody waits for longer: then those who come next are refused at once, and say why.
-            if retry_after_s and retry_after_s <= LONGEST_PAUSE_S:
-                self._pause(retry_after_s)
-        elif self.limit < self.most:
+        if not overloaded:
+            self.end_well()
+            return
+        self.active -= 1
+        self._slow_down(turn.at)
+        # Nobody waits for longer: then those who come next are refused at once, and say why.
+        if retry_after_s and retry_after_s <= LONGEST_PAUSE_S:
+            self._pause(retry_after_s)
+        if self._waiting:
+            self._wake()
+
+    def end_well(self) -> None:
+        """Say that an attempt went well, where there are no rates to keep."""
+        self.active -= 1
+        if self.limit < self.most:
             self.limit = min(self.most, self.limit + 1 / self.limit)
         if self._waiting:
             self._wake()

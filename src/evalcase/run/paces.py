@@ -35,6 +35,9 @@ class Paces:
     def end(self, name: str, turn: Start, tried: Attempted | None) -> None:
         """An attempt is over; None if nobody knows how it went."""
         pace = self._paces[name]
+        if pace.rates is None and tried is not None and tried.error is None and tried.quota is None:
+            pace.end_well()  # as nearly always
+            return
         error = None if tried is None else tried.error
         known = error if isinstance(error, TargetError) else None
         answer = None if tried is None else tried.answer

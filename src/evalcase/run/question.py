@@ -12,12 +12,6 @@ def question_of(trial: Trial, files: Mapping[str, str], session: str) -> Questio
     """The question of a trial. `files` are those that its messages name, by those names."""
     case = trial.case
     return Question(
-        case.input,
-        case.id,
-        trial.suite,
-        trial.repeat,
-        session=session,
-        conversation_id=case.conversation_id,
-        metadata=case.metadata,
-        files=dict(files),
-    )
+        case.input, case.id, trial.suite, trial.repeat, 1, session, 1, case.conversation_id,
+        case.metadata, dict(files) if files else {},
+    )  # fmt: skip

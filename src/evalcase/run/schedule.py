@@ -116,7 +116,7 @@ class Engine:
         self,
         work: Mapping[str, Iterator[Trial]],
         try_one: Callable[[Trial], Awaitable[Result]],
-        keep: Callable[[Trial, Result], Awaitable[None]],
+        keep: Callable[[Trial, Result], Awaitable[None] | None],
     ) -> None:
         """Try the trials of every target, and keep what comes of each; return when all is done,
         or stopped."""
@@ -218,8 +218,11 @@ class Engine:
                 result = await self._try_one(trial)
             finally:
                 place.give()
-            await self._keep(trial, result)
-            self._look_at(result)
+            waiting = self._keep(trial, result)
+            if waiting is not None:
+                await waiting
+            if self.fail_fast is not None or self.decide is not None:
+                self._look_at(result)
 
     def _next(self, trials: Iterator[Trial]) -> Trial | None:
         return None if self.stopping else next(trials, None)

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
 from evalcase.model.case import Case
-from evalcase.model.finding import Finding
+from evalcase.model.finding import NO_DOUBTS, Finding
 from evalcase.model.json_value import JSON
 from evalcase.model.problem import Problem, Span, in_order
 from evalcase.model.quick_dataclass import replace
@@ -29,7 +29,7 @@ from evalcase.read.source import (
     unreadable,
 )
 from evalcase.resolve.advice import ADVICE
-from evalcase.resolve.case import resolve_case
+from evalcase.resolve.case import resolve_case, resolve_plain
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
 from evalcase.resolve.suite import VARIED, resolve_line, resolve_sidecar
@@ -84,10 +84,12 @@ class CaseStream:
         """Which line each case comes from, once one has made several."""
         self._foreign: Foreign | None = None
         self._looked_at = self._is_named = False
+        self._findings = Findings(known)
 
     def __iter__(self) -> Iterator[Case | Problem | None]:
-        ids, findings, shared = Ids(), Findings(self.known), self.shared
-        varies, at = shared.variables is not None, -1
+        ids, shared, at = Ids(), self.shared, -1
+        varies = shared.variables is not None
+        resolve_quickly = resolve_plain if shared is NOTHING_SHARED else _leave_to_others
         with self.file:
             yield from self.sidecar_problems
             for at, line in enumerate(read_lines(self.file, self.path)):
@@ -95,23 +97,20 @@ class CaseStream:
                     yield line
                     yield None
                     continue
-                _, _, value, faults, findings.doubts = line
-                if varies or (type(value) is dict and not VARIED.isdisjoint(value)):
+                _, _, value, faults, doubts = line
+                is_sure = doubts is NO_DOUBTS and not faults
+                case = resolve_quickly(value, ids) if is_sure else None
+                if case is None and (
+                    varies or (type(value) is dict and not VARIED.isdisjoint(value))
+                ):
                     yield from self._vary(line, at, ids)
                     continue
                 if self.origins is not None:
                     self.origins.append(at)
-                if findings.first_targets:
-                    findings.forget_targets()  # those of another line have no place in this one
-                case = resolve_case(value, (), findings, ids, shared)
-                if faults or findings.found or findings.files:
-                    if findings.found and self._is_foreign(value, findings.found):
-                        yield from self._name_foreign(line)
-                        case = None
-                    else:
-                        yield from self._problems(line, findings)
-                        case = None if findings.errors or faults else case
-                    findings = Findings(self.known)
+                if case is None:
+                    case, problems = self._resolve(line, ids)
+                    if problems:
+                        yield from problems
                 yield case
             if shared.variables is not None:
                 shared.variables.finish()
@@ -119,6 +118,21 @@ class CaseStream:
             yield from self.files.problems
         if at < 0:
             yield Problem("no-cases", "the file has no cases", self.path, Span(1, 1, 1, 1))
+
+    def _resolve(self, line: Line, ids: Ids) -> tuple[Case | None, Sequence[Problem]]:
+        """The case of a line without variables, and what is wrong with it."""
+        findings = self._findings
+        _, _, value, faults, findings.doubts = line
+        if findings.first_targets:
+            findings.forget_targets()  # those of another line have no place in this one
+        case = resolve_case(value, (), findings, ids, self.shared)
+        if not (faults or findings.found or findings.files):
+            return case, ()
+        self._findings = Findings(self.known)
+        if findings.found and self._is_foreign(value, findings.found):
+            return None, self._name_foreign(line)
+        problems = self._problems(line, findings)
+        return None if findings.errors or faults else case, problems
 
     def _vary(self, line: Line, at: int, ids: Ids) -> Iterator[Case | Problem | None]:
         """The cases that one line makes, each with its problems before it."""
@@ -210,6 +224,10 @@ class CaseStream:
                 findings = Findings(None, self.files)
         self.file.seek(position)
         return first
+
+
+def _leave_to_others(*_: object) -> Case | None:
+    return None
 
 
 _LINES_TO_TELL = 20

@@ -74,8 +74,9 @@ def survey_cases(
         named = tuple(dict.fromkeys(options.targets))
         for suite, case in found.choice.choose(checked):
             targets = named or targets_of(case, config)
-            unmatched.strike_out_targets(suite, case, targets)
-            targets = found.choice.targets_asked(suite, case, targets)
+            if choice.at:
+                unmatched.strike_out_targets(suite, case, targets)
+                targets = found.choice.targets_asked(suite, case, targets)
             needs = _note_case(suite, case, targets, options, found)
             if "user" in case.data and not case.skip:
                 _note_user(case.data["user"]["target"], targets, found, needs, users)

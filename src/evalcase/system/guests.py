@@ -14,7 +14,7 @@ from functools import partial
 from time import perf_counter
 from typing import Any, TypeVar
 
-from evalcase.model.quick_tuple import NamedTuple
+from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.system import forks
 from evalcase.system.eager import Starter
 from evalcase.system.queue_time import QueueTime
@@ -80,7 +80,7 @@ class _Guest:
         forks.end_if_forked(self.guests.forks)
         took_s = perf_counter() - self.started
         is_late = took_s > self.limit_s if self.queue is None else self._is_late(took_s)
-        self.stay = Stay(value, error, self.is_told or is_late, took_s)
+        self.stay = tuple_of(Stay, (value, error, self.is_told or is_late, took_s))
         if self.waiter is not None and not self.waiter.done():
             self.waiter.set_result(None)
 
@@ -148,14 +148,16 @@ class Guests:
             await self._wait((guest,), name)
         return guest.take_stay()
 
-    async def call(
+    def call(
         self, function: Callable[[T], Awaitable[object]], argument: T, limit_s: float, name: str
-    ) -> Stay:
-        """The same for what a function gives to be awaited."""
+    ) -> Stay | Awaitable[Stay]:
+        """The same for what a function gives to be awaited; at once, if it need not be."""
         guest = _Guest(self, limit_s, None)
         self._begin(guest, guest.live_by(function, argument), name)
-        if guest.stay is None:
-            await self._wait((guest,), name)
+        return guest.take_stay() if guest.stay is not None else self._stay_of(guest, name)
+
+    async def _stay_of(self, guest: _Guest, name: str) -> Stay:
+        await self._wait((guest,), name)
         return guest.take_stay()
 
     async def run_all(

@@ -52,13 +52,16 @@ class Stamps:
 
     def __init__(self, clock: Callable[[], float] = time) -> None:
         self._clock = clock
-        self._second = -1
-        self._text = ""
+        self._second = self._millisecond = -1
+        self._day = self._text = ""
 
     def now(self) -> str:
-        milliseconds = int(self._clock() * 1000)
-        second, rest = divmod(milliseconds, 1000)
+        millisecond = int(self._clock() * 1000)
+        if millisecond == self._millisecond:
+            return self._text
+        second, rest = divmod(millisecond, 1000)
         if second != self._second:
-            self._text = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+            self._day = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
             self._second = second
-        return f"{self._text}.{rest:03}+00:00"
+        self._millisecond, self._text = millisecond, f"{self._day}.{rest:03}+00:00"
+        return self._text

@@ -23,10 +23,15 @@ def compact_encoder(*, sort_keys: bool = False, ascii_only: bool = True) -> Writ
     make = getattr(json.encoder, "c_make_encoder", None)
     if make is None:
         return encoder.encode
-    quote = json.encoder.encode_basestring_ascii if ascii_only else json.encoder.encode_basestring
+    quote = text_quoter(ascii_only=ascii_only)
     to_chunks = make(None, encoder.default, quote, None, ":", ",", sort_keys, False, False)
 
     def encode(value: Any) -> str:  # noqa: ANN401 - any JSON value
         return "".join(to_chunks(value, 0))
 
     return encode
+
+
+def text_quoter(*, ascii_only: bool = True) -> Callable[[str], str]:
+    """A function from a text to its JSON. It raises TypeError for all else."""
+    return json.encoder.encode_basestring_ascii if ascii_only else json.encoder.encode_basestring

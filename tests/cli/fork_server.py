@@ -1,0 +1,155 @@
+"""A process that has imported evalcase already, and forks for each command that a test asks for.
+
+What it forks is a process as any other: its own folder, environment, arguments, streams, session
+and terminal, signals as Python begins with them, no descriptor but its streams, no thread. It runs
+`python -m evalcase` from its first line, and leaves by the end of the interpreter. Only the start
+of Python and the imports are not done again: they take most of what a short command takes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import gc
+import io
+import json
+import os
+import pkgutil
+import runpy
+import select
+import signal
+import socket
+import struct
+import sys
+import termios
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+STATUS = struct.Struct("=i")
+"""What is written to the pipe of a command: the id of its process, and how that ended."""
+MOST_BYTES = 1 << 17
+STREAMS = 3
+NOT_IMPORTED = (
+    "evalcase.__main__",
+    "evalcase.lsp",
+    "evalcase.pytest_plugin",
+    "evalcase.places.ray",
+)
+"""What needs more than evalcase itself, or does something when it is imported."""
+
+
+class Asked(NamedTuple):
+    """What a command is to be given."""
+
+    arguments: list[str]
+    cwd: str
+    env: dict[str, str]
+    new_session: bool
+    terminal: bool
+    """Whether standard input is to be the terminal of its session."""
+
+
+def import_all() -> None:
+    import evalcase
+
+    for module in pkgutil.walk_packages(evalcase.__path__, "evalcase."):
+        if not module.name.startswith(NOT_IMPORTED):
+            import_module(module.name)
+    threads = len(list(Path("/proc/self/task").iterdir()))
+    assert threads == 1, "a process with threads can't be forked"
+    gc.collect()
+    gc.freeze()
+
+
+def serve(requests: socket.socket) -> Asked:
+    """Fork for each request until nobody is there to ask. Only the forked return from it."""
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    ended, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake)
+    under_way: dict[int, int] = {}
+    while True:
+        ready, _, _ = select.select([requests.fileno(), ended], [], [])
+        if ended in ready:
+            os.read(ended, 4096)
+            _tell_ended(under_way)
+        if requests.fileno() in ready:
+            message, descriptors, _, _ = socket.recv_fds(requests, MOST_BYTES, STREAMS + 1)
+            if not message:
+                os._exit(0)
+            *streams, status = descriptors
+            process = os.fork()
+            if not process:
+                return _become(Asked(*json.loads(message)), streams)
+            os.write(status, STATUS.pack(process))
+            under_way[process] = status
+            for each in streams:
+                os.close(each)
+
+
+def _tell_ended(under_way: dict[int, int]) -> None:
+    while under_way:
+        process, status = os.waitpid(-1, os.WNOHANG)
+        if not process:
+            return
+        pipe = under_way.pop(process)
+        os.write(pipe, STATUS.pack(status))
+        os.close(pipe)
+
+
+def _become(asked: Asked, streams: list[int]) -> Asked:
+    """Be as a process that was started with this."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for number, descriptor in enumerate(streams):
+        os.dup2(descriptor, number)
+    os.closerange(STREAMS, 256)
+    if asked.new_session:
+        os.setsid()
+    if asked.terminal:
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    os.chdir(asked.cwd)
+    os.environ.clear()
+    os.environ.update(asked.env)
+    time.tzset()
+    _open_streams()
+    if "PYTHONFAULTHANDLER" in asked.env:
+        import faulthandler
+
+        faulthandler.enable()
+    return asked
+
+
+def _open_streams() -> None:
+    """As Python opens them where the locale is C.UTF-8."""
+    sys.stdin = sys.__stdin__ = _stream(0, "stdin", "r", "surrogateescape")  # type: ignore[misc]
+    sys.stdout = sys.__stdout__ = _stream(1, "stdout", "w", "surrogateescape")  # type: ignore[misc]
+    sys.stderr = sys.__stderr__ = _stream(2, "stderr", "w", "backslashreplace")  # type: ignore[misc]
+
+
+def _stream(descriptor: int, name: str, mode: str, errors: str) -> io.TextIOWrapper:
+    binary: Any = open(descriptor, f"{mode}b", closefd=False)  # noqa: SIM115
+    binary.raw.name = f"<{name}>"
+    by_line = name == "stderr" or os.isatty(descriptor)
+    stream = io.TextIOWrapper(binary, "utf-8", errors, newline="\n", line_buffering=by_line)
+    stream.mode = mode  # type: ignore[misc]
+    return stream
+
+
+def _prepare_imports(asked: Asked, path: list[str]) -> None:
+    """Nothing of the tests is there, and what `python -m` puts before all else is."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
+        del sys.modules[name]
+    sys.path[:] = [str(Path.cwd()), *path]
+    sys.path_importer_cache.clear()
+    sys.argv[:] = ["evalcase", *asked.arguments]
+
+
+if __name__ == "__main__":
+    PATH = sys.path[1:]
+    import_all()
+    ASKED = serve(socket.socket(fileno=int(sys.argv[1])))
+    _prepare_imports(ASKED, PATH)
+    # Here and not below a function, so that what is raised ends the interpreter as ever.
+    runpy.run_module("evalcase", run_name="__main__", alter_sys=True)
