@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from fnmatch import fnmatchcase
 
 from evalcase.cli import declare, run_flags
@@ -23,7 +23,7 @@ from evalcase.record.evaluated import read_evaluated
 from evalcase.record.find import ListedRun, count_runs, find_run, list_runs
 from evalcase.record.folder import Run, folder_of_run
 from evalcase.record.kept import KeptRun
-from evalcase.record.seal import find_sealer
+from evalcase.record.seal import Sealer, find_sealer
 from evalcase.report.terminal.run_list import Entry, list_lines
 from evalcase.system.world import this_world
 from evalcase.text.visible import visible
@@ -113,7 +113,9 @@ def _print_table(runs: list[ListedRun], count: int, root: str) -> None:
     """Some runs, of so many."""
     # A program that reads this gets one line for each run, however long.
     width = columns_of(sys.stdout) if sys.stdout.isatty() else sys.maxsize
-    entries = list(map(_Entries(root).make, runs))
+    world = this_world()
+    maker = _Entries(root, world.now(), find_sealer(world.state, root))
+    entries = list(map(maker.make, runs))
     for line in list_lines(entries, width, style_for(sys.stdout)):
         sys.stdout.write(line + "\n")
     more = count - len(runs)
@@ -146,10 +148,10 @@ def _object(listed: ListedRun) -> dict[str, object]:
 class _Entries:
     """Makes entries of runs. What is the same for many of them is found out once."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, now: datetime, sealer: Sealer | None) -> None:
         self._root = root
-        self._now = datetime.now(UTC)
-        self._sealer = find_sealer(this_world().state, root)
+        self._now = now
+        self._sealer = sealer
         self._seen: dict[str, Callable[[str], str]] = {}
         """How suites are seen from here, by the folders in which runs were begun."""
 
