@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 
 from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import rate_of, summary_object
-from evalcase.cli.explained import explained
+from evalcase.cli.explained import explain_errors
 from evalcase.cli.run_remark import remark_on
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.seen_suites import see_suites
@@ -42,7 +42,7 @@ _MOST_RUNS = 20
 @declare.option("--target", metavar="GLOB", help="Only runs with a target whose name matches.")
 @declare.option("--json", "as_json", is_flag=True, help="A list of objects on standard output.")
 @run_flags.runs_dir
-@explained
+@explain_errors
 def command(
     runs: tuple[str, ...],
     limit: int | None,
