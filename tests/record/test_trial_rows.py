@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -19,7 +19,7 @@ from evalcase.model.result import Regraded, Result
 from evalcase.model.trial import TrialKey
 from evalcase.record import trial_rows
 from evalcase.record.cases import case_row
-from evalcase.record.trial_rows import write_case, write_outcome
+from evalcase.record.trial_rows import check_for_more, write_case, write_outcome
 from evalcase.text.journal_row import encode_row
 from evalcase.text.secrets import Scrubber
 
@@ -101,16 +101,27 @@ def test_every_other_field_is_written_too(name: str) -> None:
     assert_as_all_others(plain_result(**{name: OTHERS[name]}))
 
 
-def test_no_field_is_left_out_of_those_that_a_plain_row_leaves_out() -> None:
-    """Each field of a result, an answer and a grade is written, or looked at for its default."""
-    unsaid = trial_rows._unsaid()
-    result, answer, grade = plain_result(), Answer(()), Grade("g", 1.0, True, "")
-    looked_at = [
-        len(get(each)) for get, each in zip(unsaid[:3], (result, answer, grade), strict=True)
-    ]
-    written = [len(trial_rows._OF_RESULT), 1, 4]
-    known = [len(fields(each)) for each in (Result, Answer, Grade)]
-    assert [a + b for a, b in zip(looked_at, written, strict=True)] == known
+class Made(NamedTuple):
+    value: Any
+    said: tuple[str, ...]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        Made(plain_result(), trial_rows._OF_RESULT),
+        Made(plain_result().answer, trial_rows._OF_ANSWER),
+        Made(plain_result().grades[0], trial_rows._OF_GRADE),
+    ],
+    ids=["result", "answer", "grade"],
+)
+def test_no_field_is_overlooked(made: Made) -> None:
+    says_no_more = check_for_more(type(made.value), made.said)
+    assert says_no_more(made.value)
+    for each in fields(made.value):
+        if each.name not in made.said:
+            changed = replace(made.value, **{each.name: "something"})
+            assert not says_no_more(changed), each.name
 
 
 def test_other_answers_and_grades_are_written_too() -> None:

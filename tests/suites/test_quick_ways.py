@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 from evalcase.model.case import Case
 from evalcase.plugins.known import Installed
 from evalcase.read import jsonl
+from evalcase.read.document import Document
 from evalcase.read.json import JsonReader
 from evalcase.resolve import case, messages, suite
-from evalcase.suites import stream
-from evalcase.suites.load import load_file
+from evalcase.suites import load, stream
+from evalcase.suites.load import Loaded, load_file, load_text
 from tests.for_each import for_each
+from tests.read.test_fuzz import mutated
 from tests.resolve.test_corpus import documents
 
 PLAIN = '{"id": "%s", "input": "What is 1+2?", "expected_output": "3"}'
@@ -33,6 +35,7 @@ def careful() -> Iterator[None]:
         patch.object(JsonReader, "read_line", lambda self, line: self.read(line[:-1])),
         patch.object(stream, "resolve_plain", lambda *_: None),
         patch.object(suite, "resolve_plain", lambda *_: None),
+        patch.object(load, "OLD_NAMES", frozenset()),
         patch.object(case, "are_plain", lambda _: False),
         patch.object(messages, "are_plain", lambda _: False),
     ):
@@ -45,8 +48,7 @@ def streamed(data: bytes) -> list[Any]:
     return [list(each.data.items()) if isinstance(each, Case) else each for each in items]
 
 
-def loaded(path: Path) -> object:
-    found = load_file(str(path))
+def told(found: Loaded) -> object:
     cases = found.suite.cases if found.suite is not None else ()
     return [list(each.data.items()) for each in cases], found.problems, found.cases
 
@@ -59,9 +61,9 @@ def check_lines(data: bytes) -> None:
 
 @for_each("path", [*documents("valid"), *documents("invalid")])
 def test_the_corpus_is_read_the_same_in_both_ways(path: Path) -> None:
-    quick = loaded(path)
+    quick = told(load_file(str(path)))
     with careful():
-        assert quick == loaded(path)
+        assert quick == told(load_file(str(path)))
 
 
 KEYS = [
@@ -132,3 +134,43 @@ def test_every_length_of_a_key_that_stands_twice_is_seen() -> None:
             *problems, nothing = streamed(line.encode())
             assert nothing is None
             assert "duplicate-key" in [problem.code for problem in problems], line
+
+
+OLD = [
+    "tests: [{input_messages: a, expected_messages: b}]",
+    "evalcases:\n- &a {id: a, input_messages: x, outcome: y}\n- <<: *a\n  id: b\n- *a\n",
+    "dataset: d\ncases:\n- input_messages: a\n  'expected_messages': b\n  input_messages: c\n",
+    "- ? input_messages\n  : a\n  ? |-\n    expected_messages\n  : b\n",
+    "- !!str input_messages: a\n  &x expected_messages: b\n- *x : c\n  input: d\n",
+    "tests:\n- input_messages: a\ntests:\n- input_messages: b\n",
+    "cases:\n- id: a\n  turns: [{input_messages: a}]\n  execution: {target: t, evaluators: []}\n",
+    "cases:\n- [{input_messages: a}]\n- {? {input_messages: a} : b, input_messages: c}\n",
+    "cases:\n- id: a\n  input_messages: \u2028a\n  outcome: b\u0085c\n- id: a\n  outcome: x\n",
+    "cases:\n- <<: {input_messages: a}\n  outcome: b\n  criteria: c\n  input: d\n  assert: []\n",
+]
+
+
+@given(st.one_of(st.sampled_from(OLD), mutated()))
+def test_old_names_are_pointed_at_in_both_ways(text: str) -> None:
+    quick = told(load_text(text, "yaml"))
+    with careful():
+        assert quick == told(load_text(text, "yaml"))
+
+
+@for_each("text", OLD)
+def test_each_use_of_old_names_has_the_place_that_a_second_reading_finds(text: str) -> None:
+    quick = told(load_text(text, "yaml"))
+    with careful():
+        assert quick == told(load_text(text, "yaml"))
+
+
+def test_old_names_need_no_second_reading() -> None:
+    with patch.object(Document, "places", side_effect=AssertionError("it was read again")):
+        found = load_text("dataset: d\ntests:\n- input_messages: a\n  outcome: b\n", "yaml")
+    places = [(each.code, each.line, each.column, each.end_column) for each in found.problems]
+    assert places == [
+        ("deprecated-name", 1, 1, 8),
+        ("deprecated-name", 2, 1, 6),
+        ("deprecated-name", 3, 3, 17),
+        ("deprecated-name", 4, 3, 10),
+    ]

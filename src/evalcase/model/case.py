@@ -44,7 +44,10 @@ class Case:
     @property
     def input(self) -> tuple[Message, ...]:
         """The messages that the target is given; of a conversation, those before its turns."""
-        return tuple([Message.copy_of(message) for message in self._data.get("input", ())])
+        messages = self._data.get("input", ())
+        if len(messages) == 1:
+            return (Message.copy_of(messages[0]),)
+        return tuple([Message.copy_of(message) for message in messages])
 
     @property
     def expected_output(self) -> tuple[Message, ...]:

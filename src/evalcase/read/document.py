@@ -12,7 +12,7 @@ from evalcase.model.problem import Excerpt, Problem, Span
 from evalcase.model.quick_dataclass import replace
 from evalcase.read.fault import FatalFaultError, Fault
 from evalcase.read.lines import split_lines
-from evalcase.read.places import Node, Place, find_node, wanted_tree
+from evalcase.read.places import Leaf, Node, Place, find_node, wanted_tree
 from evalcase.read.scalars import keeps_spelling
 from evalcase.text.abridge import abridge
 
@@ -43,6 +43,8 @@ class Document:
         self.doubts = NO_DOUBTS
         self.first_line = first_line
         """The number of its first line in the file: a JSONL line is a document of its own."""
+        self.key_places: dict[KeyPath, Span] = {}
+        """Where some keys stand, noted as they were read: these need no second reading."""
 
     @cached_property
     def text(self) -> str:
@@ -78,9 +80,11 @@ class Document:
         findings = list(findings)
         if not findings:
             return []
-        wanted = [(finding.path, finding.at) for finding in findings]
+        noted = self.key_places
+        sought = [each for each in findings if each.at != "key" or each.path not in noted]
+        wanted = [(finding.path, finding.at) for finding in sought]
         wanted += [(finding.also, "value") for finding in findings if finding.also is not None]
-        root = self.places(wanted)
+        root = self.places(wanted) if wanted else Leaf(Span(1, 1, 1, 1))
         placed = [self._placed(finding, root) for finding in findings]
         return [problem for problem in placed if problem is not None]
 
@@ -105,7 +109,8 @@ class Document:
         return line[span.column - 1 : span.end_column - 1 if span.end_line == span.line else None]
 
     def _placed(self, finding: Finding, root: Node) -> Problem | None:
-        place = find_node(root, finding.path, finding.at)
+        noted = self.key_places.get(finding.path) if finding.at == "key" else None
+        place = Place(noted) if noted is not None else find_node(root, finding.path, finding.at)
         if finding.within is not None:
             place = place._replace(span=self._within(place.span, finding.within))
         message, hint = finding.message, finding.hint
@@ -197,17 +202,22 @@ def _bare(source: str) -> str:
     return source.rsplit(maxsplit=1)[-1] if source[:1] in ("&", "!") else source
 
 
-def parse_document(source: str | bytes, format: Format, path: str) -> Document:
+def parse_document(
+    source: str | bytes, format: Format, path: str, likely: frozenset[str] = frozenset()
+) -> Document:
     """Read one document; with `jsonl`, one line. It never raises for what a text may hold.
+
+    Keys with a name that is `likely` to be pointed at later are found faster then.
 
     A source in bytes is UTF-8 without a byte order mark. YAML is read from the bytes themselves,
     since a large text takes twice as much memory as a string.
     """
+    places: dict[KeyPath, Span] = {}
     try:
         if format == "yaml":
             from evalcase.read.yaml import parse_yaml
 
-            value, faults, doubts = parse_yaml(source)
+            value, faults, doubts = parse_yaml(source, likely, places)
         else:
             from evalcase.read.json import JsonReader
 
@@ -217,4 +227,5 @@ def parse_document(source: str | bytes, format: Format, path: str) -> Document:
         return Document(path, source, format, None, [error.fault], readable=False)
     document = Document(path, source, format, value, faults)
     document.doubts = doubts
+    document.key_places = places
     return document

@@ -7,7 +7,7 @@ duplicate keys, tags, aliases, merges and nesting. See docs/decisions/0002-yaml.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from yaml.cyaml import CParser  # type: ignore[attr-defined]
 from yaml.error import YAMLError
@@ -21,17 +21,23 @@ from yaml.events import (
     StreamEndEvent,
 )
 
-from evalcase.model.finding import NO_DOUBTS, Doubts
+from evalcase.model.finding import NO_DOUBTS, Doubts, KeyPath
 from evalcase.model.json_value import JSON, MAX_DEPTH
+from evalcase.model.problem import Span
 from evalcase.read import scalars
 from evalcase.read.fault import MIND_DEPTH, FatalFaultError, Fault
 from evalcase.read.yaml_aliases import DROPPED, MERGE, AliasReader
-from evalcase.read.yaml_faults import explain_error
+from evalcase.read.yaml_faults import explain_error, span_of
 from evalcase.read.yaml_lost_text import find_lost_text
 from evalcase.read.yaml_source import Prepared, prepare_source
 
 _KEYS_ONLY: Any = object()
 """Marks a suspended mapping whose key is the collection being read."""
+
+_DEPTH_OF_CASES = 3
+"""A document is a mapping with a list of mappings."""
+
+KeyPlaces: TypeAlias = "dict[KeyPath, Span]"
 
 _TAG_PREFIX = "tag:yaml.org,2002:"
 _SCALAR_TAGS = frozenset({"str", "int", "float", "bool", "null"})
@@ -41,10 +47,15 @@ _LETTERS = frozenset("nNtTfF")
 """With one of them a word may start that is no text, and no number."""
 
 
-def parse_yaml(source: str | bytes) -> tuple[JSON, Sequence[Fault], Doubts]:
-    """Read one document. Faults that leave the rest readable are returned, others raised."""
+def parse_yaml(
+    source: str | bytes, likely: frozenset[str] = frozenset(), places: KeyPlaces | None = None
+) -> tuple[JSON, Sequence[Fault], Doubts]:
+    """Read one document. Faults that leave the rest readable are returned, others raised.
+
+    Keys with a name that is `likely` to be pointed at are noted in `places`, in suites and cases.
+    """
     try:
-        builder = _Builder(prepare_source(source))
+        builder = _Builder(prepare_source(source), likely, {} if places is None else places)
         value = builder.build()
         faults = builder.faults + find_lost_text(builder.data)
         return value, faults, builder.doubts()
@@ -54,8 +65,10 @@ def parse_yaml(source: str | bytes) -> tuple[JSON, Sequence[Fault], Doubts]:
 
 
 class _Builder(AliasReader):
-    def __init__(self, prepared: Prepared) -> None:
+    def __init__(self, prepared: Prepared, likely: frozenset[str], places: KeyPlaces) -> None:
         super().__init__(prepared.data)
+        self.odd_keys = likely | {"<<"}
+        self.places = places
         self.next_event = prepared.events(CParser(prepared.data))
         self.is_deep = self.is_respelt = False
 
@@ -84,7 +97,7 @@ class _Builder(AliasReader):
     def read(self) -> JSON:
         """Read the node that comes next. One loop and no recursion: depth costs no stack."""
         next_event = self.next_event
-        starts = scalars.STARTS
+        starts, odd_keys = scalars.STARTS, self.odd_keys
         result: list[Any] = []
         stack: list[tuple[Any, Any, Any]] = []
         mapping: dict[Any, Any] | None = None
@@ -98,14 +111,14 @@ class _Builder(AliasReader):
                 if key is None and mapping is not None:
                     if event.anchor is not None or event.tag is not None:
                         self.note_key(event)
-                    if value in mapping or value == "<<":
-                        key = self.odd_key(value, mapping, event)
+                    if value in mapping or value in odd_keys:
+                        key = self.odd_key(value, mapping, event, stack)
                     else:
                         key = value
                     continue
                 if event.anchor is not None or event.tag is not None:
                     value = self.marked_scalar(event)
-                elif event.implicit[0] and value[:1] in starts:
+                elif event.implicit[0] and (not value or value[0] in starts):
                     value = self.plain(value, event)
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 value = {} if kind is MappingStartEvent else []
@@ -211,8 +224,9 @@ class _Builder(AliasReader):
         self.core_tag(event, _SCALAR_TAGS)
         self.anchor(event, event.value, event.value)
 
-    def odd_key(self, text: str, mapping: dict[Any, Any], event: Any) -> Any:
-        """The key for a text that is there already, or that is `<<`."""
+    def odd_key(self, text: str, mapping: dict[Any, Any], event: Any, stack: list[Any]) -> Any:
+        """The key for a text that is there already, that is `<<`, or that is likely to be pointed
+        at."""
         if text == "<<" and event.implicit[0]:
             if id(mapping) not in self.merges:
                 self.merges[id(mapping)] = event
@@ -221,6 +235,9 @@ class _Builder(AliasReader):
         elif text in mapping:
             hint = "keep one of the two"
         else:
+            if len(stack) <= _DEPTH_OF_CASES and event.style not in ("|", ">"):
+                above = [len(inner) - 1 if outer is None else key for outer, inner, key in stack]
+                self.places[(*above[1:], text)] = span_of(event)
             return text
         self.fault("duplicate-key", f"the key `{text}` stands here a second time", event, hint)
         return DROPPED

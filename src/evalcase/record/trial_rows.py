@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from operator import attrgetter
 from typing import Any
 
 from evalcase.model.answer import Answer
@@ -17,7 +16,6 @@ from evalcase.model.case import Case
 from evalcase.model.codec import encode_after
 from evalcase.model.grade import Grade
 from evalcase.model.quick_dataclass import MISSING, fields
-from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Regraded, Result
 from evalcase.record.cases import case_row
 from evalcase.record.scrub import WrittenRow, write_row
@@ -25,25 +23,35 @@ from evalcase.text.journal_row import encode_line
 from evalcase.text.quick_json import text_quoter
 from evalcase.text.secret_search import KnownSecrets
 
-_CASE = (
-    '{"type":"case","suite":%s,"case":%s,"data":{"id":%s,'
-    '"input":[{"role":%s,"content":%s}],"expected_output":[{"role":%s,"content":%s}]}}'
-)
+SaysNoMore = Callable[[Any], bool]
+
 _OF_CASE = ["id", "input", "expected_output"]
-_RESULT = (
-    '{"type":"result","suite":%s,"case":%s,"target":%s,"repeat":%d,"question_hash":%s,'
-    '"verdict":%s,"answer":{"messages":[{"role":%s,"content":%s}]},'
-    '"grades":[{"grader":%s,"score":%r,"passed":%s,"reason":%s}],'
-    '"started_at":%s,"duration_s":%r,"grading_hash":%s,"number":%d}'
-)
 _OF_RESULT = (
     "key", "question_hash", "verdict", "answer", "grades", "started_at", "duration_s",
     "grading_hash", "number",
 )  # fmt: skip
+_OF_ANSWER = ("messages",)
+_OF_GRADE = ("grader", "score", "passed", "reason")
 _OF_MESSAGE = ["role", "content"]
 _LONGEST_S = 1e9
 
 _quote = text_quoter(ascii_only=False)
+
+
+class _Quoted(dict[str, str]):
+    """The JSON of texts that come again and again: names, roles, verdicts, reasons."""
+
+    def __missing__(self, text: str) -> str:
+        quoted = _quote(text)
+        if len(text) <= _SHORT:
+            if len(self) >= _MOST:
+                self.clear()
+            self[text] = quoted
+        return quoted
+
+
+_SHORT, _MOST = 80, 1000
+_quoted = _Quoted()
 
 
 def write_outcome(kept: Result | Regraded, secrets: KnownSecrets) -> WrittenRow:
@@ -79,19 +87,23 @@ def _plain_case(suite: str, case: Case) -> str | None:
     if asked is None or expected is None:
         return None
     id = _quote(data["id"])
-    return _CASE % (
-        _quote(suite), id, id,
-        _quote(asked["role"]), _quote(asked["content"]),
-        _quote(expected["role"]), _quote(expected["content"]),
-    )  # fmt: skip
+    return (
+        f'{{"type":"case","suite":{_quoted[suite]},"case":{id},"data":{{"id":{id},'
+        f'"input":[{{"role":{_quoted[asked["role"]]},"content":{_quote(asked["content"])}}}],'
+        f'"expected_output":[{{"role":{_quoted[expected["role"]]},'
+        f'"content":{_quote(expected["content"])}}}]}}}}'
+    )
 
 
 def _plain_result(result: Result) -> str | None:
     """The row of a result that is a text and one grade; None for any other."""
-    answer, grades, unsaid = result.answer, result.grades, _unsaid()
-    if answer is None or len(grades) != 1 or not unsaid.are_plain(result, answer, grades[0]):
+    answer, grades = result.answer, result.grades
+    if answer is None or len(grades) != 1:
         return None
     (grade,) = grades
+    of_result, of_answer, of_grade = _checks()
+    if not (of_result(result) and of_answer(answer) and of_grade(grade)):
+        return None
     message = _plain_message(answer.messages)
     suite, case, target, repeat = result.key
     number, took_s, score = result.number, result.duration_s, grade.score
@@ -103,12 +115,17 @@ def _plain_result(result: Result) -> str | None:
         return None
     if not 0 < took_s < _LONGEST_S or not 0 <= score <= 1:
         return None
-    return _RESULT % (
-        _quote(suite), _quote(case), _quote(target), repeat, _quote(result.question_hash),
-        _quote(result.verdict), _quote(message["role"]), _quote(message["content"]),
-        _quote(grade.grader), score, "true" if grade.passed else "false", _quote(grade.reason),
-        _quote(result.started_at), took_s, _quote(result.grading_hash), number,
-    )  # fmt: skip
+    return (
+        f'{{"type":"result","suite":{_quoted[suite]},"case":{_quote(case)},'
+        f'"target":{_quoted[target]},"repeat":{repeat},'
+        f'"question_hash":{_quote(result.question_hash)},"verdict":{_quoted[result.verdict]},'
+        f'"answer":{{"messages":[{{"role":{_quoted[message["role"]]},'
+        f'"content":{_quote(message["content"])}}}]}},'
+        f'"grades":[{{"grader":{_quoted[grade.grader]},"score":{score!r},'
+        f'"passed":{"true" if grade.passed else "false"},"reason":{_quoted[grade.reason]}}}],'
+        f'"started_at":{_quote(result.started_at)},"duration_s":{took_s!r},'
+        f'"grading_hash":{_quote(result.grading_hash)},"number":{number}}}'
+    )
 
 
 def _plain_message(messages: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
@@ -119,32 +136,26 @@ def _plain_message(messages: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     return message if list(message) == _OF_MESSAGE and type(message["content"]) is str else None
 
 
-class _Unsaid(NamedTuple):
-    """All that a plain result leaves at its default."""
-
-    of_result: Callable[[Any], Any]
-    of_answer: Callable[[Any], Any]
-    of_grade: Callable[[Any], Any]
-    defaults: tuple[object, object, object]
-
-    def are_plain(self, result: Result, answer: Answer, grade: Grade) -> bool:
-        found = self.of_result(result), self.of_answer(answer), self.of_grade(grade)
-        return found == self.defaults
-
-
 @lru_cache(maxsize=1)
-def _unsaid() -> _Unsaid:
-    result = _others(Result, _OF_RESULT)
-    answer = _others(Answer, ("messages",))
-    grade = _others(Grade, ("grader", "score", "passed", "reason"))
-    defaults = tuple(result.values()), tuple(answer.values()), tuple(grade.values())
-    return _Unsaid(attrgetter(*result), attrgetter(*answer), attrgetter(*grade), defaults)
+def _checks() -> tuple[SaysNoMore, SaysNoMore, SaysNoMore]:
+    return (
+        check_for_more(Result, _OF_RESULT),
+        check_for_more(Answer, _OF_ANSWER),
+        check_for_more(Grade, _OF_GRADE),
+    )
 
 
-def _others(wanted: type, written: Sequence[str]) -> dict[str, object]:
-    """The fields that are not written, with their defaults."""
-    return {each.name: _default(each) for each in fields(wanted) if each.name not in written}
-
-
-def _default(each: Any) -> object:  # noqa: ANN401 - a field of any type
-    return each.default if each.default_factory is MISSING else each.default_factory()
+def check_for_more(wanted: type, said: Sequence[str]) -> SaysNoMore:
+    """Whether all fields but those have their defaults: a function made for one dataclass, as
+    dataclasses makes its own methods."""
+    names: dict[str, Any] = {}
+    same: list[str] = []
+    for each in fields(wanted):
+        if each.name not in said:
+            default = each.default if each.default_factory is MISSING else each.default_factory()
+            names[each.name] = default
+            how = "is" if default is None or isinstance(default, bool) else "=="
+            same.append(f"value.{each.name} {how} {each.name}")
+    exec(f"def no_more(value): return {' and '.join(same)}", names)  # noqa: S102 - made of names of fields only
+    made: SaysNoMore = names["no_more"]
+    return made

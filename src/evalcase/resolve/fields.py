@@ -46,6 +46,9 @@ EXECUTION = "execution"
 """The deprecated grouping, and the fields that it holds under their older names."""
 EXECUTION_FIELDS = {"target": "target", "evaluators": "graders"}
 
+OLD_NAMES = frozenset((*CASE_ALIASES, *SUITE_ALIASES, EXECUTION))
+"""Keys that are warned of wherever a suite or a case has them."""
+
 PRIVATE_PREFIX = "x-"
 
 CASE_ORDER = (

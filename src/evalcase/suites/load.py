@@ -29,6 +29,7 @@ from evalcase.read.source import (
     unreadable,
 )
 from evalcase.resolve.advice import ADVICE
+from evalcase.resolve.fields import OLD_NAMES
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.names import LONE_CASE
 from evalcase.resolve.suite import resolve_one, resolve_suite
@@ -132,7 +133,7 @@ def _load_document(
     path: str, source: bytes, format: Format, known: Known, on_file: OnFile = lambda _: None
 ) -> Loaded:
     with _collector_paused():
-        document = parse_document(source, format, path)
+        document = parse_document(source, format, path, OLD_NAMES)
         if not document.readable:
             return Loaded(path, None, document.problems, 0)
         files = SuiteFiles(folder_of(path), on_file)
