@@ -519,6 +519,17 @@ def test_a_case_may_be_asked_of_one_of_its_targets_only(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    "cases", [[("s.eval.yaml",)], [()], [3], [None], [("s.eval.yaml", 3)], 3, None, [["a"] * 4]]
+)
+def test_what_names_no_case_is_an_error_that_shows_the_forms(cases: Any) -> None:
+    with pytest.raises(TypeError, match=r"pairs of suite and id, `\(\"a.eval.yaml\", \"sum\"\)`"):
+        evalcase.evaluate(".", "echo", cases=cases)
+    with pytest.raises(TypeError, match="`tags` takes texts"):
+        evalcase.evaluate(".", "echo", tags=[3])  # type: ignore[list-item]
+
+
+@pytest.mark.usefixtures("folder")
 def test_graders_may_be_said_as_in_a_file() -> None:
     def agent(question: str) -> str:
         return f"ok, {question}"

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from typing import Any
 
 import pytest
 
 import evalcase
-from evalcase.run.hashes import hash_grading, hash_question
+from evalcase.run.hashes import hash_grading, hash_plain_case, hash_question
+from evalcase.text.quick_sha import SHORT, quick_sha256
 
 BASE: dict[str, Any] = {"id": "a", "input": "Hi", "expected_output": {"b": 1, "a": [1, "x"]}}
 
@@ -81,3 +83,41 @@ def test_files_and_code_count() -> None:
 def test_text_beyond_ascii() -> None:
     assert hashed(input="é") != hashed(input="e\u0301")
     assert hashed(input="ß") == hashed(input="ß")
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_plain"),
+    [
+        ({"expected_output": "4"}, True),
+        ({"expected_output": "4", "input": "long" * SHORT, "tags": ["a"], "skip": "why"}, True),
+        ({"expected_output": "ü 日本"}, True),
+        ({}, False),
+        ({"expected_output": "4", "repeat": 3}, False),
+        ({"expected_output": "4", "metadata": {"k": 1}}, False),
+        ({"expected_output": "4", "criteria": "polite"}, False),
+        ({"expected_output": "4", "threshold": 0.5}, False),
+        ({"expected_output": ["4", "5"]}, False),
+        ({"expected_output": "4", "conversation_id": "c"}, False),
+        ({"expected_output": "4", "graders": ["python:a:b"]}, False),
+    ],
+)
+def test_both_hashes_of_a_plain_case_are_taken_at_once(
+    changes: dict[str, Any], is_plain: bool
+) -> None:
+    case = evalcase.parse_case(json.dumps({**BASE, **changes}))
+    assert hash_plain_case(case) == (
+        (hash_question(case), hash_grading(case)) if is_plain else None
+    )
+
+
+def test_a_case_that_expects_nothing_or_is_asked_in_turns_is_no_plain_one() -> None:
+    without = {name: value for name, value in BASE.items() if name != "expected_output"}
+    turns = {"id": "a", "turns": [{"input": "Hi", "expected_output": "4"}]}
+    for fields in (without, turns):
+        assert hash_plain_case(evalcase.parse_case(json.dumps(fields))) is None
+
+
+@pytest.mark.parametrize("size", [0, 1, 55, 56, 63, 64, 65, SHORT])
+def test_short_texts_have_the_same_hash(size: int) -> None:
+    data = bytes(range(size))
+    assert quick_sha256(data).hexdigest() == sha256(data).hexdigest()

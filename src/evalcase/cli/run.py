@@ -16,8 +16,7 @@ from evalcase.cli.running import Manner, execute, find_place, keep_secrets, take
 from evalcase.cli.streams import same_streams
 from evalcase.cli.watching import make_view
 from evalcase.evaluation.conduct import Evaluation
-from evalcase.evaluation.plan import Plan, prepare
-from evalcase.evaluation.work import trials_of
+from evalcase.evaluation.plan import Plan, prepare, trials_of
 from evalcase.model.decision import StopRule
 from evalcase.project.config import read_config
 from evalcase.project.options import RunOptions, runs_folder

@@ -11,11 +11,13 @@ from evalcase.evaluation.secrets import errors_without_secrets, make_scrubber, w
 from evalcase.model.grader import NamedGrader
 from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.target import Surroundings, Target, Warn
+from evalcase.model.trial import Trial
 from evalcase.plugins.graders import Graders
 from evalcase.plugins.target_names import describe_same_model, describe_same_user
 from evalcase.plugins.targets import make_target
 from evalcase.project.config import Config
 from evalcase.project.options import RunOptions
+from evalcase.run.plan import plan_trials
 from evalcase.run.selection import Chooser, make_choice
 from evalcase.suites.collection import SomeSuites, Suites
 from evalcase.suites.places import Places
@@ -74,6 +76,15 @@ class Plan:
     def planned(self) -> int:
         """How many trials there are in all."""
         return sum(self.trials.values())
+
+
+def trials_of(plan: Plan, name: str) -> Iterator[Trial]:
+    """Every trial of a target, whether it is finished or not."""
+    options, default = plan.options, plan.config.target
+    cases = plan.choice.choose(plan.suites)
+    asks = plan.choice.asks if plan.choice.at else None
+    overridden = bool(options.targets)
+    return plan_trials(cases, name, default, options.repeat, overridden, asks)
 
 
 def prepare(

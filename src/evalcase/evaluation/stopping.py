@@ -13,8 +13,7 @@ from operator import attrgetter
 
 from evalcase.errors import ConfigError
 from evalcase.evaluation.against import Base, find_base
-from evalcase.evaluation.plan import Plan
-from evalcase.evaluation.work import trials_of
+from evalcase.evaluation.plan import Plan, trials_of
 from evalcase.model.decision import Decision, DecisionOutcome, StopRule
 from evalcase.model.outcome import Folding
 from evalcase.model.quick_dataclass import replace

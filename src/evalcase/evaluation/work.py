@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 
 from evalcase.errors import ConfigError, SuiteError
-from evalcase.evaluation.plan import Plan
+from evalcase.evaluation.plan import Plan, trials_of
 from evalcase.evaluation.trials import Trials, UnaskedTurnsError
 from evalcase.model.codec import encode
 from evalcase.model.quick_dataclass import replace
@@ -22,7 +22,7 @@ from evalcase.record.lines import open_lines
 from evalcase.record.outline import talk_row
 from evalcase.record.reader import read_result_at
 from evalcase.record.session import Session
-from evalcase.run.plan import plan_trials
+from evalcase.run.hashes import hash_plain_case
 from evalcase.run.schedule import Engine
 
 _SCRUBBED = "was recorded without a secret that was in it"
@@ -52,6 +52,8 @@ class Work:
         """Which of its gradings the run stands at."""
         # What was there before may be told anew: then only the journal can count.
         session.replaced = len(index) > 0
+        self._standing = 0
+        """Trials that were seen at once to be as they were; of all others:"""
         self._known = 0
         self._known_cases = 0
         self._finished = 0
@@ -66,7 +68,7 @@ class Work:
             await self._send_batches(engine)
         left = {name: self._left(name, engine) for name in self._plan.trials}
         await engine.run(left, self.try_one, self.keep)
-        missing = self._plan.planned - self._finished - self._session.taken
+        missing = self._plan.planned - self._standing - self._finished - self._session.taken
         if missing > 0 and engine.interrupted:
             return "interrupted", None
         if missing > 0:
@@ -76,10 +78,10 @@ class Work:
         except ConfigError as error:
             return "stopped", str(error)
         # All that is planned now is there. The suites may have had more when the run was begun.
-        if gone := len(self._index) - self._known:
+        if gone := len(self._index) - self._standing - self._known:
             self._plan.warn(f"{_trials(gone)} no longer part of the suites; they still count")
         planned = planned_cases(self._run) or 0
-        new = self._plan.cases - self._known_cases
+        new = self._plan.cases - self._standing - self._known_cases
         self.lost = max(0, planned - self._index.count_cases() - new)
         if self.lost:
             which = "no longer part of the suites, and without a result"
@@ -182,7 +184,7 @@ class Work:
     def count_trials(self) -> int:
         """How many trials have a result, once all that is planned is done: also those that are no
         longer part of the suites."""
-        return self._plan.planned + len(self._index) - self._known
+        return self._plan.planned + len(self._index) - self._standing - self._known
 
     def count_planned(self, end: End) -> End:
         """The same end; where a run that went on was interrupted, with how many of the trials that
@@ -202,23 +204,37 @@ class Work:
         if not len(self._index):
             yield from trials
             return
+        may_stand = not self._again and not self._plan.graders.given
         last = None
         for trial in trials:
-            known = self._index.find(trial.key)
-            if known is None:
-                yield trial
+            if may_stand and trial.repeats == 1 and self._stands(trial):
+                self._standing += 1
                 continue
-            self._known += 1
-            self._known_cases += trial.number != last
-            last = trial.number
-            if self._must_ask(trial, known):
-                self._session.replaced = True
+            known = self._index.find(trial.key)
+            if known is not None:
+                self._known += 1
+                self._known_cases += trial.number != last
+                last = trial.number
+            if known is None or self._is_left(trial, known):
                 yield trial
-            elif self._must_grade(trial, known) or self._is_decided_otherwise(trial, known):
-                self._regrading[trial.key] = known
-                yield trial
-            else:
-                self._finished += 1
+
+    def _stands(self, trial: Trial) -> bool:
+        """Whether a trial is one of the most: its case was asked once and graded by an expected
+        text, and all of it is as it was. It counts as finished then."""
+        hashes = hash_plain_case(trial.case)
+        name = trial.suite, trial.case.data["id"], trial.target
+        return hashes is not None and self._index.stands(name, *hashes)
+
+    def _is_left(self, trial: Trial, known: FinishedTrial) -> bool:
+        """Whether the result of a trial counts no more."""
+        if self._must_ask(trial, known):
+            self._session.replaced = True
+            return True
+        if self._must_grade(trial, known) or self._is_decided_otherwise(trial, known):
+            self._regrading[trial.key] = known
+            return True
+        self._finished += 1
+        return False
 
     def _planned(self, name: str, engine: Engine) -> Iterator[Trial]:
         try:
@@ -276,12 +292,3 @@ def _trials(count: int) -> str:
 def _without_result(missing: int, planned: int) -> str:
     verb = "has" if missing == 1 else "have"
     return f"{missing:,} of {planned:,} trials {verb} no result"
-
-
-def trials_of(plan: Plan, name: str) -> Iterator[Trial]:
-    """Every trial of a target, whether it is finished or not."""
-    options, default = plan.options, plan.config.target
-    cases = plan.choice.choose(plan.suites)
-    asks = plan.choice.asks if plan.choice.at else None
-    overridden = bool(options.targets)
-    return plan_trials(cases, name, default, options.repeat, overridden, asks)

@@ -8,10 +8,11 @@ more memory than all the rest of a run.
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from heapq import merge
 from itertools import chain
-from struct import Struct
+from struct import Struct, calcsize
 from typing import Any
 
 from evalcase.model.row_store import RowStore
@@ -39,13 +40,19 @@ class Table:
         self._types = types
         self._marks = array("Q")
         self._row = Struct(f"<{types}")
+        self.pack = self._row.pack
         self._rows = RowStore(self._row.size)
         """Everything but the marks: to write a row at once takes a fraction of the time that as
         many columns would take."""
         self._slots = array("I", bytes(4 * _FIRST_SIZE))
 
     def add(self, mark: int, *numbers: float) -> None:
-        # Both look for the slot themselves, as `_slot` does: to call it takes longer than to look.
+        """Take in a row."""
+        self.add_packed(mark, self.pack(*numbers))
+
+    def add_packed(self, mark: int, packed: bytes) -> int:
+        """Take in a row whose numbers are packed, and say which it is, counted from 0."""
+        # All look for the slot themselves, as `_slot` does: to call it takes longer than to look.
         slots, marks = self._slots, self._marks
         last = len(slots) - 1
         slot = mark & last
@@ -53,15 +60,26 @@ class Table:
             slot = (slot + 1) & last
         rows = self._rows
         if row:
-            rows.write(row - 1, self._row.pack(*numbers))
-            return
-        rows.tail.frombytes(self._row.pack(*numbers))
-        if len(rows.tail) >= rows.most:
+            rows.write(row - 1, packed)
+            return row - 1
+        tail = rows.tail
+        tail.frombytes(packed)
+        if len(tail) >= rows.most:
             rows.flush()
         marks.append(mark)
         slots[slot] = row = len(marks)
-        if 2 * row > len(slots):
+        if 2 * row > last:
             self._grow()
+        return row - 1
+
+    def row_of(self, mark: int) -> int:
+        """Which row a mark has, counted from 0; -1 if none."""
+        slots, marks = self._slots, self._marks
+        last = len(slots) - 1
+        slot = mark & last
+        while (row := slots[slot]) and marks[row - 1] != mark:
+            slot = (slot + 1) & last
+        return row - 1
 
     def find(self, mark: int) -> tuple[Any, ...] | None:
         """The numbers of a mark."""
@@ -102,6 +120,14 @@ class Table:
         for at in _ordered(len(self._marks), key):
             yield self._marks[at], *self._row.unpack(self._rows.read(at))
 
+    def count_pairs(self, first: int, second: int) -> Counter[tuple[int, int]]:
+        """How many rows have which numbers in two columns that have one byte each."""
+        pairs: Counter[tuple[int, int]] = Counter()
+        starts = [calcsize(f"<{self._types[:column]}") for column in (first, second)]
+        for rows in self._rows.blocks():
+            pairs.update(zip(*[rows[start :: self._row.size] for start in starts], strict=True))
+        return pairs
+
     def _unpacked(self) -> Iterator[tuple[Any, ...]]:
         return chain.from_iterable(map(self._row.iter_unpack, self._rows.blocks()))
 
@@ -115,7 +141,8 @@ class Table:
         return slot
 
     def _grow(self) -> None:
-        slots = self._slots = array("I", bytes(8 * len(self._slots)))
+        # Four times as many: each row is put into its slot again a third of a time on average.
+        slots = self._slots = array("I", bytes(16 * len(self._slots)))
         last = len(slots) - 1
         for row, mark in enumerate(self._marks, 1):
             slot = mark & last

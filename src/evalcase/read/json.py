@@ -89,7 +89,9 @@ class JsonReader:
         doubts = NO_DOUBTS
         if reached > MIND_DEPTH or self.is_respelt:
             doubts = Doubts(reached > MIND_DEPTH, self.is_respelt)
+            self.is_respelt = False
         if self._suspicious or _has_surrogates(text):
+            self._suspicious.clear()
             return value, json_faults(text, self._one_line), doubts
         return value, (), doubts
 
@@ -105,11 +107,14 @@ class JsonReader:
         length = len(line)
         if (
             (end + 1 == length or not line[end:].strip(_SPACE))
-            and not self._suspicious and not self.is_respelt
+            and not self._suspicious
             and (length <= _SHORT or self._objects[0] + line.count("[") <= MIND_DEPTH)
             and ("\\" not in line or not _has_surrogates(line))
         ):  # fmt: skip
-            return value, (), NO_DOUBTS
+            if not self.is_respelt:
+                return value, (), NO_DOUBTS
+            self.is_respelt = False
+            return value, (), Doubts(respelt=True)
         return self.read(line[:-1])
 
     def _scan_again(self, text: str) -> tuple[Any, int]:

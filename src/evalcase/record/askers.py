@@ -17,22 +17,22 @@ class Askers:
         self.versions: dict[str, TargetVersion] = {}
         """What targets were changed to, where they were: the last of it."""
         self._numbers: dict[AskedVersion, int] = {}
-        self._now: dict[str, int] = {}
+        self.now: dict[str, int] = {}
         """The numbers of targets as they are by now: there is one look at it for each result."""
 
     def number_of(self, target: str) -> int:
         """The number of a target as it is by now."""
-        number = self._now.get(target)
+        number = self.now.get(target)
         if number is None:
             version = target, self.versions.get(target)
             number = min(self._numbers.setdefault(version, len(self._numbers)), _MOST)
-            self._now[target] = number
+            self.now[target] = number
         return number
 
     def change(self, target: str, version: TargetVersion) -> None:
         """Take in that a target is another from here on."""
         self.versions[target] = version
-        self._now.clear()
+        self.now.clear()
 
     def find(self, numbers: Container[int]) -> list[AskedVersion]:
         """The versions that have one of these numbers."""

@@ -12,14 +12,14 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Verdict
 from evalcase.model.target import TargetVersion
 from evalcase.model.trial import TrialKey
-from evalcase.record.glance import Glance, glance_at
 from evalcase.record.lines import JournalLines, damaged
-from evalcase.text.journal_row import decode_row
+from evalcase.text.journal_row import decode_body
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 RESULT, REGRADED, CHANGED, GRADING, END = "result", "regraded", "target", "grading", "end"
 LOST, TALK, BATCH = "lost", "talk", "batch"
-_SKIPPED = b'{"type":"case",'
+SKIPPED = b'{"type":"case",'
+"""How rows begin that are the most of a journal, and that count nothing."""
 _MOST_USD = 1e15
 _TYPES = [str, str, str, int]
 
@@ -92,46 +92,31 @@ class Placed(NamedTuple):
     row: dict[str, Any]
 
 
-def read_outlines(lines: JournalLines) -> Iterator[tuple[int, Glance | None, Counting | None]]:
-    """Every row that counts trials, or says who answers or which grading they are of; with the
-    byte at which it begins. Cases, the most of a journal, are not even looked at, and of most
-    results only how they begin and end: what a glance tells of those takes the place of the rest.
-    """
-    at = 0
-    for line in lines:
-        begins, at = at, lines.size
-        if line.startswith(_SKIPPED):
-            continue
-        try:
-            seen = glance_at(line)
-            counting = _read_whole(line, lines) if seen is None else None
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise damaged(lines.path, lines.count, f"is no result: {error!r}") from error
-        if seen is not None or counting is not None:
-            yield begins, seen, counting
-
-
-def _read_whole(line: bytes, lines: JournalLines) -> Counting | None:
-    """What a row says that counts, if it does."""
-    row = _decode(line, lines)
+def read_counting(body: bytes, lines: JournalLines) -> Counting | None:
+    """What the last of some lines says that counts trials, or of who answers or which grading they
+    are of; `body` is that line without its checksum."""
+    row = _decode(body, lines)
     read = _READERS.get(row.get("type"))
-    return read(row) if read is not None else None
+    try:
+        return read(row) if read is not None else None
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise damaged(lines.path, lines.count, f"is no result: {error!r}") from error
 
 
 def read_result_rows(lines: JournalLines) -> Iterator[Placed]:
-    """Every row that `read_outlines` reads, whole."""
+    """Every row that `read_counting` reads, whole."""
     at = 0
-    for line in lines:
+    for body in lines.bodies():
         begins, at = at, lines.size
-        if not line.startswith(_SKIPPED):
-            row = _decode(line, lines)
+        if not body.startswith(SKIPPED):
+            row = _decode(body, lines)
             if row.get("type") in _READERS:
                 yield Placed(lines.count, begins, row)
 
 
-def _decode(line: bytes, lines: JournalLines) -> dict[str, Any]:
+def _decode(body: bytes, lines: JournalLines) -> dict[str, Any]:
     try:
-        return decode_row(line)
+        return decode_body(body)
     except ValueError as error:
         raise damaged(lines.path, lines.count, f"is no row of a journal: {error}") from error
 

@@ -24,17 +24,17 @@ class PlayedUsers:
     """The users of the trials that count."""
 
     def __init__(self) -> None:
-        self._by_mark: dict[int, Played] = {}
+        self.by_mark: dict[int, Played] = {}
 
     def find(self, mark: int) -> Played | None:
-        return self._by_mark.get(mark) if self._by_mark else None
+        return self.by_mark.get(mark) if self.by_mark else None
 
     def put(self, mark: int, user: Played | None) -> None:
         """Take in who played the user of a trial; None where nobody did."""
         if user is not None:
-            self._by_mark[mark] = user
-        elif self._by_mark:
-            self._by_mark.pop(mark, None)
+            self.by_mark[mark] = user
+        elif self.by_mark:
+            self.by_mark.pop(mark, None)
 
     def cost_of(self, mark: int) -> float | None:
         found = self.find(mark)
@@ -42,6 +42,6 @@ class PlayedUsers:
 
     def find_mixed(self, asked: Iterable[AskedVersion]) -> tuple[str, ...]:
         """The targets of which several versions were asked, or played users."""
-        versions = {*asked, *[each.by for each in self._by_mark.values()]}
+        versions = {*asked, *[each.by for each in self.by_mark.values()]}
         names = Counter(name for name, _ in versions)
         return tuple(sorted(name for name, count in names.items() if count > 1))

@@ -54,14 +54,14 @@ def advise(
         elif "skip" not in data:
             advise_reference(graders, path, findings)
         return
-    if _is_compared_whole(expected):
+    if is_compared_whole(expected):
         return
     compared = [each for grader in graders for each in _compared(grader, findings)]
     if not any(compared):
         _advise_comparison(expected, written, None in compared, "skip" in data, findings)
 
 
-def _is_compared_whole(expected: Sequence[Mapping[str, Any]]) -> bool:
+def is_compared_whole(expected: Sequence[Mapping[str, Any]]) -> bool:
     """Whether there is nothing to be said of messages, as of most: calls, and text or
     data at the end."""
     last = expected[-1]
@@ -69,12 +69,12 @@ def _is_compared_whole(expected: Sequence[Mapping[str, Any]]) -> bool:
         return False
     for message in expected:
         content = message.get("content")
-        if message["role"] != "assistant" or not message.keys() <= _OF_MESSAGES:
+        if message["role"] != "assistant" or not _OF_MESSAGES.issuperset(message):
             return False
         if content is not None and (message is not last or type(content) is list):
             return False
         for call in message.get("tool_calls") or ():
-            if not call.keys() <= _OF_CALLS:
+            if not _OF_CALLS.issuperset(call):
                 return False
     return True
 

@@ -15,6 +15,7 @@ from evalcase.resolve.advice import (
     check_judges,
     check_material,
     check_weights,
+    is_compared_whole,
 )
 from evalcase.resolve.doubts import look_into
 from evalcase.resolve.fields import CASE_FIELDS, CASE_ORDER
@@ -61,7 +62,9 @@ def resolve_case(
     elif type(messages) is not list or not are_plain(messages):
         messages = read_input(messages, path + where.get("input", _INPUT), findings)
     expected = values.get("expected_output")
-    if expected is not None:
+    if type(expected) is str:
+        expected = [{"role": "assistant", "content": expected}]
+    elif expected is not None:
         expected = read_expected_output(expected, expected_at, findings)
 
     if id is None:
@@ -79,13 +82,13 @@ def resolve_case(
         look_into(data, values.get("expected_output"), path, expected_at, findings)
     if findings.errors > errors:
         return None
-    if has_more or shared is not NOTHING_SHARED:
+    if not _WEIGHED.isdisjoint(data):
         _look_at_graders(data, path, findings)
     as_written = values.get("expected_output")
-    if type(as_written) is not str and not (
-        expected is not None
-        and type(as_written) is dict
-        and expected[0].get("content") is as_written
+    if expected is None or not (
+        type(as_written) is str
+        or (type(as_written) is dict and expected[0].get("content") is as_written)
+        or is_compared_whole(expected)
     ):
         # Text and data are compared as they stand: there is nothing to be said of them.
         advise(data, path, WrittenExpected(as_written, expected_at), findings)
@@ -122,6 +125,10 @@ def _look_at_graders(data: dict[str, Any], path: KeyPath, findings: Findings) ->
         if "expected_output" in data:
             advise_comparing(data, path, findings)
     advise_passing(data, path, findings)
+
+
+_WEIGHED = frozenset({"graders", "threshold", "repeat"})
+"""Without these, nothing but what is expected decides."""
 
 
 _IN_TURNS = frozenset({"turns", "stop_on_failure", "user"})

@@ -12,11 +12,13 @@ from hashlib import sha256
 from evalcase.model.case import Case
 from evalcase.model.simulated_user import USER_PROTOCOL
 from evalcase.text.quick_json import compact_encoder
+from evalcase.text.quick_sha import SHORT, quick_sha256
 
 _ASKED = ("input", "metadata", "conversation_id", "user")
 _ASKED_ELSE = frozenset({*_ASKED[1:], "turns"})
 _GRADED = ("expected_output", "criteria", "rubrics", "graders", "threshold")
 _GRADED_ELSE = frozenset({*_GRADED[1:], "turns"})
+_ELSE = _ASKED_ELSE | _GRADED_ELSE | {"repeat"}
 _to_json = compact_encoder(sort_keys=True)
 
 
@@ -44,6 +46,17 @@ def hash_plain_question(case: Case) -> str | None:
     return _hash_plain(data["input"]) if _ASKED_ELSE.isdisjoint(data) else None
 
 
+def hash_plain_case(case: Case) -> tuple[str, str] | None:
+    """Both hashes of a case that asks one text, expects one, is asked once and is graded by nothing
+    else, as most are; None for all others."""
+    data = case.data
+    if _ELSE.isdisjoint(data) and "expected_output" in data:
+        asked, expected = _hash_plain(data["input"]), _hash_plain(data["expected_output"])
+        if asked is not None and expected is not None:
+            return asked, expected
+    return None
+
+
 def hash_grading(case: Case, prints: Sequence[str] = ()) -> str:
     """16 hex digits of all that a verdict rests on beside the answer; `prints` are those of
     graders whose code may change."""
@@ -68,7 +81,9 @@ def _hash_plain(messages: Sequence[Mapping[str, object]]) -> str | None:
         message = messages[0]
         if len(message) == 2 and type(content := message.get("content")) is str:
             text = f"{message['role']}:{content}"  # JSON never begins like this
-            return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+            data = text.encode("utf-8", "surrogatepass")
+            digest: str = (quick_sha256 if len(data) < SHORT else sha256)(data).hexdigest()
+            return digest[:16]
     return None
 
 

@@ -77,7 +77,12 @@ def fault_in(line: bytes) -> str | None:
 
 def decode_row(line: bytes) -> dict[str, Any]:
     """The row of a line that has been verified; ValueError if it is no row all the same."""
-    text = line[:-TAIL].decode() + "}"
+    return decode_body(line[:-TAIL])
+
+
+def decode_body(body: bytes) -> dict[str, Any]:
+    """The same for all that stands before the checksum."""
+    text = body.decode() + "}"
     if "\\ud" in text:
         # Two lone surrogates side by side are not the character that JSON would make of them;
         # that one is never written as an escape.

@@ -1,0 +1,194 @@
+"""A journal taken in, row by row: tables of its trials, in little memory.
+
+Answers and gradings are apart: the row of a result has both, and a later row may grade the same
+answer again. What counts is the last answer of a trial, and the last grading of that answer.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from math import nan
+from typing import Any
+
+from evalcase.model.batching import SentBatch
+from evalcase.model.table import MARK_BITS, Table, mark_of
+from evalcase.model.target import TargetVersion
+from evalcase.model.trial import TrialKey
+from evalcase.record.askers import Askers
+from evalcase.record.glance import Glance, glance_at
+from evalcase.record.lines import JournalLines
+from evalcase.record.outline import (
+    REGRADED,
+    SKIPPED,
+    VERDICTS,
+    Begun,
+    Changed,
+    Counting,
+    Ended,
+    Lost,
+    Outline,
+    Talking,
+    read_counting,
+)
+from evalcase.record.played import Played, PlayedUsers
+
+NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
+
+_KIND = slice(len(SKIPPED))
+
+
+class Intake:
+    """The rows of a journal, by trial."""
+
+    def __init__(self, upto: int | None = None, *, in_order: bool = False) -> None:
+        """With `upto`, later gradings are left out; `in_order`, the order of cases is known."""
+        self.gradings = 1
+        """How many gradings there are."""
+        self.ended: int | None = None
+        """How many trials had a result when the run was last completed, if the journal says so."""
+        self._upto = upto
+        self._is_past = False
+        self._replaced: list[tuple[int, tuple[Any, ...], Played | None]] = []
+        """What took the place of earlier results in the same part of the run, and those."""
+        self.batches: dict[str, SentBatch] = {}
+        """The batches that were sent, by their tags."""
+        self.askers = Askers()
+        # question, grading, place, verdict, group, repeats, pass rate, cost, of grading, asker,
+        # cached, number
+        self._results = Table("QQQBQIdddHb" + "I" * in_order)
+        self._pack = self._results.pack
+        self._in_order = in_order
+        # grading, place, verdict, pass rate, cost of grading, repeats
+        self._regraded = Table("QQBddI")
+        self._spent = array("d")
+        self._lost = array("d")
+        """What was spent on trials, and bought no answer that counts."""
+        self._talking: set[int] = set()
+        """The marks of conversations that were begun, and have no result after that."""
+        self._users = PlayedUsers()
+        self._repeats = self._is_regraded = False
+        self._rows = 0
+        self._rested = array("Q")
+        """Of each trial, a mark of all that its usual result rests on; 0 where that is more."""
+
+    def add(self, outline: Outline, at: int) -> None:
+        """Take in a row that begins at a place in the journal."""
+        self._rows += 1
+        self.gradings = max(self.gradings, outline.grading)
+        for cost_usd in (outline.cost_usd, outline.grading_usd, outline.user_usd):
+            if cost_usd is not None:
+                self._spent.append(cost_usd)
+        mark, verdict = mark_trial(outline.key), NUMBERS[outline.verdict]
+        grading, rate = mark_of(outline.grading_hash), outline.pass_rate
+        paid = nan if outline.grading_usd is None else outline.grading_usd
+        if outline.type == REGRADED:
+            if self._upto is None or outline.grading <= self._upto:
+                self._is_regraded = True
+                self._regraded.add(mark, grading, at, verdict, rate, paid, outline.repeats)
+            return
+        if self._talking:
+            self._talking.discard(mark)
+        self._repeats = self._repeats or outline.repeats > 1
+        cost = nan if outline.cost_usd is None else outline.cost_usd
+        if self._upto is not None and (before := self._results.find(mark)) is not None:
+            self._replaced.append((mark, before, self._users.find(mark)))
+        user = outline.user
+        by = None if user is None else Played((user, self.versions.get(user)), outline.user_usd)
+        self._users.put(mark, by)
+        packed = self._pack(
+            mark_of(outline.question_hash), grading, at, verdict, mark_of(outline.key[:3]),
+            outline.repeats, rate, cost, paid, self.askers.number_of(outline.key.target),
+            outline.answered + outline.cached, *[outline.number] * self._in_order,
+        )  # fmt: skip
+        self._rest_on(self._results.add_packed(mark, packed), 0)
+
+    def _add_usual(self, seen: Glance, at: int) -> None:
+        """The same for a row that was told at a glance, as most are: nothing in it has a price."""
+        self._rows += 1
+        suite, case, target, question, verdict, answered, grading, number = seen
+        mark = hash((suite, case, target)) & MARK_BITS  # as `mark_trial` has it
+        if self._talking:
+            self._talking.discard(mark)
+        if self._upto is not None and (before := self._results.find(mark)) is not None:
+            self._replaced.append((mark, before, self._users.find(mark)))
+        if self._users.by_mark:
+            self._users.put(mark, None)
+        asker = self.askers.now.get(target)
+        if asker is None:
+            asker = self.askers.number_of(target)
+        asked_by, graded_by = hash(question) & MARK_BITS, hash(grading) & MARK_BITS
+        said = NUMBERS[verdict]
+        if self._in_order:
+            order = int(number) if number else 0
+            self._results.add_packed(mark, self._pack(
+                asked_by, graded_by, at, said, mark, 1, 1.0, nan, nan, asker, answered, order
+            ))  # fmt: skip
+            return
+        row = self._results.add_packed(mark, self._pack(
+            asked_by, graded_by, at, said, mark, 1, 1.0, nan, nan, asker, answered
+        ))  # fmt: skip
+        is_settled = answered and verdict != "skipped"
+        self._rest_on(row, hash((question, grading)) & MARK_BITS if is_settled else 0)
+
+    def _rest_on(self, row: int, mark: int) -> None:
+        """Take in what the result of a row rests on."""
+        if row < len(self._rested):
+            self._rested[row] = mark
+        elif not self._in_order:
+            self._rested.append(mark)
+
+    @property
+    def versions(self) -> Mapping[str, TargetVersion]:
+        """What targets were changed to, where they were: the last of it."""
+        return self.askers.versions
+
+    def read(self, lines: JournalLines) -> None:
+        """Take in all lines of a journal. Cases, the most of it, are not even looked at, and of
+        most results only how they begin and end."""
+        at = 0
+        for body in lines.bodies():
+            begins, at = at, lines.size
+            if body[_KIND] == SKIPPED:
+                continue
+            if (seen := glance_at(body)) is None:
+                self._take_in(read_counting(body, lines), begins)
+            elif not self._is_past:
+                self._add_usual(seen, begins)
+
+    def _take_in(self, counting: Counting | None, at: int) -> None:
+        if isinstance(counting, Begun):
+            self.gradings = max(self.gradings, counting.grading)
+            if self._upto is not None and counting.grading > self._upto and not self._is_past:
+                self._is_past = True
+                self._take_back()
+        elif counting is None or self._is_past:
+            return  # what was answered or graded later is not what was there then
+        elif isinstance(counting, Outline):
+            self.add(counting, at)
+        else:
+            self._note(counting)
+
+    def _note(self, outline: Changed | Ended | Lost | Talking | SentBatch) -> None:
+        if isinstance(outline, Lost):
+            self._lost.append(outline.cost_usd)
+        elif isinstance(outline, Talking):
+            self._talking.add(mark_trial(outline.key))
+        elif isinstance(outline, SentBatch):
+            self.batches[outline.tag] = outline
+        elif isinstance(outline, Ended):
+            self._replaced.clear()
+            self.ended = outline.trials
+        else:
+            self.askers.change(outline.target, outline.version)
+
+    def _take_back(self) -> None:
+        """A later grading begins: what its part of the run asked again before is later, too."""
+        for mark, before, user in reversed(self._replaced):
+            self._rest_on(self._results.add_packed(mark, self._pack(*before)), 0)
+            self._users.put(mark, user)
+
+
+def mark_trial(key: TrialKey) -> int:
+    """A first trial, as most are the only one of their case, has the mark of that."""
+    return mark_of(key[:3] if key.repeat == 1 else key)
