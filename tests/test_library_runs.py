@@ -518,6 +518,34 @@ def test_a_case_may_be_asked_of_one_of_its_targets_only(folder: Path) -> None:
         evalcase.evaluate(".", cases=[("s.eval.yaml", "a", "other")])
 
 
+def test_a_root_is_taken_as_it_is(folder: Path, evaluate: Evaluate) -> None:
+    (folder / "evalcase.toml").write_text('target = "nobody"\n')
+    (folder / "sub").mkdir()
+    done = evaluate("s.eval.yaml", "echo", root=Path("sub"))
+    assert Path(done.path).parent == folder / "sub" / ".evalcase" / "runs"
+    assert not (folder / ".evalcase").exists()
+    (folder / "sub" / "evalcase.toml").write_text('target = "echo"\n')
+    assert {result.key.target for result in evaluate("s.eval.yaml", root="sub").results} == {"echo"}
+
+
+def test_a_root_that_is_no_folder_is_refused(folder: Path, evaluate: Evaluate) -> None:
+    for root, what in (("gone", "gone is not there"), ("s.eval.yaml", "s.eval.yaml is a file")):
+        with pytest.raises(ConfigError, match=f"`root` is the folder of a project, and {what}"):
+            evaluate("s.eval.yaml", "echo", root=root)
+    assert not (folder / "gone").exists()
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    "cases", [[("s.eval.yaml",)], [()], [3], [None], [("s.eval.yaml", 3)], 3, None, [["a"] * 4]]
+)
+def test_what_names_no_case_is_an_error_that_shows_the_forms(cases: Any) -> None:
+    with pytest.raises(TypeError, match=r"pairs of suite and id, `\(\"a.eval.yaml\", \"sum\"\)`"):
+        evalcase.evaluate(".", "echo", cases=cases)
+    with pytest.raises(TypeError, match="`tags` takes texts"):
+        evalcase.evaluate(".", "echo", tags=[3])  # type: ignore[list-item]
+
+
 @pytest.mark.usefixtures("folder")
 def test_graders_may_be_said_as_in_a_file() -> None:
     def agent(question: str) -> str:

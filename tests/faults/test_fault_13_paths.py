@@ -47,11 +47,11 @@ def asking(id: str, content: Any) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("odd")
-@pytest.mark.parametrize("kind", ["file", "image"])
+@pytest.mark.parametrize(("kind", "key"), [("file", "path"), ("image", "path"), ("image", "value")])
 def test_fault_13_a_file_outside_the_project_or_no_file_is_never_opened_and_nothing_runs(
-    project: Project, kind: str
+    project: Project, kind: str, key: str
 ) -> None:
-    parts = [{"type": kind, "path": name} for name in ODD.values()]
+    parts = [{"type": kind, key: name} for name in ODD.values()]
     project.suite(asking("a", parts))
     for command in (["check"], ["run"], ["run", "--target", "echo", "--timeout", "2"]):
         done = project.run(*command)

@@ -128,3 +128,40 @@ def test_what_matches_nothing_is_named_with_the_nearest_each_value_by_itself() -
     watch = Unmatched(make(Selection(globs=("t*",), tags=("slow",))))
     list(watch.watch(pairs))
     assert watch.describe(pairs) is None
+
+
+def test_a_case_that_is_in_no_such_suite_is_looked_for_where_it_may_be() -> None:
+    pairs = [pair("two", "a"), pair("one", "a"), pair("three", "b")]
+    for asked, said in {
+        ("b", "thre"): "there is no case `thre` in b (the nearest is `three`)",
+        ("b", "two"): "there is no case `two` in b (`two` is in a)",
+        ("b", "xyz"): "there is no case `xyz` in b (there is `three`)",
+        ("c", "two"): "there is no case `two` in c (that is no suite of this run; `two` is in a)",
+        ("c", "x"): "there is no case `x` in c (that is no suite of this run; there are a, b)",
+    }.items():
+        watch = Unmatched(make(Selection(pairs=(asked,))))
+        list(watch.watch(pairs))
+        assert watch.describe(pairs) == said
+        watch = Unmatched(make(Selection(at=((*asked, "echo"),))))
+        list(watch.watch(pairs))
+        at = said.replace(f"`{asked[1]}` in {asked[0]}", f"`{asked[1]}` at `echo` in {asked[0]}", 1)
+        assert watch.describe(pairs) == at
+
+
+def test_a_case_that_is_not_asked_of_a_target_is_told_with_those_it_is_asked_of() -> None:
+    one = pair("one")
+    watch = Unmatched(make(Selection(at=(("s.eval.yaml", "one", "other"),))))
+    list(watch.watch([one]))
+    left_out = "there is no case `one` at `other` in s.eval.yaml (it is there, and left out by"
+    assert str(watch.describe([one])).startswith(left_out)
+    watch.strike_out_targets(*one, ("echo", "mine"))
+    assert str(watch.describe([one])).endswith("(it is asked of `echo`, `mine`)")
+
+
+def test_of_many_that_are_not_there_some_are_told_and_the_others_counted() -> None:
+    missing = tuple(("s.eval.yaml", f"gone-{number}") for number in range(3_000))
+    watch = Unmatched(make(Selection(pairs=missing)))
+    list(watch.watch(MANY))
+    said = str(watch.describe(MANY)).split("; ")
+    assert len(said) == 11
+    assert said[-1] == "so it is with 2,990 more that were asked for"

@@ -337,8 +337,9 @@ def test_file_that_is_all_of_the_content_needs_no_list_around_it(project: Path, 
     ]
 
 
+@pytest.mark.parametrize("key", ["path", "value"])
 @pytest.mark.parametrize("name", ["gone.png", "../../out.png", "pipe", "link.png", "/dev/zero"])
-def test_path_of_an_image_is_held_to_the_same_rules(project: Path, name: str) -> None:
+def test_path_of_an_image_is_held_to_the_same_rules(project: Path, name: str, key: str) -> None:
     """The same problem at the same place as for a file of that name."""
     evals = project / "evals"
     os.mkfifo(evals / "pipe")
@@ -347,7 +348,7 @@ def test_path_of_an_image_is_held_to_the_same_rules(project: Path, name: str) ->
     found = []
     for kind in ("file ", "image"):
         path = evals / "a.yaml"
-        part = f"{{type: {kind}, path: {name}}}"
+        part = f"{{type: {kind}, {key}: {name}}}"
         path.write_text(f"input: [{{role: user, content: [{part}]}}]\nexpected_output: c\n")
         found.append([(each.code, each.message, each.hint, each.span) for each in check(path)])
     assert len(found[0]) == 1
@@ -359,7 +360,11 @@ def test_what_an_image_has_for_a_path_is_no_path(project: Path) -> None:
     path = project / "a.yaml"
     path.write_text(
         "input:\n- role: user\n"
-        "  content: [{type: image, value: gone.png}, {type: image, url: gone}]\n"
+        "  content: [{type: image, value: 'https://example.org/a.png'}, {type: image, url: gone},\n"
+        "    {type: image, value: 'data:image/png;base64,AAAA'},\n"
+        "    {type: image, value: iVBORw0KGgo=},\n"
+        "    {type: image, value: AAAA, media_type: image/heic},\n"
+        "    {type: image, value: a chart, url: 'https://example.org/a.png'}]\n"
         "expected_output: c\n"
     )
     assert codes(path) == []

@@ -211,7 +211,7 @@ def test_the_files_of_messages_are_found_from_the_suite_upwards(project: Path) -
     [
         {"type": "image", "value": "iVBORw0KGgo="},
         {"type": "image", "value": "x" * 5000},
-        {"type": "image", "value": "../../../secret.txt"},
+        {"type": "image", "value": "AAAA", "media_type": "image/heic"},
         {"type": "image", "url": "https://example.com/a.png"},
         {"type": "image", "value": "data:image/png;base64,AAAA"},
         {"type": "file", "path": ""},
@@ -223,18 +223,12 @@ def test_what_names_no_file_is_none(project: Path, part: dict[str, object]) -> N
     assert find_attachments(str(project / "evals" / "s.yaml"), with_parts(part)) == {}
 
 
-def test_the_value_of_an_image_is_a_file_where_there_is_one(project: Path) -> None:
-    (project / "a.png").write_text("x")
-    messages = with_parts({"type": "image", "value": "a.png"})
-    found = find_attachments(str(project / "s.yaml"), messages)
-    assert found == {"a.png": str(project / "a.png")}
-
-
+@pytest.mark.parametrize("key", ["path", "value"])
 @pytest.mark.parametrize("kind", ["file", "image"])
-def test_the_first_that_is_unfit_is_told(project: Path, kind: str) -> None:
+def test_the_first_that_is_unfit_is_told(project: Path, kind: str, key: str) -> None:
     (project / "a.txt").touch()
     os.mkfifo(project / "pipe")
-    messages = with_parts({"type": kind, "path": "a.txt"}, {"type": kind, "path": "pipe"})
+    messages = with_parts({"type": kind, key: "a.txt"}, {"type": kind, key: "pipe"})
     found = find_attachments(str(project / "s.yaml"), messages)
     assert found == Unfit("bad-file", "`pipe` is not a regular file")
 

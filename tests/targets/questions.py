@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from evalcase.model.answer import Answer
-from evalcase.model.message import Message, named_files
+from evalcase.model.message import Message
+from evalcase.model.part_files import named_files
 from evalcase.model.question import Question
 from evalcase.model.target import Surroundings, Target, TargetKind
 from evalcase.plugins.target_names import read_value
@@ -35,7 +36,7 @@ def question(
 def find_files(messages: Iterable[Message], folder: Path) -> dict[str, str]:
     """Files by their names, found upwards by one who doesn't look at what they are."""
     found = {}
-    for name, _ in named_files(messages):
+    for name in named_files(messages):
         places = [each / name for each in (folder, *folder.parents)]
         found[name] = str(next((path for path in places if os.path.lexists(path)), places[0]))
     return found

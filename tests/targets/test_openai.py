@@ -264,6 +264,7 @@ def test_images_by_address_and_as_data(tmp_path: Path) -> None:
             {"type": "image", "url": "https://example.com/a.png", "detail": "low"},
             {"type": "image", "value": f"data:image/png;base64,{png}"},
             {"type": "image", "data": png},
+            {"type": "image", "value": png},
             {"type": "image", "data": "AAAA", "media_type": "image/heic"},
             {"type": "image_url", "image_url": {"url": "https://example.com/b.png"}},
         ),
@@ -271,6 +272,7 @@ def test_images_by_address_and_as_data(tmp_path: Path) -> None:
     )
     assert [part["image_url"] for part in message["content"]] == [
         {"url": "https://example.com/a.png", "detail": "low"},
+        {"url": f"data:image/png;base64,{png}"},
         {"url": f"data:image/png;base64,{png}"},
         {"url": f"data:image/png;base64,{png}"},
         {"url": "data:image/heic;base64,AAAA"},

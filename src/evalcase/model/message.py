@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from evalcase.model.json_value import JSON, fresh, same
-from evalcase.model.quick_tuple import NamedTuple
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 _ROLES = frozenset(ROLES)
@@ -189,36 +188,3 @@ def part_text(part: Mapping[str, JSON]) -> str | None:
         return None
     text = part.get("text", part.get("value"))
     return text if isinstance(text, str) else None
-
-
-class NamedFile(NamedTuple):
-    """A file as a content part names it."""
-
-    name: str
-    is_certain: bool
-    """Whether nothing else can be meant: the value of an image may be the picture itself."""
-
-
-def named_files(messages: Iterable[Mapping[str, Any]]) -> Iterator[NamedFile]:
-    """The files that content parts name, in order, the same perhaps several times."""
-    for message in messages:
-        for part in parts_of(message.get("content")):
-            found = named_file(part)
-            if found is not None:
-                yield found
-
-
-def named_file(part: Mapping[str, JSON]) -> NamedFile | None:
-    """The file that a part names, if it names one."""
-    if part.get("type") not in _WITH_FILES:
-        return None
-    is_certain = part["type"] == "file" or "path" in part
-    name = part.get("path", part.get("value"))
-    if not isinstance(name, str) or not name or (not is_certain and is_address(name)):
-        return None
-    return NamedFile(name, is_certain)
-
-
-def is_address(text: str) -> bool:
-    """Whether a text says where an image is on the web, or holds the image itself."""
-    return text.startswith(("http://", "https://", "data:"))

@@ -131,7 +131,19 @@ def load_config(start: str, seen_from: str | None = None) -> Config:
 def read_config(start: str, seen_from: str | None = None) -> Config:
     """The same, whatever is wrong with it: such a setting has its default, and is told by
     `problems`. From `seen_from` on, the path of its file is shown as relative."""
-    root = project_root(os.path.realpath(start))
+    return _read_config_in(project_root(os.path.realpath(start)), seen_from)
+
+
+def read_config_of(root: str, seen_from: str | None = None) -> Config:
+    """The same for the project of which this is the root, whatever lies above it. Raise ConfigError
+    if it is no folder: none is made."""
+    if not os.path.isdir(root):
+        what = "is a file" if os.path.exists(root) else "is not there"
+        raise ConfigError(f"`root` is the folder of a project, and {root} {what}")
+    return _read_config_in(os.path.realpath(root), seen_from)
+
+
+def _read_config_in(root: str, seen_from: str | None) -> Config:
     for name in TABLES:
         path = os.path.join(root, name)
         if os.path.lexists(path):

@@ -7,9 +7,16 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypedDict
 
 from evalcase.model.decision import StopRule
+from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
 from evalcase.project.options import RunOptions
 from evalcase.run.selection import FailedOf, Selection, Shard
+
+_CASE_FORMS = (
+    '`cases` takes ids or patterns, `"sum-*"`, pairs of suite and id, `("a.eval.yaml", "sum")`, '
+    'or both with a target, `("a.eval.yaml", "sum", "echo")`'
+)
+_TAG_FORMS = '`tags` takes texts, `"smoke"`'
 
 
 class Keywords(TypedDict, total=False):
@@ -53,14 +60,12 @@ def read_keywords(
     unknown = sorted(keywords.keys() - Keywords.__annotations__.keys())
     if unknown:
         raise TypeError(f"evaluate() has no option {unknown[0]!r}")
-    shard, cases = keywords.get("shard"), keywords.get("cases", ())
-    chosen = (cases,) if isinstance(cases, str) else tuple(cases)
-    named = [each for each in chosen if not isinstance(each, str)]
+    shard, chosen = keywords.get("shard"), _read_cases(keywords.get("cases", ()))
     selection = Selection(
-        globs=tuple(each for each in chosen if isinstance(each, str)),
-        pairs=tuple((os.fspath(each[0]), each[1]) for each in named if len(each) == 2),
-        at=tuple((os.fspath(each[0]), each[1], each[2]) for each in named if len(each) == 3),
-        tags=_texts(keywords.get("tags", ())),
+        globs=tuple(chosen.globs),
+        pairs=tuple(chosen.pairs),
+        at=tuple(chosen.at),
+        tags=_read_tags(keywords.get("tags", ())),
         shard=Shard(*shard) if shard is not None else None,
         sample=keywords.get("sample"),
         seed=keywords.get("seed", 0),
@@ -72,5 +77,41 @@ def read_keywords(
     return RunOptions(paths, targets, selection, **rest)
 
 
-def _texts(value: str | Iterable[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
+class _Chosen(NamedTuple):
+    """Cases as a program names them."""
+
+    globs: list[str]
+    pairs: list[tuple[str, str]]
+    at: list[tuple[str, str, str]]
+
+
+def _read_cases(cases: object) -> _Chosen:
+    """Raise TypeError for what names no cases: it would be all of them."""
+    chosen = _Chosen([], [], [])
+    for each in _several(cases, _CASE_FORMS):
+        match each:
+            case str():
+                chosen.globs.append(each)
+            case (str() | os.PathLike() as suite, str() as id):
+                chosen.pairs.append((os.fspath(suite), id))
+            case (str() | os.PathLike() as suite, str() as id, str() as target):
+                chosen.at.append((os.fspath(suite), id, target))
+            case _:
+                raise TypeError(f"{_CASE_FORMS}, not {each!r:.80}")
+    return chosen
+
+
+def _read_tags(tags: object) -> tuple[str, ...]:
+    read = tuple(_several(tags, _TAG_FORMS))
+    for each in read:
+        if not isinstance(each, str):
+            raise TypeError(f"{_TAG_FORMS}, not {each!r:.80}")
+    return read
+
+
+def _several(value: object, forms: str) -> Iterable[Any]:
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, Iterable):
+        raise TypeError(f"{forms}, not {value!r:.80}")
+    return value

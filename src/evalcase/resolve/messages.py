@@ -8,6 +8,7 @@ from evalcase.model.finding import QUOTE_IT, Fix, KeyPath
 from evalcase.model.json_value import kind
 from evalcase.model.message import ROLES, is_lone_part, is_message, is_part, part_text
 from evalcase.model.nearest import hint_at
+from evalcase.model.part_files import named_file
 from evalcase.resolve.findings import Findings
 from evalcase.text.suggest import ROLES_ELSEWHERE, describe_foreign_letter, nearest_field, suggest
 
@@ -213,8 +214,12 @@ def check_content(content: Any, path: KeyPath, findings: Findings) -> None:
         if part["type"] == "text" and part_text(part) is None:
             message = "a text part has its text in `text`"
             findings.add("odd-part", (*path, index), message, "write {type: text, text: …}")
-        elif part["type"] == "file" or (part["type"] == "image" and "path" in part):
+        elif part["type"] == "file" or (part["type"] == "image" and _has_file(part)):
             _check_file_part(part, (*path, index), findings)
+
+
+def _has_file(image: dict[str, Any]) -> bool:
+    return "path" in image or named_file(image) is not None
 
 
 def _check_file_part(part: dict[str, Any], path: KeyPath, findings: Findings) -> None:

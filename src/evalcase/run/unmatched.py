@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from itertools import islice
 
 from evalcase.model.case import Case
-from evalcase.model.nearest import nearest
+from evalcase.run.known_cases import KnownCases, describe_near
 from evalcase.run.selection import Chooser, SuiteCase
 
-_MOST_KNOWN = 10_000
-"""Names among which the nearest is looked for."""
-_MOST_TOLD = 3
+_MOST_SAID = 10
+"""Values of each filter that are told, each with the nearest there is: that takes a while."""
 
 
 class Unmatched:
@@ -25,6 +24,10 @@ class Unmatched:
         self._pairs = {(place_of(pair[0]), pair[1]): pair for pair in choice.selection.pairs}
         self._at = {(place_of(each[0]), *each[1:]): each for each in choice.selection.at}
         self._tags = list(dict.fromkeys(choice.selection.tags))
+        self._suites: dict[str, str] = {}
+        """The paths of suites by their places, where cases are asked for by these."""
+        self._asked: dict[tuple[str, str], tuple[str, ...]] = {}
+        """The targets of those cases that were asked for with one."""
         self.failed = set(choice.only or ())
         """Of the cases that did not pass in another run: those that have not come by."""
 
@@ -43,15 +46,19 @@ class Unmatched:
 
     def _strike_out(self, suite: str, case: Case) -> None:
         self._globs = [glob for glob in self._globs if not fnmatchcase(case.id, glob)]
-        if self._pairs:
-            self._pairs.pop((self._choice.place_of(suite), case.id), None)
+        if self._pairs or self._at:
+            place = self._choice.place_of(suite)
+            self._suites.setdefault(place, suite)
+            self._pairs.pop((place, case.id), None)
         if self._tags:
             self._tags = [tag for tag in self._tags if tag not in case.tags]
 
-    def strike_out_targets(self, suite: str, case: Case, targets: Iterable[str]) -> None:
+    def strike_out_targets(self, suite: str, case: Case, targets: tuple[str, ...]) -> None:
         """Note the targets that a case is asked of."""
         if self._at:
             place = self._choice.place_of(suite)
+            if (place, case.id) in self._choice.at:
+                self._asked[place, case.id] = targets
             for target in targets:
                 self._at.pop((place, case.id, target), None)
 
@@ -59,31 +66,33 @@ class Unmatched:
         """What matched nothing, in words; None if everything did. `cases` are looked at anew."""
         if not (self._globs or self._pairs or self._tags or self._at):
             return None
-        seen = list(islice(cases, _MOST_KNOWN))
-        ids = dict.fromkeys(case.id for _, case in seen)
-        tags = dict.fromkeys(tag for _, case in seen for tag in case.tags)
-        said = [f"no case has an id like `{glob}`{_near(glob, ids)}" for glob in self._globs]
-        pairs = self._pairs.values()
-        said += [f"there is no case `{id}` in {suite}{_near(id, ids)}" for suite, id in pairs]
-        said += [
-            f"there is no case `{id}` at `{target}` in {suite}"
-            for suite, id, target in self._at.values()
+        wanted = {id for _, id, *_ in (*self._pairs, *self._at)}
+        known = KnownCases(cases, self._choice.place_of, self._suites, wanted)
+        said = [
+            f"no case has an id like `{each}`{describe_near(each, known.ids)}"
+            for each in self._globs[:_MOST_SAID]
         ]
-        said += [f"no case has the tag `{tag}`{_near(tag, tags)}" for tag in self._tags]
+        said += [
+            f"there is no case `{id}` in {suite}{known.describe_case(place, id)}"
+            for (place, id), (suite, _) in islice(self._pairs.items(), _MOST_SAID)
+        ]
+        said += [
+            f"there is no case `{id}` at `{target}` in {suite}{self._hint(place, id, known)}"
+            for (place, id, target), (suite, *_) in islice(self._at.items(), _MOST_SAID)
+        ]
+        said += [
+            f"no case has the tag `{each}`{describe_near(each, known.tags)}"
+            for each in self._tags[:_MOST_SAID]
+        ]
+        asked = len(self._globs) + len(self._pairs) + len(self._at) + len(self._tags)
+        if asked > len(said):
+            said.append(f"so it is with {asked - len(said):,} more that were asked for")
         return "; ".join(said)
 
-
-def _near(name: str, known: Collection[str]) -> str:
-    """The name that was probably meant; where none is near, some of those that there are."""
-    if not known:
-        return " (none has any)"
-    if any(each.startswith(f"{name}:") for each in known):
-        return f" (there are only variants of it: say `{name}:*`)"
-    written = name.strip("*")
-    close = nearest(written, known) or next((each for each in known if written in each), None)
-    if close is not None and written:
-        return f" (the nearest is `{close}`)"
-    told = ", ".join(f"`{each}`" for each in islice(known, _MOST_TOLD))
-    if len(known) > _MOST_TOLD:
-        told += f" and {len(known) - _MOST_TOLD:,} more"
-    return f" (there {'is' if len(known) == 1 else 'are'} {told})"
+    def _hint(self, place: str, id: str, known: KnownCases) -> str:
+        asked = self._asked.get((place, id))
+        if asked is not None:
+            return f" (it is asked of {', '.join(f'`{each}`' for each in asked)})"
+        if known.has_case(place, id):
+            return " (it is there, and left out by what else was asked for)"
+        return known.describe_case(place, id)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from evalcase.model.finding import Unfit
-from evalcase.model.message import is_address, named_files
+from evalcase.model.part_files import is_address, named_files
 from evalcase.system.project_root import is_inside, project_root
 
 MAX_BYTES = 100 << 20
@@ -52,12 +52,11 @@ class Attachments:
     def find_all(self, messages: Iterable[Mapping[str, Any]]) -> dict[str, str] | Unfit:
         """Every file that messages refer to: its real path by the name as it was written."""
         found = {}
-        for name, is_certain in named_files(messages):
+        for name in named_files(messages):
             path = self.find(name)
-            if not isinstance(path, Unfit):
-                found[name] = path
-            elif is_certain:
+            if isinstance(path, Unfit):
                 return path
+            found[name] = path
         return found
 
     def _folders(self) -> list[str]:

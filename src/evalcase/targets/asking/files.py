@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
-from evalcase.model.message import named_files
+from evalcase.model.part_files import named_files
 from evalcase.model.question import Question
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.system.files import IrregularError, OutsideError, OversizeError, read_file
@@ -45,7 +45,7 @@ def has_files(question: Question) -> bool:
 
 def load_files(question: Question, root: str, *, any_kind: bool = False) -> Files:
     """Every file of a question. Raise TargetError for one that can't be sent."""
-    names = dict.fromkeys(file.name for file in named_files(question.messages))
+    names = dict.fromkeys(named_files(question.messages))
     return {name: _load(name, question, root, any_kind) for name in names}
 
 
@@ -70,7 +70,8 @@ def image_type(start: bytes) -> str | None:
 
 def _load(name: str, question: Question, root: str, any_kind: bool) -> ContentFile:
     if name not in question.files:
-        raise TargetError(f"`{name:.200}` can't be read: there is no such file")
+        why = f"it is not among the files of case `{question.case}`"
+        raise TargetError(f"`{name:.200}` can't be read: {why}")
     data = _read(name, question.files[name], root)
     kind = image_type(data[:16])
     if kind is None and data.startswith(b"%PDF-"):

@@ -5,9 +5,9 @@
 | text, `{type: text}` | text |
 | data | its JSON, as text |
 | `{type: file, path}` | text with the name of the file, an image, or a PDF |
-| `{type: image}` with `path`, `url`, `data` (base64), or `value`, which is a path or an address | an image |
+| `{type: image}` with `path`, `url`, `data` (base64), or `value`, which is any of them | an image |
 | any other mapping with a type | itself |
-"""  # noqa: E501 - rows of a table can't be broken
+"""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from typing import TypeAlias
 
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
-from evalcase.model.message import is_address, part_text, parts_of
+from evalcase.model.message import part_text, parts_of
+from evalcase.model.part_files import find_picture
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.targets.asking.files import ContentFile, Files, image_type
 
@@ -83,23 +84,20 @@ def _file(file: ContentFile, extras: dict[str, JSON]) -> ContentPart:
 
 
 def _image(part: dict[str, JSON], files: Files) -> ContentPart:
-    for key in ("path", "url", "data", "value"):
-        text = part.get(key)
-        if not isinstance(text, str) or not text:
-            continue
-        extras = _without(part, key, "media_type", "mime_type")
-        if text in files and key in ("path", "value"):
-            file = files[text]
-            if not file.media_type.startswith("image/"):
-                raise TargetError(f"`{text}` is no PNG, JPEG, GIF or WebP image")
-            return ImagePart(None, file.media_type, file.data, extras)
-        if is_address(text):
-            return read_address(text, extras)
-        if key == "data":
-            media_type = part.get("media_type", part.get("mime_type"))
-            return _inline(text, media_type if isinstance(media_type, str) else None, extras)
-    # An image in the shape of some provider: that is what it was written for.
-    return part
+    found = find_picture(part)
+    if found is None:
+        # An image in the shape of some provider: that is what it was written for.
+        return part
+    extras = _without(part, found.key, "media_type", "mime_type")
+    if found.kind == "file":
+        file = files[found.text]
+        if not file.media_type.startswith("image/"):
+            raise TargetError(f"`{found.text}` is no PNG, JPEG, GIF or WebP image")
+        return ImagePart(None, file.media_type, file.data, extras)
+    if found.kind == "address":
+        return read_address(found.text, extras)
+    media_type = part.get("media_type", part.get("mime_type"))
+    return _inline(found.text, media_type if isinstance(media_type, str) else None, extras)
 
 
 def read_address(url: str, extras: dict[str, JSON]) -> ImagePart:

@@ -12,7 +12,8 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from evalcase.model.message import Message, named_file, parts_of
+from evalcase.model.message import Message, parts_of
+from evalcase.model.part_files import named_file
 from evalcase.model.question import Question
 from evalcase.targets.asking.shown import describe_question, last_user_content, write_content
 from evalcase.targets.process.program import Program
@@ -139,7 +140,7 @@ def _text(message: Message, found: dict[str, str]) -> str:
     for part in parts:
         file = named_file(part)
         if part["type"] == "file" and file is not None:
-            texts.append(f"<file: {found.get(file.name, file.name)}>")
+            texts.append(f"<file: {found.get(file, file)}>")
         else:
             texts.append(write_content([part]))
     return "\n\n".join(text for text in texts if text)
