@@ -242,6 +242,12 @@ def test_making_a_target_looks_at_nothing(name: str, monkeypatch: pytest.MonkeyP
         ("api.example.com/v1", "https://api.example.com/v1"),
         ("api.example.com", "https://api.example.com"),
         ("api.example.com:8443/v1?x=1", "https://api.example.com:8443/v1?x=1"),
+        ("my-host/v1", "http://my-host/v1"),
+        ("::1", "http://[::1]"),
+        ("//localhost", "http://localhost"),
+        ("http//x", "http://x"),
+        ("http:/localhost:8000", "http://localhost:8000"),
+        ("https:api.example.com", "https://api.example.com"),
     ],
 )
 def test_an_address_without_a_scheme_is_an_error(kind: str, place: str, meant: str) -> None:
@@ -255,7 +261,8 @@ def test_an_address_without_a_scheme_is_an_error(kind: str, place: str, meant: s
 @for_each(
     "model",
     ["m@v2", "org/model:7b@v2", "claude-3-5-sonnet@20240620", "m@001", "m@latest", "m@v1.5", "@m",
-     "m@", "m@sha256:1234567890", "a@b@c", "m@q4_k_m"],
+     "m@", "m@sha256:1234567890", "a@b@c", "m@q4_k_m", "@cf/meta/llama-3-8b",
+     "workers-ai/@cf/meta/llama-3.1-8b", "openai/gpt-4@preset/mail", "org/m@refs/pr/3"],
 )  # fmt: skip
 def test_a_model_with_an_at_in_its_name_is_a_model(kind: str, model: str) -> None:
     target = make(f"{kind}:{model}")
@@ -266,5 +273,23 @@ def test_a_model_with_an_at_in_its_name_is_a_model(kind: str, model: str) -> Non
 @pytest.mark.parametrize("kind", MODELS)
 def test_an_address_of_another_kind_is_an_error(kind: str) -> None:
     assert "neither http:// nor https://" in refusal(f"{kind}:m@ftp://x/v1")
-    for value in ("@http://x", "@localhost:80"):
+    for value in ("@http://x", "@localhost:80", "http://localhost:80"):
         assert "it needs a model" in refusal(f"{kind}:{value}")
+
+
+@for_each("kind", MODELS)
+@for_each("odd", ["m@http", "m@//", "m@ftp:/host", "m@http//user@x", "m@http\n//x", "m@localhost."])
+def test_what_looks_like_an_address_is_never_a_part_of_the_name(kind: str, odd: str) -> None:
+    assert "has an address without a scheme" in refusal(f"{kind}:{odd}")
+    assert "carries an address" in refusal(f"{kind}:{odd}", of_suite=True)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_the_model_of_a_table_has_no_address_in_it_unless_another_is_given(kind: str) -> None:
+    table: dict[str, Any] = {"kind": kind, "model": "m@localhost:80"}
+    hint = 'write model = "m" and base_url = "http://localhost:80"'
+    assert f"`model` has an address in it: {hint}" in refusal("t", targets={"t": table})
+    elsewhere = {**table, "base_url": "http://127.0.0.1:1"}
+    assert make("t", targets={"t": elsewhere})._options.model == "m@localhost:80"
+    named = {**table, "model": "claude-3-5-sonnet@20240620"}
+    assert make("t", targets={"t": named})._options.base_url is None

@@ -61,7 +61,7 @@ CODES: dict[str, Code] = {
     "missing-material": Code("error", "A case lacks what one of its graders looks at."),
     "address-in-suite": Code("error", "The target of a suite carries an address."),
     # Files in content.
-    "missing-file": Code("error", "A file in `content` doesn't exist."),
+    "missing-file": Code("error", "A file that is named doesn't exist."),
     "file-outside-project": Code("error", "A file that a suite names lies outside the project."),
     "bad-file": Code("error", "A file in `content` isn't a regular file of a reasonable size."),
     # What works, but may not be meant.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 
 from evalcase.errors import ConfigError
@@ -67,7 +68,24 @@ def object_to_target(name: str, config: Config, *, of_suite: bool) -> Unfit | No
         return Unfit("bad-value", str(error))
     for fault in target_faults(kind, options):
         return Unfit(fault.code, fault.message, fault.hint)
-    return _object_to_code(kind, options, config.root)
+    named = _object_to_named(kind, options, config.root)
+    return None if named is None else named[1]
+
+
+def _object_to_named(
+    kind: TargetKind, options: Mapping[str, object], root: str
+) -> tuple[str, Unfit] | None:
+    """What is wrong with the code or the file that a target names, and by which option."""
+    code = _object_to_code(kind, options, root)
+    if code is not None:
+        return "function", code
+    name = options.get(kind.value or "") if kind.value_is_path else None
+    if not isinstance(name, str) or os.path.exists(os.path.join(root, name)):
+        return None
+    if "\0" not in name and not leads_inside(name, root):
+        return None  # what is elsewhere may come and go
+    hint = "it is looked for from the project's folder"
+    return kind.value or "", Unfit("missing-file", f"there is no file `{name}`", hint)
 
 
 def _object_to_code(kind: TargetKind, options: Mapping[str, object], root: str) -> Unfit | None:
@@ -90,14 +108,14 @@ def object_to_name(name: str, config: Config, *, of_suite: bool) -> Unfit | None
         if ":" not in name and not config.is_read:
             return None
         return _unknown_kind(word) if ":" in name else _undefined(name, config)
+    is_trusted = not of_suite or name == config.target
     try:
         kind = find_target_kind(word)
+        if value or not kind.value_needed:
+            return None if is_trusted else _object_to_reach(kind, value, config.root)
     except ConfigError as error:
         return Unfit("bad-value", str(error))
-    if not value and kind.value_needed:
-        return Unfit("unknown-target", f"the target `{name}` needs a value", f"write {word}:VALUE")
-    is_trusted = not of_suite or name == config.target
-    return None if is_trusted else _object_to_reach(kind, value, config.root)
+    return Unfit("unknown-target", f"the target `{name}` needs a value", f"write {word}:VALUE")
 
 
 def _unknown_kind(name: str) -> Unfit:
@@ -123,7 +141,8 @@ def _object_to_reach(kind: TargetKind, value: str, root: str) -> Unfit | None:
     if not kind.runs_code and kind.carries_address(value):
         message = "the target of a suite carries an address, which only the configuration may"
         return Unfit("address-in-suite", message, _CONFIGURE_IT)
-    if kind.value_is_path and not leads_inside(value, root):
+    # What no path can be is a file that isn't there.
+    if kind.value_is_path and "\0" not in value and not leads_inside(value, root):
         message = f"`{value}` lies outside the project, and a suite may not leave it"
         return Unfit("file-outside-project", message, _CONFIGURE_IT)
     return None
@@ -193,9 +212,10 @@ def _find_wrong_options(name: str, table: Mapping[str, object], root: str) -> It
     except ConfigError as error:
         yield Finding("unknown-target", (*path, "kind"), str(error))
         return
-    code = _object_to_code(kind, table, root)
-    if code is not None:
-        yield Finding(code.code, (*path, "function"), code.message, code.hint)
+    named = _object_to_named(kind, table, root)
+    if named is not None:
+        option, unfit = named
+        yield Finding(unfit.code, (*path, option), unfit.message, unfit.hint)
     for fault in target_faults(kind, table, path):
         # What is missing is missing in the whole table: its name stands for it.
         at = "key" if fault.path == path else fault.at

@@ -31,4 +31,7 @@ def is_inside(path: str, folder: str) -> bool:
 
 def leads_inside(name: str, folder: str) -> bool:
     """Whether a path, as it is named from a folder, stays in it once links are followed."""
-    return is_inside(os.path.realpath(os.path.join(folder, name)), os.path.realpath(folder))
+    try:
+        return is_inside(os.path.realpath(os.path.join(folder, name)), os.path.realpath(folder))
+    except ValueError:
+        return False  # a NUL, or half of a character: no file has such a name

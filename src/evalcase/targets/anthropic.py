@@ -17,7 +17,8 @@ from evalcase.model.target import TargetKind
 from evalcase.targets.chat.anthropic_answer import AnthropicStream, read_anthropic_answer
 from evalcase.targets.chat.anthropic_messages import write_anthropic_messages
 from evalcase.targets.chat.api import Api
-from evalcase.targets.chat.options import ChatOptions, has_address, split_model
+from evalcase.targets.chat.model_names import has_address, split_model
+from evalcase.targets.chat.options import ChatOptions
 from evalcase.targets.chat.target import ChatTarget
 from evalcase.targets.web.options import KeyRule
 
@@ -77,5 +78,5 @@ class AnthropicTarget(ChatTarget):
     kind: ClassVar[TargetKind] = TargetKind(
         "anthropic", "Asks a model by Anthropic's Messages API.", AnthropicOptions,
         value="model", split_value=partial(split_model, "anthropic"),
-        carries_address=partial(has_address, "anthropic"),
+        carries_address=has_address,
     )  # fmt: skip

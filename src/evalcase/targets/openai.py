@@ -13,9 +13,10 @@ from evalcase.model.json_value import JSON
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.target import TargetKind
 from evalcase.targets.chat.api import Api
+from evalcase.targets.chat.model_names import has_address, split_model
 from evalcase.targets.chat.openai_answer import OpenAIStream, read_openai_answer
 from evalcase.targets.chat.openai_messages import write_openai_messages
-from evalcase.targets.chat.options import ChatOptions, has_address, split_model
+from evalcase.targets.chat.options import ChatOptions
 from evalcase.targets.chat.target import ChatTarget
 from evalcase.targets.web.options import KeyRule
 
@@ -67,5 +68,5 @@ class OpenAITarget(ChatTarget):
     kind: ClassVar[TargetKind] = TargetKind(
         "openai", "Asks a model by OpenAI's chat API.", OpenAIOptions,
         value="model", split_value=partial(split_model, "openai"),
-        carries_address=partial(has_address, "openai"),
+        carries_address=has_address,
     )  # fmt: skip

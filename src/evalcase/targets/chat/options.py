@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import ClassVar
 from urllib.parse import urlsplit
 
-from evalcase.errors import ConfigError
 from evalcase.model.json_value import JSON
 from evalcase.model.option import Record, option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.shape import Anything, Flag, MapOf, Number, OptionFault, Text
 from evalcase.targets.chat.api import Api
+from evalcase.targets.chat.model_names import find_address
 from evalcase.targets.chat.prices import Price
 from evalcase.targets.web.options import KeyRule, WebOptions
-from evalcase.targets.web.shapes import Address, complete_address
-from evalcase.text.late_pattern import late_pattern
-
-# An address where somebody forgot the scheme: a name that only a computer has, or a port, or a
-# domain. What follows the @ in the names of models is a version: `v2`, `001`, `20240620`, `latest`.
-_BARE_ADDRESS = late_pattern(
-    r"@((?:localhost|\d+\.\d+\.\d+\.\d+|\[[0-9a-fA-F:.]+\]|[\w-]+(?=:\d{1,5}(?:/|$))"
-    r"|[\w-]+(?:\.[\w-]+)*\.[a-zA-Z]{2,})(?::\d{1,5})?(?:[/?].*)?)$"
-)
+from evalcase.targets.web.shapes import Address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +89,7 @@ class ChatOptions(WebOptions):
 
     def conflicts(self) -> Iterator[OptionFault]:
         yield from WebOptions.conflicts(self)
+        yield from self._address_in_model()
         for name in self.params:
             if name in self.api.own_params:
                 what = f"can't hold `{name}`, which evalcase sends by itself"
@@ -116,25 +108,10 @@ class ChatOptions(WebOptions):
                 what = "does not go with `batch`: a batch is one request, at no rate"
                 yield OptionFault((name,), f"`{name}` {what}")
 
-
-def split_model(kind: str, value: str) -> dict[str, JSON]:
-    """`MODEL`, or `MODEL@http://host/v1`. The name of a model may have an @ in it, too."""
-    at = max(value.rfind("@http://"), value.rfind("@https://"))
-    bare = _BARE_ADDRESS.search(value) if at < 0 else None
-    if not value or at == 0 or (bare is not None and bare.start() == 0):
-        raise ConfigError(f"{kind} target: it needs a model, as in {kind}:MODEL")
-    if bare is not None or (at < 0 and "://" in value):
-        raise ConfigError(_without_scheme(kind, value, bare))
-    return {"model": value} if at < 0 else {"model": value[:at], "base_url": value[at + 1 :]}
-
-
-def has_address(kind: str, value: str) -> bool:
-    """Whether `kind:VALUE` says where to connect to."""
-    return "base_url" in split_model(kind, value)
-
-
-def _without_scheme(kind: str, value: str, bare: re.Match[str] | None) -> str:
-    if bare is None:
-        return f"{kind} target: `{value}` has an address that is neither http:// nor https://"
-    hint = f"did you mean {kind}:{value[: bare.start()]}@{complete_address(bare[1])}?"
-    return f"{kind} target: `{value}` has an address without a scheme: {hint}"
+    def _address_in_model(self) -> Iterator[OptionFault]:
+        """Beside a `base_url`, a name may be any: nothing is sent to where nobody said."""
+        found = find_address(self.model) if self.base_url is None else None
+        if found is not None:
+            model, address = found.model or "MODEL", found.meant or "http://HOST"
+            hint = f'write model = "{model}" and base_url = "{address}"'
+            yield OptionFault(("model",), "`model` has an address in it", hint)

@@ -1,0 +1,98 @@
+"""`MODEL`, or `MODEL@http://host/v1`: the name of a model, and where it is asked, out of one text.
+
+The name of a model may have an @ in it, too. What looks like an address after it and is none is
+never a part of the name: it would be sent to the provider, with the key for it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from evalcase.errors import ConfigError
+from evalcase.model.json_value import JSON
+from evalcase.model.quick_tuple import NamedTuple
+from evalcase.targets.web.shapes import complete_address
+from evalcase.text.late_pattern import late_pattern
+
+# An address where somebody forgot the scheme: a name that only a computer has, or a port, or a
+# domain. What follows the @ in the names of models is a version: `v2`, `001`, `20240620`, `latest`.
+_HOST = late_pattern(
+    r"(?:localhost\b.*|(?:\d+\.\d+\.\d+\.\d+|\[[0-9a-fA-F:.]+\]|[\w-]+(?=:\d{1,5}(?:/|$)|:$)"
+    r"|[\w-]+(?:\.[\w-]+)*\.[a-zA-Z]{2,})(?::\d{0,5})?(?:[/?].*)?)$"
+)
+# A preset of OpenRouter and a revision of Hugging Face come after an @, too.
+_PATH = late_pattern(r"(?!preset/|refs/)[\w.:-]*/")
+_HTTP = late_pattern(r"(https?)(?![\w-])[:;/\\]*", re.IGNORECASE)
+_MARKS = ("//", "\\\\", "::")
+"""What addresses have, and no names of models."""
+
+
+class NamedAddress(NamedTuple):
+    """What stands before an address, and the one that was meant: "" if nobody knows."""
+
+    model: str
+    meant: str
+    is_whole: bool
+    """Whether it is what an address has to be."""
+    has_scheme: bool = True
+
+
+def find_address(value: str) -> NamedAddress | None:
+    """The address that a text has, well written or not; None if it is the name of a model."""
+    lower = value.lower()
+    at = max(lower.rfind("@http://"), lower.rfind("@https://"))
+    if at >= 0 or lower.startswith(("http://", "https://")):
+        return NamedAddress(value[: max(at, 0)], value[at + 1 :], is_whole=True)
+    if "://" in value:
+        return NamedAddress(value.partition("@")[0], "", is_whole=False)
+    model, at_sign, place = value.rpartition("@")
+    if at_sign and _looks_like_address(model, place):
+        return NamedAddress(model, _mend(place), is_whole=False, has_scheme=False)
+    model, _, places = value.partition("@")
+    if any(mark in places for mark in _MARKS):
+        return NamedAddress(model, "", is_whole=False, has_scheme=False)
+    return None
+
+
+def _looks_like_address(model: str, place: str) -> bool:
+    if _HOST.match(place) or _HTTP.match(place) or any(mark in place for mark in _MARKS):
+        return True
+    # A name may begin with an @, as `@cf/meta/llama` does, also behind that of a gateway.
+    return model[-1:] not in ("", "/") and _PATH.match(place) is not None
+
+
+def split_model(kind: str, value: str) -> dict[str, JSON]:
+    """The options that `kind:value` gives. Raise ConfigError if it has no model, or an address
+    that nothing can be sent to."""
+    found = find_address(value)
+    if not value or (found is not None and not found.model):
+        raise ConfigError(f"{kind} target: it needs a model, as in {kind}:MODEL")
+    if found is None:
+        return {"model": value}
+    if found.is_whole:
+        return {"model": found.model, "base_url": found.meant}
+    if found.has_scheme:
+        why = "has an address that is neither http:// nor https://"
+        raise ConfigError(f"{kind} target: `{value}` {why}")
+    hint = f"did you mean {kind}:{found.model}@{found.meant}?"
+    if not found.meant:
+        hint = f"write {kind}:{found.model}@http://HOST"
+    raise ConfigError(f"{kind} target: `{value}` has an address without a scheme: {hint}")
+
+
+def has_address(value: str) -> bool:
+    """Whether the value of `kind:VALUE` says where to connect to, be it badly."""
+    return find_address(value) is not None
+
+
+def _mend(place: str) -> str:
+    http = _HTTP.match(place)
+    rest = place[http.end() :] if http is not None else place
+    host, slash, path = rest.lstrip("/\\").rstrip(":").partition("/")
+    if "::" in host and "[" not in host:
+        host = f"[{host}]"
+    if not host or host[-1] == ":":
+        return ""
+    if http is not None:
+        return f"{http[1].lower()}://{host}{slash}{path}"
+    return complete_address(f"{host}{slash}{path}")
