@@ -518,6 +518,23 @@ def test_a_case_may_be_asked_of_one_of_its_targets_only(folder: Path) -> None:
         evalcase.evaluate(".", cases=[("s.eval.yaml", "a", "other")])
 
 
+def test_a_root_is_taken_as_it_is(folder: Path, evaluate: Evaluate) -> None:
+    (folder / "evalcase.toml").write_text('target = "nobody"\n')
+    (folder / "sub").mkdir()
+    done = evaluate("s.eval.yaml", "echo", root=Path("sub"))
+    assert Path(done.path).parent == folder / "sub" / ".evalcase" / "runs"
+    assert not (folder / ".evalcase").exists()
+    (folder / "sub" / "evalcase.toml").write_text('target = "echo"\n')
+    assert {result.key.target for result in evaluate("s.eval.yaml", root="sub").results} == {"echo"}
+
+
+def test_a_root_that_is_no_folder_is_refused(folder: Path, evaluate: Evaluate) -> None:
+    for root, what in (("gone", "gone is not there"), ("s.eval.yaml", "s.eval.yaml is a file")):
+        with pytest.raises(ConfigError, match=f"`root` is the folder of a project, and {what}"):
+            evaluate("s.eval.yaml", "echo", root=root)
+    assert not (folder / "gone").exists()
+
+
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     "cases", [[("s.eval.yaml",)], [()], [3], [None], [("s.eval.yaml", 3)], 3, None, [["a"] * 4]]

@@ -179,8 +179,8 @@ async def evaluate_async(
     root: Path | None = None,
     **options: Unpack[Keywords],
 ) -> Evaluated:
-    """The same as `evaluate`, for code that is async itself. `root` is the project's folder, by
-    default that of the working folder."""
+    """The same as `evaluate`, for code that is async itself. `root` is the project's folder itself,
+    by default that of the project which the working folder belongs to."""
     return await _evaluate(what, target, graders, users or {}, root, options, lambda _: None)
 
 
@@ -220,7 +220,7 @@ def prepare_evaluation(
     from evalcase.evaluation.secrets import make_scrubber
     from evalcase.model.target import Surroundings
     from evalcase.plugins.given import name_graders, name_targets, name_users
-    from evalcase.project.config import read_config
+    from evalcase.project.config import read_config, read_config_of
     from evalcase.project.keywords import read_keywords
     from evalcase.project.options import runs_folder
     from evalcase.suites.collection import hold_suites
@@ -228,7 +228,10 @@ def prepare_evaluation(
     from evalcase.system.world import this_world
 
     world = this_world()
-    config = read_config(os.fspath(root) if root is not None else world.cwd, world.cwd)
+    if root is None:
+        config = read_config(world.cwd, world.cwd)
+    else:
+        config = read_config_of(os.fspath(root), world.cwd)
     warn = options.get("on_warning", log_warning)
     scrubber = make_scrubber(config, world.environment, warn)
     around = Surroundings(config.root, world.environment, lambda text: warn(scrubber.text(text)))

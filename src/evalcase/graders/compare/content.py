@@ -39,12 +39,14 @@ def compare_content(expected: JSON, answer: Answer) -> ContentMatch:
     got = answer.content
     text = text_of_content(expected)
     if answer.truncated:
-        return unequal(_CUT, _shown(expected), _shown(got), note=_CUT)
+        return tell_difference(_CUT, _shown(expected), _shown(got), note=_CUT)
     if got is None and text is None:
-        return unequal(f"the answer has no content{but_calls(answer)}", pretty(expected), "")
+        return tell_difference(
+            f"the answer has no content{but_calls(answer)}", lay_out(expected), ""
+        )
     if got is None and text is not None and trim_text(text):
         reason = f"expected {quote(trim_text(text))}, got no text{but_calls(answer)}"
-        return unequal(reason, trim_text(text), "")
+        return tell_difference(reason, trim_text(text), "")
     if text is None:
         return _compare_data(expected, got)
     said = _shown(got)
@@ -65,7 +67,7 @@ def compare_texts(
     differs = find_text_difference(expected, got)
     note = "; ".join(part for part in (differs.note, left_out) if part)
     at = first_difference(expected, got)
-    return unequal(str(differs._replace(note=note)), expected, got, at, differs.where, note)
+    return tell_difference(str(differs._replace(note=note)), expected, got, at, differs.where, note)
 
 
 def _quote_any(text: str) -> str:
@@ -79,10 +81,10 @@ def _compare_data(expected: JSON, got: JSON) -> ContentMatch:
             got = parse_answer(text)
         except BadJsonError as error:
             reason = f"the answer is not JSON: {error}"
-            return unequal(reason, pretty(expected), text, note=reason)
+            return tell_difference(reason, lay_out(expected), text, note=reason)
     elif too_deep(got):
         reason = f"the answer is nested more than {DEEPEST} deep, deeper than any case"
-        return unequal(reason, pretty(expected), as_json(got), note=reason)
+        return tell_difference(reason, lay_out(expected), as_json(got), note=reason)
     return compare_values(expected, got)
 
 
@@ -91,11 +93,11 @@ def compare_values(expected: JSON, got: JSON) -> ContentMatch:
     if same(expected, got):
         return ContentMatch(True, "the JSON value is equal", {})
     listed = list_differences(find_differences(expected, got))
-    left, right = pretty(expected), pretty(got)
-    return unequal(listed.text, left, right, first_difference(left, right), listed.paths)
+    left, right = lay_out(expected), lay_out(got)
+    return tell_difference(listed.text, left, right, first_difference(left, right), listed.paths)
 
 
-def unequal(
+def tell_difference(
     reason: str, expected: str, got: str, at: int = 0, where: str = "", note: str = ""
 ) -> ContentMatch:
     """What differs, in words, and both sides for people; `at` is where they begin to differ."""
@@ -114,7 +116,7 @@ def _shown(content: JSON) -> str:
     return "" if content is None else as_json(content)
 
 
-def pretty(value: JSON) -> str:
+def lay_out(value: JSON) -> str:
     """A value as text with a line for each part, to be read side by side with another."""
     return as_json(value, indent=2)
 

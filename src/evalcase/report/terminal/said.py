@@ -83,7 +83,7 @@ def _cut(text: str) -> str:
     return f"{text[:LONGEST]}… ({len(text) - LONGEST:,} more characters)"
 
 
-def labelled(
+def label_text(
     label: str, text: str, width: int, style: Style, most: int | None = None
 ) -> Iterator[str]:
     """A text with a label before its first row; no more rows than `most`, and how many are left."""
@@ -105,7 +105,7 @@ def call_rows(
     """Tool calls below each other, each in a few rows at most."""
     label = "calls"
     for call in calls:
-        yield from labelled(label, call, width, style, most)
+        yield from label_text(label, call, width, style, most)
         label = ""
     if more:
         yield paint(f"{'':{LABEL}}… {more:,} more calls", style.gutter)
