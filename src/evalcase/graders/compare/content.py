@@ -63,7 +63,8 @@ def compare_texts(
     if (written[0] and not expected) or (written[1] and not got):
         left, right = expected or written[0], got or written[1]
         reason = f"expected {_quote_any(left)}, got {_quote_any(right)}"
-        return unequal(reason + (f" ({left_out})" if left_out else ""), left, right, note=left_out)
+        reason += f" ({left_out})" if left_out else ""
+        return tell_difference(reason, left, right, note=left_out)
     differs = find_text_difference(expected, got)
     note = "; ".join(part for part in (differs.note, left_out) if part)
     at = first_difference(expected, got)
