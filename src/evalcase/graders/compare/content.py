@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalcase.graders.compare.excerpt import cap, count, quote
+from evalcase.graders.compare.excerpt import cap, count, quote, quote_blank
 from evalcase.graders.compare.json_difference import find_differences, list_differences
 from evalcase.graders.compare.text_difference import (
     find_text_difference,
@@ -49,17 +49,30 @@ def compare_content(expected: JSON, answer: Answer) -> ContentMatch:
         return tell_difference(reason, trim_text(text), "")
     if text is None:
         return _compare_data(expected, got)
-    return compare_texts(trim_text(text), trim_text(_shown(got)), _left_out(expected))
+    said = _shown(got)
+    return compare_texts(trim_text(text), trim_text(said), _left_out(expected), (text, said))
 
 
-def compare_texts(expected: str, got: str, left_out: str = "") -> ContentMatch:
-    """Two texts that are to be the same; `left_out` says what was not compared."""
+def compare_texts(
+    expected: str, got: str, left_out: str = "", written: tuple[str, str] = ("", "")
+) -> ContentMatch:
+    """Two texts that are to be the same; `left_out` says what was not compared. Of what was
+    `written`, white space is told where there was nothing else."""
     if expected == got:
         return ContentMatch(True, "the text is equal" + (f" ({left_out})" if left_out else ""), {})
+    if (written[0] and not expected) or (written[1] and not got):
+        left, right = expected or written[0], got or written[1]
+        reason = f"expected {_quote_any(left)}, got {_quote_any(right)}"
+        reason += f" ({left_out})" if left_out else ""
+        return tell_difference(reason, left, right, note=left_out)
     differs = find_text_difference(expected, got)
     note = "; ".join(part for part in (differs.note, left_out) if part)
     at = first_difference(expected, got)
     return tell_difference(str(differs._replace(note=note)), expected, got, at, differs.where, note)
+
+
+def _quote_any(text: str) -> str:
+    return quote(text) if text.strip() else quote_blank(text)
 
 
 def _compare_data(expected: JSON, got: JSON) -> ContentMatch:

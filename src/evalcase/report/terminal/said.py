@@ -14,6 +14,7 @@ from evalcase.report.terminal.cells import cut, pad, wrap
 from evalcase.report.terminal.side_by_side import LABEL
 from evalcase.report.terminal.style import Style, paint
 from evalcase.text.readable import call_lines, content_text
+from evalcase.text.visible import name_blank
 
 LONGEST = 4200
 """Characters of a text that are looked at: no more than what the built-in graders keep."""
@@ -87,7 +88,7 @@ def label_text(
 ) -> Iterator[str]:
     """A text with a label before its first row; no more rows than `most`, and how many are left."""
     room = max(10, width - LABEL)
-    rows = wrap(text, room)
+    rows = wrap(name_blank(text, "") or text, room)
     lead = paint(pad(cut(label, LABEL - 1), LABEL), style.gutter)
     # One row more costs no more than saying that it is left out.
     shown = rows if most is None or len(rows) <= most + 1 else rows[:most]
