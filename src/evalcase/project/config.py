@@ -174,16 +174,16 @@ def config_of_text(text: bytes, path: str, root: str, shown: str) -> Config | No
 
 
 def _read_file(root: str, path: str, shown: str) -> Config | None:
-    from evalcase.read.source import BOM, undecodable, unreadable
+    from evalcase.read.source import BOM, tell_undecodable, tell_unreadable
 
     try:
         # A link that leads out of the project could show another file's lines as its faults.
         text = read_file(path, MOST_BYTES, inside=root).removeprefix(BOM)
         text.decode()
     except OSError as error:
-        problem = unreadable(shown, error)
+        problem = tell_unreadable(shown, error)
     except UnicodeDecodeError:
-        problem = undecodable(text, shown)
+        problem = tell_undecodable(text, shown)
     else:
         return config_of_text(text, path, root, shown)
     return Config(root, path, source=Source(None, unreadable=problem))

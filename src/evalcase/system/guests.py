@@ -50,14 +50,16 @@ class _Guest:
         "stay", "task", "waiter", "when",
     )  # fmt: skip
 
-    def __init__(self, guests: Guests, limit_s: float, queue: QueueTime | None) -> None:
+    def __init__(
+        self, guests: Guests, started: float, limit_s: float, queue: QueueTime | None
+    ) -> None:
         self.guests = guests
         self.limit_s = limit_s
         self.queue = queue
         self.granted_s = 0.0
         """What was added to its limit, since it stood in a queue."""
         self.extension: asyncio.TimerHandle | None = None
-        self.started = perf_counter()
+        self.started = started
         self.when = 0.0
         self.is_told = False
         """Whether its time was over, and it was told."""
@@ -159,7 +161,7 @@ class Guests:
         self, function: Callable[[T], Awaitable[object]], argument: T, limit_s: float, name: str
     ) -> Stay | Awaitable[Stay]:
         """The same for what a function gives to be awaited; at once, if it need not be."""
-        guest = _Guest(self, limit_s, None)
+        guest = _Guest(self, perf_counter(), limit_s, None)
         self._begin(guest, guest.live_by(function, argument), name)
         return guest.take_stay() if guest.stay is not None else self._stay_of(guest, name)
 
@@ -185,7 +187,7 @@ class Guests:
         self, awaitable: Awaitable[object], limit_s: float, name: str,
         queue: QueueTime | None = None,
     ) -> _Guest:  # fmt: skip
-        guest = _Guest(self, limit_s, queue)
+        guest = _Guest(self, perf_counter(), limit_s, queue)
         if isinstance(awaitable, PlainCall):
             guest.call, guest.waiter = awaitable, awaitable.begin()
             self.timer.add(guest, limit_s)

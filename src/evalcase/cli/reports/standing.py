@@ -11,7 +11,6 @@ import os
 from evalcase.cli.reports.reported import Reported
 from evalcase.cli.seen_suites import see_suites
 from evalcase.record.seal import is_own
-from evalcase.system.world import this_world
 
 _MOST_BYTES = 50_000_000
 """A file that is larger is not read for the sake of a line."""
@@ -20,11 +19,12 @@ _MOST_BYTES = 50_000_000
 class LineFinder:
     """Finds the line of a case. A file is read when the first of its cases is looked for."""
 
-    def __init__(self, reported: Reported) -> None:
+    def __init__(self, reported: Reported, state: str | None) -> None:
+        """`state` is the folder of what is kept for this user."""
         run, config = reported.kept.run, reported.place.config
         self._root = os.path.realpath(config.root)
         self._cwd = reported.place.cwd
-        self._is_own = is_own(run, this_world().state, config.root)
+        self._is_own = is_own(run, state, config.root)
         self._lines: dict[str, dict[str, int]] = {}
         self.see = see_suites(run, config.root, self._cwd)
         """How a person here writes the path of a suite."""
