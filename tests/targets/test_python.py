@@ -384,6 +384,38 @@ def test_a_class_that_is_a_target_is_given_the_question(make: Make) -> None:
     assert ask(make(source)).text == "one Hi"
 
 
+@pytest.mark.parametrize(
+    ("parameters", "warned"),
+    [
+        ("text", "for case `one` it has parts of type `file`, `audio`; a parameter named"),
+        ("text, files", "for case `one` it has parts of type `audio`; a parameter named"),
+        ("text, messages", None),
+    ],
+)
+def test_content_parts_are_given_as_their_joined_text(
+    make: Make, tmp_path: Path, parameters: str, warned: str | None
+) -> None:
+    """As `{prompt}` has it; what has no text is told where nothing else shows it."""
+    (tmp_path / "a.txt").touch()
+    parts = [
+        {"type": "text", "text": "Sum "}, {"type": "file", "path": "a.txt"},
+        {"type": "audio", "data": ""}, {"type": "text", "value": "up."},
+    ]  # fmt: skip
+    said: list[str] = []
+    target = make(f"def answer({parameters}): return text.upper()", warn=said.append)
+    given = question([{"role": "user", "content": parts}], suite=str(tmp_path / "s.yaml"))
+    answers = asyncio.run(answer_all(target, [given, given]))
+    assert [each.text for each in answers] == ["SUM UP.", "SUM UP."]
+    assert len(said) == (warned is not None)
+    assert all(warned is not None and warned in each for each in said)
+
+
+def test_data_is_given_as_it_is(make: Make) -> None:
+    for content in ({"k": 3}, [1, 2], {"type": "file", "path": "a.txt"}):
+        given = question([{"role": "user", "content": content}])
+        assert ask(make("def answer(text): return [text]"), given).content == [content]
+
+
 def test_files_are_given_as_absolute_paths(make: Make, tmp_path: Path) -> None:
     """Wherever the suite is, and whatever the working folder."""
     (tmp_path / "evals" / "files").mkdir(parents=True)
