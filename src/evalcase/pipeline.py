@@ -27,14 +27,14 @@ from evalcase.suites.stream import stream_cases
 
 if TYPE_CHECKING:
     from evalcase.evaluation.conduct import Evaluation
-    from evalcase.plugins.given import GivenGrader, GivenTarget
+    from evalcase.plugins.given import GivenGraders, GivenTarget
     from evalcase.project.keywords import Keywords
     from evalcase.record.evaluated import Evaluated
     from evalcase.report.figures.figures import Figures, Interval
     from evalcase.text.secrets import Scrubber
 
 Path: TypeAlias = str | os.PathLike[str]
-Evaluable: TypeAlias = "Path | Iterable[Path] | Suite | Iterable[Suite] | Iterable[Case]"
+Evaluable: TypeAlias = "Path | Iterable[Path] | Suite | Iterable[Suite] | Case | Iterable[Case]"
 """What can be evaluated: files and folders by their paths, or suites and cases made in Python."""
 
 
@@ -130,7 +130,7 @@ def evaluate(
     what: Evaluable = ".",
     target: GivenTarget | Iterable[GivenTarget] | None = None,
     *,
-    graders: Iterable[GivenGrader] = (),
+    graders: GivenGraders = (),
     users: Mapping[str, GivenTarget] | None = None,
     root: Path | None = None,
     **options: Unpack[Keywords],
@@ -174,7 +174,7 @@ async def evaluate_async(
     what: Evaluable = ".",
     target: GivenTarget | Iterable[GivenTarget] | None = None,
     *,
-    graders: Iterable[GivenGrader] = (),
+    graders: GivenGraders = (),
     users: Mapping[str, GivenTarget] | None = None,
     root: Path | None = None,
     **options: Unpack[Keywords],
@@ -186,7 +186,7 @@ async def evaluate_async(
 
 async def _evaluate(
     what: Evaluable, target: GivenTarget | Iterable[GivenTarget] | None,
-    graders: Iterable[GivenGrader], users: Mapping[str, GivenTarget], root: Path | None,
+    graders: GivenGraders, users: Mapping[str, GivenTarget], root: Path | None,
     options: Keywords, known: Callable[[Scrubber], None],
 ) -> Evaluated:  # fmt: skip
     """`known` is given what takes secrets out of what is said, as soon as there is one."""
@@ -206,7 +206,7 @@ class PreparedRun(NamedTuple):
 def prepare_evaluation(
     what: Evaluable,
     target: GivenTarget | Iterable[GivenTarget] | None,
-    graders: Iterable[GivenGrader] = (),
+    graders: GivenGraders = (),
     root: Path | None = None,
     users: Mapping[str, GivenTarget] | None = None,
     **options: Unpack[Keywords],

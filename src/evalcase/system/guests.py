@@ -18,7 +18,7 @@ from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.system import forks
 from evalcase.system.eager import Starter
 from evalcase.system.queue_time import QueueTime
-from evalcase.system.stubborn import end_coroutine
+from evalcase.system.stubborn import end_tasks
 from evalcase.system.threads import PlainCall
 from evalcase.system.timer import Timer
 
@@ -36,6 +36,10 @@ class Stay(NamedTuple):
     is_late: bool
     """Whether its time was over before it was done, whatever it came to then."""
     took_s: float
+
+
+class NothingToAwaitError(TypeError):
+    """A call gave something that can't be awaited, and was to be."""
 
 
 class _Guest:
@@ -73,10 +77,13 @@ class _Guest:
 
     async def live_by(self, function: Callable[[T], Awaitable[object]], argument: T) -> None:
         """The same, where the call itself may raise: it is the guest's own, too."""
+        given: Any = self
         try:
-            self.leave(await function(argument), None)
+            given = function(argument)
+            self.leave(await given, None)
         except BaseException as error:  # noqa: BLE001 - the boundary, as above
-            self.leave(None, error)
+            is_plain = given is not self and not hasattr(given, "__await__")
+            self.leave(None, NothingToAwaitError(type(given).__name__) if is_plain else error)
 
     def leave(self, value: object, error: BaseException | None) -> None:
         forks.end_if_forked(self.guests.forks)
@@ -283,18 +290,3 @@ def _tell(task: asyncio.Task[None], those: set[asyncio.Task[None]]) -> None:
         task.cancel()
         those.add(task)
         task.add_done_callback(those.discard)
-
-
-def end_tasks(tasks: Iterable[asyncio.Task[Any]]) -> None:
-    """End tasks that don't listen, so that nobody has to wait for them. To be called in their
-    loop: what they call while they end may need it."""
-    for task in list(tasks):
-        task.add_done_callback(_look_away)
-        end_coroutine(task.get_coro())
-        task.cancel()
-
-
-def _look_away(task: asyncio.Task[Any]) -> None:
-    """Nobody wants to know how it ended."""
-    if not task.cancelled():
-        task.exception()
