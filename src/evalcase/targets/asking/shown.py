@@ -64,11 +64,13 @@ def describe_question(question: Question) -> dict[str, Any]:
     """
     return {
         "id": question.case,
+        "suite": question.suite,
         "case": question.case,
         "input": [message.to_dict() for message in question.messages],
         "metadata": question.metadata,
         "conversation_id": question.conversation_id,
         "repeat": question.repeat,
+        "attempt": question.attempt,
         "session": question.session,
         "turn": question.turn,
         "files": question.files,
