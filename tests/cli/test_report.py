@@ -511,7 +511,7 @@ def test_a_record_of_a_stranger_is_data(project: Project, tmp_path: Path) -> Non
     done = project.run("report", "sent/from a friend")
     assert done.code == 0
     assert "touch pwned" not in done.out
-    assert "next     evalcase report 'from a friend' --runs-dir sent --case bad\n" in done.out
+    assert "next     evalcase report 'sent/from a friend' --case bad\n" in done.out
 
 
 ODD: list[dict[str, Any]] = [
