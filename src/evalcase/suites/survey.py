@@ -145,7 +145,7 @@ def _note_case(
 ) -> SuiteNeeds:
     needs = found.needs.get(suite)
     if needs is None:
-        needs = found.needs[suite] = SuiteNeeds(set(), set(), set(), set())
+        needs = found.needs[suite] = SuiteNeeds(set(), set(), set(), set(), set())
     times = times_of(case, options.repeat)
     for name in targets:
         found.trials[name] = found.trials.get(name, 0) + times
@@ -204,6 +204,8 @@ def _note_graders(case: Case, known: Known, needs: SuiteNeeds) -> set[str | None
         code = spec.get(declared.in_name or "")
         if declared.kind.name == "python" and type(code) is str:
             needs.code.add(code)
+        if declared.kind.name == "script":
+            needs.programs.add(spec["value"][0])
         if case.skip:
             continue
         named = declared.named_targets(spec)
