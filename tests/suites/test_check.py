@@ -244,7 +244,13 @@ def test_graders_that_can_not_be_loaded_are_all_told_at_their_places(folder: Pat
 def test_no_target_at_all_is_well_until_a_run(folder: Path) -> None:
     write(folder, a__eval__yaml="- {id: a, input: hi, expected_output: hi}\n")
     assert evalcase.check(".") == []
-    with pytest.raises(evalcase.ConfigError, match="names no target"):
+    with pytest.raises(evalcase.ConfigError, match="names no target") as caught:
+        evalcase.evaluate(".")
+    (problem,) = caught.value.problems
+    assert (problem.place, problem.case, problem.severity) == ("a.eval.yaml:1:3", "a", "error")
+    (folder / "a.eval.yaml").unlink()
+    write(folder, b__eval__jsonl='{"id": "a", "input": "x", "target": "echo"}\n{"input": "y"}\n')
+    with pytest.raises(evalcase.ConfigError, match=r"b.eval.jsonl:2:1: .* names no target"):
         evalcase.evaluate(".")
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from evalcase.model.finding import Unfit
 from evalcase.model.problem import Problem, in_order
 from evalcase.model.quick_dataclass import replace
-from evalcase.model.suite import Suite
 from evalcase.plugins.grader_loading import CaseFault
 from evalcase.plugins.known import InProject
 from evalcase.project.config import Config
+from evalcase.suites.case_places import find_case_span
 from evalcase.suites.load import load_file
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def place_load_faults(
     found = [
         problem
         for suite, its in by_suite.items()
-        for problem in (_at_case(its, None) if held else _place(suite, its, config))
+        for problem in (_at_case(its) if held else _place(suite, its, config))
     ]
     return in_order([replace(problem, stops=True) for problem in found])
 
@@ -39,13 +39,13 @@ def _place(suite: str, faults: Sequence[CaseFault], config: Config) -> Iterator[
     problems = load_file(suite, keep=False, known=known).problems
     yield from [each for each in problems if (each.code, each.message) in known.said]
     left = [each for each in faults if not known.has_said(each)]
-    yield from _at_case(left, load_file(suite).suite if left else None)
+    yield from _at_case(left)
 
 
-def _at_case(faults: Sequence[CaseFault], suite: Suite | None) -> Iterator[Problem]:
-    """The place of the case is the nearest that is known."""
+def _at_case(faults: Sequence[CaseFault]) -> Iterator[Problem]:
+    """The place of the case, if it has one, is the nearest that is known."""
     for path, case, fault in faults:
-        span = suite.place(case) if suite is not None else None
+        span = find_case_span(path, case)
         yield Problem("bad-grader", fault.message, path, span, case=case)
 
 
