@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
+LONG = ("test_kills.py", "test_ray.py")
 LIMIT_S = float(os.environ.get("EVALCASE_TEST_LIMIT_S", "300.0"))
 
 # The same examples each time, so that a change is judged by what it changed. `make check` looks
@@ -48,6 +49,16 @@ def pytest_configure() -> None:
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGALRM, _fail)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Three for two cores: while a test waits for a process or a server, another can be run."""
+    return (os.cpu_count() or 1) * 3 // 2
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those that wait for clusters begin, so that nobody waits for them at the end."""
+    items.sort(key=lambda item: item.path.name not in LONG)
 
 
 def pytest_collection_finish() -> None:

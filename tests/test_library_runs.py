@@ -443,11 +443,53 @@ def test_a_target_that_breaks_when_it_is_closed_is_a_warning(
     ]
 
 
+class PlainToAsk(ScriptedTarget):
+    def answer(self, question: evalcase.Question) -> Any:
+        return Answer.of_text(question.case)
+
+
+class PlainToOpen(ScriptedTarget):
+    def open(self) -> Any:
+        self.opened += 1
+
+
+class Delegating(ScriptedTarget):
+    def answer(self, question: evalcase.Question) -> Any:
+        return super().answer(question)
+
+
+def test_methods_of_a_target_are_async_and_one_that_is_not_is_told(
+    folder: Path, evaluate: Evaluate
+) -> None:
+    suite(folder, case("a"))
+    (result,) = evaluate(".", PlainToAsk([])).results
+    assert result.failure is not None
+    assert result.failure.kind == "protocol"
+    assert "`answer` of a Target has to be async (`async def answer`)" in result.failure.message
+    with pytest.raises(TargetError, match="`open` of a Target has to be async"):
+        evaluate(".", PlainToOpen(["ok"]))
+    assert evaluate(".", Delegating(["ok"])).ok
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_program_is_told_of_its_options_and_not_of_those_of_the_command() -> None:
+    with pytest.raises(TypeError, match="no option 'max_cost': did you mean `max_cost_usd`"):
+        evalcase.evaluate(".", "echo", max_cost=1)  # type: ignore[call-arg]
+
+    def paid(_: str) -> Answer:
+        return Answer(Answer.of_text("ok").messages, cost_usd=1.0)
+
+    done = evalcase.evaluate(".", paid, max_cost_usd=0.5, concurrency=1)
+    assert done.status == "stopped"
+    said = "the spending cap of 0.5 USD is reached; a higher one lets more trials start"
+    assert done.notice == said
+
+
 def test_a_cap_that_cannot_hold_is_said(folder: Path, evaluate: Evaluate) -> None:
     suite(folder, case("a"))
     said: list[str] = []
     evaluate(".", "echo", max_cost_usd=1.0, on_warning=said.append)
-    assert any("--max-cost can't hold" in text for text in said)
+    assert any("the spending cap can't hold" in text for text in said)
 
 
 def test_targets_may_come_from_any_iterable(folder: Path, evaluate: Evaluate) -> None:
@@ -518,6 +560,23 @@ def test_a_case_may_be_asked_of_one_of_its_targets_only(folder: Path) -> None:
         evalcase.evaluate(".", cases=[("s.eval.yaml", "a", "other")])
 
 
+def test_a_root_is_taken_as_it_is(folder: Path, evaluate: Evaluate) -> None:
+    (folder / "evalcase.toml").write_text('target = "nobody"\n')
+    (folder / "sub").mkdir()
+    done = evaluate("s.eval.yaml", "echo", root=Path("sub"))
+    assert Path(done.path).parent == folder / "sub" / ".evalcase" / "runs"
+    assert not (folder / ".evalcase").exists()
+    (folder / "sub" / "evalcase.toml").write_text('target = "echo"\n')
+    assert {result.key.target for result in evaluate("s.eval.yaml", root="sub").results} == {"echo"}
+
+
+def test_a_root_that_is_no_folder_is_refused(folder: Path, evaluate: Evaluate) -> None:
+    for root, what in (("gone", "gone is not there"), ("s.eval.yaml", "s.eval.yaml is a file")):
+        with pytest.raises(ConfigError, match=f"`root` is the folder of a project, and {what}"):
+            evaluate("s.eval.yaml", "echo", root=root)
+    assert not (folder / "gone").exists()
+
+
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     "cases", [[("s.eval.yaml",)], [()], [3], [None], [("s.eval.yaml", 3)], 3, None, [["a"] * 4]]
@@ -551,5 +610,3 @@ def test_graders_may_be_said_as_in_a_file() -> None:
         evalcase.evaluate(cases, agent, graders=["containz"])
     with pytest.raises(ConfigError, match="would run code"):
         evalcase.evaluate(cases, agent, graders=["python:o:f"], no_exec=True)
-    with pytest.raises(ConfigError, match="`graders` is a list"):
-        evalcase.evaluate(cases, agent, graders="json")

@@ -25,7 +25,7 @@ class EvalcaseError(Exception):
     """The base of all errors raised by evalcase."""
 
 
-def printable(text: str) -> str:
+def make_printable(text: str) -> str:
     """Text for a log or a traceback, with nothing in it that a terminal would obey."""
     return "".join(char if char.isprintable() else f"<U+{ord(char):04X}>" for char in text)
 
@@ -47,7 +47,7 @@ def _listed(problems: Sequence[Problem]) -> str:
     for problem in errors:
         lines.append(f"  {problem}")
         if problem.hint:
-            lines.append(f"    hint: {printable(problem.hint)}")
+            lines.append(f"    hint: {make_printable(problem.hint)}")
     return "\n".join(lines)
 
 

@@ -27,14 +27,14 @@ from evalcase.suites.stream import stream_cases
 
 if TYPE_CHECKING:
     from evalcase.evaluation.conduct import Evaluation
-    from evalcase.plugins.given import GivenGrader, GivenTarget
+    from evalcase.plugins.given import GivenGraders, GivenTarget
     from evalcase.project.keywords import Keywords
     from evalcase.record.evaluated import Evaluated
     from evalcase.report.figures.figures import Figures, Interval
     from evalcase.text.secrets import Scrubber
 
 Path: TypeAlias = str | os.PathLike[str]
-Evaluable: TypeAlias = "Path | Iterable[Path] | Suite | Iterable[Suite] | Iterable[Case]"
+Evaluable: TypeAlias = "Path | Iterable[Path] | Suite | Iterable[Suite] | Case | Iterable[Case]"
 """What can be evaluated: files and folders by their paths, or suites and cases made in Python."""
 
 
@@ -130,7 +130,7 @@ def evaluate(
     what: Evaluable = ".",
     target: GivenTarget | Iterable[GivenTarget] | None = None,
     *,
-    graders: Iterable[GivenGrader] = (),
+    graders: GivenGraders = (),
     users: Mapping[str, GivenTarget] | None = None,
     root: Path | None = None,
     **options: Unpack[Keywords],
@@ -174,19 +174,19 @@ async def evaluate_async(
     what: Evaluable = ".",
     target: GivenTarget | Iterable[GivenTarget] | None = None,
     *,
-    graders: Iterable[GivenGrader] = (),
+    graders: GivenGraders = (),
     users: Mapping[str, GivenTarget] | None = None,
     root: Path | None = None,
     **options: Unpack[Keywords],
 ) -> Evaluated:
-    """The same as `evaluate`, for code that is async itself. `root` is the project's folder, by
-    default that of the working folder."""
+    """The same as `evaluate`, for code that is async itself. `root` is the project's folder itself,
+    by default that of the project which the working folder belongs to."""
     return await _evaluate(what, target, graders, users or {}, root, options, lambda _: None)
 
 
 async def _evaluate(
     what: Evaluable, target: GivenTarget | Iterable[GivenTarget] | None,
-    graders: Iterable[GivenGrader], users: Mapping[str, GivenTarget], root: Path | None,
+    graders: GivenGraders, users: Mapping[str, GivenTarget], root: Path | None,
     options: Keywords, known: Callable[[Scrubber], None],
 ) -> Evaluated:  # fmt: skip
     """`known` is given what takes secrets out of what is said, as soon as there is one."""
@@ -206,7 +206,7 @@ class PreparedRun(NamedTuple):
 def prepare_evaluation(
     what: Evaluable,
     target: GivenTarget | Iterable[GivenTarget] | None,
-    graders: Iterable[GivenGrader] = (),
+    graders: GivenGraders = (),
     root: Path | None = None,
     users: Mapping[str, GivenTarget] | None = None,
     **options: Unpack[Keywords],
@@ -220,7 +220,7 @@ def prepare_evaluation(
     from evalcase.evaluation.secrets import make_scrubber
     from evalcase.model.target import Surroundings
     from evalcase.plugins.given import name_graders, name_targets, name_users
-    from evalcase.project.config import read_config
+    from evalcase.project.config import read_config, read_config_of
     from evalcase.project.keywords import read_keywords
     from evalcase.project.options import runs_folder
     from evalcase.suites.collection import hold_suites
@@ -228,7 +228,10 @@ def prepare_evaluation(
     from evalcase.system.world import this_world
 
     world = this_world()
-    config = read_config(os.fspath(root) if root is not None else world.cwd, world.cwd)
+    if root is None:
+        config = read_config(world.cwd, world.cwd)
+    else:
+        config = read_config_of(os.fspath(root), world.cwd)
     warn = options.get("on_warning", log_warning)
     scrubber = make_scrubber(config, world.environment, warn)
     around = Surroundings(config.root, world.environment, lambda text: warn(scrubber.text(text)))

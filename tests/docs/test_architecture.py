@@ -115,3 +115,35 @@ def test_one_word_stands_for_one_thing() -> None:
     several = {name: places for name, places in definitions().items() if len(places) > 1}
     assert {name: several[name] for name in several.keys() - MAY_STAND_OFTEN} == {}
     assert several.keys() >= MAY_STAND_OFTEN.keys(), "one of these needs no leave any more"
+
+
+OUTSIDE = {
+    "environ", "getenv", "getcwd", "urandom", "token_hex", "random", "uuid4", "time", "time_ns",
+    "monotonic", "perf_counter", "now", "utcnow", "this_world", "open", "TemporaryFile", "start",
+}  # fmt: skip
+"""The environment, the clock, chance and the disk, by the names that lead there."""
+
+
+def test_constructors_keep_what_they_are_given_and_do_nothing_else() -> None:
+    found = []
+    for path in SOURCES.rglob("*.py"):
+        for made in ast.walk(ast.parse(path.read_text())):
+            if isinstance(made, ast.ClassDef):
+                found += [
+                    f"{path.relative_to(SOURCES)}: {made.name} uses `{name}`"
+                    for method in made.body
+                    if isinstance(method, ast.FunctionDef) and method.name == "__init__"
+                    for statement in method.body
+                    for node in ast.walk(statement)
+                    if (name := _name_of(node)) in OUTSIDE
+                ]
+    assert found == []
+
+
+def _name_of(node: ast.AST) -> str:
+    """What is called, or what `os` and `sys` are asked for."""
+    if isinstance(node, ast.Call):
+        called = node.func
+        return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    is_system = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    return node.attr if is_system and node.value.id in ("os", "sys") else ""  # type: ignore[attr-defined]

@@ -55,6 +55,8 @@ def test_the_reason_shows_both_short_texts() -> None:
     ("expected", "got", "reason"),
     [
         ("4", "", 'expected "4", got an empty text'),
+        ("4", " \n", 'expected "4", got only white space: " \\n"'),
+        (" ", "4", 'expected only white space: " ", got "4"'),
         ("Paris", "paris", 'expected "Paris", got "paris" (only upper and lower case differ)'),
         ("a b", "a  b", 'expected "a b", got "a  b" (only white space differs)'),
         ("\u00e9", "e\u0301",

@@ -144,7 +144,7 @@ def test_an_empty_answer_fails_and_nobody_is_asked() -> None:
     judge = Judge()
     grade = judged(judge, answer_of("  \n"), **ONE)
     assert (grade.score, grade.passed, judge.asked) == (0.0, False, [])
-    assert "the answer is empty" in grade.reason
+    assert "the answer is only white space, so the judge was not asked" in grade.reason
     turned: dict[str, Any] = {**ONE, "not": True}
     assert not judged(judge, answer_of(""), **turned).passed
 
@@ -158,7 +158,8 @@ def test_a_part_that_is_empty_fails_and_nobody_is_asked(part: str | None) -> Non
     options: dict[str, Any] = {"value": "Is kind.", "path": "a", "not": True}
     grade = judged(judge, Answer((Message(message),)), **options)
     assert (grade.passed, judge.asked) == (False, [])
-    assert "the answer is empty" in grade.reason
+    what = "only white space" if part else "empty"
+    assert f"the answer is {what}, so the judge was not asked" in grade.reason
 
 
 def test_an_answer_of_tool_calls_is_none_that_is_empty() -> None:

@@ -136,7 +136,7 @@ def test_a_function_may_return_text_that_says_what_is_wrong() -> None:
     [
         (None, "returned nothing"),
         ("", "returned an empty text"),
-        (" \n", "returned an empty text"),
+        (" \n", "returned only white space"),
         (Grade("g", 1.0, True, ""), "returned a Grade"),
         (1.5, "returned 1.5"),
         (-1, "returned -1"),

@@ -77,7 +77,7 @@ def test_a_place_of_another_package(tmp_path: Path) -> None:
         from evalcase import ConfigError
 
         def make(settings, plan):
-            raise ConfigError(f"{settings.kind} has {settings.workers} and {plan.trials}")
+            raise ConfigError(f"{settings.kind} has {settings.workers} and {dict(plan.trials)}")
     """
     install(tmp_path, make, group="places", mine="make")
     script = """

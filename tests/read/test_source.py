@@ -12,7 +12,7 @@ from evalcase.read.source import (
     folder_of,
     open_bytes,
     read_source,
-    undecodable,
+    tell_undecodable,
 )
 
 
@@ -111,7 +111,7 @@ def test_bytes_that_are_no_utf_8(
 
 
 def test_the_excerpt_of_a_long_broken_line_is_short() -> None:
-    problem = undecodable(b"x" * 10_000 + b"\xff" + b"y" * 10_000, "x")
+    problem = tell_undecodable(b"x" * 10_000 + b"\xff" + b"y" * 10_000, "x")
     assert problem.column == 10_001
     assert problem.excerpt is not None
     assert len(problem.excerpt.text) < 1_000

@@ -16,6 +16,7 @@ from evalcase.model.codec import encode
 from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.quick_dataclass import replace
+from evalcase.model.result import Result
 from evalcase.model.table import mark_of
 from evalcase.model.trial import TrialKey
 from evalcase.record import intake
@@ -24,13 +25,14 @@ from evalcase.record.lines import JournalLines
 from evalcase.record.outline import VERDICTS, talk_row
 from evalcase.text.journal_row import encode_row
 from tests.record.samples import result, row
+from tests.record.test_outline import QUICK, USUAL, WHOLE
 
 HASHES = ["0" * 16, "f" * 16]
 NAMES = ["a.yaml", 'quo"te', "back\\slash", "日本", "\x01", "b"]
 TEXTS = ["3", 'a\n"b"', ',"grading_hash":"x"', '"cached"', "\x00", "ü"]
 KEYS = st.builds(
-    TrialKey, st.sampled_from(NAMES), st.sampled_from(["one", "two", *NAMES]),
-    st.sampled_from(["t", "u"]), st.sampled_from([1, 1, 1, 2]),
+    TrialKey, st.sampled_from(["a", "b", "c", *NAMES]), st.sampled_from(["one", "two", *NAMES]),
+    st.sampled_from(["t", "u"]), st.sampled_from([1, 1, 1, 1, 1, 2]),
 )  # fmt: skip
 ANSWERS = st.builds(
     lambda text, cost, cached: Answer(Answer.of_text(text).messages, None, cost, cached=cached),
@@ -46,9 +48,9 @@ CHANGES = st.fixed_dictionaries(
     },
     optional={
         "failure": st.just(Failure("timeout", "late")),
-        "grades": st.just(()) | st.just((Grade("g", 1.0, True, "", cost_usd=0.25),)),
-        "repeats": st.sampled_from([1, 3]),
-        "pass_rate": st.sampled_from([1.0, 0.5]),
+        "grades": st.sampled_from([(), (), (Grade("g", 1.0, True, "", cost_usd=0.25),)]),
+        "repeats": st.sampled_from([1, 1, 1, 3]),
+        "pass_rate": st.sampled_from([1.0, 1.0, 1.0, 0.5]),
         "number": st.integers(0, 3),
     },
 )
@@ -96,11 +98,22 @@ def told(make: Callable[[], Index], lines: bytes, rows: list[dict[str, Any]]) ->
 def test_a_glance_comes_to_the_same_as_the_whole(
     make: Callable[[], Index], rows: list[dict[str, Any]]
 ) -> None:
+    check(make, rows)
+
+
+def check(make: Callable[[], Index], rows: list[dict[str, Any]]) -> None:
     lines = b"".join(map(encode_row, rows))
     seen = told(make, lines, rows)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(intake, "glance_at", lambda _: None)
         assert told(make, lines, rows) == seen
+
+
+@pytest.mark.parametrize("shape", [*QUICK.values(), *WHOLE.values()], ids=[*QUICK, *WHOLE])
+def test_a_glance_at_any_shape_comes_to_the_same(shape: Result) -> None:
+    usual, other = ({"type": "result", **encode(each)} for each in (USUAL, shape))
+    for rows in ([other], [usual, other], [other, usual]):
+        check(Index, rows)
 
 
 @given(rows=st.lists(ROWS, max_size=8))

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import pickle
+import re
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -83,9 +86,77 @@ def test_cases_and_mappings_are_not_mixed(project: Path) -> None:
         evalcase.evaluate(mixed, "echo", root=project)
 
 
-def test_two_cases_of_one_name_are_an_error(project: Path) -> None:
-    with pytest.raises(SuiteError, match="duplicate-id"):
-        evalcase.evaluate([Case(id="a", input="x"), Case(id="a", input="y")], "echo", root=project)
+def test_copies_of_a_case_are_numbered_as_in_a_file(project: Path) -> None:
+    text = "[{input: x}, {input: x}, {turns: [{input: x}, {input: y}]}, {input: z, id: own},\n"
+    text += " {turns: [{input: x}, {input: y}]}, {input: x, expected_output: x}]"
+    fields: list[dict[str, Any]] = [
+        {"input": "x"}, {"input": "x"}, {"turns": [{"input": "x"}, {"input": "y"}]},
+        {"input": "z", "id": "own"}, {"turns": [{"input": "x"}, {"input": "y"}]},
+        {"input": "x", "expected_output": "x"},
+    ]  # fmt: skip
+    passes = "python:evalcase.testing:passes"
+    done = evalcase.evaluate(
+        [Case(**each) for each in fields], "echo", graders=passes, root=project
+    )
+    ids = [case.id for case in evalcase.loads(text)]
+    assert [each.case for each in done.cases] == ids
+    assert ids[1] == f"{ids[0]}-2"
+    # Those of a file have their numbers already.
+    again = [*evalcase.loads("[{input: x}, {input: x}]")] * 2
+    done = evalcase.evaluate(again, "echo", graders=passes, root=project)
+    assert [each.case for each in done.cases] == [ids[0], *(f"{ids[0]}-{n}" for n in (2, 3, 4))]
+
+
+def test_ids_that_were_written_twice_are_an_error(project: Path) -> None:
+    cases = [Case(id=id, input=input) for id in ("a", "b", "c") for input in ("x", "y")]
+    with pytest.raises(SuiteError, match="give each case an id of its own, or none") as caught:
+        evalcase.evaluate(cases[:-1], "echo", root=project)
+    assert [(each.code, each.case) for each in caught.value.problems] == [
+        ("duplicate-id", "a"), ("duplicate-id", "b"),
+    ]  # fmt: skip
+
+
+def test_one_case_and_one_grader_need_no_list(project: Path) -> None:
+    def is_short(text: str) -> bool:
+        return len(text) < 5
+
+    graders: list[Any] = [
+        is_short,
+        FixedGrader(),
+        "python:evalcase.testing:passes",
+        {"contains": "x"},
+    ]
+    for grader in graders:
+        done = evalcase.evaluate(Case(input="x"), "echo", graders=grader, root=project)
+        (result,) = done.results
+        assert (result.verdict, len(result.grades)) == ("passed", 1)
+
+
+class Kindless(evalcase.Grader):
+    def grade(self, context: Context) -> Score:
+        return Score(float(bool(context.text)))
+
+
+@pytest.mark.parametrize(
+    ("grader", "said"),
+    [
+        (Kindless(), "`Kindless` has no `kind`: its class has to say `kind = GraderKind"),  # type: ignore[abstract]
+        (FixedGrader, "`FixedGrader` is a class of graders"),
+        (3, "a grader is a function, a Grader, or as in a file, not 3"),
+    ],
+)
+def test_what_is_no_grader_is_told_with_what_it_lacks(
+    grader: Any, said: str, project: Path
+) -> None:
+    with pytest.raises(evalcase.ConfigError, match=re.escape(said)):
+        evalcase.evaluate(Case(input="x"), "echo", graders=grader, root=project)
+
+
+def test_a_case_reads_fields_only_where_it_is_public() -> None:
+    program = "from evalcase.model.case import Case; Case(input='x', id='a')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    said = "TypeError: `evalcase.Case` makes a case of input, id: import it from evalcase"
+    assert done.stderr.decode().splitlines()[-1] == said
 
 
 def test_what_cannot_be_evaluated_is_said(project: Path) -> None:

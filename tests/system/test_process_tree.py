@@ -303,7 +303,7 @@ def test_a_family_is_not_another_that_has_its_number() -> None:
     token = tree.new_token()
     innocent = start_alone(tree.new_token())
     try:
-        born = guard.born(innocent.pid)
+        born = guard.find_birth(innocent.pid)
         assert tree.end_family(innocent.pid, token, born) == {}
         assert innocent.poll() is None
     finally:
@@ -314,7 +314,7 @@ def test_a_family_is_not_another_that_has_its_number() -> None:
 def test_a_process_is_signalled_only_if_it_is_the_one_that_was_seen() -> None:
     innocent = start_alone()
     try:
-        born = guard.born(innocent.pid)
+        born = guard.find_birth(innocent.pid)
         assert born is not None
         guard.send({innocent.pid: born - 1}, signal.SIGKILL)
         assert innocent.poll() is None
@@ -339,7 +339,7 @@ def test_a_child_that_is_born_between_the_last_look_and_the_kill_is_ended(
 ) -> None:
     """As one is whose parent was stopped in the middle of a fork."""
     parent, child = start_alone(), start_alone()
-    births = [(each.pid, guard.born(each.pid) or 0) for each in (parent, child)]
+    births = [(each.pid, guard.find_birth(each.pid) or 0) for each in (parent, child)]
     sent: list[int] = []
     send = guard.send
 

@@ -44,11 +44,22 @@ COPY = "import sys; sys.stdout.write(sys.stdin.read())"
 
 
 def test_the_question_is_on_stdin(make: Make) -> None:
-    given = question(LONG, id="x", repeat=2, metadata={"k": [1]}, conversation_id="c")
+    given = question(LONG, id="x", repeat=2, attempt=3, metadata={"k": [1]}, conversation_id="c")
     assert json.loads(ask(make(COPY), given).text) == {
-        "id": "x", "case": "x", "input": LONG, "metadata": {"k": [1]}, "conversation_id": "c",
-        "repeat": 2, "session": "", "turn": 1, "files": {},
+        "id": "x", "suite": "suite.yaml", "case": "x", "input": LONG, "metadata": {"k": [1]},
+        "conversation_id": "c", "repeat": 2, "attempt": 3, "session": "", "turn": 1, "files": {},
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "sees_suite"), [((), True), (("{prompt}",), False)])
+def test_the_cache_knows_the_suite_where_it_is_shown_and_no_attempt(
+    make: Make, arguments: tuple[str, ...], sees_suite: bool
+) -> None:
+    target = make(COPY, *arguments)
+    asyncio.run(target.open())
+    first = target.cache_key(question())
+    assert target.cache_key(question(attempt=2, session="s")) == first
+    assert (target.cache_key(question(suite="other.yaml")) != first) == sees_suite
 
 
 def test_files_are_named_with_their_place(make: Make, tmp_path: Path) -> None:

@@ -46,15 +46,15 @@ def text(body: bytes) -> Reply:
 
 
 def test_by_default_the_question_is_sent_as_programs_get_it() -> None:
-    given = question(LONG, id="x", repeat=2, metadata={"k": [1]}, conversation_id="c")
+    given = question(LONG, id="x", repeat=2, attempt=3, metadata={"k": [1]}, conversation_id="c")
     with serving(text(b"ok")) as server:
         assert ask(target_of(HttpTarget, url=server.url + "/answer?v=1"), given).text == "ok"
     assert server.request.path == "/answer?v=1"
     assert server.request.headers["content-type"] == "application/json"
     assert server.request.headers["user-agent"].startswith("evalcase/")
     assert server.request.json == {
-        "id": "x", "case": "x", "input": LONG, "metadata": {"k": [1]}, "conversation_id": "c",
-        "repeat": 2, "session": "", "turn": 1, "files": {},
+        "id": "x", "suite": "suite.yaml", "case": "x", "input": LONG, "metadata": {"k": [1]},
+        "conversation_id": "c", "repeat": 2, "attempt": 3, "session": "", "turn": 1, "files": {},
     }  # fmt: skip
 
 
@@ -300,6 +300,13 @@ def test_the_cache_key_has_what_decides_and_no_secrets(monkeypatch: pytest.Monke
     ]  # fmt: skip
     assert len({first, *different}) == 6
     assert "hunter2" not in "".join(different)
+
+
+def test_the_cache_knows_the_suite_where_it_is_sent_and_no_attempt() -> None:
+    target = target_of(HttpTarget, url="http://x/y")
+    first = target.cache_key(question())
+    assert target.cache_key(question(attempt=2, session="s")) == first
+    assert target.cache_key(question(suite="other.yaml")) != first
 
 
 def test_values_of_the_environment_that_are_sent_decide_the_answer_too() -> None:

@@ -13,7 +13,7 @@ from textwrap import dedent
 import pytest
 
 from evalcase.errors import ConfigError, TargetError
-from evalcase.model.answer import Usage
+from evalcase.model.answer import Answer, Usage
 from evalcase.targets.python import PythonTarget
 from tests.targets.questions import LIMIT_S, answer_all, ask, of_value, question, target_of
 
@@ -388,6 +388,38 @@ def test_a_class_that_is_a_target_is_given_the_question(make: Make) -> None:
                 return evalcase.Answer.of_text(f"{question.case} {question.text}")
     """
     assert ask(make(source)).text == "one Hi"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "warned"),
+    [
+        ("text", "for case `one` it has parts of type `file`, `audio`; a parameter named"),
+        ("text, files", "for case `one` it has parts of type `audio`; a parameter named"),
+        ("text, messages", None),
+    ],
+)
+def test_content_parts_are_given_as_their_joined_text(
+    make: Make, tmp_path: Path, parameters: str, warned: str | None
+) -> None:
+    """As `{prompt}` has it; what has no text is told where nothing else shows it."""
+    (tmp_path / "a.txt").touch()
+    parts = [
+        {"type": "text", "text": "Sum "}, {"type": "file", "path": "a.txt"},
+        {"type": "audio", "data": ""}, {"type": "text", "value": "up."},
+    ]  # fmt: skip
+    said: list[str] = []
+    target = make(f"def answer({parameters}): return text.upper()", warn=said.append)
+    given = question([{"role": "user", "content": parts}], suite=str(tmp_path / "s.yaml"))
+    answers = asyncio.run(answer_all(target, [given, given]))
+    assert [each.text for each in answers if isinstance(each, Answer)] == ["SUM UP."] * 2
+    assert len(said) == (warned is not None)
+    assert all(warned is not None and warned in each for each in said)
+
+
+def test_data_is_given_as_it_is(make: Make) -> None:
+    for content in ({"k": 3}, [1, 2], {"type": "file", "path": "a.txt"}):
+        given = question([{"role": "user", "content": content}])
+        assert ask(make("def answer(text): return [text]"), given).content == [content]
 
 
 def test_files_are_given_as_absolute_paths(make: Make, tmp_path: Path) -> None:

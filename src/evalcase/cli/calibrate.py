@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 
 from evalcase.cli import declare, run_flags
-from evalcase.cli.explained import explained
+from evalcase.cli.explained import explain_errors
 from evalcase.cli.terminal import columns_of, style_for
 from evalcase.errors import ConfigError
 from evalcase.model.label import Label
@@ -38,12 +38,12 @@ _LABELS = "labels.jsonl"
 @declare.option("--grader", metavar="NAME", help="Which grader, where a run has several judges.")
 @declare.option("--criterion", metavar="ID", help="Only labels on this criterion of the judge.")
 @declare.option(
-    "--min-kappa", callback=run_flags.finite, type=declare.FloatRange(-1, 1), metavar="KAPPA",
+    "--min-kappa", callback=run_flags.check_finite, type=declare.FloatRange(-1, 1), metavar="KAPPA",
     help="Exit with 1 unless kappa is as much at the lower end of its interval.",
 )  # fmt: skip
 @run_flags.as_json
 @run_flags.runs_dir
-@explained
+@explain_errors
 def command(
     run: str, path: str, label: bool, by: str | None, grader: str | None, criterion: str | None,
     min_kappa: float | None, as_json: bool, runs_dir: str | None,

@@ -11,7 +11,7 @@ from typing import get_args
 
 from evalcase.cli import declare, run_flags
 from evalcase.cli.compared_sides import AskedSides, open_sides
-from evalcase.cli.explained import explained
+from evalcase.cli.explained import explain_errors
 from evalcase.cli.reports.size import max_size_option
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.terminal import columns_of, defuse_lines, style_for
@@ -64,7 +64,7 @@ def _read_gates(texts: tuple[str, ...]) -> tuple[ComparisonGate, ...]:
 )  # fmt: skip
 @declare.option(
     "--effect", type=declare.FloatRange(0, 1, min_open=True), default=EFFECT, show_default=True,
-    callback=run_flags.finite, help="The change that matters: how many cases would show it.",
+    callback=run_flags.check_finite, help="The change that matters: how many cases would show it.",
 )  # fmt: skip
 @declare.option(
     "--show", "shown", multiple=True, type=declare.WordChoice(_KINDS), default=("broken",),
@@ -83,7 +83,7 @@ def _read_gates(texts: tuple[str, ...]) -> tuple[ComparisonGate, ...]:
 @declare.option("-o", "--output", metavar="FILE", help="Write to this file.")
 @max_size_option
 @run_flags.runs_dir
-@explained
+@explain_errors
 def command(
     runs: tuple[str, ...], baseline: str | None, targets: tuple[str, str] | None,
     gates: tuple[ComparisonGate, ...], graders: tuple[str, ...], measure: Measure | None,

@@ -135,9 +135,9 @@ def _say_saved(evaluated: Evaluated) -> str:
     done, spent = evaluated.totals.cases.total, evaluated.totals.cost_usd
     if evaluated.decision is None or not evaluated.not_run:
         return ""
-    from evalcase.report.terminal.progress import money
+    from evalcase.report.terminal.progress import write_money
 
-    cost = f", about {money(spent / done * evaluated.not_run)}" if spent and done else ""
+    cost = f", about {write_money(spent / done * evaluated.not_run)}" if spent and done else ""
     return f"{evaluated.not_run:,} cases that were not run{cost}"
 
 

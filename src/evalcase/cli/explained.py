@@ -14,7 +14,7 @@ from evalcase.model.problem import Problem
 Arguments = ParamSpec("Arguments")
 
 
-def explained(action: Callable[Arguments, int]) -> Callable[Arguments, int]:
+def explain_errors(action: Callable[Arguments, int]) -> Callable[Arguments, int]:
     """Turn what keeps a run from starting, from being kept or from being read into words."""
 
     @wraps(action)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from evalcase.cli import declare, run_flags
-from evalcase.cli.explained import explained
+from evalcase.cli.explained import explain_errors
 from evalcase.cli.reports.requested import report_option, request_reports
 from evalcase.cli.resume import go_back, read_request
 from evalcase.cli.running import Manner, execute, keep_secrets, take_process
@@ -58,7 +58,7 @@ from evalcase.text.secrets import Scrubber
 @run_flags.runs_dir
 @run_flags.quiet
 @run_flags.as_json
-@explained
+@explain_errors
 def command(
     run: str, suites: tuple[str, ...], graders: tuple[str, ...], recorded: bool,
     max_cost_usd: float | None, max_errors: int | None, fail_under: float | None, no_exec: bool,

@@ -6,12 +6,12 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from fnmatch import fnmatchcase
 
 from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import rate_of, summary_object
-from evalcase.cli.explained import explained
+from evalcase.cli.explained import explain_errors
 from evalcase.cli.run_remark import remark_on
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.seen_suites import see_suites
@@ -23,7 +23,7 @@ from evalcase.record.evaluated import read_evaluated
 from evalcase.record.find import ListedRun, count_runs, find_run, list_runs
 from evalcase.record.folder import Run, folder_of_run
 from evalcase.record.kept import KeptRun
-from evalcase.record.seal import find_sealer
+from evalcase.record.seal import Sealer, find_sealer
 from evalcase.report.terminal.run_list import Entry, list_lines
 from evalcase.system.world import this_world
 from evalcase.text.visible import visible
@@ -42,7 +42,7 @@ _MOST_RUNS = 20
 @declare.option("--target", metavar="GLOB", help="Only runs with a target whose name matches.")
 @declare.option("--json", "as_json", is_flag=True, help="A list of objects on standard output.")
 @run_flags.runs_dir
-@explained
+@explain_errors
 def command(
     runs: tuple[str, ...],
     limit: int | None,
@@ -113,7 +113,9 @@ def _print_table(runs: list[ListedRun], count: int, root: str) -> None:
     """Some runs, of so many."""
     # A program that reads this gets one line for each run, however long.
     width = columns_of(sys.stdout) if sys.stdout.isatty() else sys.maxsize
-    entries = list(map(_Entries(root).make, runs))
+    world = this_world()
+    maker = _Entries(root, world.now(), find_sealer(world.state, root))
+    entries = list(map(maker.make, runs))
     for line in list_lines(entries, width, style_for(sys.stdout)):
         sys.stdout.write(line + "\n")
     more = count - len(runs)
@@ -146,10 +148,10 @@ def _object(listed: ListedRun) -> dict[str, object]:
 class _Entries:
     """Makes entries of runs. What is the same for many of them is found out once."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, now: datetime, sealer: Sealer | None) -> None:
         self._root = root
-        self._now = datetime.now(UTC)
-        self._sealer = find_sealer(this_world().state, root)
+        self._now = now
+        self._sealer = sealer
         self._seen: dict[str, Callable[[str], str]] = {}
         """How suites are seen from here, by the folders in which runs were begun."""
 

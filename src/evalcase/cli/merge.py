@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.exit_codes import exit_code, first_code
-from evalcase.cli.explained import explained
+from evalcase.cli.explained import explain_errors
 from evalcase.cli.reports.requested import report_option, request_reports
 from evalcase.cli.running import Manner, print_conclusion
 from evalcase.cli.runs_place import look_for_runs
@@ -38,7 +38,7 @@ from evalcase.system.world import World, this_world
 @run_flags.runs_dir
 @run_flags.quiet
 @run_flags.as_json
-@explained
+@explain_errors
 def command(
     runs: tuple[str, ...], partial: bool, reports: tuple[str, ...], runs_dir: str | None,
     quiet: bool, as_json: bool,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from evalcase.cli import declare, run_flags
-from evalcase.cli.explained import explained
+from evalcase.cli.explained import explain_errors
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.errors import RecordError
 from evalcase.project.options import runs_folder
@@ -41,7 +41,7 @@ def _duration(value: str | None) -> timedelta | None:
 @declare.option("--yes", is_flag=True, help="Remove them, and don't only say which.")
 @declare.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 @run_flags.runs_dir
-@explained
+@explain_errors
 def command(
     keep: int | None, older_than: timedelta | None, incomplete: bool, yes: bool, as_json: bool,
     runs_dir: str | None,

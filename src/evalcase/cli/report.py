@@ -7,7 +7,7 @@ import sys
 
 from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import RecordPlace
-from evalcase.cli.explained import explained
+from evalcase.cli.explained import explain_errors
 from evalcase.cli.reports.by_parts import check_parts
 from evalcase.cli.reports.forms import FORMS, choose_form, refuse_terminal, write_file, write_form
 from evalcase.cli.reports.reported import Reported, Wanted
@@ -68,7 +68,7 @@ from evalcase.system.world import this_world
     help="JUnit: score and cost as properties of test cases, which not every reader takes.",
 )  # fmt: skip
 @run_flags.runs_dir
-@explained
+@explain_errors
 def command(
     run: str, case: str | None, verdicts: tuple[str, ...], target: str | None,
     form: str | None,

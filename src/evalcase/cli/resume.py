@@ -10,7 +10,7 @@ from evalcase.cli import declare, run_flags
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.edited_suites import are_suites_edited
 from evalcase.cli.exit_codes import exit_code, first_code
-from evalcase.cli.explained import explained
+from evalcase.cli.explained import explain_errors
 from evalcase.cli.reports.requested import report_option, request_reports, tell_owed
 from evalcase.cli.running import (
     Manner,
@@ -57,7 +57,7 @@ from evalcase.system.world import this_world
 @run_flags.runs_dir
 @run_flags.quiet
 @run_flags.as_json
-@explained
+@explain_errors
 def command(
     run: str | None, retry_errored: bool, concurrency: int | None, max_cost_usd: float | None,
     max_errors: int | None,

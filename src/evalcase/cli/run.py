@@ -9,9 +9,9 @@ from functools import partial
 from typing import get_args
 
 from evalcase.cli import declare, run_flags
-from evalcase.cli.explained import explained
+from evalcase.cli.explained import explain_errors
 from evalcase.cli.reports.requested import report_option, request_reports
-from evalcase.cli.run_flags import finite
+from evalcase.cli.run_flags import check_finite
 from evalcase.cli.running import Manner, execute, find_place, keep_secrets, take_process
 from evalcase.cli.streams import same_streams
 from evalcase.cli.watching import make_view
@@ -95,7 +95,7 @@ def _auto_shard(of: str, slash: str) -> Shard:
 @declare.option(
     "--timeout",
     "timeout_s",
-    callback=finite,
+    callback=check_finite,
     type=declare.FloatRange(0, min_open=True),
     help="Seconds for each attempt. [default: 120]",
 )
@@ -151,7 +151,7 @@ def command(**options: object) -> int:
     return _run(options)
 
 
-@explained
+@explain_errors
 def _run(given: dict[str, object]) -> int:
     dry_run, runs_dir = given.pop("dry_run"), given.pop("runs_dir")
     config, world = read_config(os.getcwd(), os.getcwd()), this_world()

@@ -7,7 +7,7 @@ from math import isfinite
 from evalcase.cli import declare
 
 
-def finite(value: float | None) -> float | None:
+def check_finite(value: float | None) -> float | None:
     """A number of an option; `nan` and `inf` are none."""
     if value is not None and not isfinite(value):
         raise declare.WrongValueError("a finite number is needed")
@@ -16,8 +16,8 @@ def finite(value: float | None) -> float | None:
 
 def max_cost(help: str) -> declare.Decorator:
     return declare.option(
-        "--max-cost", "max_cost_usd", callback=finite, type=declare.FloatRange(0), metavar="USD",
-        help=help,
+        "--max-cost", "max_cost_usd", callback=check_finite, type=declare.FloatRange(0),
+        metavar="USD", help=help,
     )  # fmt: skip
 
 
@@ -31,8 +31,9 @@ def max_errors(help: str) -> declare.Decorator:
 
 def fail_under(help: str) -> declare.Decorator:
     return declare.option(
-        "--fail-under", callback=finite, type=declare.FloatRange(0, 1), metavar="RATE", help=help
-    )
+        "--fail-under", callback=check_finite, type=declare.FloatRange(0, 1), metavar="RATE",
+        help=help,
+    )  # fmt: skip
 
 
 def env_file(help: str) -> declare.Decorator:

@@ -6,7 +6,7 @@ import os
 import sys
 
 from evalcase.cli import declare, run_flags
-from evalcase.cli.explained import explained
+from evalcase.cli.explained import explain_errors
 from evalcase.cli.runs_place import look_for_runs
 from evalcase.project.options import runs_folder
 from evalcase.record.find import find_run
@@ -21,7 +21,7 @@ from evalcase.system.world import this_world
 )  # fmt: skip
 @declare.option("--no-browser", is_flag=True, help="Only print the address.")
 @run_flags.runs_dir
-@explained
+@explain_errors
 def command(run: str | None, port: int, no_browser: bool, runs_dir: str | None) -> int:
     """Show all runs of this project in the browser: open, compare, watch one that goes on.
 

@@ -52,7 +52,7 @@ class BatchPhase:
             if first is None:
                 return
             if self._plan.options.max_cost_usd is not None:
-                self._plan.warn(f"`{name}`: --max-cost can't hold back a batch that was sent")
+                self._plan.warn(f"`{name}`: the spending cap can't hold back a batch that was sent")
             for each in sent:
                 await self._pick_up(name, batching, each)
             async with aclosing(self._drafts(batching, first, trials)) as drafts:

@@ -243,4 +243,6 @@ class Trials:
 
     def _look_at_cost(self, target: str, cost_usd: float | None) -> None:
         if self._capped and cost_usd is None:
-            self._plan.warn(f"answers of `{target}` come without a cost: --max-cost can't hold")
+            self._plan.warn(
+                f"answers of `{target}` come without a cost: the spending cap can't hold"
+            )

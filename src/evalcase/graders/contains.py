@@ -88,4 +88,4 @@ def _listed(texts: tuple[str, ...] | list[str]) -> str:
 
 
 def _shown(context: Context) -> str:
-    return quote(context.text) if context.text else without_text(context)
+    return quote(context.text) if context.text.strip() else without_text(context)

@@ -37,5 +37,6 @@ class EqualsGrader(TextGrader):
         if isinstance(self.value, str):
             if context.part is not None and not isinstance(context.part.value, str):
                 return compare_values(self.value, context.part.value)
-            return compare_texts(self.trimmed(self.value), self.trimmed(context.text))
+            expected, got = self.trimmed(self.value), self.trimmed(context.text)
+            return compare_texts(expected, got, written=(self.value, context.text))
         return compare_values(self.value, graded_value(context))

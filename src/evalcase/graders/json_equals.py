@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import ClassVar
 
-from evalcase.graders.compare.content import pretty, unequal
+from evalcase.graders.compare.content import lay_out, tell_difference
 from evalcase.graders.compare.json_difference import list_differences
 from evalcase.graders.compare.lenience import Lenience, Way
 from evalcase.graders.compare.lenient_json import find_lenient_differences
@@ -81,9 +81,9 @@ class JsonEqualsGrader(Grader):
         # What is allowed beyond what is expected is no difference, and not shown as one.
         is_pruned = self.extra == "allow" and not self.unordered
         shown = _without_extra(expected, got) if is_pruned else got
-        left, right = pretty(expected), pretty(shown)
+        left, right = lay_out(expected), lay_out(shown)
         at = first_difference(left, right)
-        compared = unequal(listed.text, left, right, at, listed.paths)
+        compared = tell_difference(listed.text, left, right, at, listed.paths)
         return Score(0.0, compared.reason, dict(compared.details))
 
     def _lenience(self, is_given_up: Callable[[], bool] = lambda: False) -> Lenience:

@@ -151,7 +151,8 @@ class JudgeGrader(Grader):
         if not self.asks():
             raise GraderError("grader", "no judge is configured: [judge] names its target")
         if _is_empty(context):
-            said = "the answer is empty, so the judge was not asked"
+            what = "is only white space" if context.text.isspace() else "is empty"
+            said = f"the answer {what}, so the judge was not asked"
             return Score(0.0, said, passed=False, stands=True)
         rubric = read_rubric(self.rubric) if self.rubric is not None else None
         chunks = find_chunks(context, self.context)

@@ -47,7 +47,7 @@ class RegexGrader(TextGrader):
             found = searches.find(search)
             what = "matched" if self.full else "found"
             if found is None:
-                shown = quote(text) if text else without_text(context)
+                shown = quote(text) if text.strip() else without_text(context)
                 return Score(0.0, f"`{self.value}` not {what} in {shown}{self.forgiving()}")
             where = "" if self.full else f" at character {found.start + 1:,}"
             matched = quote(text[found.start : found.end])

@@ -59,7 +59,8 @@ def _score(score: object, passed: bool | None, reason: str, details: dict[str, o
 
 def _shown(score: object) -> str:
     if isinstance(score, str):
-        return "an empty text" if not score.strip() else f"{score!r:.60} as the score"
+        blank = "only white space" if score else "an empty text"
+        return f"{score!r:.60} as the score" if score.strip() else blank
     return repr(score) if isinstance(score, Real) else f"a {type(score).__name__}"
 
 

@@ -43,7 +43,7 @@ class SimilarityGrader(TextGrader):
             return nothing_to_compare(context.case)
         left, right = self.trimmed(wanted), self.trimmed(context.text)
         if len(left) * len(right) <= _QUICK:
-            return self._score(left, right, edit_distance(left, right))
+            return self._score(left, right, edit_distance(left, right), context.text)
         return self._grade_elsewhere(left, right)
 
     async def _grade_elsewhere(self, left: str, right: str) -> Score:
@@ -52,12 +52,12 @@ class SimilarityGrader(TextGrader):
         distance = await run_aside(partial(edit_distance, left, right))
         return self._score(left, right, distance)
 
-    def _score(self, wanted: str, got: str, distance: int) -> Score:
+    def _score(self, wanted: str, got: str, distance: int, said: str = "") -> Score:
         longer = max(len(wanted), len(got))
         share = 1.0 if not longer else round(1 - distance / longer, 9)
         if not distance:
             return Score(1.0, f"the text is equal{self.forgiving()}")
         differ = f"{count(distance, 'character')} of {longer:,} differ"
         at = first_difference(wanted, got)
-        details = {"expected": cap(wanted, at), "got": cap(got, at)}
+        details = {"expected": cap(wanted, at), "got": cap(got or said, at)}
         return Score(share, f"{differ}, so {share:g} is alike{self.forgiving()}", details)

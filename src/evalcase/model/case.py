@@ -17,6 +17,11 @@ GRADED_BY_MORE = frozenset({"turns", "criteria", "rubrics", "graders"})
 """A case that has none of these is graded by nothing but the built-in comparison."""
 
 
+def _refuse_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    """To read fields is to resolve them, which the public class brings with it."""
+    raise TypeError(f"`evalcase.Case` makes a case of {', '.join(fields)}: import it from evalcase")
+
+
 class Case:
     """What goes in, what should come out and how to judge it: one exact form of it.
 
@@ -26,7 +31,7 @@ class Case:
 
     __slots__ = ("_data",)
 
-    read_fields: ClassVar[Callable[[dict[str, Any]], dict[str, Any]]]
+    read_fields: ClassVar[Callable[[dict[str, Any]], dict[str, Any]]] = staticmethod(_refuse_fields)
     """Fields in any of their short forms to canonical data; it raises SuiteError."""
 
     def __init__(self, data: dict[str, Any] | None = None, /, **fields: Any) -> None:  # noqa: ANN401 - a field may have any value

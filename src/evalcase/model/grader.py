@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Literal, Protocol, TypeGuard
 
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
@@ -201,6 +201,17 @@ class Grader(Protocol):
     async def close(self) -> None:
         """Let go of what it holds, such as processes, once all answers are graded."""
         return
+
+
+def is_grader(value: object) -> TypeGuard[Grader]:
+    """Whether an object is a grader: it has a kind of graders. A class is none yet."""
+    match value:
+        case type():
+            return False
+        case object(kind=GraderKind()):
+            return True
+        case _:
+            return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalcase.errors import printable
+from evalcase.errors import make_printable
 from evalcase.model.codes import CODES, Severity
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
@@ -86,7 +86,7 @@ class Problem:
 
     def __str__(self) -> str:
         """One line for logs and tracebacks, with nothing in it that a terminal would obey."""
-        return printable(f"{self.place}: {self.severity}[{self.code}]: {self.message}")
+        return make_printable(f"{self.place}: {self.severity}[{self.code}]: {self.message}")
 
 
 def in_order(problems: list[Problem]) -> list[Problem]:

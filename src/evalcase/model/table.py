@@ -142,7 +142,7 @@ class Table:
 
     def _grow(self) -> None:
         # Four times as many: each row is put into its slot again a third of a time on average.
-        slots = self._slots = array("I", bytes(16 * len(self._slots)))
+        slots = self._slots = array("I", (0,)) * (4 * len(self._slots))
         last = len(slots) - 1
         for row, mark in enumerate(self._marks, 1):
             slot = mark & last

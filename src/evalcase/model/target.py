@@ -159,9 +159,22 @@ class Target(Protocol):
 
 def is_target(value: object) -> TypeGuard[Target]:
     """Whether an object is a target: it derives from Target, or has traits of its own."""
-    return not isinstance(value, type) and (
-        Target in type(value).__mro__ or isinstance(getattr(value, "traits", None), Traits)
-    )
+    match value:
+        case type():
+            return False
+        case object(traits=Traits()):
+            return True
+        case _:
+            return Target in type(value).__mro__
+
+
+def kind_of_targets(value: object) -> TargetKind | None:
+    """The kind that a class of targets says it is of; None if it says none."""
+    match value:
+        case object(kind=TargetKind() as kind):
+            return kind
+        case _:
+            return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
+from os import urandom
 from typing import Any
 
 from evalcase.errors import TargetError
@@ -192,7 +193,7 @@ class Pool:
 
     def _task(self, message: dict[str, Any], *, may_move: bool) -> Task:
         done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        return Task(message, done, may_move=may_move)
+        return Task(int.from_bytes(urandom(8), "big"), message, done, may_move=may_move)
 
     def _go_on(self) -> None:
         """Give what waits to who can do it."""

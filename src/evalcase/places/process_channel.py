@@ -77,7 +77,7 @@ class ProcessChannel(LineChannel):
             )  # fmt: skip
         except OSError as error:
             raise TargetError(f"a worker can't be started: {error.strerror or error}") from error
-        self._born = guard.born(self._transport.get_pid() or 0)
+        self._born = guard.find_birth(self._transport.get_pid() or 0)
 
     def show(self, data: bytes) -> None:
         """Pass on what is for people."""

@@ -31,7 +31,7 @@ from evalcase.places.setting import Setting
 from evalcase.places.wire import MOST_HELD, attempt_object, grades_object, traits_object
 from evalcase.plugins.graders import Graders
 from evalcase.plugins.targets import make_target
-from evalcase.project.config import Config, read_config
+from evalcase.project.config import Config, read_config_of
 from evalcase.run.attempt import attempt
 from evalcase.run.gate import name_of_kind
 from evalcase.run.opening import CLOSE_S, OpenTargets
@@ -230,7 +230,7 @@ class Service:
 
 def make_service(setting: Setting, world: World, send: Send) -> Service:
     """A service of a setting, in the project as it lies here."""
-    config = replace(read_config(setting.root, setting.cwd), target=setting.default_target)
+    config = replace(read_config_of(setting.root, setting.cwd), target=setting.default_target)
     # What it warns of is about values, and has none of them in it.
     scrubber = make_scrubber(
         config, world.environment, lambda text: send({"op": "warn", "text": text})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from os import urandom
 from typing import Any
 
 from evalcase.places.channel import NO_MESSAGE, Channel
@@ -23,9 +22,9 @@ class Task:
     )  # fmt: skip
 
     def __init__(
-        self, message: dict[str, Any], done: asyncio.Future[Any], *, may_move: bool
+        self, number: int, message: dict[str, Any], done: asyncio.Future[Any], *, may_move: bool
     ) -> None:
-        self.number = int.from_bytes(urandom(8), "big")
+        self.number = number
         """Code in a worker can't guess it, and so can't answer in the place of others."""
         self.message = message
         self.done = done

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, cast
 
 from evalcase.errors import ConfigError
 from evalcase.graders.python import FunctionGrader
-from evalcase.model.grader import Grader, GraderKind, NamedGrader
+from evalcase.model.grader import Grader, NamedGrader, is_grader
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Surroundings, Target, is_target
 from evalcase.targets.python import PythonTarget
@@ -16,6 +16,8 @@ GivenTarget: TypeAlias = str | Callable[..., Any] | Target
 """A target: its name, `kind:value`, a function, or an object that is one."""
 GivenGrader: TypeAlias = Callable[..., Any] | Grader | NamedGrader | str | Mapping[str, Any]
 """A grader: a function, an object that is one, or what a file would say of it."""
+GivenGraders: TypeAlias = GivenGrader | Iterable[GivenGrader]
+"""One of these, or several."""
 ReadGrader: TypeAlias = Callable[[str | Mapping[str, Any]], NamedGrader]
 """Makes a grader of what a file would say of it."""
 
@@ -50,18 +52,26 @@ def _name_target(target: GivenTarget, surroundings: Surroundings) -> tuple[str, 
         return target, None
     if is_target(target):
         return type(target).__name__, target
-    if callable(target) or callable(getattr(target, "answer", None)):
+    if callable(target) or _has_answer(target):
         made = PythonTarget.of(target, surroundings)
         return f"python:{made.name}", made
     raise ConfigError(f"a target is a name, a function or a Target, not {target!r:.80}")
 
 
-def name_graders(graders: Iterable[GivenGrader], read: ReadGrader) -> list[NamedGrader]:
-    """Graders by name, for every case of a run."""
-    if isinstance(graders, str | Mapping):
-        raise ConfigError(f"`graders` is a list of graders, not {graders!r:.80}")
+def _has_answer(target: object) -> bool:
+    """Whether it is an object of the user's own, with the method that is asked."""
+    match target:
+        case object(answer=Callable()):
+            return True
+        case _:
+            return False
+
+
+def name_graders(graders: GivenGraders, read: ReadGrader) -> list[NamedGrader]:
+    """Graders by name, for every case of a run: several, or one."""
+    several = isinstance(graders, Iterable) and not isinstance(graders, str | Mapping)
     named: dict[str, NamedGrader] = {}
-    for each in graders:
+    for each in cast("Iterable[GivenGrader]", graders if several else (graders,)):
         made = read(each) if isinstance(each, str | Mapping) else _name_grader(each)
         name = _free(made.name, named)
         named[name] = replace(made, name=name)
@@ -71,9 +81,15 @@ def name_graders(graders: Iterable[GivenGrader], read: ReadGrader) -> list[Named
 def _name_grader(grader: Callable[..., Any] | Grader | NamedGrader) -> NamedGrader:
     if isinstance(grader, NamedGrader):
         return grader
-    kind = getattr(grader, "kind", None)
-    if isinstance(kind, GraderKind) and not isinstance(grader, type):
-        return NamedGrader(kind.name, cast("Grader", grader))
+    if is_grader(grader):
+        return NamedGrader(grader.kind.name, grader)
+    if Grader in type(grader).__mro__:
+        name = type(grader).__name__
+        line = f'kind = GraderKind("{name.lower()}", "When it passes.")'
+        raise ConfigError(f"the grader `{name}` has no `kind`: its class has to say `{line}`")
+    if isinstance(grader, type) and Grader in grader.__mro__:
+        name = grader.__name__
+        raise ConfigError(f"`{name}` is a class of graders: `{name}(…)` makes one to give")
     if callable(grader):
         made = FunctionGrader(grader)
         return NamedGrader(made.name, made)

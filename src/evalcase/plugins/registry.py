@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evalcase.errors import ConfigError
 from evalcase.model.nearest import did_you_mean
-from evalcase.model.target import TargetKind
+from evalcase.model.target import TargetKind, kind_of_targets
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -91,8 +91,8 @@ def search(plural: Plural, name: str) -> Any:  # noqa: ANN401 - a class of any k
 def find_target_kind(name: str) -> TargetKind:
     """What is known of a kind of target before one is made. Raise ConfigError if there is none."""
     target_class = find_class("targets", name)
-    kind = getattr(target_class, "kind", None)
-    if not isinstance(kind, TargetKind):
+    kind = kind_of_targets(target_class)
+    if kind is None:
         what = f"its class {target_class!r:.80} says nothing of itself by a `kind`"
         raise ConfigError(f"there is no target kind `{name}` that can be used: {what}")
     return kind

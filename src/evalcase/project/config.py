@@ -131,7 +131,19 @@ def load_config(start: str, seen_from: str | None = None) -> Config:
 def read_config(start: str, seen_from: str | None = None) -> Config:
     """The same, whatever is wrong with it: such a setting has its default, and is told by
     `problems`. From `seen_from` on, the path of its file is shown as relative."""
-    root = project_root(os.path.realpath(start))
+    return _read_config_in(project_root(os.path.realpath(start)), seen_from)
+
+
+def read_config_of(root: str, seen_from: str | None = None) -> Config:
+    """The same for the project of which this is the root, whatever lies above it. Raise ConfigError
+    if it is no folder: none is made."""
+    if not os.path.isdir(root):
+        what = "is a file" if os.path.exists(root) else "is not there"
+        raise ConfigError(f"`root` is the folder of a project, and {root} {what}")
+    return _read_config_in(os.path.realpath(root), seen_from)
+
+
+def _read_config_in(root: str, seen_from: str | None) -> Config:
     for name in TABLES:
         path = os.path.join(root, name)
         if os.path.lexists(path):
@@ -162,16 +174,16 @@ def config_of_text(text: bytes, path: str, root: str, shown: str) -> Config | No
 
 
 def _read_file(root: str, path: str, shown: str) -> Config | None:
-    from evalcase.read.source import BOM, undecodable, unreadable
+    from evalcase.read.source import BOM, tell_undecodable, tell_unreadable
 
     try:
         # A link that leads out of the project could show another file's lines as its faults.
         text = read_file(path, MOST_BYTES, inside=root).removeprefix(BOM)
         text.decode()
     except OSError as error:
-        problem = unreadable(shown, error)
+        problem = tell_unreadable(shown, error)
     except UnicodeDecodeError:
-        problem = undecodable(text, shown)
+        problem = tell_undecodable(text, shown)
     else:
         return config_of_text(text, path, root, shown)
     return Config(root, path, source=Source(None, unreadable=problem))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypedDict
 
 from evalcase.model.decision import StopRule
+from evalcase.model.nearest import did_you_mean
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result
 from evalcase.project.options import RunOptions
@@ -59,7 +60,9 @@ def read_keywords(
     """The options of a run that a program asks for; `failed_of` is what a record has of it."""
     unknown = sorted(keywords.keys() - Keywords.__annotations__.keys())
     if unknown:
-        raise TypeError(f"evaluate() has no option {unknown[0]!r}")
+        hint = did_you_mean(unknown[0], (*Keywords.__annotations__, "graders", "users", "root"))
+        said = f": {hint}" if hint is not None else ""
+        raise TypeError(f"evaluate() has no option {unknown[0]!r}{said}")
     shard, chosen = keywords.get("shard"), _read_cases(keywords.get("cases", ()))
     selection = Selection(
         globs=tuple(chosen.globs),

@@ -96,6 +96,6 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "evalcase: a case of an eval file; its tags are marks, too.")
     asked = config.getoption("evals")
     if config.getini("evalcase") if asked is None else asked:
-        from evalcase.pytest_plugin.session import EvalSession
+        from evalcase.pytest_plugin.session import begin_session
 
-        config.pluginmanager.register(EvalSession(config), "evalcase-session")
+        config.pluginmanager.register(begin_session(config), "evalcase-session")

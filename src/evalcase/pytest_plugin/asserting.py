@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from concurrent.futures import Future
 from contextvars import copy_context
 from tempfile import TemporaryDirectory
@@ -30,7 +29,7 @@ from evalcase.targets.reading.answers import read_answer
 from evalcase.text.visible import visible
 
 if TYPE_CHECKING:
-    from evalcase.plugins.given import GivenGrader
+    from evalcase.plugins.given import GivenGraders
 
 _WIDTH = 80
 
@@ -39,7 +38,7 @@ def assert_case(
     answer: object,
     case: Case,
     *,
-    graders: Iterable[GivenGrader] = (),
+    graders: GivenGraders = (),
     duration_s: float | None = None,
     root: str | os.PathLike[str] | None = None,
 ) -> Result:
@@ -70,7 +69,7 @@ async def assert_case_async(
     answer: object,
     case: Case,
     *,
-    graders: Iterable[GivenGrader] = (),
+    graders: GivenGraders = (),
     duration_s: float | None = None,
     root: str | os.PathLike[str] | None = None,
 ) -> Result:
@@ -91,7 +90,7 @@ class _Known(Target):
 
 
 async def _grade(
-    answer: object, case: Case, graders: Iterable[GivenGrader], duration_s: float | None,
+    answer: object, case: Case, graders: GivenGraders, duration_s: float | None,
     root: str | os.PathLike[str] | None,
 ) -> Result:  # fmt: skip
     if case.is_conversation:

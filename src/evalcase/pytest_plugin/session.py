@@ -13,7 +13,7 @@ from evalcase.model.case import Case
 from evalcase.plugins.known import Existing
 from evalcase.pytest_plugin.conductor import Conductor, EndedBeforeError, NotRunError
 from evalcase.pytest_plugin.nodes import EvalFile, EvalItem
-from evalcase.pytest_plugin.settings import read_settings
+from evalcase.pytest_plugin.settings import EvalSettings, read_settings
 from evalcase.pytest_plugin.told import ToldItem
 from evalcase.read.discover import ENDINGS
 from evalcase.suites.survey import targets_of
@@ -25,27 +25,37 @@ _SEARCHED = tuple(".eval" + ending for ending in ENDINGS)
 _NARROWEST, _WIDEST = 40, 120
 
 
+def begin_session(config: pytest.Config) -> EvalSession:
+    """The session of a process, by its options."""
+    settings = read_settings(config)
+    conductor = _find_conductor(config, settings)
+    return EvalSession(settings, conductor, config.getoption("maxfail") or 0)
+
+
+def _find_conductor(config: pytest.Config, settings: EvalSettings) -> Conductor | RemoteConductor:
+    """Who runs the cases: this process, or the one that started it as a worker."""
+    worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+    if worker is not None:
+        from evalcase.pytest_plugin.switchboard import RemoteConductor
+
+        return RemoteConductor(worker["evalcase"])
+    return Conductor(settings)
+
+
 class EvalSession:
     """Collects eval files, and has their cases run. With pytest-xdist it is there in each process,
     and only the first of them runs something: the others ask it."""
 
-    def __init__(self, config: pytest.Config) -> None:
-        self.settings = read_settings(config)
+    def __init__(
+        self, settings: EvalSettings, conductor: Conductor | RemoteConductor, most_failures: int
+    ) -> None:
+        self.settings = settings
         self.known = Existing()
-        self.conductor = self._find_conductor(config)
+        self.conductor = conductor
         self._is_begun = False
         self._failures = 0
-        self._most_failures: int = config.getoption("maxfail") or 0
+        self._most_failures = most_failures
         self._switchboard: Switchboard | None = None
-
-    def _find_conductor(self, config: pytest.Config) -> Conductor | RemoteConductor:
-        """Who runs the cases: this process, or the one that started it as a worker."""
-        worker: dict[str, Any] | None = getattr(config, "workerinput", None)
-        if worker is not None:
-            from evalcase.pytest_plugin.switchboard import RemoteConductor
-
-            return RemoteConductor(worker["evalcase"])
-        return Conductor(self.settings)
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Look at the terminal, where there is one, before output is captured."""
@@ -110,11 +120,11 @@ class EvalSession:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:  # noqa: ANN401 - xdist brings no types
         """A worker of pytest-xdist is about to start, and has to know whom to ask."""
-        from evalcase.pytest_plugin.switchboard import Switchboard
+        from evalcase.pytest_plugin.switchboard import open_switchboard
 
         if self._switchboard is None:
             assert isinstance(self.conductor, Conductor)
-            self._switchboard = Switchboard(self.conductor)
+            self._switchboard = open_switchboard(self.conductor)
         node.workerinput["evalcase"] = self._switchboard.line
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

@@ -20,11 +20,12 @@ WorkerLine = dict[str, str]
 class Switchboard:
     """Answers workers. What goes back and forth is JSON."""
 
-    def __init__(self, conductor: Conductor) -> None:
+    def __init__(self, conductor: Conductor, listener: Listener, key: str) -> None:
         self._conductor = conductor
-        key = token_hex(16)
-        self._listener = Listener(authkey=key.encode())
-        self.line: WorkerLine = {"address": str(self._listener.address), "key": key}
+        self._listener = listener
+        self.line: WorkerLine = {"address": str(listener.address), "key": key}
+
+    def open(self) -> None:
         Thread(target=self._accept, name="evalcase-switchboard", daemon=True).start()
 
     def close(self) -> None:
@@ -51,6 +52,14 @@ class Switchboard:
         except NotRunError as error:
             is_ended = isinstance(error, EndedBeforeError)
             return {"not_run": [str(error), error.brief], "is_ended": is_ended}
+
+
+def open_switchboard(conductor: Conductor) -> Switchboard:
+    """One that workers can reach."""
+    key = token_hex(16)
+    made = Switchboard(conductor, Listener(authkey=key.encode()), key)
+    made.open()
+    return made
 
 
 class RemoteConductor:

@@ -14,7 +14,7 @@ from evalcase.model.problem import Span
 from evalcase.read.fault import MIND_DEPTH, FatalFaultError, Fault
 from evalcase.read.json_places import json_faults, nesting_fault
 from evalcase.read.lines import Lines
-from evalcase.read.scalars import MAX_DIGITS, NotJsonScalarError, decimal
+from evalcase.read.scalars import MAX_DIGITS, NotJsonScalarError, read_decimal
 
 _SPACE = " \t\n\r"
 _INFINITE = (inf, -inf)
@@ -59,7 +59,7 @@ class JsonReader:
 
         def integer(text: str) -> int:
             try:
-                return decimal(text)
+                return read_decimal(text)
             except NotJsonScalarError:
                 suspicious.append(text)
                 return 0

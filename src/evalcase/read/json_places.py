@@ -11,7 +11,7 @@ from evalcase.model.problem import Span
 from evalcase.read.fault import Fault
 from evalcase.read.lines import Lines
 from evalcase.read.places import Branch, Leaf, Node, WantedPaths
-from evalcase.read.scalars import NotJsonScalarError, decimal, floating
+from evalcase.read.scalars import NotJsonScalarError, read_decimal, read_float
 from evalcase.text.late_pattern import late_pattern
 
 _TOKEN = late_pattern(r'[\[\]{},:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s\[\]{},:"]+', re.DOTALL)
@@ -178,7 +178,7 @@ def _value_fault(text: str) -> str | None:
     if text.lstrip("-") in ("NaN", "Infinity"):
         return f"`{text}` can't be written as JSON"
     try:
-        decimal(text) if text.lstrip("-").isdigit() else floating(text)
+        read_decimal(text) if text.lstrip("-").isdigit() else read_float(text)
     except NotJsonScalarError as error:
         return str(error)
     return None

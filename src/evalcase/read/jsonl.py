@@ -13,7 +13,7 @@ from evalcase.model.problem import Excerpt, Problem, Span
 from evalcase.read.document import Document
 from evalcase.read.fault import FatalFaultError, Fault
 from evalcase.read.json import JsonReader, read_plain_case
-from evalcase.read.source import BOM, UTF_16_MARKS, undecodable
+from evalcase.read.source import BOM, UTF_16_MARKS, tell_undecodable
 from evalcase.system.files import read_bytes
 
 MAX_LINE_BYTES = 1 << 28
@@ -60,7 +60,7 @@ def read_lines(file: IO[bytes], path: str) -> Iterator[Line | Problem]:
             value, faults, doubts = read(text)
             yield number, text, value, faults, doubts
         except UnicodeDecodeError:
-            yield undecodable(data[:-1], path, number)
+            yield tell_undecodable(data[:-1], path, number)
             if number == 1 and data[:2] in UTF_16_MARKS:
                 return
         except FatalFaultError as error:

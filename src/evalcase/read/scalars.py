@@ -36,9 +36,9 @@ def read_plain(text: str) -> str | int | float | bool | None:
     if text in WORDS:
         return WORDS[text]
     if _INTEGER.fullmatch(text):
-        return decimal(text)
+        return read_decimal(text)
     if _FLOAT.fullmatch(text):
-        return floating(text)
+        return read_float(text)
     if _OCTAL.fullmatch(text):
         return _bounded(text, 8)
     if _HEXADECIMAL.fullmatch(text):
@@ -68,7 +68,7 @@ def keeps_spelling(text: str, as_json: bool = False) -> bool:
     return not has_zeros and Decimal(text) == Decimal(repr(value))
 
 
-def decimal(text: str) -> int:
+def read_decimal(text: str) -> int:
     if len(text) > MAX_DIGITS and len(text.lstrip("+-")) > MAX_DIGITS:
         raise NotJsonScalarError(_TOO_MANY_DIGITS)
     try:
@@ -83,7 +83,7 @@ def decimal(text: str) -> int:
 _TOO_MANY_DIGITS = f"an integer may have at most {MAX_DIGITS:,} digits"
 
 
-def floating(text: str) -> float:
+def read_float(text: str) -> float:
     number = float(text)
     if isinf(number):
         raise NotJsonScalarError(f"`{text}` is too large for a number")
@@ -94,7 +94,7 @@ def _bounded(text: str, base: int) -> int:
     number = int(text[2:], base)
     if len(text) > _FEW_DIGITS:
         # Only the decimal form, in which JSON has it, says whether it has too many.
-        decimal(_decimal_form(number))
+        read_decimal(_decimal_form(number))
     return number
 
 
@@ -113,13 +113,13 @@ def _decimal_form(number: int) -> str:
         ) from None
 
 
-def tagged(text: str, tag: str) -> str | int | float | bool | None:
+def read_tagged(text: str, tag: str) -> str | int | float | bool | None:
     """The value of a scalar with a core tag. Raise ValueError where the two don't fit."""
     if tag == "str":
         return text
     value = read_plain(text)
     if tag == "float" and type(value) is int:
-        return floating(text if _FLOAT.fullmatch(text) else str(value))
+        return read_float(text if _FLOAT.fullmatch(text) else str(value))
     fits = {"null": value is None, "bool": type(value) is bool, "int": type(value) is int}
     if fits.get(tag, type(value) is float):
         return value

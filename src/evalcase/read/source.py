@@ -38,7 +38,7 @@ def read_source(path: str) -> bytes:
     try:
         data.decode()
     except UnicodeDecodeError:
-        raise UnreadableError(undecodable(data, path)) from None
+        raise UnreadableError(tell_undecodable(data, path)) from None
     return data
 
 
@@ -53,7 +53,7 @@ def open_bytes(path: str) -> IO[bytes]:
         problem = Problem("unreadable-file", "this is not a regular file", path, hint=hint)
         raise UnreadableError(problem) from None
     except OSError as error:
-        raise UnreadableError(unreadable(path, error)) from None
+        raise UnreadableError(tell_unreadable(path, error)) from None
 
 
 def folder_of(path: str) -> str:
@@ -88,13 +88,13 @@ def encode_text(text: str, path: str) -> bytes:
         raise UnreadableError(problem) from None
 
 
-def unreadable(path: str, error: OSError) -> Problem:
+def tell_unreadable(path: str, error: OSError) -> Problem:
     if isinstance(error, FileNotFoundError):
         return Problem("unreadable-file", "there is no such file or folder", path)
     return Problem("unreadable-file", f"the file can't be read: {error.strerror or error}", path)
 
 
-def undecodable(data: bytes, path: str, first_line: int = 1) -> Problem:
+def tell_undecodable(data: bytes, path: str, first_line: int = 1) -> Problem:
     """The problem with bytes that are not UTF-8."""
     if data[:2] in UTF_16_MARKS and first_line == 1:
         message = "the file is UTF-16, and evalcase reads UTF-8"

@@ -183,7 +183,7 @@ class _Builder(AliasReader):
         value = event.value
         if tag is not None:
             try:
-                value = scalars.tagged(value, tag)
+                value = scalars.read_tagged(value, tag)
             except scalars.NotJsonScalarError as error:
                 self.fault("not-json-value", str(error), event)
             except ValueError as error:

@@ -10,7 +10,7 @@ from evalcase.model.case import Case
 from evalcase.model.simulated_user import USER_FIELDS, USER_NEEDS
 from evalcase.model.table import Table, mark_of
 from evalcase.record.gradings import GRADING
-from evalcase.record.lines import JournalLines, damaged, line_number, open_lines, read_line_at
+from evalcase.record.lines import JournalLines, damaged_error, line_number, open_lines, read_line_at
 from evalcase.text.journal_row import decode_row
 from evalcase.text.late_pattern import late_pattern
 
@@ -52,7 +52,7 @@ class CaseShelf:
             self._file = open_lines(self._path)
         data = read_line_at(self._path, self._file, found[0]).get("data")
         if not isinstance(data, dict) or data.get("id") != case or not is_case(data):
-            raise damaged(self._path, line_number(self._file, found[0]), "is no case")
+            raise damaged_error(self._path, line_number(self._file, found[0]), "is no case")
         return Case(data)
 
     def find_tagged(self, suite: str, case: str) -> Case | None:
@@ -103,7 +103,7 @@ def _name(line: bytes, path: str, number: int) -> tuple[str, str]:
     row = json.loads(b"{%b}" % found[1]) if found else decode_row(line)
     suite, case = row.get("suite"), row.get("case")
     if not isinstance(suite, str) or not isinstance(case, str):
-        raise damaged(path, number, "is no case")
+        raise damaged_error(path, number, "is no case")
     return suite, case
 
 

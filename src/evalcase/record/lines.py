@@ -66,7 +66,7 @@ class JournalLines:
         somebody, also if it is the last."""
         fault = fault_in(line)
         if len(line) > MAX_LINE or line.endswith(b"\n") or is_packed:
-            raise damaged(self.path, self.count + 1, fault or "is no line")
+            raise damaged_error(self.path, self.count + 1, fault or "is no line")
         self.end, self.torn = self.size, Torn(self.count + 1, self.size, len(line))
 
     def _conclude(self, file: BufferedReader) -> None:
@@ -83,11 +83,11 @@ def read_rows(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             row = decode_row(line)
         except ValueError as error:
-            raise damaged(path, lines.count, f"is no row of a journal: {error}") from error
+            raise damaged_error(path, lines.count, f"is no row of a journal: {error}") from error
         yield lines.count, row
 
 
-def damaged(path: str, line: int, fault: str) -> RecordError:
+def damaged_error(path: str, line: int, fault: str) -> RecordError:
     return RecordError(f"{path}:{line}: the record is damaged: this line {fault}")
 
 

@@ -12,7 +12,7 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Verdict
 from evalcase.model.target import TargetVersion
 from evalcase.model.trial import TrialKey
-from evalcase.record.lines import JournalLines, damaged
+from evalcase.record.lines import JournalLines, damaged_error
 from evalcase.text.journal_row import decode_body
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -100,7 +100,7 @@ def read_counting(body: bytes, lines: JournalLines) -> Counting | None:
     try:
         return read(row) if read is not None else None
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise damaged(lines.path, lines.count, f"is no result: {error!r}") from error
+        raise damaged_error(lines.path, lines.count, f"is no result: {error!r}") from error
 
 
 def read_result_rows(lines: JournalLines) -> Iterator[Placed]:
@@ -118,7 +118,7 @@ def _decode(body: bytes, lines: JournalLines) -> dict[str, Any]:
     try:
         return decode_body(body)
     except ValueError as error:
-        raise damaged(lines.path, lines.count, f"is no row of a journal: {error}") from error
+        raise damaged_error(lines.path, lines.count, f"is no row of a journal: {error}") from error
 
 
 def outline_of(row: dict[str, Any]) -> Outline:

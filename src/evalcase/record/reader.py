@@ -11,7 +11,7 @@ from evalcase.model.conversation import split_turns
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Regraded, Result
 from evalcase.record.index import Index, read_index
-from evalcase.record.lines import damaged, line_number, open_lines, read_line_at
+from evalcase.record.lines import damaged_error, line_number, open_lines, read_line_at
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ def _check_turns(path: str, file: BufferedReader, at: int, result: Result) -> No
             raise ValueError("it has turns, and no answer")
         split_turns(result.answer, result.turns)
     except ValueError as error:
-        raise damaged(path, line_number(file, at), f"is no result: {error}") from error
+        raise damaged_error(path, line_number(file, at), f"is no result: {error}") from error
 
 
 def _decode_at(path: str, file: BufferedReader, at: int, wanted: type[T]) -> T:
@@ -59,4 +59,4 @@ def _decode_at(path: str, file: BufferedReader, at: int, wanted: type[T]) -> T:
     try:
         return decode(wanted, row)
     except (TypeError, ValueError) as error:
-        raise damaged(path, line_number(file, at), f"is no result: {error}") from error
+        raise damaged_error(path, line_number(file, at), f"is no result: {error}") from error

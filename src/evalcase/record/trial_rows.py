@@ -34,6 +34,8 @@ _OF_ANSWER = ("messages",)
 _OF_GRADE = ("grader", "score", "passed", "reason")
 _OF_MESSAGE = ["role", "content"]
 _LONGEST_S = 1e9
+_FEW = 16
+"""Of so many it is not worth it to make what looks at them."""
 
 _quote = text_quoter(ascii_only=False)
 
@@ -97,8 +99,8 @@ def _plain_case(suite: str, case: Case) -> str | None:
 
 def _plain_result(result: Result) -> str | None:
     """The row of a result that is a text and one grade; None for any other."""
-    answer, grades = result.answer, result.grades
-    if answer is None or len(grades) != 1:
+    answer, grades, number = result.answer, result.grades, result.number
+    if answer is None or len(grades) != 1 or number < _FEW:
         return None
     (grade,) = grades
     of_result, of_answer, of_grade = _checks()
@@ -106,10 +108,10 @@ def _plain_result(result: Result) -> str | None:
         return None
     message = _plain_message(answer.messages)
     suite, case, target, repeat = result.key
-    number, took_s, score = result.number, result.duration_s, grade.score
+    took_s, score = result.duration_s, grade.score
     if message is None or type(repeat) is not int or type(number) is not int:
         return None
-    if not (number and result.started_at and result.grading_hash):
+    if not (result.started_at and result.grading_hash):
         return None
     if type(took_s) is not float or type(score) is not float or type(grade.passed) is not bool:
         return None

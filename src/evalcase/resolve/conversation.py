@@ -56,7 +56,7 @@ def resolve_conversation(
     if history is not None:
         history = read_input(history, named.path(path, "input"), findings)
     fields, turns = _read_talk(named, path, findings)
-    said = [*(history or ()), *_said_in(fields)]
+    said = [*(history or ()), *talk_known_by(fields)]
     id = findings.case or make_id(values.get("id"), path, said or None, ids, findings)
     if id is not None and id == values.get("id") and not ids.claim(id):
         findings.add("duplicate-id", (*path, "id"), f"the id `{id}` is taken")
@@ -123,7 +123,7 @@ def _read_talk(
     return {} if user is None else {"user": user}, []
 
 
-def _said_in(fields: dict[str, Any]) -> list[dict[str, Any]]:
+def talk_known_by(fields: dict[str, Any]) -> list[dict[str, Any]]:
     """What a conversation is known by before it is had."""
     if "user" in fields:
         return user_messages(fields["user"])

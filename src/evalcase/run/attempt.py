@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import NoReturn
 
+from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
@@ -14,7 +15,7 @@ from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.model.quota import Quota
 from evalcase.model.target import Target
 from evalcase.run.checked import check_answer
-from evalcase.system.guests import Guests, Stay
+from evalcase.system.guests import Guests, NothingToAwaitError, Stay
 from evalcase.text.crash import recordable_details
 
 
@@ -90,6 +91,9 @@ async def _raise(error: BaseException) -> NoReturn:
 
 def _told(error: BaseException) -> BaseException:
     """An error in words that say whose it is."""
+    if isinstance(error, NothingToAwaitError):
+        what = "the method `answer` of a Target has to be async (`async def answer`)"
+        return TargetError(f"{what}: it returned {error}, which can't be awaited", kind="protocol")
     if not isinstance(error, asyncio.CancelledError) or error.args:
         return error
     told = RuntimeError("the call was cancelled, and not by evalcase")

@@ -7,9 +7,11 @@ code of the user's, nobody awaits it directly: it may never come back.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from contextlib import suppress
 from contextvars import Context
 
+from evalcase.errors import TargetError
 from evalcase.model.target import Target
 from evalcase.system import forks
 from evalcase.system.guests import Guests
@@ -61,7 +63,7 @@ class Life:
         error: BaseException | None = None
         before = forks.count
         try:
-            await self._target.open()
+            await _awaitable(self._target.open(), "open")
         except BaseException as caught:  # noqa: BLE001 - the boundary: set-up may raise anything
             error = caught
         forks.end_if_forked(before)
@@ -73,7 +75,7 @@ class Life:
             with suppress(asyncio.CancelledError):
                 await self._over.wait()
         try:
-            await self._target.close()
+            await _awaitable(self._target.close(), "close")
         except BaseException as caught:  # noqa: BLE001 - the boundary: so may tear-down
             error = caught
         forks.end_if_forked(before)
@@ -84,3 +86,11 @@ class Life:
 
 async def _wait(closed: asyncio.Future[BaseException | None]) -> None:
     await asyncio.wait([closed])
+
+
+def _awaitable(given: Awaitable[None], method: str) -> Awaitable[None]:
+    """The same. Raise TargetError where a method that has to be async is a plain one."""
+    if hasattr(given, "__await__"):
+        return given
+    what = f"the method `{method}` of a Target has to be async (`async def {method}`)"
+    raise TargetError(what, kind="protocol")

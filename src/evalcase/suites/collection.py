@@ -221,6 +221,8 @@ def hold_suites(what: object) -> tuple[tuple[str, ...], HeldSuites | None]:
         return (os.fspath(what),), None
     if isinstance(what, Suite):
         return (what.path,), HeldSuites([what])
+    if isinstance(what, Case):
+        what = (what,)
     if not isinstance(what, Iterable):
         raise TypeError(f"evaluate() takes paths, suites or cases, not {type(what).__name__}")
     several = list(what)
@@ -228,8 +230,9 @@ def hold_suites(what: object) -> tuple[tuple[str, ...], HeldSuites | None]:
         _check_ids(several)
         return tuple(suite.path for suite in several), HeldSuites(several)
     if several and all(isinstance(each, Case) for each in several):
-        suite = Suite(IN_CODE, {"name": "cases"}, tuple(several))
-        _check_ids([suite])
+        from evalcase.suites.own_ids import number_cases  # who runs files need not wait for it
+
+        suite = Suite(IN_CODE, {"name": "cases"}, number_cases(several, IN_CODE))
         return (IN_CODE,), HeldSuites([suite])
     odd = next((each for each in several if not isinstance(each, str | os.PathLike)), None)
     if odd is not None:
@@ -251,6 +254,8 @@ def _check_ids(suites: Iterable[Suite]) -> None:
     for suite in suites:
         for case in suite:
             if (suite.path, case.id) in seen:
-                message = f"the id `{case.id}` is used twice"
-                raise SuiteError([Problem("duplicate-id", message, suite.path, case=case.id)])
+                message = f"two suites have the path {suite.path} and a case `{case.id}`"
+                hint = "leave one of them out, or give one of the cases another id"
+                problem = Problem("duplicate-id", message, suite.path, hint=hint, case=case.id)
+                raise SuiteError([problem])
             seen.add((suite.path, case.id))

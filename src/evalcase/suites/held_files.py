@@ -9,7 +9,7 @@ from evalcase.model.finding import Finding
 from evalcase.model.problem import Problem
 from evalcase.model.shape import Shape
 from evalcase.read.document import Document, parse_document
-from evalcase.read.source import undecodable
+from evalcase.read.source import tell_undecodable
 from evalcase.resolve.findings import Findings
 from evalcase.system.files import OversizeError, read_file
 
@@ -50,7 +50,7 @@ def _look_into(path: str, shown: str, shape: Shape) -> Iterator[Problem]:
     except OSError as error:
         yield Problem("unreadable-file", f"it can't be read: {error.strerror or error}", shown)
     except UnicodeDecodeError:
-        yield undecodable(data, shown)
+        yield tell_undecodable(data, shown)
     else:
         yield from document.problems
         if document.readable and not document.faults:

@@ -26,7 +26,7 @@ from evalcase.read.source import (
     folder_of,
     open_bytes,
     read_source,
-    unreadable,
+    tell_unreadable,
 )
 from evalcase.resolve.advice import ADVICE
 from evalcase.resolve.fields import OLD_NAMES
@@ -83,7 +83,7 @@ def load_file(
     except UnreadableError as error:
         return Loaded(path, None, [error.problem], 0, is_read=error.problem.span is not None)
     except OSError as error:
-        return Loaded(path, None, [unreadable(path, error)], 0, is_read=False)
+        return Loaded(path, None, [tell_unreadable(path, error)], 0, is_read=False)
 
 
 def load_each(

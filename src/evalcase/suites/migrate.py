@@ -24,8 +24,8 @@ from evalcase.read.source import (
     UnreadableError,
     folder_of,
     open_bytes,
-    undecodable,
-    unreadable,
+    tell_undecodable,
+    tell_unreadable,
 )
 from evalcase.resolve.findings import Findings
 from evalcase.resolve.ids import Ids
@@ -63,7 +63,9 @@ def migrate_file(path: str, stdin_format: Format = "yaml") -> Iterator[Migration
         with open_bytes(path) as file:
             yield migrate_bytes(read_bytes(file, -1), format, path)
     except (UnreadableError, OSError) as error:
-        problem = error.problem if isinstance(error, UnreadableError) else unreadable(path, error)
+        problem = (
+            error.problem if isinstance(error, UnreadableError) else tell_unreadable(path, error)
+        )
         yield Migration(path, b"", b"", [], [], [problem])
     if format == "jsonl" and path != STDIN:
         for sidecar in sidecars(path):
@@ -103,7 +105,7 @@ def _migrate_piece(piece: bytes, number: int, format: Format, result: Migration)
     try:
         text = piece.decode()
     except UnicodeDecodeError:
-        result.errors.append(undecodable(piece, result.path, number))
+        result.errors.append(tell_undecodable(piece, result.path, number))
         return piece
     end = text[len(text.rstrip("\r\n")) :] if format == "jsonl" else ""
     document = parse_document(text.removesuffix(end), format, result.path)

@@ -13,7 +13,7 @@ from evalcase.model.problem import Problem
 from evalcase.model.table_source import TableRow
 from evalcase.read.csv import CsvRow, stream_table
 from evalcase.read.jsonl import document_of, read_lines
-from evalcase.read.source import BOM, undecodable
+from evalcase.read.source import BOM, tell_undecodable
 from evalcase.system.attachments import Attachments, attachments_in
 from evalcase.system.files import OversizeError, open_file, read_file
 
@@ -86,7 +86,7 @@ class SuiteFiles:
         except OversizeError:
             return Unfit("bad-file", f"`{name}` is larger than {most_bytes // 1_000_000:,} MB")
         except UnicodeDecodeError:
-            problem = undecodable(data, name)
+            problem = tell_undecodable(data, name)
             return Unfit("bad-encoding", f"`{name}` isn't UTF-8: {problem.message}", problem.hint)
         except OSError as error:
             return Unfit("unreadable-file", f"`{name}` can't be read: {error.strerror or error}")

@@ -26,7 +26,7 @@ from evalcase.read.source import (
     folder_of,
     open_bytes,
     read_source,
-    unreadable,
+    tell_unreadable,
 )
 from evalcase.resolve.advice import ADVICE
 from evalcase.resolve.case import resolve_case, resolve_plain
@@ -54,7 +54,7 @@ def stream_cases(
     except UnreadableError as error:
         yield error.problem
     except OSError as error:
-        yield unreadable(path, error)
+        yield tell_unreadable(path, error)
 
 
 class Sidecar(NamedTuple):

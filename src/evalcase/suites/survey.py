@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 class Survey(NamedTuple):
     """What the cases of a run need."""
 
-    trials: dict[str, int]
+    trials: Counter[str]
     """How many trials there are of each target."""
-    cases: dict[str, int]
+    cases: Counter[str]
     """How many cases there are of each target."""
     needs: dict[str, SuiteNeeds]
     """What each suite mentions that has to be there, by its path."""
@@ -65,7 +65,7 @@ def survey_cases(
     targets that a program gives to play users."""
     unmatched, known = Unmatched(choice), Installed()
     checked = unmatched.watch(suites.check())
-    found = Survey({}, {}, {}, choice, set(), set())
+    found = Survey(Counter(), Counter(), {}, choice, set(), set())
     errors: tuple[Problem, ...] = ()
     fault: ConfigError | None = None
     try:
@@ -149,8 +149,8 @@ def _note_case(
         needs = found.needs[suite] = SuiteNeeds(set(), set(), set(), set(), set())
     times = times_of(case, options.repeat)
     for name in targets:
-        found.trials[name] = found.trials.get(name, 0) + times
-        found.cases[name] = found.cases.get(name, 0) + 1
+        found.trials[name] += times
+        found.cases[name] += 1
         if not options.targets:
             needs.targets.add(name)
     return needs

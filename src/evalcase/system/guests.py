@@ -18,7 +18,7 @@ from evalcase.model.quick_tuple import NamedTuple, tuple_of
 from evalcase.system import forks
 from evalcase.system.eager import Starter
 from evalcase.system.queue_time import QueueTime
-from evalcase.system.stubborn import end_coroutine
+from evalcase.system.stubborn import end_tasks
 from evalcase.system.threads import PlainCall
 from evalcase.system.timer import Timer
 
@@ -38,6 +38,10 @@ class Stay(NamedTuple):
     took_s: float
 
 
+class NothingToAwaitError(TypeError):
+    """A call gave something that can't be awaited, and was to be."""
+
+
 class _Guest:
     """One call that is awaited."""
 
@@ -46,14 +50,16 @@ class _Guest:
         "stay", "task", "waiter", "when",
     )  # fmt: skip
 
-    def __init__(self, guests: Guests, limit_s: float, queue: QueueTime | None) -> None:
+    def __init__(
+        self, guests: Guests, started: float, limit_s: float, queue: QueueTime | None
+    ) -> None:
         self.guests = guests
         self.limit_s = limit_s
         self.queue = queue
         self.granted_s = 0.0
         """What was added to its limit, since it stood in a queue."""
         self.extension: asyncio.TimerHandle | None = None
-        self.started = perf_counter()
+        self.started = started
         self.when = 0.0
         self.is_told = False
         """Whether its time was over, and it was told."""
@@ -71,10 +77,13 @@ class _Guest:
 
     async def live_by(self, function: Callable[[T], Awaitable[object]], argument: T) -> None:
         """The same, where the call itself may raise: it is the guest's own, too."""
+        given: Any = self
         try:
-            self.leave(await function(argument), None)
+            given = function(argument)
+            self.leave(await given, None)
         except BaseException as error:  # noqa: BLE001 - the boundary, as above
-            self.leave(None, error)
+            is_plain = given is not self and not hasattr(given, "__await__")
+            self.leave(None, NothingToAwaitError(type(given).__name__) if is_plain else error)
 
     def leave(self, value: object, error: BaseException | None) -> None:
         forks.end_if_forked(self.guests.forks)
@@ -152,7 +161,7 @@ class Guests:
         self, function: Callable[[T], Awaitable[object]], argument: T, limit_s: float, name: str
     ) -> Stay | Awaitable[Stay]:
         """The same for what a function gives to be awaited; at once, if it need not be."""
-        guest = _Guest(self, limit_s, None)
+        guest = _Guest(self, perf_counter(), limit_s, None)
         self._begin(guest, guest.live_by(function, argument), name)
         return guest.take_stay() if guest.stay is not None else self._stay_of(guest, name)
 
@@ -178,7 +187,7 @@ class Guests:
         self, awaitable: Awaitable[object], limit_s: float, name: str,
         queue: QueueTime | None = None,
     ) -> _Guest:  # fmt: skip
-        guest = _Guest(self, limit_s, queue)
+        guest = _Guest(self, perf_counter(), limit_s, queue)
         if isinstance(awaitable, PlainCall):
             guest.call, guest.waiter = awaitable, awaitable.begin()
             self.timer.add(guest, limit_s)
@@ -281,18 +290,3 @@ def _tell(task: asyncio.Task[None], those: set[asyncio.Task[None]]) -> None:
         task.cancel()
         those.add(task)
         task.add_done_callback(those.discard)
-
-
-def end_tasks(tasks: Iterable[asyncio.Task[Any]]) -> None:
-    """End tasks that don't listen, so that nobody has to wait for them. To be called in their
-    loop: what they call while they end may need it."""
-    for task in list(tasks):
-        task.add_done_callback(_look_away)
-        end_coroutine(task.get_coro())
-        task.cancel()
-
-
-def _look_away(task: asyncio.Task[Any]) -> None:
-    """Nobody wants to know how it ended."""
-    if not task.cancelled():
-        task.exception()

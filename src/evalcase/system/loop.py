@@ -15,9 +15,9 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeAlias, TypeVar
 
 from evalcase.system import forks
-from evalcase.system.guests import end_tasks
 from evalcase.system.interrupted import InterruptedRunError
 from evalcase.system.own_task import OwnTask
+from evalcase.system.stubborn import end_tasks
 
 T = TypeVar("T")
 OnStray: TypeAlias = Callable[[BaseException], None]

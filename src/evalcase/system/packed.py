@@ -75,7 +75,9 @@ def open_stored(path: str, *, links: bool = True) -> BufferedReader:
     if not path.endswith(ENDING):
         return file
     try:
-        return BufferedReader(PackedLines(file, path), BLOCK)
+        packed = PackedLines(file, path)
+        packed.survey()
+        return BufferedReader(packed, BLOCK)
     except BaseException:
         file.close()
         raise
@@ -91,7 +93,6 @@ class PackedLines(RawIOBase):
     """What is in a packed file, as if it were not."""
 
     def __init__(self, file: BufferedReader, path: str) -> None:
-        """Raise RecordError if it is none."""
         self._file = file
         self._path = path
         self._starts = array("Q")
@@ -104,9 +105,10 @@ class PackedLines(RawIOBase):
         self.end = 0
         """Bytes of the file that hold it."""
         self.rest: Rest | None = None
-        self._survey(os.fstat(file.fileno()).st_size)
 
-    def _survey(self, size: int) -> None:
+    def survey(self) -> None:
+        """Find its members, before anything is read. Raise RecordError if it is no such file."""
+        size = os.fstat(self._file.fileno()).st_size
         while self.end < size:
             head = self._bytes_at(self.end, _HEAD.size)
             if len(head) < _HEAD.size:

@@ -1,4 +1,4 @@
-"""Coroutines that don't end when they are told to: each is asked a few times, then kept for ever.
+"""Tasks and coroutines that stay when they are told to end: asked a few times, then kept for ever.
 
 To forget one is to ask it once more, when nobody expects it and no event loop runs: `while True`
 around an `await` and an `except BaseException` would then never come back.
@@ -6,11 +6,27 @@ around an `await` and an `except BaseException` would then never come back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
 _MOST_TRIES = 3
+
+
+def end_tasks(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    """End tasks that don't listen, so that nobody has to wait for them. To be called in their
+    loop: what they call while they end may need it."""
+    for task in list(tasks):
+        task.add_done_callback(_look_away)
+        end_coroutine(task.get_coro())
+        task.cancel()
+
+
+def _look_away(task: asyncio.Task[Any]) -> None:
+    """Nobody wants to know how it ended."""
+    if not task.cancelled():
+        task.exception()
 
 
 def end_coroutine(coroutine: Any) -> None:  # noqa: ANN401 - whatever a task can be made of

@@ -110,7 +110,10 @@ class CommandTarget(Target):
         for name in options_of(TargetOptions):
             del options[name]  # they decide how it is asked, and not what it answers
         files: JSON = dict(self._files)
-        return {"options": options, "files": files, "asked": describe_asked(question)}
+        asked = describe_asked(question)
+        if program.sees_object:
+            asked["suite"] = question.suite
+        return {"options": options, "files": files, "asked": asked}
 
     def sources(self) -> dict[str, str]:
         program = self._program

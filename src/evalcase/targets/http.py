@@ -132,7 +132,7 @@ class HttpTarget(Target):
         # A session is new each time, and decides nothing by itself.
         body = self._make_body(replace(question, session=""))
         if self._body is None and isinstance(body, dict):
-            del body["session"], body["turn"]
+            del body["session"], body["turn"], body["attempt"]
         request = self._endpoint.cache_key(body, self._environment)
         return {"request": request, "how": how}
 

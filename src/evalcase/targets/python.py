@@ -47,7 +47,7 @@ from evalcase.system.imports import import_object, make_importable, place_of
 from evalcase.system.sources import trace_sources
 from evalcase.system.threads import PlainCall, Threads
 from evalcase.targets.asking.fingerprint import describe_asked, project_sources
-from evalcase.targets.asking.shown import describe_hidden
+from evalcase.targets.asking.shown import describe_hidden, describe_left_out, is_plain
 from evalcase.targets.code.lifetime import (
     Leave,
     enter_object,
@@ -197,7 +197,7 @@ class PythonTarget(Target):
         if self._sessions is not None:
             bound = await self._sessions.find(question.session)
         assert bound is not None, "open() comes first"
-        if self._sessions is None and len(question.messages) > 1:
+        if self._sessions is None and not is_plain(question):
             self._warn_of_hidden(question, bound)
         if not bound.is_async:
             return await self._call(question, bound)
@@ -212,7 +212,7 @@ class PythonTarget(Target):
         """The same for a plain function."""
         bound = self._bound
         assert bound is not None
-        if len(question.messages) > 1:
+        if not is_plain(question):
             self._warn_of_hidden(question, bound)
         return self._call(question, bound)
 
@@ -237,12 +237,18 @@ class PythonTarget(Target):
 
     def _warn_of_hidden(self, question: Question, bound: BoundFunction) -> None:
         """Say once what a function doesn't see; but one that knows its session has seen it."""
-        if self._warned or not bound.sees_last_only or bound.sees_session:
+        if self._warned or not bound.sees_last_only:
             return
-        self._warned = True
-        hint = "a parameter named `messages`, or annotated as `Question`, would see all"
-        seen = f"`{self.name}` sees the last user message only"
-        self._surroundings.warn(f"{seen}; {describe_hidden(question)}; {hint}")
+        seen, hidden = "the last user message", None
+        if not bound.sees_session:
+            hidden = describe_hidden(question)
+        if hidden is None:
+            hidden = describe_left_out(question, bound.sees_files)
+            seen = "the text of the last user message"
+        if hidden is not None:
+            self._warned = True
+            hint = "a parameter named `messages`, or annotated as `Question`, would see all"
+            self._surroundings.warn(f"`{self.name}` sees {seen} only; {hidden}; {hint}")
 
     def cache_key(self, question: Question) -> JSON | Awaitable[JSON]:
         """What decides an answer: the function, the project's modules that it brought with it,

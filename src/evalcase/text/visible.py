@@ -32,5 +32,12 @@ def visible(text: str) -> str:
     return _HIDDEN.sub(_spell, text)
 
 
+def name_blank(text: str, nothing: str = "(empty)") -> str:
+    """What stands for a text in which nothing can be seen; none for any other."""
+    if not text:
+        return nothing
+    return "" if text.strip() else "(only white space)"
+
+
 def _spell(match: re.Match[str]) -> str:
     return f"<U+{ord(match[0]):04X}>"

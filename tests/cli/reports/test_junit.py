@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -51,6 +52,10 @@ def report(project: Project, *options: str) -> tuple[ET.Element, Path]:
     assert done.code == 0, done
     path = project.path / "out.xml"
     return ET.parse(path).getroot(), path
+
+
+def written_report(project: Project) -> str:
+    return report(project)[1].read_text()
 
 
 def assert_allowed(root: ET.Element) -> None:
@@ -118,6 +123,36 @@ def test_the_line_is_left_out_where_the_run_is_a_strangers(mixed: Project) -> No
     root, _ = report(mixed)
     failure = next(root.iter("failure"))
     assert (failure.text or "").startswith("s.eval.yaml: expected")
+
+
+@pytest.mark.parametrize("edit", ["# a line more\n{}", None], ids=["edited", "deleted"])
+def test_the_line_is_left_out_where_the_suite_is_not_what_it_was(
+    mixed: Project, edit: str | None
+) -> None:
+    """It might be that of another case; all else is the same."""
+    mixed.run("run")
+    before = written_report(mixed)
+    path = mixed.path / "s.eval.yaml"
+    written = path.read_text()
+    path.unlink()
+    if edit is not None:
+        path.write_text(edit.format(written))
+    after = written_report(mixed)
+    assert after == re.sub(r"(s\.eval\.yaml):\d+:", r"\1:", before) != before
+    path.write_text(written)
+    assert written_report(mixed) == before
+
+
+def test_the_line_is_that_of_the_file_by_which_it_was_graded_last(project: Project) -> None:
+    path = project.suite(case("a", "say hi", expected_output="no"))
+    project.run("run")
+    path.write_text("# another\n" + path.read_text().replace('"no"', '"never"'))
+    assert "s.eval.yaml: expected" in written_report(project)
+    project.run("resume")
+    number = next(n for n, text in enumerate(path.read_text().splitlines(), 1) if "say" in text)
+    assert f's.eval.yaml:{number}: expected "never"' in written_report(project).replace(
+        "&quot;", '"'
+    )
 
 
 def test_trials_that_failed_in_a_case_that_passed_are_flaky_failures(project: Project) -> None:

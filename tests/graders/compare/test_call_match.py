@@ -8,7 +8,7 @@ import pytest
 
 from evalcase.errors import EvalcaseError
 from evalcase.graders.compare import call_match
-from evalcase.graders.compare.call_match import Call, contained, match_calls
+from evalcase.graders.compare.call_match import Call, find_missing, match_calls
 from evalcase.graders.compare.json_difference import Difference
 
 
@@ -31,7 +31,7 @@ def test_no_two_calls_are_held_against_each_other_twice() -> None:
 
     def lacking(expected: Call, got: Call) -> Iterator[Difference]:
         compared.append((expected, got))
-        return contained(expected, got)
+        return find_missing(expected, got)
 
     expected = [Call("t", {"a": -number}) for number in range(1, 150)]
     got = [Call("t", {"a": number}) for number in range(150)]

@@ -45,3 +45,10 @@ def test_a_comma_at_the_end_of_a_line_of_data_is_no_difference() -> None:
     pairs = list(pair_texts('{\n  "a": 1\n}', '{\n  "a": 2,\n  "k": 3\n}'))
     assert pairs[1] == (SideLine('  "a": 1', 7, 8), SideLine('  "a": 2,', 7, 8))
     assert list(pair_texts("a\nb,", "a\nc"))[1] == (SideLine("b,", 0, 2), SideLine("c", 0, 1))
+
+
+def test_white_space_alone_is_never_called_empty() -> None:
+    (pair,) = pair_texts("a", " \n ", "(no text)")
+    assert pair == (SideLine("a", 0, 1), SideLine("(only white space)", note=True))
+    (pair,) = pair_texts(" ", "", "(no text)")
+    assert [side and side.text for side in pair] == ["(only white space)", "(no text)"]

@@ -9,12 +9,12 @@ from evalcase.report.terminal.cells import measure
 from evalcase.report.terminal.progress import (
     Progress,
     Speed,
-    clock,
-    money,
     per_time,
     plain_line,
-    span,
     status_line,
+    write_clock,
+    write_money,
+    write_span,
 )
 from evalcase.report.terminal.style import PLAIN
 from tests.for_each import for_each
@@ -103,14 +103,14 @@ def test_cases_that_were_edited_make_it_more_than_planned() -> None:
     ("seconds", "shown"), [(0, "0:00"), (59.9, "0:59"), (754, "12:34"), (3754, "1:02:34")]
 )
 def test_clock(seconds: float, shown: str) -> None:
-    assert clock(seconds) == shown
+    assert write_clock(seconds) == shown
 
 
 @pytest.mark.parametrize(
     ("seconds", "shown"), [(0.2, "1 s"), (89, "89 s"), (150, "2 min"), (7800, "2 h 10 min")]
 )
 def test_span(seconds: float, shown: str) -> None:
-    assert span(seconds) == shown
+    assert write_span(seconds) == shown
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_span(seconds: float, shown: str) -> None:
 )  # fmt: skip
 def test_money(usd: float | None, shown: str) -> None:
     """A real cost never looks like none."""
-    assert money(usd) == shown
+    assert write_money(usd) == shown
 
 
 @pytest.mark.parametrize(("rate", "shown"), [(812.4, "812/s"), (3.04, "3.0/s"), (0.05, "3.0/min")])

@@ -12,7 +12,7 @@ from evalcase.model.grade import Grade
 from evalcase.model.result import Result
 from evalcase.report.figures.summing import sum_up
 from evalcase.report.terminal.cells import measure
-from evalcase.report.terminal.progress import percent
+from evalcase.report.terminal.progress import write_percent
 from evalcase.report.terminal.style import ANSI, PLAIN, Style
 from evalcase.report.terminal.summary import RunEnding, summary_lines
 from tests.for_each import for_each
@@ -122,7 +122,7 @@ def test_a_cost_that_is_partly_unknown_says_so() -> None:
      (2, 3, "66.7%")],
 )  # fmt: skip
 def test_all_and_none_are_said_of_all_and_none_only(passed: int, of: int, shown: str) -> None:
-    assert percent(passed / of) == shown
+    assert write_percent(passed / of) == shown
 
 
 def test_memory_hardly_grows_with_what_passed() -> None:

@@ -12,6 +12,7 @@ from evalcase.model.result import Result
 from evalcase.record.evaluated import Evaluated
 from evalcase.record.folder import origin_of
 from evalcase.report.files.folded import CaseTrials, fold_trials
+from evalcase.system.world import this_world
 
 _TROUBLE = ("errored", "failed", "ungraded", "unfinished")
 
@@ -19,7 +20,11 @@ _TROUBLE = ("errored", "failed", "ungraded", "unfinished")
 def write_junit(reported: Reported) -> Iterator[str]:
     from evalcase.report.files.junit import JUnitHead, junit_pieces
 
-    kept, standing, evaluated = reported.kept, LineFinder(reported), reported.evaluated()
+    kept, standing, evaluated = (
+        reported.kept,
+        LineFinder(reported, this_world().state),
+        reported.evaluated(),
+    )
     about = JUnitHead(
         kept.run.id, kept.run.created_at, _incomplete(evaluated), _settled(evaluated),
         reported.junit_properties, say_mixed(kept.mixed), _grading(evaluated),
@@ -32,7 +37,7 @@ def write_junit(reported: Reported) -> Iterator[str]:
 def write_github(reported: Reported) -> Iterator[str]:
     from evalcase.report.files.annotations import annotation_lines
 
-    standing, evaluated = LineFinder(reported), reported.evaluated()
+    standing, evaluated = LineFinder(reported, this_world().state), reported.evaluated()
     cases = _cases(reported, reported.results())
     lines = annotation_lines(
         cases, standing.find_line, standing.see, _incomplete(evaluated),

@@ -1,17 +1,20 @@
-"""Where the cases of a run stand in their files today, for reports that point at a line.
+"""Where the cases of a run stand in their files, for reports that point at a line.
 
-The record has no lines, and needs none. Files are looked at only for runs that this user made: what
-a stranger's record names is not opened.
+The record has no lines, but hashes: a file that is another by now has no line of the run. Files are
+looked at only for runs that this user made: what a stranger's record names is not opened.
 """
 
 from __future__ import annotations
 
 import os
+from functools import cached_property
+from typing import Any
 
+from evalcase.cli.edited_suites import suite_hashes
 from evalcase.cli.reports.reported import Reported
 from evalcase.cli.seen_suites import see_suites
 from evalcase.record.seal import is_own
-from evalcase.system.world import this_world
+from evalcase.system.digests import digest_file
 
 _MOST_BYTES = 50_000_000
 """A file that is larger is not read for the sake of a line."""
@@ -20,11 +23,13 @@ _MOST_BYTES = 50_000_000
 class LineFinder:
     """Finds the line of a case. A file is read when the first of its cases is looked for."""
 
-    def __init__(self, reported: Reported) -> None:
+    def __init__(self, reported: Reported, state: str | None) -> None:
+        """`state` is the folder of what is kept for this user."""
         run, config = reported.kept.run, reported.place.config
         self._root = os.path.realpath(config.root)
         self._cwd = reported.place.cwd
-        self._is_own = is_own(run, this_world().state, config.root)
+        self._is_own = is_own(run, state, config.root)
+        self._run = run
         self._lines: dict[str, dict[str, int]] = {}
         self.see = see_suites(run, config.root, self._cwd)
         """How a person here writes the path of a suite."""
@@ -34,7 +39,7 @@ class LineFinder:
             return None
         known = self._lines.get(suite)
         if known is None:
-            known = self._lines[suite] = self._read(os.path.join(self._cwd, self.see(suite)))
+            known = self._lines[suite] = self._read(suite)
         return known.get(case)
 
     def locate(self, suite: str, case: str) -> str:
@@ -42,14 +47,19 @@ class LineFinder:
         line = self.find_line(suite, case)
         return self.see(suite) if line is None else f"{self.see(suite)}:{line}"
 
-    def _read(self, path: str) -> dict[str, int]:
+    @cached_property
+    def _hashes(self) -> dict[str, Any]:
+        return suite_hashes(self._run)
+
+    def _read(self, suite: str) -> dict[str, int]:
         from evalcase.suites.load import load_file
         from evalcase.suites.placing import place_cases
 
+        path = os.path.join(self._cwd, self.see(suite))
         real = os.path.realpath(path)
         if not real.startswith(self._root + os.sep) or not os.path.isfile(real):
             return {}
-        if os.path.getsize(real) > _MOST_BYTES:
+        if os.path.getsize(real) > _MOST_BYTES or digest_file(real) != self._hashes.get(suite):
             return {}
         loaded = load_file(path)
         if loaded.suite is None:

@@ -31,20 +31,20 @@ class Guard:
         try:
             return await handler(request)
         except web.HTTPException as error:
-            return plain(error.status, error.reason)
+            return answer_in_words(error.status, error.reason)
 
     def refuse(self, request: web.Request) -> web.Response | None:
         """An answer for whom there is no other; None for everybody else."""
         if request.headers.getall("Host", []) not in self._hosts():
-            return plain(400, "this address is not that of evalcase view")
+            return answer_in_words(400, "this address is not that of evalcase view")
         if request.method not in ("GET", "HEAD"):
-            return plain(405, "nothing can be changed here")
+            return answer_in_words(405, "nothing can be changed here")
         if self._is_foreign(request):
-            return plain(403, "another page may not ask for this")
+            return answer_in_words(403, "another page may not ask for this")
         # As it was sent: an escaped slash is no slash.
         given = request.rel_url.raw_path.split("/", 2)[1]
         if not compare_digest(given.encode("utf-8", "replace"), self.token.encode()):
-            return plain(403, "open the address in your terminal")
+            return answer_in_words(403, "open the address in your terminal")
         return None
 
     def _hosts(self) -> list[list[str]]:
@@ -61,7 +61,7 @@ class Guard:
         return asked != ("navigate", "document")
 
 
-def plain(status: int, text: str) -> web.Response:
+def answer_in_words(status: int, text: str) -> web.Response:
     """A few words."""
     return web.Response(status=status, text=text + "\n", headers=headers_of(NO_SCRIPT))
 

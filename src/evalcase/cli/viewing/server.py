@@ -21,7 +21,7 @@ from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.reports.compared_page import write_compared_html
 from evalcase.cli.reports.page import write_html
 from evalcase.cli.reports.reported import Reported
-from evalcase.cli.viewing.guard import NO_SCRIPT, Guard, headers_of, plain
+from evalcase.cli.viewing.guard import NO_SCRIPT, Guard, answer_in_words, headers_of
 from evalcase.cli.viewing.listing import Listing
 from evalcase.errors import ConfigError, EvalcaseError
 from evalcase.record.ending import read_end
@@ -163,7 +163,7 @@ def make_app(viewer: Viewer, guard: Guard) -> web.Application:
         try:
             response: web.StreamResponse = await handler(request)
         except EvalcaseError as error:
-            return plain(409 if isinstance(error, ConfigError) else 500, str(error))
+            return answer_in_words(409 if isinstance(error, ConfigError) else 500, str(error))
         return response
 
     app = web.Application(middlewares=[watch, explain])

@@ -70,7 +70,7 @@ Lacking = Callable[[Call, Call], Iterator[Difference]]
 """How a call that was made falls short of an expected one of the same name."""
 
 
-def contained(expected: Call, got: Call) -> Iterator[Difference]:
+def find_missing(expected: Call, got: Call) -> Iterator[Difference]:
     """The expected arguments have to be part of those given. None expected: any will do."""
     if expected.arguments is None:
         return iter(())
@@ -99,7 +99,7 @@ def _refuse_too_many(expected: Sequence[Call], got: Sequence[Call], order: str) 
 def match_calls(
     expected: Sequence[Call],
     got: Sequence[Call],
-    lacking: Lacking = contained,
+    lacking: Lacking = find_missing,
     order: str = "in_order",
     is_given_up: Callable[[], bool] = _never,
 ) -> list[Match]:
@@ -157,7 +157,7 @@ def describe_calls(
     expected: Sequence[Call],
     got: Sequence[Call],
     matches: Sequence[Match],
-    lacking: Lacking = contained,
+    lacking: Lacking = find_missing,
     order: str = "in_order",
 ) -> Iterator[str]:
     """How many were made, and a line for each that wasn't, with the nearest thing that was."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from evalcase.graders.compare.call_match import Call, contained
+from evalcase.graders.compare.call_match import Call, find_missing
 from evalcase.graders.compare.call_options import ToolRule
 from evalcase.graders.compare.excerpt import quote
 from evalcase.graders.compare.field_match import match_field
@@ -39,7 +39,7 @@ def _compare(mode: str, expected: Call, got: Call) -> Iterator[Difference]:
     if mode == "ignore" or expected.is_open:
         return iter(())
     if mode == "contains":
-        return contained(expected, got)
+        return find_missing(expected, got)
     if got.is_deep:
         return iter((Difference("$", "nested too deep to be compared"),))
     if mode == "exact":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalcase.graders.compare.excerpt import cap, count, quote
+from evalcase.graders.compare.excerpt import cap, count, quote, quote_blank
 from evalcase.graders.compare.json_difference import find_differences, list_differences
 from evalcase.graders.compare.text_difference import (
     find_text_difference,
@@ -39,25 +39,40 @@ def compare_content(expected: JSON, answer: Answer) -> ContentMatch:
     got = answer.content
     text = text_of_content(expected)
     if answer.truncated:
-        return unequal(_CUT, _shown(expected), _shown(got), note=_CUT)
+        return tell_difference(_CUT, _shown(expected), _shown(got), note=_CUT)
     if got is None and text is None:
-        return unequal(f"the answer has no content{but_calls(answer)}", pretty(expected), "")
+        return tell_difference(
+            f"the answer has no content{but_calls(answer)}", lay_out(expected), ""
+        )
     if got is None and text is not None and trim_text(text):
         reason = f"expected {quote(trim_text(text))}, got no text{but_calls(answer)}"
-        return unequal(reason, trim_text(text), "")
+        return tell_difference(reason, trim_text(text), "")
     if text is None:
         return _compare_data(expected, got)
-    return compare_texts(trim_text(text), trim_text(_shown(got)), _left_out(expected))
+    said = _shown(got)
+    return compare_texts(trim_text(text), trim_text(said), _left_out(expected), (text, said))
 
 
-def compare_texts(expected: str, got: str, left_out: str = "") -> ContentMatch:
-    """Two texts that are to be the same; `left_out` says what was not compared."""
+def compare_texts(
+    expected: str, got: str, left_out: str = "", written: tuple[str, str] = ("", "")
+) -> ContentMatch:
+    """Two texts that are to be the same; `left_out` says what was not compared. Of what was
+    `written`, white space is told where there was nothing else."""
     if expected == got:
         return ContentMatch(True, "the text is equal" + (f" ({left_out})" if left_out else ""), {})
+    if (written[0] and not expected) or (written[1] and not got):
+        left, right = expected or written[0], got or written[1]
+        reason = f"expected {_quote_any(left)}, got {_quote_any(right)}"
+        reason += f" ({left_out})" if left_out else ""
+        return tell_difference(reason, left, right, note=left_out)
     differs = find_text_difference(expected, got)
     note = "; ".join(part for part in (differs.note, left_out) if part)
     at = first_difference(expected, got)
-    return unequal(str(differs._replace(note=note)), expected, got, at, differs.where, note)
+    return tell_difference(str(differs._replace(note=note)), expected, got, at, differs.where, note)
+
+
+def _quote_any(text: str) -> str:
+    return quote(text) if text.strip() else quote_blank(text)
 
 
 def _compare_data(expected: JSON, got: JSON) -> ContentMatch:
@@ -67,10 +82,10 @@ def _compare_data(expected: JSON, got: JSON) -> ContentMatch:
             got = parse_answer(text)
         except BadJsonError as error:
             reason = f"the answer is not JSON: {error}"
-            return unequal(reason, pretty(expected), text, note=reason)
+            return tell_difference(reason, lay_out(expected), text, note=reason)
     elif too_deep(got):
         reason = f"the answer is nested more than {DEEPEST} deep, deeper than any case"
-        return unequal(reason, pretty(expected), as_json(got), note=reason)
+        return tell_difference(reason, lay_out(expected), as_json(got), note=reason)
     return compare_values(expected, got)
 
 
@@ -79,11 +94,11 @@ def compare_values(expected: JSON, got: JSON) -> ContentMatch:
     if same(expected, got):
         return ContentMatch(True, "the JSON value is equal", {})
     listed = list_differences(find_differences(expected, got))
-    left, right = pretty(expected), pretty(got)
-    return unequal(listed.text, left, right, first_difference(left, right), listed.paths)
+    left, right = lay_out(expected), lay_out(got)
+    return tell_difference(listed.text, left, right, first_difference(left, right), listed.paths)
 
 
-def unequal(
+def tell_difference(
     reason: str, expected: str, got: str, at: int = 0, where: str = "", note: str = ""
 ) -> ContentMatch:
     """What differs, in words, and both sides for people; `at` is where they begin to differ."""
@@ -102,7 +117,7 @@ def _shown(content: JSON) -> str:
     return "" if content is None else as_json(content)
 
 
-def pretty(value: JSON) -> str:
+def lay_out(value: JSON) -> str:
     """A value as text with a line for each part, to be read side by side with another."""
     return as_json(value, indent=2)
 

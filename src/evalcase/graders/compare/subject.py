@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from evalcase.graders.compare.excerpt import quote_blank
 from evalcase.model.grader import Context
 from evalcase.model.json_value import JSON
 from evalcase.text.answer_value import value_of_answer
@@ -30,9 +31,9 @@ def is_large(value: JSON) -> bool:
 
 
 def without_text(context: Context) -> str:
-    """What a reason says of an answer that has no text."""
+    """What a reason says of an answer that has no text, or only white space."""
     if context.part is not None or context.answer.content is not None:
-        return "an empty text"
+        return quote_blank(context.text)
     from evalcase.text.answer_value import but_calls
 
     return f"no text{but_calls(context.answer)}"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from evalcase.model.case import Case
 from evalcase.model.result import Result
 from evalcase.report.terminal.case_report import asked_lines, message_lines
-from evalcase.report.terminal.said import labelled
+from evalcase.report.terminal.said import label_text
 from evalcase.report.terminal.style import Style, paint
 
 
@@ -25,7 +25,7 @@ def question_lines(
             f"does the answer meet {'all of ' if len(points) > 1 else ''}this?", style.place
         )
     for text in points:
-        for line in labelled("-", text, width - 2, style):
+        for line in label_text("-", text, width - 2, style):
             yield f"  {line}"
 
 

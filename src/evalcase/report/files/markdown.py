@@ -24,7 +24,7 @@ from evalcase.report.terminal.figure_facts import (
     trial_facts,
 )
 from evalcase.report.terminal.part_table import say_by
-from evalcase.report.terminal.progress import VERDICTS, money, percent
+from evalcase.report.terminal.progress import VERDICTS, write_money, write_percent
 from evalcase.report.terminal.said import result_said
 from evalcase.report.terminal.style import PLAIN
 from evalcase.report.terminal.summary import FindCase
@@ -137,7 +137,7 @@ def _headline(figures: Figures, about: MarkdownHead) -> str:
     errored = about.totals.trials.errored  # also those of cases that passed all the same
     if sign == "✅" and (not counts.passed or errored):
         sign = "⚠️"  # nothing was tried; or cases passed although some of their trials errored
-    rate = "" if part.rate.value is None else f" ({percent(part.rate.value)})"
+    rate = "" if part.rate.value is None else f" ({write_percent(part.rate.value)})"
     tried = counts.total - counts.skipped
     said = f"{counts.passed:,} of {tried:,} cases passed{rate}"
     if errored > counts.errored:
@@ -166,10 +166,10 @@ def _table(title: str, parts: Mapping[str, Slice]) -> Iterator[str]:
 
 
 def _rate(mean: Mean) -> tuple[str, str]:
-    value = "–" if mean.value is None else percent(mean.value)
+    value = "–" if mean.value is None else write_percent(mean.value)
     if mean.low is None or mean.high is None:
         return value, "not estimable" if mean.n else "–"
-    return value, f"{percent(mean.low)} to {percent(mean.high)}"
+    return value, f"{write_percent(mean.low)} to {write_percent(mean.high)}"
 
 
 def _facts(figures: Figures, about: MarkdownHead) -> Iterator[str]:
@@ -179,7 +179,7 @@ def _facts(figures: Figures, about: MarkdownHead) -> Iterator[str]:
     if effort.median_s is not None and effort.p95_s is not None:
         yield f"an answer took {effort.median_s:.2f} s (median), {effort.p95_s:.2f} s (95 %)"
     if effort.cost_usd is not None:
-        yield money(effort.cost_usd)
+        yield write_money(effort.cost_usd)
 
 
 def _case(each: CaseTrials, case: Case | None) -> str:

@@ -109,7 +109,7 @@ function drawDiff(left, right, labels) {
     if (!texts[at]) return null;
     return same || !isAlike ? spellText(texts[at]) : h(tag, spellText(texts[at]));
   }));
-  const column = (at, tag, text) => h('div', { class: `side ${tag}-side` }, h('h4', labels[at]), text === '' ? h('p.nothing', '(empty)') : side(at, tag));
+  const column = (at, tag, text) => h('div', { class: `side ${tag}-side` }, h('h4', labels[at]), drawBlank(text) || side(at, tag));
   const told = left === right ? 'They are the same.' : (!isAlike && left && right ? 'They have little in common, so nothing is marked.' : '');
   return h('div.diff', column(0, 'del', left), column(1, 'ins', right), (remark || told) && h('p.remark', remark || told));
 }

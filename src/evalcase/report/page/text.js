@@ -21,8 +21,13 @@ function drawWord(text, props) {
   return h('bdi', props, spellText(text));
 }
 
+// What stands for a text in which nothing can be seen; null for any other.
+function drawBlank(text) {
+  return text.trim() ? null : h('p.nothing', text ? '(only white space)' : '(empty)');
+}
+
 // A text of its own, with its line ends as they are.
 function drawText(text, kind) {
-  return text === '' ? h('p.nothing', '(empty)')
-    : h(kind === 'json' ? 'div.text.data' : 'div.text', { dir: 'auto', tabindex: kind === 'json' ? '0' : null }, spellText(text));
+  return drawBlank(text)
+    || h(kind === 'json' ? 'div.text.data' : 'div.text', { dir: 'auto', tabindex: kind === 'json' ? '0' : null }, spellText(text));
 }

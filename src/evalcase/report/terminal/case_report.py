@@ -23,8 +23,8 @@ from evalcase.report.terminal.failures import (
     passed_of,
 )
 from evalcase.report.terminal.judged import DRAWN, is_judged, judged_lines
-from evalcase.report.terminal.progress import money
-from evalcase.report.terminal.said import labelled
+from evalcase.report.terminal.progress import write_money
+from evalcase.report.terminal.said import label_text
 from evalcase.report.terminal.step_lines import step_lines
 from evalcase.report.terminal.style import Style, colour_of, paint
 from evalcase.text.readable import as_json, content_text, outcome_lines
@@ -48,7 +48,7 @@ def case_lines(suite: str, id: str, case: Case | None, width: int, style: Style)
         yield from _indented(wrap("the record does not have the case itself", width - _INDENT))
         return
     for label, value in case_facts(case, _OTHERS):
-        yield from _indented(labelled(label, value, width - _INDENT, style))
+        yield from _indented(label_text(label, value, width - _INDENT, style))
     yield from asked_lines(case, "expected output", width, style)
 
 
@@ -67,14 +67,14 @@ def asked_lines(case: Case, reference: str, width: int, style: Style) -> Iterato
             expected = turn.data["expected_output"]
             yield from _indented(message_lines(reference, expected, width - _INDENT, style))
         for label, value in case_facts(turn, ()):
-            yield from _indented(labelled(label, value, width - _INDENT, style))
+            yield from _indented(label_text(label, value, width - _INDENT, style))
 
 
 def _user_lines(user: SimulatedUser, width: int, style: Style) -> Iterator[str]:
     """Whom a target talks to."""
     yield paint("user", style.place)
     for label, text in user_facts(user):
-        yield from _indented(labelled(label, text, width - _INDENT, style))
+        yield from _indented(label_text(label, text, width - _INDENT, style))
     if user.first:
         yield from message_lines("said first", user.first, width, style)
 
@@ -120,7 +120,7 @@ def _measures(result: Result) -> Iterator[str]:
     if result.attempts > 1:
         yield f"{result.attempts} attempts"
     if answer is not None and answer.cost_usd is not None:
-        yield money(answer.cost_usd)
+        yield write_money(answer.cost_usd)
     if answer is not None and answer.cached:
         yield "taken from the cache"
     usage = answer.usage if answer is not None and answer.usage is not None else Usage()
@@ -144,9 +144,9 @@ def _trial_lines(result: Result, width: int, style: Style) -> Iterator[str]:
         else:
             yield from message_lines("answer", result.answer.messages, width, style)
         if result.answer.truncated:
-            yield from labelled("", "(cut, as it was larger than evalcase keeps)", width, style)
+            yield from label_text("", "(cut, as it was larger than evalcase keeps)", width, style)
         if result.answer.scrubbed:
-            yield from labelled(
+            yield from label_text(
                 "", "(a secret was taken out of it; it was graded with it)", width, style
             )
         yield from step_lines(result.answer, width, style)
@@ -158,17 +158,17 @@ def _trial_lines(result: Result, width: int, style: Style) -> Iterator[str]:
 def _turn_lines(answer: Answer, result: Result, width: int, style: Style) -> Iterator[str]:
     """A conversation as it went, each turn with its grades below it."""
     for number, (said, answered, took_s) in enumerate(split_turns(answer, result.turns), 1):
-        cost = [money(answered.cost_usd)] if answered.cost_usd is not None else []
+        cost = [write_money(answered.cost_usd)] if answered.cost_usd is not None else []
         head = ", ".join([f"turn {number}", f"{took_s:.2f} s", *cost])
         yield from message_lines(head, (*said, *answered.messages), width, style)
         for grade in result.grades:
             if grade.turn == number:
                 yield from _indented(_grade_lines(grade, result, width - _INDENT, style))
     if result.ending is not None:
-        yield from labelled("ended", ENDINGS[result.ending], width, style)
+        yield from label_text("ended", ENDINGS[result.ending], width, style)
     if result.user is not None:
         told = ", ".join([f"played by {visible(result.user.target)}", *_playing(result.user)])
-        yield from labelled("user", told, width, style)
+        yield from label_text("user", told, width, style)
 
 
 def _playing(user: Simulated) -> Iterator[str]:
@@ -176,7 +176,7 @@ def _playing(user: Simulated) -> Iterator[str]:
     yield f"{user.asked} asked" + (f", {user.cached} cached" if user.cached else "")
     yield f"{user.asking_s:.2f} s"
     if user.cost_usd is not None:
-        yield money(user.cost_usd)
+        yield write_money(user.cost_usd)
     yield from _tokens(user.usage)
 
 
@@ -200,7 +200,7 @@ def message_lines(
         rows = ([said] if said or not calls else []) + calls
         rows += [as_json(others)] if others else []
         role = visible(str(message.get("role")))
-        yield from _indented(labelled(role, "\n".join(rows), width - _INDENT, style))
+        yield from _indented(label_text(role, "\n".join(rows), width - _INDENT, style))
 
 
 def _grade_lines(grade: Grade, result: Result, width: int, style: Style) -> Iterator[str]:
@@ -227,7 +227,9 @@ def _grade_lines(grade: Grade, result: Result, width: int, style: Style) -> Iter
     drawn = (*drawn, "grades") if inner else drawn
     others = {key: value for key, value in grade.details.items() if key not in drawn}
     if others:
-        yield from _indented(labelled("details", as_json(others, indent=2), width - _INDENT, style))
+        yield from _indented(
+            label_text("details", as_json(others, indent=2), width - _INDENT, style)
+        )
 
 
 def _asking(grade: Grade) -> Iterator[str]:
@@ -242,7 +244,7 @@ def _asking(grade: Grade) -> Iterator[str]:
     if grade.asking_s is not None:
         yield f"{grade.asking_s:.2f} s"
     if grade.cost_usd is not None:
-        yield money(grade.cost_usd)
+        yield write_money(grade.cost_usd)
     yield from _tokens(grade.usage)
 
 
@@ -257,7 +259,7 @@ def _inner_grades(grade: Grade) -> list[Grade]:
 
 
 def _failure_lines(label: str, failure: Failure, width: int, style: Style) -> Iterator[str]:
-    yield from labelled(label, f"{failure.kind}: {failure.message}", width, style)
+    yield from label_text(label, f"{failure.kind}: {failure.message}", width, style)
     details = failure.details
     if is_judged(details):
         yield from _indented(judged_lines(details, width - _INDENT, style))
@@ -266,7 +268,7 @@ def _failure_lines(label: str, failure: Failure, width: int, style: Style) -> It
         if name == "grades":
             continue  # they are drawn as what they are
         text = "\n".join(map(str, value)) if isinstance(value, list) else content_text(value)
-        yield from _indented(labelled(name, text, width - _INDENT, style))
+        yield from _indented(label_text(name, text, width - _INDENT, style))
 
 
 def _indented(lines: Iterator[str] | list[str]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from evalcase.report.compare.track import ChangedPair, ChangeKind
 from evalcase.report.terminal.cells import cut, measure
 from evalcase.report.terminal.failures import INDENT, UNFINISHED, reason_lines, reason_of
 from evalcase.report.terminal.pairs import pair_texts
-from evalcase.report.terminal.said import answer_said, asked_in, asked_label, labelled
+from evalcase.report.terminal.said import answer_said, asked_in, asked_label, label_text
 from evalcase.report.terminal.side_by_side import compare_lines
 from evalcase.report.terminal.style import Style, paint
 from evalcase.text.visible import visible
@@ -67,7 +67,7 @@ def _detail_lines(
     side, key = (sides[1], pair.head) if pair.head is not None else (sides[0], pair.base)
     case = side.kept.find_case(key.suite, key.case) if key is not None else None
     if case is not None:
-        yield from labelled(asked_label(case), asked_in(case), width, style, _INPUT_ROWS)
+        yield from label_text(asked_label(case), asked_in(case), width, style, _INPUT_ROWS)
     if head is not None and head.verdict != "passed":
         yield from reason_lines(reason_of(head), width, 2)
     texts = [said_by(result) for result in (base, head)]
@@ -76,7 +76,7 @@ def _detail_lines(
         texts[1] = f"({head.verdict})"  # why it is so stands above
         texts[0] = texts[1] if is_same else texts[0]
     if is_same:
-        yield from labelled("both", texts[0], width, style, _SIDE_ROWS)
+        yield from label_text("both", texts[0], width, style, _SIDE_ROWS)
         return
     pairs = list(pair_texts(texts[0], texts[1]))
     yield from compare_lines(pairs, width, style, _SIDE_ROWS, ("base", "head"))

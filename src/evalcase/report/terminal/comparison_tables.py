@@ -8,7 +8,7 @@ from evalcase.report.compare.amount_words import say_ratio, say_seconds
 from evalcase.report.compare.amounts import Amount, SideAmount
 from evalcase.report.compare.differences import Measured
 from evalcase.report.compare.track import TrackFigures
-from evalcase.report.terminal.progress import money, percent
+from evalcase.report.terminal.progress import write_money, write_percent
 
 _NOTHING = "–"
 _MOST_PARTS = 12
@@ -63,7 +63,7 @@ def part_rows(title: str, parts: Sequence[Measured]) -> Rows:
 
 def _row(name: str, measured: Measured, *, p: bool = False, share: bool = False) -> list[str]:
     base, head, change = measured.base, measured.head, measured.change
-    tell: Callable[[float], str] = percent if share else "{:.3f}".format
+    tell: Callable[[float], str] = write_percent if share else "{:.3f}".format
     by = _points if share else "{:+.3f}".format
     if base is None or head is None:
         return [name, _NOTHING, _NOTHING, _NOTHING, _NOTHING, ""]
@@ -112,5 +112,5 @@ def _count(value: float) -> str:
 
 
 _TELLERS: dict[str, Callable[[float], str]] = {
-    "latency": say_seconds, "input tokens": _count, "output tokens": _count, "cost": money,
+    "latency": say_seconds, "input tokens": _count, "output tokens": _count, "cost": write_money,
 }  # fmt: skip

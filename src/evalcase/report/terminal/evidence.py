@@ -67,13 +67,13 @@ def _place(trace: list[object], width: int) -> Iterator[str]:
     own = [frame for frame in frames if not _FOREIGN.search(frame[1]["file"])]
     at, match = (own or frames)[-1]
     name = f", in {match['name']}" if match["name"] else ""
-    yield cut(f"{near(match['file'])}:{match['line']}{name}", width)
+    yield cut(f"{see_path(match['file'])}:{match['line']}{name}", width)
     source = lines[at + 1].strip() if at + 1 < len(lines) else ""
     if source and not _FRAME.match(source) and lines[at + 1].startswith(" "):
         yield cut(f"    {source}", width)
 
 
-def near(path: str) -> str:
+def see_path(path: str) -> str:
     """A path as seen from here, where it is inside; else as it is."""
     if not os.path.isabs(path):
         return path

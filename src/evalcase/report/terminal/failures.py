@@ -20,7 +20,7 @@ from evalcase.report.terminal.said import (
     asked_in,
     asked_label,
     call_rows,
-    labelled,
+    label_text,
     said_in,
 )
 from evalcase.report.terminal.side_by_side import MOST_ROWS, compare_lines
@@ -43,7 +43,7 @@ def passed_of(outcome: Outcome) -> str:
     return f"{outcome.passed:,} of {outcome.repeats:,} passed, {needed} needed{left}"
 
 
-def headline(
+def write_headline(
     result: Result, outcome: Outcome, style: Style, width: int, *, name_target: bool = False
 ) -> str:
     """One line on a case that is decided: its verdict, its name and the reason of one trial."""
@@ -86,12 +86,12 @@ def detail_lines(
     room = max(20, width - INDENT)
     if case is not None:
         turn = broken_turn(result)
-        asked = labelled(asked_label(case), asked_in(case, turn), room, style, _INPUT_ROWS)
+        asked = label_text(asked_label(case), asked_in(case, turn), room, style, _INPUT_ROWS)
         yield from (_indented(line) for line in asked)
     for line in _details(result, said, case, style, room):
         yield _indented(line)
     if result.ending is not None:
-        for line in labelled("ended", ENDINGS[result.ending], room, style):
+        for line in label_text("ended", ENDINGS[result.ending], room, style):
             yield _indented(line)
 
 
@@ -137,11 +137,11 @@ def _unsaid(
         text, calls, _ = said_in(case.expected_output)
         wanted = "\n".join([*([text] if text else []), *calls])
         nothing = "(nothing of the assistant)" if text is None else "(empty)"
-        yield from labelled("expected", wanted or nothing, width, style, _TEXT_ROWS)
+        yield from label_text("expected", wanted or nothing, width, style, _TEXT_ROWS)
     if said is None:
         return
     if not compared and (said.text is not None or not said.calls):
-        yield from labelled("answer", said.text or "(empty)", width, style, _TEXT_ROWS)
+        yield from label_text("answer", said.text or "(empty)", width, style, _TEXT_ROWS)
     if not called:
         yield from call_rows(said.calls, said.more, width, style)
 

@@ -8,7 +8,7 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.totals import Totals
 from evalcase.report.figures.figures import Effort, Figures, Judging, Mean, Repeats, Slice
 from evalcase.report.terminal.part_table import interval_of
-from evalcase.report.terminal.progress import VERDICTS, money, percent
+from evalcase.report.terminal.progress import VERDICTS, write_money, write_percent
 
 _SLOW_S = 0.1
 """What is quicker is no news."""
@@ -27,7 +27,7 @@ def rate_said(mean: Mean) -> str:
     if mean.value is None:
         return "–"
     between = f" ({interval_of(mean)})" if mean.low is not None else ""
-    return f"{percent(mean.value)}{between}"
+    return f"{write_percent(mean.value)}{between}"
 
 
 def rate_facts(figures: Figures) -> Iterator[Fact]:
@@ -56,7 +56,7 @@ def _rate_notes(part: Slice, figures: Figures) -> Iterator[str]:
         units = _number(rate.n, "case")
         if rate.clusters is not None:
             units = _number(rate.clusters, "cluster")
-        yield f"no failure in {units}: up to {percent(part.failures_up_to)} may still fail"
+        yield f"no failure in {units}: up to {write_percent(part.failures_up_to)} may still fail"
     if rate.clusters is not None and figures.interval != "sequence":
         yield from _cluster_notes(figures, rate)
 
@@ -151,11 +151,13 @@ def cost_facts(totals: Totals) -> Iterator[Fact]:
     if totals.cost_usd is not None and totals.unpriced:
         said.append(f"{_number(totals.unpriced, 'answer')} came without a cost")
     if totals.grading_usd is not None:
-        said.append(f"{money(totals.grading_usd)} more for grading")
+        said.append(f"{write_money(totals.grading_usd)} more for grading")
     if totals.users_usd is not None:
-        said.append(f"{money(totals.users_usd)} more for simulated users")
+        said.append(f"{write_money(totals.users_usd)} more for simulated users")
     if totals.lost_usd is not None:
-        said.append(f"{money(totals.lost_usd)} more for answers and gradings that don't count")
+        said.append(
+            f"{write_money(totals.lost_usd)} more for answers and gradings that don't count"
+        )
     if totals.cached:
         said.append(f"{_number(totals.cached, 'answer')} taken from the cache")
     if said:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evalcase.report.terminal.said import labelled
+from evalcase.report.terminal.said import label_text
 from evalcase.report.terminal.style import Style
 from evalcase.text.readable import as_json
 
@@ -30,18 +30,18 @@ def judged_lines(details: Mapping[str, Any], width: int, style: Style) -> Iterat
         yield from _criterion_lines(each, width, style)
     for each in _items(details, "claims"):
         text = f"{each.get('claim')}\n{each.get('reason')}"
-        yield from labelled(_word(each.get("verdict")), text, width, style)
+        yield from label_text(_word(each.get("verdict")), text, width, style)
     votes = _items(details, "votes")
     for vote in votes:
-        yield from labelled("judge", _describe_vote(vote), width, style)
+        yield from label_text("judge", _describe_vote(vote), width, style)
         if len(votes) > 1:
             yield from _said_lines(vote, width, style)
     broken = details.get("neutralised")
     if isinstance(broken, int):
         what = "control token was" if broken == 1 else "control tokens were"
-        yield from labelled("", f"{broken} {what} broken in what it was shown", width, style)
+        yield from label_text("", f"{broken} {what} broken in what it was shown", width, style)
     if "template" in details:
-        yield from labelled("template", str(details["template"]), width, style)
+        yield from label_text("template", str(details["template"]), width, style)
 
 
 def _items(details: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
@@ -60,7 +60,7 @@ def _criterion_lines(each: Mapping[str, Any], width: int, style: Style) -> Itera
         more.append(", ".join(f"{count} × {_word(name)}" for name, count in each["votes"].items()))
     told = f" ({'; '.join(more)})" if more else ""
     text = f"{each.get('id')}: {each.get('text')}{told}\n{each.get('reason')}"
-    yield from labelled(_word(each.get("verdict")), text, width, style)
+    yield from label_text(_word(each.get("verdict")), text, width, style)
 
 
 def _said_lines(vote: Mapping[str, Any], width: int, style: Style) -> Iterator[str]:
@@ -73,7 +73,7 @@ def _said_lines(vote: Mapping[str, Any], width: int, style: Style) -> Iterator[s
         f"{_word(each.get('verdict'))}: {each.get('claim')}" for each in _items(vote, "claims")
     ]
     if said:
-        yield from labelled("", "\n".join(said), width, style)
+        yield from label_text("", "\n".join(said), width, style)
 
 
 def _describe_vote(vote: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import TextIO
 
 from evalcase.report.terminal.cells import measure
-from evalcase.report.terminal.failures import headline
+from evalcase.report.terminal.failures import write_headline
 from evalcase.report.terminal.hanging import hang
 from evalcase.report.terminal.progress import Speed, status_line
 from evalcase.report.terminal.statistics import DecidedCase
@@ -66,7 +66,7 @@ class LiveView(RunView):
     def name(self, decided: DecidedCase) -> None:
         outcome, result = decided
         width = self.columns() - 1
-        line = headline(result, outcome, self.style, width, name_target=self.name_target)
+        line = write_headline(result, outcome, self.style, width, name_target=self.name_target)
         self._lines.append((line, self.same))
 
     def say(self, line: str) -> None:

@@ -11,6 +11,7 @@ from itertools import zip_longest
 
 from evalcase.model.json_value import JSON
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.text.visible import name_blank
 
 _CONTEXT = 2
 _MOST_LINES, _MOST_TWINS = 2_000, 10_000
@@ -39,8 +40,9 @@ LinePair = tuple[SideLine | None, SideLine | None]
 def pair_texts(expected: str, got: str, nothing: str = "(empty)") -> Iterator[LinePair]:
     """The lines of two texts. `nothing` stands for a `got` that is empty."""
     left, right = expected.split("\n"), got.split("\n")
-    if not expected or not got:
-        yield from zip_longest(_all(left, "(empty)"), _all(right, nothing))
+    blank = name_blank(expected), name_blank(got, nothing)
+    if any(blank):
+        yield from zip_longest(_all(left, blank[0]), _all(right, blank[1]))
         return
     if len(left) == len(right) == 1:
         yield _differing(left[0], right[0])
@@ -143,10 +145,8 @@ def _text_in(row: Mapping[str, JSON], name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _all(lines: list[str], nothing: str) -> list[SideLine]:
-    return (
-        [SideLine(nothing, note=True)] if lines == [""] else [SideLine(x, 0, len(x)) for x in lines]
-    )
+def _all(lines: list[str], blank: str) -> list[SideLine]:
+    return [SideLine(blank, note=True)] if blank else [SideLine(x, 0, len(x)) for x in lines]
 
 
 def _alone(text: str | None) -> SideLine | None:

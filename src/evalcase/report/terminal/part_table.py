@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from evalcase.report.figures.figures import Effort, Figures, Mean, Slice
 from evalcase.report.terminal.cells import cut, measure, pad
-from evalcase.report.terminal.progress import VERDICTS, money, percent
+from evalcase.report.terminal.progress import VERDICTS, write_money, write_percent
 from evalcase.report.terminal.style import Style, paint
 from evalcase.text.visible import visible
 
@@ -74,7 +74,7 @@ def interval_of(mean: Mean) -> str:
     """Between which bounds a share lies; a dash where that can't be estimated."""
     if mean.low is None or mean.high is None:
         return "–"
-    return f"{percent(mean.low)[:-1]}–{percent(mean.high)}"
+    return f"{write_percent(mean.low)[:-1]}–{write_percent(mean.high)}"
 
 
 def _choose(parts: Mapping[str, Slice]) -> dict[str, Slice]:
@@ -102,7 +102,7 @@ def _verdicts(parts: Mapping[str, Slice]) -> Iterator[list[str]]:
 
 def _rates(parts: Mapping[str, Slice]) -> list[str]:
     rates = (part.rate.value for part in parts.values())
-    return ["pass rate", *("–" if rate is None else percent(rate) for rate in rates)]
+    return ["pass rate", *("–" if rate is None else write_percent(rate) for rate in rates)]
 
 
 def _intervals(parts: Mapping[str, Slice]) -> list[str]:
@@ -118,7 +118,7 @@ def _scores(parts: Mapping[str, Slice]) -> Iterator[list[str]]:
 
 def _efforts(efforts: Sequence[Effort]) -> Iterator[list[str]]:
     if any(effort.cost_usd is not None for effort in efforts):
-        yield ["cost", *(money(effort.cost_usd) for effort in efforts)]
+        yield ["cost", *(write_money(effort.cost_usd) for effort in efforts)]
     medians = (effort.median_s for effort in efforts)
     yield ["median", *("–" if median is None else f"{median:.2f} s" for median in medians)]
 

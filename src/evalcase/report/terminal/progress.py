@@ -109,10 +109,10 @@ def _rest(progress: Progress, speed: Speed, now: float, notice: str) -> list[str
         part
         for part in (
             notice,
-            clock(now - speed.begun),
-            f"{span(left / rate)} left" if rate and left else "",
+            write_clock(now - speed.begun),
+            f"{write_span(left / rate)} left" if rate and left else "",
             f"{progress.running} running" if progress.running else "",
-            money(progress.cost_usd) if progress.cost_usd else "",
+            write_money(progress.cost_usd) if progress.cost_usd else "",
             per_time(rate) if rate else "",
         )
         if part
@@ -127,7 +127,7 @@ def _fit(
     room = width - _width(line, style) - 1
     if room < _BAR.start:
         return None
-    return f"{bar(progress, min(room, _BAR.stop - 1), style)} {line}"
+    return f"{draw_bar(progress, min(room, _BAR.stop - 1), style)} {line}"
 
 
 def _bare(parts: Sequence[str], width: int, style: Style) -> str | None:
@@ -150,7 +150,7 @@ def _verdicts(progress: Progress, style: Style, long: bool) -> list[str]:
     ]
 
 
-def bar(progress: Progress, width: int, style: Style) -> str:
+def draw_bar(progress: Progress, width: int, style: Style) -> str:
     """How much is done, in the colours of what came of it."""
     total = max(1, progress.total)
     done = width * progress.done // total
@@ -166,7 +166,7 @@ def bar(progress: Progress, width: int, style: Style) -> str:
     )
 
 
-def money(usd: float | None) -> str:
+def write_money(usd: float | None) -> str:
     """Dollars, small amounts to a hundredth of a cent, and less than that to its first digits."""
     if usd is None:
         return "–"
@@ -177,7 +177,7 @@ def money(usd: float | None) -> str:
     return f"${usd:,.4f}" if abs(usd) < 10 else f"${usd:,.2f}"
 
 
-def percent(rate: float) -> str:
+def write_percent(rate: float) -> str:
     """To one decimal, but 100.0% only for all and 0.0% only for none."""
     return f"{100 * rate if rate in (0, 1) else min(99.9, max(0.1, 100 * rate)):.1f}%"
 
@@ -188,14 +188,14 @@ def per_time(rate: float) -> str:
     )
 
 
-def clock(seconds: float) -> str:
+def write_clock(seconds: float) -> str:
     """Time that goes by: 0:07, 12:05, 1:02:33."""
     minutes, second = divmod(int(seconds), 60)
     hours, minute = divmod(minutes, 60)
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
 
-def span(seconds: float) -> str:
+def write_span(seconds: float) -> str:
     """About how long: 8 s, 3 min, 2 h 10 min."""
     if seconds < 90:
         return f"{max(1, round(seconds))} s"

@@ -9,7 +9,7 @@ from evalcase.model.totals import Totals
 from evalcase.report.figures.figures import Mean
 from evalcase.report.terminal.cells import cut, measure, pad
 from evalcase.report.terminal.part_table import interval_of
-from evalcase.report.terminal.progress import money, percent
+from evalcase.report.terminal.progress import write_money, write_percent
 from evalcase.report.terminal.style import Style, paint
 from evalcase.text.visible import visible
 
@@ -113,13 +113,13 @@ def _cells(entry: Entry) -> list[str]:
         entry.id,
         entry.age,
         str(counts.total),
-        "–" if rate is None else percent(rate),
+        "–" if rate is None else write_percent(rate),
         "–" if entry.rate is None or entry.rate.low is None else interval_of(entry.rate),
         str(counts.failed),
         str(counts.errored),
         str(counts.ungraded),
         str(counts.skipped),
-        money(entry.totals.spent_usd),
+        write_money(entry.totals.spent_usd),
         _several(entry.suites),
         _several(entry.targets),
     ]

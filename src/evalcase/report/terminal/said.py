@@ -14,6 +14,7 @@ from evalcase.report.terminal.cells import cut, pad, wrap
 from evalcase.report.terminal.side_by_side import LABEL
 from evalcase.report.terminal.style import Style, paint
 from evalcase.text.readable import call_lines, content_text
+from evalcase.text.visible import name_blank
 
 LONGEST = 4200
 """Characters of a text that are looked at: no more than what the built-in graders keep."""
@@ -82,12 +83,12 @@ def _cut(text: str) -> str:
     return f"{text[:LONGEST]}… ({len(text) - LONGEST:,} more characters)"
 
 
-def labelled(
+def label_text(
     label: str, text: str, width: int, style: Style, most: int | None = None
 ) -> Iterator[str]:
     """A text with a label before its first row; no more rows than `most`, and how many are left."""
     room = max(10, width - LABEL)
-    rows = wrap(text, room)
+    rows = wrap(name_blank(text, "") or text, room)
     lead = paint(pad(cut(label, LABEL - 1), LABEL), style.gutter)
     # One row more costs no more than saying that it is left out.
     shown = rows if most is None or len(rows) <= most + 1 else rows[:most]
@@ -104,7 +105,7 @@ def call_rows(
     """Tool calls below each other, each in a few rows at most."""
     label = "calls"
     for call in calls:
-        yield from labelled(label, call, width, style, most)
+        yield from label_text(label, call, width, style, most)
         label = ""
     if more:
         yield paint(f"{'':{LABEL}}… {more:,} more calls", style.gutter)

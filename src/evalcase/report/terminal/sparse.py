@@ -8,7 +8,7 @@ from time import monotonic
 from typing import TextIO
 
 from evalcase.model.result import Result
-from evalcase.report.terminal.failures import headline
+from evalcase.report.terminal.failures import write_headline
 from evalcase.report.terminal.progress import Speed, plain_line
 from evalcase.report.terminal.statistics import DecidedCase
 from evalcase.report.terminal.style import Style
@@ -66,7 +66,7 @@ class SparseView(RunView):
         if self.same:
             return
         outcome, result = decided
-        line = headline(result, outcome, self.style, self.width, name_target=self.name_target)
+        line = write_headline(result, outcome, self.style, self.width, name_target=self.name_target)
         self._write(line)
 
     def say(self, line: str) -> None:

@@ -31,7 +31,7 @@ from evalcase.report.terminal.figure_facts import (
     trial_facts,
 )
 from evalcase.report.terminal.part_table import KINDS, PartKind, part_tables
-from evalcase.report.terminal.progress import VERDICTS, money
+from evalcase.report.terminal.progress import VERDICTS, write_money
 from evalcase.report.terminal.statistics import TROUBLED, CaseName, Shown, Statistics
 from evalcase.report.terminal.style import Style, colour_of, paint
 from evalcase.text.visible import visible
@@ -128,7 +128,7 @@ def verdict_lines(ending: RunEnding, rate: Mean, width: int, style: Style) -> It
     if rate.value is not None:
         parts.append((f"pass rate {rate_said(rate)}", style.place))
     if totals.cost_usd is not None:
-        parts.append((money(totals.cost_usd), ""))
+        parts.append((write_money(totals.cost_usd), ""))
     if ending.duration_s is not None:
         parts.append((_duration(ending.duration_s), ""))
     yield from _flow(parts, width, "")

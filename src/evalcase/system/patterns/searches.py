@@ -42,13 +42,13 @@ class Searches:
 
 def find_here(search: Search) -> MatchSpan | None:
     """Search in this thread, which nothing can interrupt."""
-    pattern = compiled(search.pattern, search.flags)
+    pattern = compile_quietly(search.pattern, search.flags)
     found = (pattern.fullmatch if search.full else pattern.search)(search.text)
     return None if found is None else MatchSpan(*found.span())
 
 
 @lru_cache(maxsize=512)
-def compiled(pattern: str, flags: int) -> re.Pattern[str]:
+def compile_quietly(pattern: str, flags: int) -> re.Pattern[str]:
     """A valid pattern, whatever Python thinks of its style."""
     from warnings import catch_warnings, simplefilter
 

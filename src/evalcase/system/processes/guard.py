@@ -126,7 +126,7 @@ def read_birth(pid: int | str) -> tuple[int, int]:
     return int(fields[1]), int(fields[19])
 
 
-def born(pid: int) -> int | None:
+def find_birth(pid: int) -> int | None:
     """When a process was born, by a clock of the kernel's; None if there is none."""
     try:
         return read_birth(pid)[1]
@@ -142,11 +142,11 @@ def send(processes: dict[int, int], number: int) -> None:
             held = os.pidfd_open(pid)
         except OSError as error:
             # Gone already; or a kernel that can't: then there is a moment between look and signal.
-            if error.errno == errno.ENOSYS and born(pid) == when:
+            if error.errno == errno.ENOSYS and find_birth(pid) == when:
                 _kill(pid, number)
             continue
         try:
-            if born(pid) == when:
+            if find_birth(pid) == when:
                 signal.pidfd_send_signal(held, number)
         except OSError:
             continue  # gone in this moment, or of another user

@@ -43,7 +43,7 @@ class Process:
                 stdin=PIPE if with_stdin else DEVNULL, stdout=PIPE, stderr=PIPE,
                 start_new_session=True,
             )  # fmt: skip
-            self._born = guard.born(self._transport.get_pid() or 0)
+            self._born = guard.find_birth(self._transport.get_pid() or 0)
         except (OSError, ValueError) as error:
             raise TargetError(self._not_started(error), kind="exit") from None
         except BaseException:

@@ -94,7 +94,7 @@ def end_family(root: int, token: str, since: int | None = None) -> dict[int, int
 def reap(processes: dict[int, int]) -> bool:
     """Take out those that have ended, so that none stays a zombie. True if all have."""
     for pid, born in list(processes.items()):
-        if guard.born(pid) != born:
+        if guard.find_birth(pid) != born:
             del processes[pid]  # its parent has seen its end
             continue
         with suppress(ChildProcessError):  # its parent has not died yet
@@ -138,7 +138,7 @@ class _Family(NamedTuple):
 
     def _is_root_ours(self) -> bool:
         """Whether the number of the root is still its own; or nobody's, which a session keeps."""
-        return self.root != 0 and guard.born(self.root) in (None, self.since)
+        return self.root != 0 and guard.find_birth(self.root) in (None, self.since)
 
 
 def _marks_of(pid: int) -> list[bytes]:
@@ -156,7 +156,7 @@ def _find_family(family: _Family, known: dict[int, int]) -> dict[int, int]:
     found: dict[int, int] = {}
     below: list[tuple[int, int]] = []
     for pid in {family.root, *children(os.getpid())} - {0}:
-        born = guard.born(pid)
+        born = guard.find_birth(pid)
         if born is not None and (known.get(pid) == born or family.has(pid)):
             found[pid] = born
             below += [(child, pid) for child in children(pid)]

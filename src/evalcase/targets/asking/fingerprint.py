@@ -22,9 +22,10 @@ _BETWEEN_WORDS = late_pattern(r"""[\s;|&=,'"()<>]+""")
 
 
 def describe_asked(question: Question, *, whole: bool = False) -> dict[str, Any]:
-    """What a target is shown of a question; with `whole`, all that may decide its answer."""
+    """What most targets are shown of a question; with `whole`, all that may decide its answer."""
     shown = describe_question(question)
-    del shown["session"], shown["turn"]  # the one is new each time, the other follows from the rest
+    # A session is new each time, a turn follows from the rest, and any attempt may be answered.
+    del shown["suite"], shown["session"], shown["turn"], shown["attempt"]
     shown["files"] = {name: digest_file(path) for name, path in question.files.items()}
     if whole:
         shown["suite"], shown["turn"] = question.suite, question.turn

@@ -7,7 +7,8 @@ from typing import Any
 
 from evalcase.errors import TargetError
 from evalcase.model.json_value import JSON
-from evalcase.model.message import text_of
+from evalcase.model.message import part_text, parts_of, text_of
+from evalcase.model.part_files import named_file
 from evalcase.model.question import Question
 
 
@@ -37,6 +38,25 @@ def describe_hidden(question: Question) -> str | None:
     return f"for case `{question.case}` it is given {given}"
 
 
+def is_plain(question: Question) -> bool:
+    """Whether the last user text is all there is to see."""
+    messages = question.messages
+    return len(messages) == 1 and type(messages[0].get("content")) is str
+
+
+def describe_left_out(question: Question, with_files: bool) -> str | None:
+    """What to warn of where a target sees the text of content parts only, and perhaps the files
+    that they name; None if that is all."""
+    message = question.last_user
+    content = None if message is None else message.content
+    kinds = {
+        f"`{part['type']}`": None
+        for part in (parts_of(content) if isinstance(content, list) else ())
+        if part_text(part) is None and not (with_files and named_file(part) is not None)
+    }
+    return f"for case `{question.case}` it has parts of type {', '.join(kinds)}" if kinds else None
+
+
 def describe_question(question: Question) -> dict[str, Any]:
     """The JSON object that programs and services are given: always these keys.
 
@@ -44,11 +64,13 @@ def describe_question(question: Question) -> dict[str, Any]:
     """
     return {
         "id": question.case,
+        "suite": question.suite,
         "case": question.case,
         "input": [message.to_dict() for message in question.messages],
         "metadata": question.metadata,
         "conversation_id": question.conversation_id,
         "repeat": question.repeat,
+        "attempt": question.attempt,
         "session": question.session,
         "turn": question.turn,
         "files": question.files,

@@ -21,8 +21,9 @@ _MOST_BYTES = 64 * 1024 * 1024
 class BatchAnswers:
     """Rows that are found by id. A row with an answer stands, whatever other batches say."""
 
-    def __init__(self) -> None:
-        self._file: BinaryIO = TemporaryFile("w+b")  # noqa: SIM115 - closed by who made it
+    def __init__(self, file: BinaryIO) -> None:
+        """`file` is closed with this."""
+        self._file = file
         self._places = Table("QB")
         """Where a row begins, and whether it has an answer."""
 
@@ -68,6 +69,11 @@ class BatchAnswers:
 
     def close(self) -> None:
         self._file.close()
+
+
+def open_answers() -> BatchAnswers:
+    """Room for rows, on disk: there may be more than anybody wants in memory."""
+    return BatchAnswers(TemporaryFile("w+b"))
 
 
 def _parsed(line: bytes) -> dict[str, Any]:

@@ -25,11 +25,12 @@ class BatchForm:
 class DraftFile:
     """A body that grows."""
 
-    def __init__(self, form: BatchForm) -> None:
+    def __init__(self, form: BatchForm, file: BinaryIO) -> None:
+        """`file` has the head of the body, and is closed with this."""
         self.form = form
         self.count = 0
-        self._file: BinaryIO = TemporaryFile("w+b")  # noqa: SIM115 - closed by who made it
-        self._size = self._file.write(form.head)
+        self._file = file
+        self._size = len(form.head)
 
     def add(self, question: BatchedQuestion) -> bool:
         """Take a question in; False if there is no room for it."""
@@ -53,3 +54,10 @@ class DraftFile:
 
     def close(self) -> None:
         self._file.close()
+
+
+def open_draft(form: BatchForm) -> DraftFile:
+    """A body that has nothing but its head yet."""
+    file = TemporaryFile("w+b")  # noqa: SIM115 - closed with the draft
+    file.write(form.head)
+    return DraftFile(form, file)

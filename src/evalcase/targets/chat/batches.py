@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from evalcase.model.batching import BatchDraft, BatchedQuestion, BatchLook, SentBatch
 from evalcase.model.json_value import JSON
 from evalcase.model.question import Question
-from evalcase.targets.chat.batch_answers import BatchAnswers, batch_error
+from evalcase.targets.chat.batch_answers import BatchAnswers, batch_error, open_answers
 from evalcase.targets.chat.batch_client import BatchClient
-from evalcase.targets.chat.batch_draft import BatchForm, DraftFile
+from evalcase.targets.chat.batch_draft import BatchForm, DraftFile, open_draft
 
 if TYPE_CHECKING:
     from evalcase.targets.web.client import HttpClient
@@ -50,7 +50,7 @@ class ChatBatches:
 
     def begin(self, run: str) -> None:
         self._run = sha256(run.encode()).hexdigest()[:12]
-        self._answers = self._answers or BatchAnswers()
+        self._answers = self._answers or open_answers()
 
     async def write(self, question: Question) -> BatchedQuestion:
         body = await self._make_body(question)
@@ -58,7 +58,7 @@ class ChatBatches:
         return BatchedQuestion(id, self._service.line(id, body))
 
     def draft(self) -> DraftFile:
-        return DraftFile(self._service.form)
+        return open_draft(self._service.form)
 
     async def send(self, draft: BatchDraft, tag: str) -> str:
         assert isinstance(draft, DraftFile)

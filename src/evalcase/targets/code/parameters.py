@@ -6,7 +6,7 @@
 | `files` | the absolute paths of the files that messages name, a list |
 | `metadata`, `attempt`, `session`, `turn` | as in the question |
 | annotated as Question | the whole question |
-| one other | the content of the last user message |
+| one other | the text of the last user message, or its data |
 
 Parameters with a default are left alone, unless they are called or annotated so. `case`, or the
 annotation Case, is refused: what is expected is not for the eyes of what is tested.
@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from evalcase.errors import ConfigError
 from evalcase.model.json_value import JSON, fresh
-from evalcase.model.message import Message
+from evalcase.model.message import Message, text_of
 from evalcase.model.question import Question
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.quick_tuple import NamedTuple
@@ -76,6 +76,11 @@ class BoundFunction(NamedTuple):
     def sees_session(self) -> bool:
         """Whether it is told which session it is asked in, so that it may remember others."""
         return any(slot.role == "session" for slot in self.slots)
+
+    @property
+    def sees_files(self) -> bool:
+        """Whether it is given the files that messages name."""
+        return any(slot.role == "files" for slot in self.slots)
 
     def arguments(self, question: Question) -> tuple[list[Any], dict[str, Any]]:
         """What to call it with, by place and by name. It shares nothing that could be changed."""
@@ -174,12 +179,16 @@ def _role(parameter: inspect.Parameter, function: Callable[..., Any], name: str)
 
 
 def _copy_content(question: Question) -> JSON:
+    """The text, of content parts their joined text; data as it is."""
     last = question.messages[-1] if question.messages else None
     if last is not None and last["role"] == "user":
         content = last.get("content")  # as it is nearly always
     else:
         content = last_user_content(question)
-    return content if isinstance(content, str) else fresh(content)
+    if isinstance(content, str):
+        return content
+    text = text_of(content)
+    return text if text is not None else fresh(content)
 
 
 def _copy_messages(question: Question) -> list[Message]:

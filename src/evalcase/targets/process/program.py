@@ -39,7 +39,12 @@ class Program:
     @property
     def sees_last_only(self) -> bool:
         """Whether all that it sees of several messages is the last of the user."""
-        return not self.agentv and self.stdin != "json" and "input_file" not in self.template.used
+        return not self.agentv and not self.sees_object
+
+    @property
+    def sees_object(self) -> bool:
+        """Whether it is given the question as a JSON object."""
+        return self.stdin == "json" or "input_file" in self.template.used
 
     def variables(self) -> dict[str, str]:
         """All variables that it is started with, as they are now."""

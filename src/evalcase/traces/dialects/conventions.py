@@ -14,7 +14,7 @@ from evalcase.traces.dialects.said import (
     call_of,
     data_or_text,
     message_of,
-    parsed,
+    parse_attribute,
     speaker_of,
 )
 from evalcase.traces.span import BadTraceError, TraceSpan
@@ -42,12 +42,12 @@ def _read(attributes: Mapping[str, JSON]) -> SpanMessages:
 
 
 def _system(attributes: Mapping[str, JSON]) -> list[SaidMessage]:
-    parts = parsed(attributes.get(_SYSTEM), _SYSTEM)
+    parts = parse_attribute(attributes.get(_SYSTEM), _SYSTEM)
     return _split({"role": "system", "parts": parts}, "system") if parts else []
 
 
 def _messages(attributes: Mapping[str, JSON], name: str, usual: str) -> list[SaidMessage]:
-    items = parsed(attributes.get(name), name)
+    items = parse_attribute(attributes.get(name), name)
     if items is None:
         return []
     if not isinstance(items, list):

@@ -12,7 +12,7 @@ from evalcase.traces.dialects.said import (
     SpanMessages,
     call_of,
     message_of,
-    parsed,
+    parse_attribute,
     speaker_of,
 )
 from evalcase.traces.span import SpanEvent, TraceSpan
@@ -32,7 +32,7 @@ def read_events(span: TraceSpan) -> SpanMessages | None:
         if event.name in _INPUT:
             said.input.append(_message(event.attributes, _INPUT[event.name]))
         elif event.name == _CHOICE:
-            inner = parsed(event.attributes.get("message"), "message")
+            inner = parse_attribute(event.attributes.get("message"), "message")
             held = inner if isinstance(inner, dict) else event.attributes
             said.output.append(_message(held, "assistant"))
         elif event.name in _WHOLE:
@@ -44,7 +44,7 @@ def read_events(span: TraceSpan) -> SpanMessages | None:
 
 
 def _listed(value: JSON) -> Iterable[SpanEvent]:
-    items = parsed(value, "events")
+    items = parse_attribute(value, "events")
     for each in items if isinstance(items, list) else ():
         if isinstance(each, dict) and isinstance(each.get("event.name"), str):
             yield SpanEvent(str(each["event.name"]), each)
@@ -52,7 +52,7 @@ def _listed(value: JSON) -> Iterable[SpanEvent]:
 
 def _message(held: dict[str, Any], usual: str) -> SaidMessage:
     role = speaker_of(held.get("role"), usual)
-    calls = parsed(held.get("tool_calls"), "tool_calls")
+    calls = parse_attribute(held.get("tool_calls"), "tool_calls")
     listed = calls if isinstance(calls, list) else []
     made = [_call(each) for each in listed if isinstance(each, dict)]
     message = message_of(role, held.get("content"), made)
@@ -69,7 +69,7 @@ def _call(raw: dict[str, Any]) -> dict[str, Any]:
 def _whole(value: JSON, usual: str) -> list[SaidMessage]:
     """A text, or JSON with messages in it."""
     try:
-        items = parsed(value, "")
+        items = parse_attribute(value, "")
     except ValueError:
         items = None
     if isinstance(items, list) and items and all(isinstance(each, dict) for each in items):

@@ -7,8 +7,8 @@ from evalcase.traces.dialects.said import (
     SaidMessage,
     SpanMessages,
     call_of,
+    group_numbered,
     message_of,
-    numbered,
     read_numbered,
     speaker_of,
 )
@@ -29,7 +29,7 @@ def _message(held: dict[str, JSON], usual: str) -> SaidMessage:
             each.get("tool_call.function.name"), each.get("tool_call.function.arguments"),
             each.get("tool_call.id"),
         )
-        for each in numbered(held, "message.tool_calls")
+        for each in group_numbered(held, "message.tool_calls")
     ]  # fmt: skip
     message = message_of(role, _content(held), calls)
     id = held.get("message.tool_call_id")
@@ -39,7 +39,7 @@ def _message(held: dict[str, JSON], usual: str) -> SaidMessage:
 def _content(held: dict[str, JSON]) -> JSON:
     if "message.content" in held:
         return held["message.content"]
-    parts = numbered(held, "message.contents")
+    parts = group_numbered(held, "message.contents")
     texts = [each.get("message_content.text") for each in parts]
     kept = [each for each in texts if isinstance(each, str)]
     if len(kept) == len(parts):

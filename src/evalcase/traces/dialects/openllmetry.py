@@ -8,8 +8,8 @@ from evalcase.traces.dialects.said import (
     SpanMessages,
     call_of,
     data_or_text,
+    group_numbered,
     message_of,
-    numbered,
     read_numbered,
     speaker_of,
 )
@@ -27,7 +27,7 @@ def _message(held: dict[str, JSON], usual: str) -> SaidMessage:
     role = speaker_of(held.get("role"), usual)
     calls = [
         call_of(each.get("name"), each.get("arguments"), each.get("id"))
-        for each in numbered(held, "tool_calls")
+        for each in group_numbered(held, "tool_calls")
     ]
     message = message_of(role, _content(held.get("content")), calls)
     id = held.get("tool_call_id")

@@ -29,12 +29,12 @@ def read_numbered(
 ) -> SpanMessages | None:
     """The messages below two prefixes, each read with the role that is usual there; None where
     there are none."""
-    before = [read(each, "user") for each in numbered(attributes, given)]
-    after = [read(each, "assistant") for each in numbered(attributes, made)]
+    before = [read(each, "user") for each in group_numbered(attributes, given)]
+    after = [read(each, "assistant") for each in group_numbered(attributes, made)]
     return SpanMessages(before, after) if before or after else None
 
 
-def parsed(value: JSON, name: str) -> JSON:
+def parse_attribute(value: JSON, name: str) -> JSON:
     """An attribute that holds JSON as text, or the value itself. Raise BadTraceError."""
     if not isinstance(value, str):
         return value
@@ -83,7 +83,7 @@ def message_of(role: str, content: JSON, calls: list[dict[str, Any]]) -> SaidMes
     return message if len(message) > 1 else {**message, "content": ""}
 
 
-def numbered(attributes: dict[str, JSON], prefix: str) -> list[dict[str, JSON]]:
+def group_numbered(attributes: dict[str, JSON], prefix: str) -> list[dict[str, JSON]]:
     """`PREFIX.0.a`, `PREFIX.0.b.c`, `PREFIX.1.a` to one mapping for each number, in order."""
     found: dict[int, dict[str, JSON]] = {}
     start = f"{prefix}."
