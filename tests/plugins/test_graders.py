@@ -122,11 +122,11 @@ def test_all_graders_that_can_not_be_imported_are_told_at_once() -> None:
         case, _ = load_case(f"id: {name[:-2]}\ninput: hi\ngraders: [python:{name}]\n")
         assert case is not None
         graders.want("a.yaml", case)
-    with pytest.raises(ConfigError) as caught:
-        graders.make_ready()
-    one, two = caught.value.messages
-    assert one.startswith("a.yaml: case `nosuch_one`: grader `nosuch_one:f`: there is no module")
-    assert two.startswith("a.yaml: case `nosuch_two`: grader `nosuch_two:f`: there is no module")
+    one, two = graders.make_ready()
+    assert (one.suite, one.case, one.fault.what, one.fault.name) == (
+        "a.yaml", "nosuch_one", "code", "nosuch_one:f",
+    )  # fmt: skip
+    assert two.fault.message.startswith("grader `nosuch_two:f`: there is no module")
 
 
 def test_a_grader_of_a_program_keeps_all_that_was_said_of_it() -> None:

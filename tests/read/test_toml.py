@@ -237,8 +237,8 @@ def test_dates_and_times_are_values_like_others() -> None:
         ("a = 1\nb =\n", 2, 1, "invalid value"),
         ("a = agent\n", 1, 5, "invalid value"),
         ("a 1\n", 1, 3, "expected '='"),
-        ("a = 1\na = 2\n", 2, 1, "overwrite"),
-        ("[a]\n[a]\n", 2, 1, "twice"),
+        ("a = 1\n[a.b]\n", 2, 1, "overwrite"),
+        ("[a.b]\nc = 1\n[a]\nb.d = 2\n", 4, 1, "`a.b`"),
         ("é = 1", 1, 1, "invalid statement"),
         ("x = 'é' ü", 1, 9, "newline"),
         ("a = [1,\n 2", 2, 2, "unclosed"),
@@ -251,6 +251,25 @@ def test_a_fault_of_the_text_has_a_place(text: str, line: int, column: int, said
     assert (problem.code, problem.line, problem.column) == ("syntax", line, column)
     assert said in problem.message.lower()
     assert " (at " not in problem.message
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "said", "first"),
+    [
+        ("a = 1\nb.c = [\n1]\n'a' = 2\n", 4, 1, "the key `a`", 1),
+        ("[a.'x y']\n[b]\n[a.\"x y\"]\n", 3, 1, 'the table `[a."x y"]`', 1),
+        ("[[a]]\n[a.b]\n[[a]]\n[a.b]\nc = 1\n\nc = 2\n", 7, 1, "the key `c`", 5),
+        ("x = 1\na = {b = 1, b = 2}\n", 2, 13, "the key `b`", 2),
+        ("a = 1\na = [\n  2,\n]\n", 2, 1, "the key `a`", 1),
+    ],
+)
+def test_what_is_said_twice_names_the_first_place(
+    text: str, line: int, column: int, said: str, first: int
+) -> None:
+    (problem,) = parse_toml(text.encode(), "evalcase.toml").problems
+    assert (problem.code, problem.line, problem.column) == ("duplicate-key", line, column)
+    assert problem.message == f"{said} stands here a second time"
+    assert problem.hint == f"keep one of the two; the first is in line {first}"
 
 
 def test_what_can_not_be_held_is_a_fault() -> None:

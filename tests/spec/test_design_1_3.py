@@ -401,7 +401,7 @@ def test_yaml_json_and_jsonl_that_say_the_same_give_identical_cases(tmp_path: Pa
                 Be brief.
                 Be kind.
             - {role: user, content: *q}
-          graders: [expected, python: m:f]
+          graders: [expected, python: json:f]
           rubrics: [polite]
           repeat: 2
         - {input: {k: 0x10}, criteria: c}
@@ -419,7 +419,7 @@ def test_yaml_json_and_jsonl_that_say_the_same_give_identical_cases(tmp_path: Pa
                 {"role": "system", "content": "Be brief.\nBe kind.\n"},
                 {"role": "user", "content": "What is 2+2? \N{GRINNING FACE}"},
             ],
-            "graders": ["expected", {"python": "m:f"}],
+            "graders": ["expected", {"python": "json:f"}],
             "rubrics": ["polite"],
             "repeat": 2,
         },

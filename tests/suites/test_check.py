@@ -47,6 +47,11 @@ def project(
     for module in MODULES:
         # Whatever is looked for in it, it may have.
         (folder / f"{module}.py").write_text(CANARY + "def __getattr__(name): ...\n")
+    # What no linter would let stand here.
+    write(folder, broken__py="import pathlib\n\ndef f(:\n")
+    (folder / "pack").mkdir()
+    (folder / "pack" / "__init__.py").write_text("return 1\n")
+    (folder / "pack" / "fine.py").write_text("def f(): ...\n")
     monkeypatch.chdir(folder)
     return folder
 
@@ -205,10 +210,47 @@ def test_suites_of_a_program_have_problems_without_a_place(folder: Path) -> None
     ]
 
 
+UNUSABLE = """\
+target: echo
+graders: ["python:raises:f"]
+cases:
+  - id: one
+    input: hi
+    graders: [{any: [{python: "json.no_such_part:f"}, json, {script: [no-such-program]}]}]
+  - {id: two, input: hi, graders: [{python: "raises:f"}, {python: "json:dumps"}]}
+"""
+
+
+def test_graders_that_can_not_be_loaded_are_all_told_at_their_places(folder: Path) -> None:
+    write(folder, a__eval__yaml=UNUSABLE, raises__py="def f(answer): ...\n1 / 0\n")
+    assert evalcase.check(".") == []
+    problems = problems_of_run()
+    assert [(p.code, p.line, p.column) for p in problems] == [
+        ("unknown-grader", 2, 11),
+        ("unknown-grader", 6, 31),
+        ("unknown-grader", 6, 71),
+        ("unknown-grader", 7, 45),
+        ("unknown-grader", 7, 67),
+    ]
+    assert "ZeroDivisionError" in problems[0].message
+    assert "no program `no-such-program`" in problems[2].message
+    with pytest.raises(evalcase.SuiteError) as caught:
+        evalcase.evaluate(evalcase.loads(UNUSABLE))
+    assert [(p.path, p.line, p.case) for p in caught.value.problems][:1] == [
+        ("<text>", None, "one")
+    ]
+
+
 def test_no_target_at_all_is_well_until_a_run(folder: Path) -> None:
     write(folder, a__eval__yaml="- {id: a, input: hi, expected_output: hi}\n")
     assert evalcase.check(".") == []
-    with pytest.raises(evalcase.ConfigError, match="names no target"):
+    with pytest.raises(evalcase.ConfigError, match="names no target") as caught:
+        evalcase.evaluate(".")
+    (problem,) = caught.value.problems
+    assert (problem.place, problem.case, problem.severity) == ("a.eval.yaml:1:3", "a", "error")
+    (folder / "a.eval.yaml").unlink()
+    write(folder, b__eval__jsonl='{"id": "a", "input": "x", "target": "echo"}\n{"input": "y"}\n')
+    with pytest.raises(evalcase.ConfigError, match=r"b.eval.jsonl:2:1: .* names no target"):
         evalcase.evaluate(".")
 
 

@@ -26,7 +26,6 @@ DEFINED = {
     "everything of another": "from os import *",
     "on demand": "def __getattr__(name): ...",
     "by force": "globals()['answer'] = print",
-    "no Python": "def answer(:",
 }
 UNDEFINED = {
     "nothing": "",
@@ -88,3 +87,22 @@ def test_a_file_that_is_changed_is_read_again(tmp_path: Path) -> None:
     for text, is_there in (("", False), ("answer = 1", True), ("other = 1", False)):
         (tmp_path / "agent.py").write_text(text)
         assert (find_undefined("agent:answer", str(tmp_path)) is None) == is_there
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x = 1\ndef answer(:\n", ("line 2: invalid syntax", "the line is `def answer(:`")),
+        ("globals()\nreturn 1\n", ("line 2: 'return' outside function", None)),
+    ],
+)
+def test_a_file_that_is_no_python_is_told_with_its_line(
+    tmp_path: Path, text: str, said: tuple[str, str | None]
+) -> None:
+    (tmp_path / "pack").mkdir()
+    (tmp_path / "pack" / "__init__.py").write_text(text)
+    (tmp_path / "pack" / "fine.py").write_text("def answer(): ...")
+    told = (f"pack/__init__.py is not valid Python: {said[0]}", said[1])
+    for name in ("pack:answer", "pack.fine:answer", "./pack/__init__.py:answer"):
+        assert find_undefined(name, str(tmp_path)) == told
+    assert find_undefined("./pack/fine.py:answer", str(tmp_path)) is None

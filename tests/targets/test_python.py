@@ -305,7 +305,13 @@ def test_cancelling_reaches_an_async_function(make: Make) -> None:
         ("", "agnt:answer", "there is no module `agnt`; did you mean `agent`?"),
         ("", "agent.sub:answer", "there is no module `agent.sub`"),
         ("def answr(p): pass", "agent:answer", "has no `answer`: did you mean `answr`?"),
-        ("answer = 3", "agent:answer", "can't be called"),
+        ("answer = 3", "agent:answer", "`agent:answer` is int, which can't be called"),
+        (
+            "def answer(): return 'hi'",
+            "agent:answer",
+            "has no parameter for a question, so it was called to make the agent, and returned str",
+        ),
+        ("def answer(**all): return 'hi'", "agent:answer", "has no parameter for a question"),
         ("def answer(a, b): pass", "agent:answer", "question: there is nothing to give to `b`;"),
         (
             "class Agent:\n    def __init__(self, model): pass\n    def answer(self, q): return q",

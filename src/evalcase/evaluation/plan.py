@@ -20,6 +20,7 @@ from evalcase.project.options import RunOptions
 from evalcase.run.plan import plan_trials
 from evalcase.run.selection import Chooser, make_choice
 from evalcase.suites.collection import SomeSuites, Suites
+from evalcase.suites.load_faults import place_load_faults
 from evalcase.suites.places import Places
 from evalcase.suites.refusal import Needs, check_plan, refuse
 from evalcase.suites.survey import Survey, describe_remarks, survey_cases
@@ -140,7 +141,7 @@ def _prepare(
     for user, target in sorted(found.users):
         if (talks_alone := describe_same_user(user, target)) is not None:
             warn(talks_alone)
-    graders.make_ready()
+    refuse(place_load_faults(graders.make_ready(), config, held=needs.held), config, needs)
     make = partial(
         make_target, config=config, warn=warn, environment=world.environment,
         no_exec=options.no_exec,

@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 from evalcase.model.finding import Unfit
 from evalcase.model.grader_options import DeclaredGrader
 
-What = Literal["grader", "target", "judge", "code"]
+What = Literal["grader", "target", "judge", "code", "program"]
 """What a suite mentions by a name; `criteria` and `rubrics` mention the judge, and code is a
 function that grades."""
 

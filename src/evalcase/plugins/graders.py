@@ -22,6 +22,13 @@ from evalcase.model.json_value import JSON
 from evalcase.model.option import made_of, options_of
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.target import Surroundings
+from evalcase.plugins.grader_loading import (
+    CaseFault,
+    Unloaded,
+    UnloadedError,
+    forbid_code,
+    load_graders,
+)
 from evalcase.plugins.registry import find_class
 from evalcase.project.config import Config
 from evalcase.text.plain_json import copy_json
@@ -73,22 +80,24 @@ class Graders:
         if specs and not self.only_given:
             self._wanted.setdefault(_to_json(specs), (suite, case.id))
 
-    def make_ready(self) -> None:
+    def make_ready(self) -> list[CaseFault]:
         """Make all that is wanted: nobody wants to know after the first answers that a grader
-        can't be used. Raise ConfigError with everything that keeps one from being made."""
+        can't be used. What keeps one of a case from being made is returned, all of it. Raise
+        ConfigError for one that is given."""
         for named in self.given:
             if self._no_exec and self.only_given:
-                _forbid_code(named)  # it was typed, and is no function that a program holds
+                forbid_code(named)  # it was typed, and is no function that a program holds
             named.grader.load(self._surroundings)
-        faults = []
+        faults: list[CaseFault] = []
         for text, (suite, case) in self._wanted.items():
             try:
                 self._made[text] = self._make(json.loads(text))
+            except UnloadedError as error:
+                faults += [CaseFault(suite, case, each) for each in error.faults]
             except ConfigError as error:
-                faults.append(f"{suite}: case `{case}`: {error}")
+                faults.append(CaseFault(suite, case, Unloaded(str(error))))
         self._wanted.clear()
-        if faults:
-            raise ConfigError.several(faults)
+        return faults
 
     @property
     def may_ask(self) -> bool:
@@ -177,10 +186,7 @@ class Graders:
     def _make(self, specs: Iterable[Mapping[str, JSON]]) -> tuple[NamedGrader, ...]:
         """Make them, and have them ready."""
         made = _number_judges([make_grader(spec, self._defaults) for spec in specs])
-        for named in made:
-            if self._no_exec:
-                _forbid_code(named)
-            named.grader.load(self._surroundings)
+        load_graders(made, self._surroundings, self._no_exec)
         return made
 
     async def close(self) -> None:
@@ -207,14 +213,6 @@ def defaults_of(config: Config) -> Defaults:
     if judge is None:
         return {}
     return {"judge": {"target": judge.target, "votes": judge.votes, "unsure": judge.unsure}}
-
-
-def _forbid_code(named: NamedGrader) -> None:
-    """Name the one that would, be it inside of others."""
-    if named.grader.kind.runs_code:
-        raise ConfigError(f"grader `{named.name}` would run code (--no-exec)")
-    for each in named.grader.inner():
-        _forbid_code(each)
 
 
 def runs_code(named: NamedGrader) -> bool:

@@ -6,6 +6,7 @@ code is imported at all.
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -92,6 +93,8 @@ class InProject(Existing):
             return self._object_to_judge(name)
         if what == "code":
             return self._object_to_code(name)
+        if what == "program":
+            return self._object_to_program(name)
         if name not in self._targets:
             from evalcase.plugins.target_names import object_to_target
 
@@ -123,8 +126,29 @@ class InProject(Existing):
             from evalcase.system.definitions import find_undefined
 
             found = find_undefined(reference, self.config.root)
-            self._code[reference] = None if found is None else Unfit("unknown-grader", *found)
+            self._code[reference] = (
+                self._object_to_module(reference)
+                if found is None
+                else Unfit("unknown-grader", *found)
+            )
         return self._code[reference]
+
+    def _object_to_module(self, reference: str) -> Unfit | None:
+        from evalcase.system.missing_modules import find_missing_module
+
+        missing = find_missing_module(reference, self.config.root)
+        return None if missing is None else Unfit("missing-module", *missing)
+
+    def _object_to_program(self, name: str) -> Unfit | None:
+        """A name without a folder is looked up where it is run."""
+        from evalcase.system.project_root import leads_inside
+
+        root = self.config.root
+        path = os.path.join(root, name)
+        if not os.path.dirname(name) or os.path.exists(path) or not leads_inside(name, root):
+            return None
+        hint = "it is looked for from the project's folder"
+        return Unfit("missing-file", f"there is no program `{name}`", hint)
 
     def _object_to_judge(self, field: str) -> Unfit | None:
         if self.config.judge is not None or not self.config.is_read:

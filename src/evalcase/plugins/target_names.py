@@ -80,12 +80,17 @@ def _object_to_named(
     if code is not None:
         return "function", code
     name = options.get(kind.value or "") if kind.value_is_path else None
-    if not isinstance(name, str) or os.path.exists(os.path.join(root, name)):
+    unfit = _object_to_file(name, root) if isinstance(name, str) else None
+    return None if unfit is None else (kind.value or "", unfit)
+
+
+def _object_to_file(name: str, root: str) -> Unfit | None:
+    if os.path.exists(os.path.join(root, name)):
         return None
     if "\0" not in name and not leads_inside(name, root):
         return None  # what is elsewhere may come and go
     hint = "it is looked for from the project's folder"
-    return kind.value or "", Unfit("missing-file", f"there is no file `{name}`", hint)
+    return Unfit("missing-file", f"there is no file `{name}`", hint)
 
 
 def _object_to_code(kind: TargetKind, options: Mapping[str, object], root: str) -> Unfit | None:
@@ -94,9 +99,16 @@ def _object_to_code(kind: TargetKind, options: Mapping[str, object], root: str) 
     if kind.name != "python" or not isinstance(function, str):
         return None
     from evalcase.system.definitions import find_undefined
+    from evalcase.system.missing_modules import find_missing_module
 
     found = find_undefined(function, root)
-    return None if found is None else Unfit("unknown-target", *found)
+    if found is not None:
+        return Unfit("unknown-target", *found)
+    file = function.rpartition(":")[0]
+    if file.startswith("./"):
+        return _object_to_file(file, root)
+    missing = find_missing_module(function, root)
+    return None if missing is None else Unfit("missing-module", *missing)
 
 
 def object_to_name(name: str, config: Config, *, of_suite: bool) -> Unfit | None:

@@ -8,10 +8,15 @@ from evalcase.model.problem import Span
 from evalcase.read.document import Document
 from evalcase.read.fault import Fault
 from evalcase.read.lines import split_lines
+from evalcase.read.toml_duplicates import find_duplicate
 from evalcase.text.late_pattern import late_pattern
 
 _PLACE = late_pattern(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _QUOTES = "text stands in quotes"
+_TWICE = ("Cannot ", "Duplicate ")
+"""What tomllib says begins so where something is there already."""
+_NAMES = late_pattern(r"\((?:'[^']*'(?:, ?)?)+\)")
+_NAME = late_pattern(r"'([^']*)'")
 
 
 def parse_toml(source: bytes, path: str) -> Document:
@@ -45,5 +50,12 @@ def _fault(said: str, text: str) -> Fault:
         span = Span(line, column, line, len(lines[line - 1]) + 1)
     else:
         span = Span(line, column, line, column + 1)
+    if said.startswith(_TWICE):
+        found_twice = find_duplicate(text)
+        if found_twice is not None and found_twice.second.line <= line:
+            what, first, second = found_twice
+            hint = f"keep one of the two; the first is in line {first.line}"
+            return Fault("duplicate-key", f"{what} stands here a second time", second, hint)
+    said = _NAMES.sub(lambda names: f"`{'.'.join(_NAME.findall(names[0]))}`", said)
     message = f"this is not valid TOML: {said[:1].lower()}{said[1:]}"
     return Fault("syntax", message, span, _QUOTES if said == "Invalid value" else None)

@@ -31,10 +31,12 @@ _PLAIN = late_pattern(r"[^,\]}#\r\n]*[^,\]}#\r\n \t]")
 
 def toml_places(text: str) -> Node:
     """The place of every key and value in a text that tomllib has read."""
-    return _Scanner(text).read()
+    return TomlScanner(text).read()
 
 
-class _Scanner:
+class TomlScanner:
+    """Goes through a text, and keeps the places of what it finds."""
+
     def __init__(self, text: str) -> None:
         self.text = text
         self.lines = Lines(text)
@@ -61,6 +63,7 @@ class _Scanner:
         keys = self.read_keys()
         self.at += brackets
         span = self.lines.span(start, self.at)
+        self.note_header(tuple(key for key, _ in keys), span, brackets == 2)
         table = self.root
         for key, key_span in keys[:-1]:
             table = _last(_below(table, key, key_span, Branch(span, {})))
@@ -97,8 +100,15 @@ class _Scanner:
             way = Branch(self.lines.span(start, self.at), {})
             inner = _last(_below(inner, key, key_span, way))
         key, key_span = keys[-1]
+        self.note_pair(inner, key, key_span)
         inner.children[key] = (key_span, value)
         return table
+
+    def note_pair(self, table: Branch, key: str, span: Span) -> None:
+        """Is told of each key and its table before its value is kept there."""
+
+    def note_header(self, keys: tuple[str, ...], span: Span, is_item: bool) -> None:
+        """Is told of each header, `is_item` for one of a list of tables."""
 
     def read_value(self) -> Node:
         start = self.at

@@ -200,6 +200,9 @@ def _add_files(written: _Written, declared: DeclaredGrader, findings: Findings) 
         findings.add_file(file, _place((declared.in_name or "",), written), from_root=True)
     if type(code) is str and declared.kind.name == "python":
         findings.mention("code", code, _place((declared.in_name or "",), written))
+    program = written.options.get("value") if declared.kind.name == "script" else None
+    if type(program) is list and program and type(program[0]) is str and program[0]:
+        findings.mention("program", program[0], _place(("value", 0), written))
 
 
 def _mention_targets(written: _Written, declared: DeclaredGrader, findings: Findings) -> None:

@@ -36,6 +36,8 @@ class SuiteNeeds(NamedTuple):
     tested."""
     code: set[str]
     """The functions that grade, as `module:function`."""
+    programs: set[str]
+    """The programs that grade."""
 
 
 class Needs(NamedTuple):
@@ -74,7 +76,9 @@ def check_plan(config: Config, needs: Needs, errors: Sequence[Problem] = ()) -> 
         names.add(config.judge.target)
     problems = config_problems_of(config, frozenset(names))
     problems += _object_to_named(config, needs)
-    return in_order([replace(problem, stops=True) for problem in (*problems, *of_suites)])
+    # Whether there is a module is known for certain once it is imported, wherever that is.
+    found = [each for each in (*problems, *of_suites) if each.code != "missing-module"]
+    return in_order([replace(problem, stops=True) for problem in found])
 
 
 def _documents(errors: Sequence[Problem]) -> Iterator[str]:
@@ -118,14 +122,16 @@ class _Needed(InProject):
     def objections(self, path: str) -> Iterator[Problem]:
         """What speaks against the suite, found out without reading it again, so without places."""
         assert self._needs is not None
-        for name in sorted(self._needs.targets | self._needs.asked):
-            unfit = self.object_to("target", name)
-            if unfit is not None:
-                yield Problem(unfit.code, unfit.message, path, hint=unfit.hint)
-        for reference in sorted(self._needs.code):
-            unfit = self.object_to("code", reference)
-            if unfit is not None:
-                yield Problem(unfit.code, unfit.message, path, hint=unfit.hint)
+        mentioned: dict[What, set[str]] = {
+            "target": self._needs.targets | self._needs.asked,
+            "code": self._needs.code,
+            "program": self._needs.programs,
+        }
+        for what, names in mentioned.items():
+            for name in sorted(names):
+                unfit = self.object_to(what, name)
+                if unfit is not None:
+                    yield Problem(unfit.code, unfit.message, path, hint=unfit.hint)
         for case in sorted(self._needs.judged):
             unfit = self.object_to("judge", "criteria")
             if unfit is not None:
@@ -134,8 +140,10 @@ class _Needed(InProject):
     def object_to(self, what: What, name: str) -> Unfit | None:
         if what == "target" and not self._asks(name):
             return None
-        if what == "code" and self._needs is not None and name not in self._needs.code:
-            return None
+        if self._needs is not None:
+            needed = {"code": self._needs.code, "program": self._needs.programs}.get(what)
+            if needed is not None and name not in needed:
+                return None
         return super().object_to(what, name)
 
     def _asks(self, name: str) -> bool:

@@ -20,6 +20,7 @@ from evalcase.project.options import RunOptions
 from evalcase.run.plan import times_of
 from evalcase.run.selection import Chooser, Shard, deal, number_of
 from evalcase.run.unmatched import Unmatched
+from evalcase.suites.case_places import find_case_span
 from evalcase.suites.collection import SomeSuites
 from evalcase.suites.refusal import SuiteNeeds
 from evalcase.system.attachments import find_attachments
@@ -73,7 +74,7 @@ def survey_cases(
             checked = iter(suites)
         named = tuple(dict.fromkeys(options.targets))
         for suite, case in found.choice.choose(checked):
-            targets = named or targets_of(case, config)
+            targets = named or targets_of(case, config, suite)
             if choice.at:
                 unmatched.strike_out_targets(suite, case, targets)
                 targets = found.choice.targets_asked(suite, case, targets)
@@ -145,7 +146,7 @@ def _note_case(
 ) -> SuiteNeeds:
     needs = found.needs.get(suite)
     if needs is None:
-        needs = found.needs[suite] = SuiteNeeds(set(), set(), set(), set())
+        needs = found.needs[suite] = SuiteNeeds(set(), set(), set(), set(), set())
     times = times_of(case, options.repeat)
     for name in targets:
         found.trials[name] += times
@@ -181,17 +182,25 @@ def describe_remarks(suites: SomeSuites) -> str:
     return f"the suites have {' and '.join(told)}, which `evalcase check` shows" if told else ""
 
 
-def targets_of(case: Case, config: Config) -> tuple[str, ...]:
+def targets_of(case: Case, config: Config, suite: str = "") -> tuple[str, ...]:
     """The names of the targets of a case, where the command line has none: its own, else the
-    default."""
+    default. Raise ConfigError if there is neither, with the place of the case in its suite."""
     names = case.targets
     if names:
         return tuple(dict.fromkeys(names))
     if config.target is None:
-        raise ConfigError(
-            f"case `{case.id}` names no target: say --target NAME, or set `target` in evalcase.toml"
-        )
+        raise _without_target(case, suite)
     return (config.target,)
+
+
+def _without_target(case: Case, suite: str) -> ConfigError:
+    what = f"case `{case.id}` names no target"
+    hint = "say --target NAME, or set `target` in evalcase.toml"
+    span = find_case_span(suite, case.id)
+    if span is None:
+        return ConfigError(f"{what}: {hint}")
+    problem = Problem("undefined-target", what, suite, span, hint, case.id, stops=True)
+    return ConfigError.of([problem])
 
 
 def _note_graders(case: Case, known: Known, needs: SuiteNeeds) -> set[str | None]:
@@ -204,6 +213,8 @@ def _note_graders(case: Case, known: Known, needs: SuiteNeeds) -> set[str | None
         code = spec.get(declared.in_name or "")
         if declared.kind.name == "python" and type(code) is str:
             needs.code.add(code)
+        if declared.kind.name == "script":
+            needs.programs.add(spec["value"][0])
         if case.skip:
             continue
         named = declared.named_targets(spec)

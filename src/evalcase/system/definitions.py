@@ -1,5 +1,5 @@
-"""Whether a Python file of a project defines a name, and where, as far as its own text says and
-without running it. Where the text leaves it open, nothing is said."""
+"""Whether a Python file of a project can be imported and defines a name, and where, as far as its
+own text says and without running it. Where the text leaves it open, nothing is said."""
 
 from __future__ import annotations
 
@@ -18,12 +18,19 @@ _UNKNOWABLE = (b"globals(", b"exec(", b"sys.modules", b"import *", b"__getattr__
 """What may define names that stand nowhere."""
 
 
-def find_undefined(reference: str, root: str) -> tuple[str, str] | None:
+def find_undefined(reference: str, root: str) -> tuple[str, str | None] | None:
     """A sentence and a hint where `module:name` or `./file.py:name` names something which that file
-    of the project doesn't have; None if it has it, or if nobody can say."""
+    of the project doesn't have, or where it is no Python; None if it has it, or if nobody can
+    say."""
     module, _, name = reference.partition(":")
     first = name.partition(".")[0]
-    path = _file_of(module, root) if first.isidentifier() else None
+    if not first.isidentifier():
+        return None
+    path = _file_of(module, root)
+    for each in (*_packages_of(module, root), *([path] if path is not None else [])):
+        broken = _object_to_syntax(each, root)
+        if broken is not None:
+            return broken
     names = None if path is None else _names_in(path, root)
     if path is None or names is None or first in names:
         return None
@@ -60,6 +67,28 @@ def _bound_by(statement: ast.stmt) -> set[str]:
     return {name for name, _ in _bound(statement)}
 
 
+def _packages_of(module: str, root: str) -> Iterator[str]:
+    """The files of the packages that a module is in, which are imported before it."""
+    steps = [] if module.startswith("./") else module.split(".")[:-1]
+    for count in range(1, len(steps) + 1):
+        path = os.path.join(root, *steps[:count], "__init__.py")
+        if os.path.isfile(path):
+            yield path
+
+
+def _object_to_syntax(path: str, root: str) -> tuple[str, str | None] | None:
+    try:
+        _names_of(read_file(path, _LARGEST, root))
+    except SyntaxError as error:
+        line = f"line {error.lineno}: " if error.lineno is not None else ""
+        said = f"{os.path.relpath(path, root)} is not valid Python: {line}{error.msg}"
+        written = (error.text or "").strip()
+        return said, f"the line is `{written:.80}`" if written else None
+    except (OSError, ValueError, RecursionError, MemoryError):
+        return None  # whoever runs it is told
+    return None
+
+
 def _file_of(module: str, root: str) -> str | None:
     if module.startswith("./"):
         return os.path.join(root, module[2:])
@@ -85,11 +114,11 @@ def _names_in(path: str, root: str) -> dict[str, bool] | None:
 @lru_cache(maxsize=4)
 def _names_of(text: bytes) -> dict[str, bool] | None:
     """The names of a text, which is asked for each of its functions that somebody names."""
-    if any(word in text for word in _UNKNOWABLE):
-        return None
     with catch_warnings():
         simplefilter("ignore")  # of its style, whoever runs it is told
-        return dict(_bound(ast.parse(text)))
+        tree = ast.parse(text)
+        compile(tree, "<file>", "exec", dont_inherit=True)  # a `return` outside of functions
+    return None if any(word in text for word in _UNKNOWABLE) else dict(_bound(tree))
 
 
 def _modules_in(folder: str) -> dict[str, bool]:

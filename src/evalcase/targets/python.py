@@ -24,6 +24,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable
 from functools import partial
+from inspect import isroutine
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from evalcase.errors import ConfigError, TargetError
@@ -100,6 +101,8 @@ class PythonTarget(Target):
         self._surroundings = surroundings
         self._warned = False
         self._found: Any = None
+        self._named: Any = None
+        """What the name leads to: it may only make what answers."""
         self._bound: BoundFunction | None = None
         self._threads: Threads | None = None
         self._leave: Leave | None = None
@@ -131,6 +134,7 @@ class PythonTarget(Target):
         if self._options.trace:
             self._open_tracing()
         arguments = self._options.arguments
+        self._named = found
         if self._options.per_session or asks_for_session(found, arguments):
             self._open_sessions(Sessions(found, arguments, self.name, self._bind, self._threads))
             return
@@ -176,9 +180,17 @@ class PythonTarget(Target):
             return bind_target(found.answer)
         function = getattr(found, "answer", found)
         if not callable(function):
-            what = f"is {type(found).__name__}, which can't be called"
-            raise ConfigError(f"python target: `{self.name}` {what} and has no method `answer`")
+            raise ConfigError(f"python target: `{self.name}` {self._describe_useless(found)}")
         return bind_function(function, self.name)
+
+    def _describe_useless(self, found: object) -> str:
+        what = f"{type(found).__name__}, which can't be called and has no method `answer`"
+        if not isroutine(self._named) or self._named is found:
+            return f"is {what}"
+        if self._options.arguments is not None:
+            return f"was called with its `arguments` to make the agent, and returned {what}"
+        why = "has no parameter for a question, so it was called to make the agent, and returned"
+        return f"{why} {what}; to answer itself it needs one, such as `text`"
 
     async def answer(self, question: Question) -> Answer:
         bound = self._bound

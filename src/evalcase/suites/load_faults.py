@@ -1,0 +1,73 @@
+"""Graders that can't be used to problems, at the places where suites name what is at fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from evalcase.model.finding import Unfit
+from evalcase.model.problem import Problem, in_order
+from evalcase.model.quick_dataclass import replace
+from evalcase.plugins.grader_loading import CaseFault
+from evalcase.plugins.known import InProject
+from evalcase.project.config import Config
+from evalcase.suites.case_places import find_case_span
+from evalcase.suites.load import load_file
+
+if TYPE_CHECKING:
+    from evalcase.model.known import What
+
+
+def place_load_faults(
+    faults: Sequence[CaseFault], config: Config, *, held: bool = False
+) -> list[Problem]:
+    """A problem for each place that names something which can't be used. Suites that are `held`
+    come from a program, and have no text to point into."""
+    by_suite: dict[str, list[CaseFault]] = {}
+    for each in faults:
+        by_suite.setdefault(each.suite, []).append(each)
+    found = [
+        problem
+        for suite, its in by_suite.items()
+        for problem in (_at_case(its) if held else _place(suite, its, config))
+    ]
+    return in_order([replace(problem, stops=True) for problem in found])
+
+
+def _place(suite: str, faults: Sequence[CaseFault], config: Config) -> Iterator[Problem]:
+    known = _Unusable(config, faults)
+    problems = load_file(suite, keep=False, known=known).problems
+    yield from [each for each in problems if (each.code, each.message) in known.said]
+    left = [each for each in faults if not known.has_said(each)]
+    yield from _at_case(left)
+
+
+def _at_case(faults: Sequence[CaseFault]) -> Iterator[Problem]:
+    """The place of the case, if it has one, is the nearest that is known."""
+    for path, case, fault in faults:
+        span = find_case_span(path, case)
+        yield Problem("bad-grader", fault.message, path, span, case=case)
+
+
+class _Unusable(InProject):
+    """Objects to what was found to be of no use, and to nothing else."""
+
+    def __init__(self, config: Config, faults: Sequence[CaseFault]) -> None:
+        super().__init__(lambda: config)
+        self._why = {(each.fault.what, each.fault.name): each.fault.message for each in faults}
+        self._told: set[tuple[What | None, str]] = set()
+        self.said: set[tuple[str, str]] = set()
+        """The codes and messages of what was objected to."""
+
+    def object_to(self, what: What, name: str) -> Unfit | None:
+        why = self._why.get((what, name))
+        if why is None:
+            return None
+        # What `check` says of it is said again.
+        unfit = super().object_to(what, name) or Unfit("unknown-grader", why)
+        self._told.add((what, name))
+        self.said.add((unfit.code, unfit.message))
+        return unfit
+
+    def has_said(self, fault: CaseFault) -> bool:
+        return (fault.fault.what, fault.fault.name) in self._told

@@ -1,0 +1,60 @@
+"""Whether there is a module of a name, in a project or installed, found out without importing any.
+
+What is installed here may be another's than that of whoever runs it: nobody is sure of it before.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import invalidate_caches
+from importlib.util import find_spec
+
+from evalcase.model.nearest import did_you_mean
+
+
+def find_missing_module(reference: str, root: str) -> tuple[str, str] | None:
+    """A sentence and a hint where neither the project nor what is installed has the module of
+    `module:name`; None if one has it, or if nobody can say."""
+    module = reference.partition(":")[0]
+    steps = module.split(".")
+    if not all(step.isidentifier() for step in steps) or module in sys.modules:
+        return None
+    names = _modules_in(root)
+    if steps[0] not in names:
+        return None if _is_installed(steps[0]) else _told(steps[0], names)
+    folder = root
+    for count, step in enumerate(steps[1:], 2):
+        folder = os.path.join(folder, steps[count - 2])
+        if not os.path.isfile(os.path.join(folder, "__init__.py")):
+            return None  # its parts may lie elsewhere, too
+        names = _modules_in(folder)
+        if step not in names:
+            return _told(
+                ".".join(steps[:count]),
+                [f"{'.'.join(steps[: count - 1])}.{each}" for each in names],
+            )
+    return None
+
+
+def _told(missing: str, names: list[str]) -> tuple[str, str]:
+    where = "the project's folder and what is installed are looked at"
+    return f"there is no module `{missing}`", did_you_mean(missing, names) or where
+
+
+def _is_installed(name: str) -> bool:
+    # A file that was written after its folder was last looked at is found, too.
+    invalidate_caches()
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):
+        return True  # it was made in a way of its own
+
+
+def _modules_in(folder: str) -> list[str]:
+    try:
+        entries = os.listdir(folder)
+    except OSError:
+        return []
+    names = {entry.partition(".")[0] for entry in entries}
+    return sorted(name for name in names if name.isidentifier())
