@@ -511,7 +511,7 @@ def test_a_record_of_a_stranger_is_data(project: Project, tmp_path: Path) -> Non
     done = project.run("report", "sent/from a friend")
     assert done.code == 0
     assert "touch pwned" not in done.out
-    assert "next     evalcase report 'from a friend' --runs-dir sent --case bad\n" in done.out
+    assert "next     evalcase report 'sent/from a friend' --case bad\n" in done.out
 
 
 ODD: list[dict[str, Any]] = [
@@ -680,3 +680,14 @@ def judging(question: Question):
     assert grade["cost_usd"] == 0.25 * grade["asked"]
     assert trial["cost_usd"] is None
     assert "tokens in" in agents.run("report", "--case", "a").out
+
+
+def test_a_run_whose_folder_was_renamed_is_named_as_it_is_found(project: Project) -> None:
+    project.suite(case("a", "raise it"))
+    project.run("run")
+    (folder,) = project.path.glob(".evalcase/runs/*-*-*")
+    folder.rename(folder.with_name("lost"))
+    told = project.run("report", ".evalcase/runs/lost").out
+    (line,) = [line for line in told.splitlines() if line.startswith("next")]
+    assert line.split() == ["next", "evalcase", "resume", ".evalcase/runs/lost", "--retry-errored"]
+    assert project.run(*line.split()[2:]).code == 3

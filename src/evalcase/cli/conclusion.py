@@ -16,7 +16,7 @@ from evalcase.model.trial import TrialKey
 from evalcase.project.config import Config
 from evalcase.project.options import runs_folder
 from evalcase.record.evaluated import Evaluated
-from evalcase.record.folder import Run, is_run, origin_of, planned_trials
+from evalcase.record.folder import RUN_ID, Run, is_run, origin_of, planned_trials
 from evalcase.record.kept import KeptRun
 from evalcase.report.terminal.style import Style
 from evalcase.text.visible import visible
@@ -124,6 +124,8 @@ def name_run(run: Run, place: RecordPlace) -> str:
     folder. What a record says of itself is no name: it may come from anyone."""
     kept = os.path.dirname(os.path.realpath(run.path))
     id = os.path.basename(os.path.realpath(run.path))
+    if not RUN_ID.fullmatch(id):  # a folder that somebody has renamed is found by its path only
+        return _quote(seen_from(place.cwd, run.path))
     if kept == os.path.realpath(runs_folder(None, place.config)):
         return _quote(id)
     folder = os.path.dirname(seen_from(place.cwd, run.path)) or "."

@@ -26,12 +26,28 @@ def as_json(value: JSON, indent: int | None = None) -> str:
 
 
 def content_text(content: JSON) -> str:
-    """Text as it is; parts joined, those without text named in brackets; other data as JSON."""
+    """Text as it is; parts joined, those without text named in brackets, apart from others; other
+    data as JSON."""
     if content is None or isinstance(content, str):
         return content or ""
     if isinstance(content, list) and content and all(map(is_part, content)):
-        return "".join(_part(part) for part in content if isinstance(part, dict))
+        return _join([part for part in content if isinstance(part, dict)])
     return as_json(content, indent=2)
+
+
+def _join(parts: list[dict[str, JSON]]) -> str:
+    joined: list[str] = []
+    was_text = True
+    for part in parts:
+        shown, is_text = _part(part), part_text(part) is not None
+        if not shown:
+            continue
+        if joined and not (is_text and was_text):
+            meets = not joined[-1][-1].isspace() and not shown[0].isspace()
+            joined.append(" " if meets else "")
+        joined.append(shown)
+        was_text = is_text
+    return "".join(joined)
 
 
 def _part(part: Mapping[str, JSON]) -> str:
