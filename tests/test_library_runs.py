@@ -8,6 +8,7 @@ import logging
 import os
 import subprocess
 import sys
+import types
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -453,6 +454,23 @@ class PlainToOpen(ScriptedTarget):
         self.opened += 1
 
 
+class Unbound:
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError("nothing is bound here")
+
+
+class Proxied(ScriptedTarget):
+    def answer(self, _: evalcase.Question) -> Any:
+        return Unbound()
+
+
+class OldFashioned(ScriptedTarget):
+    @types.coroutine
+    def answer(self, _: evalcase.Question) -> Any:
+        yield from ()
+        raise RuntimeError("my own reason")
+
+
 class Delegating(ScriptedTarget):
     def answer(self, question: evalcase.Question) -> Any:
         return super().answer(question)
@@ -469,6 +487,11 @@ def test_methods_of_a_target_are_async_and_one_that_is_not_is_told(
     with pytest.raises(TargetError, match="`open` of a Target has to be async"):
         evaluate(".", PlainToOpen(["ok"]))
     assert evaluate(".", Delegating(["ok"])).ok
+    (result,) = evaluate(".", Proxied([])).results
+    assert result.verdict == "errored"
+    (result,) = evaluate(".", OldFashioned([])).results
+    assert result.failure is not None
+    assert "my own reason" in result.failure.message
 
 
 @pytest.mark.usefixtures("folder")

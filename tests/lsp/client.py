@@ -27,6 +27,7 @@ class Editor:
         self.news = asyncio.Event()
         self.versions: dict[str, int] = {}
         self.registered: list[types.Registration] = []
+        self.has_registered = asyncio.Event()
         self.refreshed = asyncio.Event()
         self._listen()
         self.wait(self.client.start_io(*EVALCASE, "lsp", env=environment(), cwd=folder))
@@ -43,6 +44,7 @@ class Editor:
         @feature(types.CLIENT_REGISTER_CAPABILITY)
         def register(params: types.RegistrationParams) -> None:
             self.registered += params.registrations
+            self.has_registered.set()
 
         @feature(types.WORKSPACE_INLAY_HINT_REFRESH)
         def refresh(_: None) -> None:

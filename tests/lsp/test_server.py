@@ -283,6 +283,7 @@ def test_the_latest_verdict_stands_beside_a_case(editor: Editor, tmp_path: Path)
 
 
 def test_changes_on_disk_are_asked_for_and_attended_to(editor: Editor, tmp_path: Path) -> None:
+    editor.wait(editor.has_registered.wait())
     assert [each.method for each in editor.registered] == [types.WORKSPACE_DID_CHANGE_WATCHED_FILES]
     (tmp_path / "evalcase.toml").write_text("")
     uri = editor.open(tmp_path / "a.eval.yaml", "- {input: x, target: bot, expected_output: x}\n")

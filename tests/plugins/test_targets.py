@@ -271,6 +271,12 @@ def test_a_model_with_an_at_in_its_name_is_a_model(kind: str, model: str) -> Non
 
 
 @pytest.mark.parametrize("kind", MODELS)
+def test_an_address_begins_where_it_begins_whatever_stands_before_it(kind: str) -> None:
+    target = make(f"{kind}:\u0130\u0130@HTTP://host/v1")
+    assert (target._options.model, target._options.base_url) == ("\u0130\u0130", "HTTP://host/v1")
+
+
+@pytest.mark.parametrize("kind", MODELS)
 def test_an_address_of_another_kind_is_an_error(kind: str) -> None:
     assert "neither http:// nor https://" in refusal(f"{kind}:m@ftp://x/v1")
     for value in ("@http://x", "@localhost:80", "http://localhost:80"):

@@ -363,11 +363,24 @@ def test_what_an_image_has_for_a_path_is_no_path(project: Path) -> None:
         "  content: [{type: image, value: 'https://example.org/a.png'}, {type: image, url: gone},\n"
         "    {type: image, value: 'data:image/png;base64,AAAA'},\n"
         "    {type: image, value: iVBORw0KGgo=},\n"
-        "    {type: image, value: AAAA, media_type: image/heic},\n"
+        "    {type: image, data: AAAA, media_type: image/heic},\n"
+        "    {type: image, value: 'HTTPS://example.org/a.png'},\n"
         "    {type: image, value: a chart, url: 'https://example.org/a.png'}]\n"
         "expected_output: c\n"
     )
     assert codes(path) == []
+
+
+def test_a_file_name_of_an_image_is_one_whatever_it_looks_like(project: Path) -> None:
+    """Letters of base64 are letters of file names, and a type beside them makes no picture."""
+    path = project / "a.yaml"
+    path.write_text(
+        "input:\n- role: user\n"
+        "  content: [{type: image, value: images/catty, media_type: image/png},\n"
+        "    {type: image, path: '', value: gone.png}]\n"
+        "expected_output: c\n"
+    )
+    assert codes(path) == ["missing-file", "missing-file"]
 
 
 def test_address_in_the_place_of_a_path_is_told_where_to_stand(project: Path) -> None:

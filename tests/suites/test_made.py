@@ -13,6 +13,7 @@ import pytest
 import evalcase
 from evalcase import Case, Context, Score, SuiteError
 from evalcase.model.problem import Span
+from evalcase.suites.own_ids import number_cases
 from evalcase.testing import FixedGrader, ScriptedTarget
 from evalcase.text import journal_row
 
@@ -84,6 +85,21 @@ def test_cases_and_mappings_are_not_mixed(project: Path) -> None:
     mixed: Any = [Case(input="x", expected_output="x"), {"input": "x"}]
     with pytest.raises(TypeError, match=r"not Case, dict; `Case\(\*\*mapping\)` makes a case"):
         evalcase.evaluate(mixed, "echo", root=project)
+
+
+def test_an_id_of_digits_is_a_written_one() -> None:
+    cases = [Case(id="42", input="hi"), Case(id="42", input="other"), Case(id="43", input="hi")]
+    with pytest.raises(SuiteError, match="the id `42` is used twice"):
+        number_cases(cases, "<cases>")
+
+
+def test_copies_that_have_their_numbers_are_numbered_with_the_others() -> None:
+    one = [Case(input="hi")]
+    two = list(number_cases([Case(input="hi"), Case(input="hi")], "<cases>"))
+    for several in (one + two, two + one, two + two):
+        ids = [case.id for case in number_cases(several, "<cases>")]
+        made = one[0].id
+        assert ids == [made, *[f"{made}-{number}" for number in range(2, len(several) + 1)]]
 
 
 def test_copies_of_a_case_are_numbered_as_in_a_file(project: Path) -> None:

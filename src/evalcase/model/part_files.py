@@ -40,7 +40,7 @@ def find_picture(part: Mapping[str, JSON]) -> PictureSource | None:
             return PictureSource(key, text, "file")
         if is_address(text):
             return PictureSource(key, text, "address")
-        if key == "data" or (key == "value" and _is_base64(text, part)):
+        if key == "data" or (key == "value" and _is_base64(text)):
             return PictureSource(key, text, "base64")
         if key == "value":
             return PictureSource(key, text, "file")
@@ -67,13 +67,13 @@ def named_file(part: Mapping[str, JSON]) -> str | None:
 
 def is_address(text: str) -> bool:
     """Whether a text says where an image is on the web, or holds the image itself."""
-    return text.startswith(("http://", "https://", "data:"))
+    return text[:8].lower().startswith(("http://", "https://", "data:"))
 
 
-def _is_base64(value: str, part: Mapping[str, JSON]) -> bool:
-    """Whether a value is a picture and no file name: short names look like base64, too."""
+def _is_base64(value: str) -> bool:
+    """Whether a value is a picture and no file name: short names look like base64, too, whatever
+    type of picture is said beside them."""
     start = value[:_START]
     if not _BASE64.issuperset(start):
         return False
-    says_type = "media_type" in part or "mime_type" in part
-    return says_type or len(start) > _LONGEST_NAME or start.lstrip().startswith(_PICTURES)
+    return len(start) > _LONGEST_NAME or start.lstrip().startswith(_PICTURES)

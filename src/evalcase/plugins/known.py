@@ -134,6 +134,8 @@ class InProject(Existing):
         return self._code[reference]
 
     def _object_to_module(self, reference: str) -> Unfit | None:
+        if not self.config.is_read:
+            return None  # nobody says where the project begins, and so where its modules are
         from evalcase.system.missing_modules import find_missing_module
 
         missing = find_missing_module(reference, self.config.root)

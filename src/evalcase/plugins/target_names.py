@@ -68,15 +68,15 @@ def object_to_target(name: str, config: Config, *, of_suite: bool) -> Unfit | No
         return Unfit("bad-value", str(error))
     for fault in target_faults(kind, options):
         return Unfit(fault.code, fault.message, fault.hint)
-    named = _object_to_named(kind, options, config.root)
+    named = _object_to_named(kind, options, config.root, config.is_read)
     return None if named is None else named[1]
 
 
 def _object_to_named(
-    kind: TargetKind, options: Mapping[str, object], root: str
+    kind: TargetKind, options: Mapping[str, object], root: str, is_project: bool
 ) -> tuple[str, Unfit] | None:
     """What is wrong with the code or the file that a target names, and by which option."""
-    code = _object_to_code(kind, options, root)
+    code = _object_to_code(kind, options, root, is_project)
     if code is not None:
         return "function", code
     name = options.get(kind.value or "") if kind.value_is_path else None
@@ -93,8 +93,11 @@ def _object_to_file(name: str, root: str) -> Unfit | None:
     return Unfit("missing-file", f"there is no file `{name}`", hint)
 
 
-def _object_to_code(kind: TargetKind, options: Mapping[str, object], root: str) -> Unfit | None:
-    """What is wrong with the function that a target names, as far as its file says."""
+def _object_to_code(
+    kind: TargetKind, options: Mapping[str, object], root: str, is_project: bool
+) -> Unfit | None:
+    """What is wrong with the function that a target names, as far as its file says. Only where
+    there is a configuration it is known which folder is the project's."""
     function = options.get("function")
     if kind.name != "python" or not isinstance(function, str):
         return None
@@ -107,7 +110,7 @@ def _object_to_code(kind: TargetKind, options: Mapping[str, object], root: str) 
     file = function.rpartition(":")[0]
     if file.startswith("./"):
         return _object_to_file(file, root)
-    missing = find_missing_module(function, root)
+    missing = find_missing_module(function, root) if is_project else None
     return None if missing is None else Unfit("missing-module", *missing)
 
 
@@ -224,7 +227,7 @@ def _find_wrong_options(name: str, table: Mapping[str, object], root: str) -> It
     except ConfigError as error:
         yield Finding("unknown-target", (*path, "kind"), str(error))
         return
-    named = _object_to_named(kind, table, root)
+    named = _object_to_named(kind, table, root, is_project=True)
     if named is not None:
         option, unfit = named
         yield Finding(unfit.code, (*path, option), unfit.message, unfit.hint)

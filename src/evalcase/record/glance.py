@@ -46,7 +46,7 @@ def glance_at(body: bytes) -> Glance | None:
     verdict, answered = _VERDICTS.get(said), first == "answer"
     if (
         verdict is None or not between or '"' in grading or (number and not _is_number(number))
-        or (between[0] != "{" if answered else first not in _INSTEAD or '"answer":' in between)
+        or (between[0] != "{" if answered else first not in _INSTEAD) or '"answer":' in between
         or '"cost_usd"' in between or '"cached"' in between or '"verdict":' in between
         or ("\\" in text and _hides(text, between, head.start(6), grading))
     ):  # fmt: skip

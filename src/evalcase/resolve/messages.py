@@ -8,7 +8,7 @@ from evalcase.model.finding import QUOTE_IT, Fix, KeyPath
 from evalcase.model.json_value import kind
 from evalcase.model.message import ROLES, is_lone_part, is_message, is_part, part_text
 from evalcase.model.nearest import hint_at
-from evalcase.model.part_files import named_file
+from evalcase.model.part_files import find_picture, named_file
 from evalcase.resolve.findings import Findings
 from evalcase.text.suggest import ROLES_ELSEWHERE, describe_foreign_letter, nearest_field, suggest
 
@@ -223,7 +223,10 @@ def _has_file(image: dict[str, Any]) -> bool:
 
 
 def _check_file_part(part: dict[str, Any], path: KeyPath, findings: Findings) -> None:
+    picture = find_picture(part) if part["type"] == "image" else None
     key = "path" if "path" in part else "value"
+    if picture is not None and picture.kind == "file":
+        key = picture.key
     name = part.get(key)
     if type(name) is str and name:
         findings.add_file(name, (*path, key))

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Awaitable
 from contextlib import suppress
 from contextvars import Context
+from inspect import isawaitable
 
 from evalcase.errors import TargetError
 from evalcase.model.target import Target
@@ -88,9 +89,9 @@ async def _wait(closed: asyncio.Future[BaseException | None]) -> None:
     await asyncio.wait([closed])
 
 
-def _awaitable(given: Awaitable[None], method: str) -> Awaitable[None]:
+def _awaitable(given: object, method: str) -> Awaitable[object]:
     """The same. Raise TargetError where a method that has to be async is a plain one."""
-    if hasattr(given, "__await__"):
+    if isawaitable(given):
         return given
     what = f"the method `{method}` of a Target has to be async (`async def {method}`)"
     raise TargetError(what, kind="protocol")

@@ -19,9 +19,11 @@ def number_cases(cases: Sequence[Case], path: str) -> tuple[Case, ...]:
     shared = _twice(cases)
     if not shared:
         return tuple(cases)
+    # A copy that has its number already is numbered with the others.
+    made = {_make_id(case) for case in cases if case.id in shared and _is_made(case)}
     ids, numbered, problems = Ids(), list[Case](), list[Problem]()
     for case in cases:
-        if case.id in shared and _is_made(case):
+        if _is_made(case) and _make_id(case) in made:
             numbered.append(Case({**case.data, "id": ids.make(_known_by(case))}))
         elif ids.claim(case.id):
             numbered.append(case)
@@ -44,8 +46,17 @@ def _twice(cases: Sequence[Case]) -> set[str]:
 
 def _is_made(case: Case) -> bool:
     """Whether its id is one that a case of its input gets, or a copy of it."""
-    made = Ids().make(_known_by(case))
-    return case.id == made or case.id.removeprefix(f"{made}-").isdecimal()
+    made, copy, number = _make_id(case), *_split_number(case.id)
+    return case.id == made or (copy == made and number.isdecimal())
+
+
+def _split_number(id: str) -> tuple[str, str]:
+    before, _, number = id.rpartition("-")
+    return before, number
+
+
+def _make_id(case: Case) -> str:
+    return Ids().make(_known_by(case))
 
 
 def _known_by(case: Case) -> list[dict[str, object]]:

@@ -11,7 +11,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from functools import partial
+from inspect import isawaitable
 from time import perf_counter
+from types import CoroutineType
 from typing import Any, TypeVar
 
 from evalcase.model.quick_tuple import NamedTuple, tuple_of
@@ -77,13 +79,13 @@ class _Guest:
 
     async def live_by(self, function: Callable[[T], Awaitable[object]], argument: T) -> None:
         """The same, where the call itself may raise: it is the guest's own, too."""
-        given: Any = self
         try:
             given = function(argument)
+            if type(given) is not CoroutineType and not isawaitable(given):
+                raise NothingToAwaitError(type(given).__name__)
             self.leave(await given, None)
         except BaseException as error:  # noqa: BLE001 - the boundary, as above
-            is_plain = given is not self and not hasattr(given, "__await__")
-            self.leave(None, NothingToAwaitError(type(given).__name__) if is_plain else error)
+            self.leave(None, error)
 
     def leave(self, value: object, error: BaseException | None) -> None:
         forks.end_if_forked(self.guests.forks)

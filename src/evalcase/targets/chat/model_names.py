@@ -23,6 +23,7 @@ _HOST = late_pattern(
 # A preset of OpenRouter and a revision of Hugging Face come after an @, too.
 _PATH = late_pattern(r"(?!preset/|refs/)[\w.:-]*/")
 _HTTP = late_pattern(r"(https?)(?![\w-])[:;/\\]*", re.IGNORECASE)
+_WHOLE = late_pattern(r"(?:^|@)https?://", re.IGNORECASE)
 _MARKS = ("//", "\\\\", "::")
 """What addresses have, and no names of models."""
 
@@ -39,10 +40,11 @@ class NamedAddress(NamedTuple):
 
 def find_address(value: str) -> NamedAddress | None:
     """The address that a text has, well written or not; None if it is the name of a model."""
-    lower = value.lower()
-    at = max(lower.rfind("@http://"), lower.rfind("@https://"))
-    if at >= 0 or lower.startswith(("http://", "https://")):
-        return NamedAddress(value[: max(at, 0)], value[at + 1 :], is_whole=True)
+    found = list(_WHOLE.finditer(value))
+    if found:
+        at = found[-1].start()
+        is_first = value[at] != "@"
+        return NamedAddress(value[:at], value[at if is_first else at + 1 :], is_whole=True)
     if "://" in value:
         return NamedAddress(value.partition("@")[0], "", is_whole=False)
     model, at_sign, place = value.rpartition("@")

@@ -103,8 +103,9 @@ def _image(part: dict[str, JSON], files: Files) -> ContentPart:
 def read_address(url: str, extras: dict[str, JSON]) -> ImagePart:
     """An image of an address, which may hold the image itself."""
     head, comma, data = url.partition(",")
-    if head.startswith("data:") and head.endswith(";base64") and comma:
-        return _inline(data, head.removeprefix("data:").partition(";")[0] or None, extras)
+    scheme, _, kind = head.partition(":")
+    if scheme.lower() == "data" and kind.endswith(";base64") and comma:
+        return _inline(data, kind.partition(";")[0] or None, extras)
     return ImagePart(url, "", "", extras)
 
 
