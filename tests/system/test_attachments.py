@@ -211,7 +211,7 @@ def test_the_files_of_messages_are_found_from_the_suite_upwards(project: Path) -
     [
         {"type": "image", "value": "iVBORw0KGgo="},
         {"type": "image", "value": "x" * 5000},
-        {"type": "image", "value": "AAAA", "media_type": "image/heic"},
+        {"type": "image", "data": "AAAA", "media_type": "image/heic"},
         {"type": "image", "url": "https://example.com/a.png"},
         {"type": "image", "value": "data:image/png;base64,AAAA"},
         {"type": "file", "path": ""},
