@@ -20,7 +20,6 @@ from evalcase.project.options import RunOptions
 from evalcase.run.plan import plan_trials
 from evalcase.run.selection import Chooser, make_choice
 from evalcase.suites.collection import SomeSuites, Suites
-from evalcase.suites.load_faults import place_load_faults
 from evalcase.suites.places import Places
 from evalcase.suites.refusal import Needs, check_plan, refuse
 from evalcase.suites.survey import Survey, describe_remarks, survey_cases
@@ -141,7 +140,10 @@ def _prepare(
     for user, target in sorted(found.users):
         if (talks_alone := describe_same_user(user, target)) is not None:
             warn(talks_alone)
-    refuse(place_load_faults(graders.make_ready(), config, held=needs.held), config, needs)
+    if faults := graders.make_ready():
+        from evalcase.suites.load_faults import place_load_faults
+
+        refuse(place_load_faults(faults, config, held=needs.held), config, needs)
     make = partial(
         make_target, config=config, warn=warn, environment=world.environment,
         no_exec=options.no_exec,

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from evalcase.model.case import Case
-from evalcase.run.known_cases import KnownCases, describe_near
 from evalcase.run.selection import Chooser, SuiteCase
+
+if TYPE_CHECKING:
+    from evalcase.run.known_cases import KnownCases
 
 _MOST_SAID = 10
 """Values of each filter that are told, each with the nearest there is: that takes a while."""
@@ -66,6 +69,8 @@ class Unmatched:
         """What matched nothing, in words; None if everything did. `cases` are looked at anew."""
         if not (self._globs or self._pairs or self._tags or self._at):
             return None
+        from evalcase.run.known_cases import KnownCases, describe_near
+
         wanted = {id for _, id, *_ in (*self._pairs, *self._at)}
         known = KnownCases(cases, self._choice.place_of, self._suites, wanted)
         said = [

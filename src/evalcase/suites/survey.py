@@ -20,7 +20,6 @@ from evalcase.project.options import RunOptions
 from evalcase.run.plan import times_of
 from evalcase.run.selection import Chooser, Shard, deal, number_of
 from evalcase.run.unmatched import Unmatched
-from evalcase.suites.case_places import find_case_span
 from evalcase.suites.collection import SomeSuites
 from evalcase.suites.refusal import SuiteNeeds
 from evalcase.system.attachments import find_attachments
@@ -194,6 +193,8 @@ def targets_of(case: Case, config: Config, suite: str = "") -> tuple[str, ...]:
 
 
 def _without_target(case: Case, suite: str) -> ConfigError:
+    from evalcase.suites.case_places import find_case_span
+
     what = f"case `{case.id}` names no target"
     hint = "say --target NAME, or set `target` in evalcase.toml"
     span = find_case_span(suite, case.id)
