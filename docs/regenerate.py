@@ -163,7 +163,10 @@ def _quiet_terminal() -> Iterator[None]:
 @contextlib.contextmanager
 def _own_modules(folder: str) -> Iterator[None]:
     """Let a page import its own files, as a script there would, and forget them afterwards: another
-    page has others of the same names."""
+    page has others of the same names, and so may whoever was here before."""
+    from tests.cli.in_process import take_out_strangers
+
+    others = take_out_strangers()
     before, known = list(sys.path), set(sys.modules)
     sys.path.insert(0, folder)
     try:
@@ -174,6 +177,7 @@ def _own_modules(folder: str) -> Iterator[None]:
             place = getattr(sys.modules[name], "__file__", None) or ""
             if os.path.realpath(place).startswith(folder + os.sep):
                 del sys.modules[name]
+        sys.modules.update(others)
 
 
 class _Run:

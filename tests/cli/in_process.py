@@ -128,18 +128,18 @@ def _own_logging() -> Iterator[None]:
 def _own_imports() -> Iterator[None]:
     """Only what the tests themselves are made of can be seen at first, and what is imported from
     elsewhere is forgotten: the next run sees files as they are then."""
-    path, outside = sys.path[:], _take_out_strangers()
+    path, outside = sys.path[:], take_out_strangers()
     sys.path[:] = _PATH
     _clear_caches()
     try:
         yield
     finally:
-        _take_out_strangers()
+        take_out_strangers()
         sys.path[:] = path
         sys.modules.update(outside)
 
 
-def _take_out_strangers() -> dict[str, ModuleType]:
+def take_out_strangers() -> dict[str, ModuleType]:
     """Modules from folders in which those of the tests are not looked for."""
     added = [folder for folder in sys.path if folder not in _PATH]
     for folder in [each for each in sys.path_importer_cache if each not in _STAYING_FOLDERS]:
