@@ -283,9 +283,14 @@ os.read(is_up, 1)
 
 def start_alone(mark: str = "") -> subprocess.Popen[bytes]:
     """An innocent process in a session of its own."""
-    return subprocess.Popen(
+    process = subprocess.Popen(
         ["sleep", "600"], start_new_session=True, env={tree.TOKEN: mark} if mark else {}
     )
+    # A moment after its program was started, a process has no environment that could be seen.
+    environment = Path(f"/proc/{process.pid}/environ")
+    while environment.exists() and mark.encode() not in environment.read_bytes():
+        pass
+    return process
 
 
 @pytest.mark.parametrize("since", [None, 1])
