@@ -66,7 +66,7 @@ def _encoder_of(wanted: type) -> _EncodeInto:
     lines = ["def encode_fields(value, data):"]
     for number, each in enumerate(fields(wanted)):
         names[f"to_json_{number}"] = _writer(hints[each.name])
-        names[f"default_{number}"] = _default(each)
+        names[f"default_{number}"] = default_of(each)
         lines += _lines_of(each, number, names[f"to_json_{number}"], hints[each.name])
     exec("\n".join([*lines, "    return data"]), names)  # noqa: S102 - made of names of fields only
     made: _EncodeInto = names["encode_fields"]
@@ -75,7 +75,7 @@ def _encoder_of(wanted: type) -> _EncodeInto:
 
 
 def _lines_of(each: Any, number: int, writer: Encode | None, hint: Any) -> list[str]:  # noqa: ANN401 - a field, and its type
-    name, default = each.name, _default(each)
+    name, default = each.name, default_of(each)
     if "inline" in each.metadata:
         keys = ", ".join(f"data[{key!r}]" for key in hint._fields)
         return [f"    {keys} = value.{name}"]
@@ -86,7 +86,8 @@ def _lines_of(each: Any, number: int, writer: Encode | None, hint: Any) -> list[
     return [f"    item = value.{name}", f"    if item {differs}:", f"        {put}"]
 
 
-def _default(each: Any) -> object:  # noqa: ANN401 - a field of any type
+def default_of(each: Any) -> object:  # noqa: ANN401 - a field of any type
+    """What a field holds if nobody says otherwise; MISSING if somebody has to."""
     if each.default_factory is not MISSING:
         return each.default_factory()
     return each.default

@@ -151,7 +151,6 @@ if TYPE_CHECKING:
 
     def tuple_of(cls: type[T], values: tuple[object, ...]) -> T:
         """An instance with all of its fields, in their order."""
-        raise NotImplementedError
 
 else:
     # A class that is called looks for its constructor first, and calls it: four times as much. It

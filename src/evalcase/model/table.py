@@ -83,21 +83,17 @@ class Table:
 
     def find(self, mark: int) -> tuple[Any, ...] | None:
         """The numbers of a mark."""
-        slots, marks = self._slots, self._marks
-        last = len(slots) - 1
-        slot = mark & last
-        while (row := slots[slot]) and marks[row - 1] != mark:
-            slot = (slot + 1) & last
-        if not row:
+        row = self.row_of(mark)
+        if row < 0:
             return None
-        at = (row - 1) * self._row.size - self._rows.filed
+        at = row * self._row.size - self._rows.filed
         if at >= 0:
             return self._row.unpack_from(self._rows.tail, at)
-        return self._row.unpack(self._rows.read(row - 1))
+        return self._row.unpack(self._rows.read(row))
 
     def put(self, mark: int, column: int, number: float) -> None:
         """Change one number of a mark that is known."""
-        row = self._slots[self._slot(mark)] - 1
+        row = self.row_of(mark)
         numbers = list(self._row.unpack(self._rows.read(row)))
         numbers[column] = number
         self._rows.write(row, self._row.pack(*numbers))
@@ -130,15 +126,6 @@ class Table:
 
     def _unpacked(self) -> Iterator[tuple[Any, ...]]:
         return chain.from_iterable(map(self._row.iter_unpack, self._rows.blocks()))
-
-    def _slot(self, mark: int) -> int:
-        """The slot that a mark has, or would get."""
-        slots, marks = self._slots, self._marks
-        last = len(slots) - 1
-        slot = mark & last
-        while (row := slots[slot]) and marks[row - 1] != mark:
-            slot = (slot + 1) & last
-        return slot
 
     def _grow(self) -> None:
         # Four times as many: each row is put into its slot again a third of a time on average.

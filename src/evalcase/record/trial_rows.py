@@ -13,9 +13,9 @@ from typing import Any
 
 from evalcase.model.answer import Answer
 from evalcase.model.case import Case
-from evalcase.model.codec import encode_after
+from evalcase.model.codec import default_of, encode_after
 from evalcase.model.grade import Grade
-from evalcase.model.quick_dataclass import MISSING, fields
+from evalcase.model.quick_dataclass import fields
 from evalcase.model.result import Regraded, Result
 from evalcase.record.cases import case_row
 from evalcase.record.scrub import WrittenRow, write_row
@@ -154,8 +154,7 @@ def check_for_more(wanted: type, said: Sequence[str]) -> SaysNoMore:
     same: list[str] = []
     for each in fields(wanted):
         if each.name not in said:
-            default = each.default if each.default_factory is MISSING else each.default_factory()
-            names[each.name] = default
+            names[each.name] = default = default_of(each)
             how = "is" if default is None or isinstance(default, bool) else "=="
             same.append(f"value.{each.name} {how} {each.name}")
     exec(f"def no_more(value): return {' and '.join(same)}", names)  # noqa: S102 - made of names of fields only

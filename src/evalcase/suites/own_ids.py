@@ -20,10 +20,11 @@ def number_cases(cases: Sequence[Case], path: str) -> tuple[Case, ...]:
     if not shared:
         return tuple(cases)
     # A copy that has its number already is numbered with the others.
-    made = {_make_id(case) for case in cases if case.id in shared and _is_made(case)}
+    made = [_find_made(case) for case in cases]
+    copied = {each for case, each in zip(cases, made, strict=True) if each and case.id in shared}
     ids, numbered, problems = Ids(), list[Case](), list[Problem]()
-    for case in cases:
-        if _is_made(case) and _make_id(case) in made:
+    for case, each in zip(cases, made, strict=True):
+        if each in copied:
             numbered.append(Case({**case.data, "id": ids.make(_known_by(case))}))
         elif ids.claim(case.id):
             numbered.append(case)
@@ -44,19 +45,12 @@ def _twice(cases: Sequence[Case]) -> set[str]:
     return twice
 
 
-def _is_made(case: Case) -> bool:
-    """Whether its id is one that a case of its input gets, or a copy of it."""
-    made, copy, number = _make_id(case), *_split_number(case.id)
-    return case.id == made or (copy == made and number.isdecimal())
-
-
-def _split_number(id: str) -> tuple[str, str]:
-    before, _, number = id.rpartition("-")
-    return before, number
-
-
-def _make_id(case: Case) -> str:
-    return Ids().make(_known_by(case))
+def _find_made(case: Case) -> str | None:
+    """The id that a case of its input gets, if its own is that, or that of a copy; else None."""
+    made = Ids().make(_known_by(case))
+    before, _, number = case.id.rpartition("-")
+    is_copy = before == made and number.isdecimal()
+    return made if case.id == made or is_copy else None
 
 
 def _known_by(case: Case) -> list[dict[str, object]]:
