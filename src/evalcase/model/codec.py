@@ -6,21 +6,14 @@ its field, and what doesn't fit is a ValueError that names it by its path.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import NoneType, UnionType
-from typing import (
-    Any,
-    Literal,
-    TypeVar,
-    Union,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 from evalcase.model.message import Message
+from evalcase.model.quick_constructor import FEW
 from evalcase.model.quick_dataclass import MISSING, fields, is_dataclass
 
 Encode = Callable[[Any], Any]
@@ -59,15 +52,39 @@ _ENCODERS: dict[type, _EncodeInto] = {}
 
 
 def _encoder_of(wanted: type) -> _EncodeInto:
+    """A loop over the fields of one dataclass: most are written a few times in one start of the
+    command. Where there are more to write, it makes a function that does it."""
+    hints = _hints_of(wanted)
+    written = [(each, default_of(each), _writer(hints[each.name])) for each in fields(wanted)]
+    calls = 0
+
+    def encode_fields(value: object, data: dict[str, Any]) -> dict[str, Any]:
+        nonlocal calls
+        calls += 1
+        if calls > FEW:
+            return _make_encoder(wanted, written, hints)(value, data)
+        for each, default, writer in written:
+            item = getattr(value, each.name)
+            if "inline" in each.metadata:
+                data |= zip(hints[each.name]._fields, item, strict=True)
+            elif default is MISSING or (item is not None if default is None else item != default):
+                data[each.name] = item if writer is None else writer(item)
+        return data
+
+    _ENCODERS[wanted] = encode_fields
+    return encode_fields
+
+
+def _make_encoder(
+    wanted: type, written: list[tuple[Any, object, Encode | None]], hints: Mapping[str, Any]
+) -> _EncodeInto:
     """A function made for one dataclass, as dataclasses makes its own methods: a loop over fields
     takes three times as long, and every trial of a run is written."""
-    hints = get_type_hints(wanted)
     names: dict[str, Any] = {}
     lines = ["def encode_fields(value, data):"]
-    for number, each in enumerate(fields(wanted)):
-        names[f"to_json_{number}"] = _writer(hints[each.name])
-        names[f"default_{number}"] = default_of(each)
-        lines += _lines_of(each, number, names[f"to_json_{number}"], hints[each.name])
+    for number, (each, default, writer) in enumerate(written):
+        names[f"to_json_{number}"], names[f"default_{number}"] = writer, default
+        lines += _lines_of(each, number, writer, hints[each.name])
     exec("\n".join([*lines, "    return data"]), names)  # noqa: S102 - made of names of fields only
     made: _EncodeInto = names["encode_fields"]
     _ENCODERS[wanted] = made
@@ -108,13 +125,13 @@ def _writer(hint: Any) -> Encode | None:  # noqa: ANN401 - a type as it was writ
 
 @lru_cache(maxsize=64)
 def _decoder_of(wanted: type) -> Decode:
-    hints = get_type_hints(wanted)
+    hints = _hints_of(wanted)
     simple: dict[str, Decode] = {}
     inline: dict[str, tuple[type, dict[str, Decode]]] = {}
     needed: list[str] = []
     for each in fields(wanted):
         if each.metadata.get("inline"):
-            inside = get_type_hints(hints[each.name])
+            inside = _hints_of(hints[each.name])
             inline[each.name] = hints[each.name], {n: _decoder(h) for n, h in inside.items()}
             continue
         simple[each.name] = _decoder(hints[each.name])
@@ -232,6 +249,28 @@ def _anything(value: object, where: str) -> object:
 
 
 _PLAIN: dict[Any, Decode] = {str: _text, bool: _truth, int: _count, float: _number}
+_WRITTEN = {each.__name__: each for each in _PLAIN} | {
+    f"{each.__name__} | None": each | None for each in _PLAIN
+}
+
+
+def _hints_of(wanted: type) -> dict[str, Any]:
+    """The types of fields, as `typing.get_type_hints` has them. That takes longer than all else in
+    a small run: nearly all types are one of a few, and need not be worked out."""
+    found: dict[str, Any] = {}
+    for each in reversed(wanted.__mro__):
+        hints: dict[str, Any] = getattr(each, "__annotations__", {})
+        found |= {name: _hint_of(hint, each) for name, hint in hints.items()}
+    return found
+
+
+def _hint_of(hint: Any, declared_in: type) -> Any:  # noqa: ANN401 - a type, or the text of one
+    if not isinstance(hint, str):
+        return hint
+    known = _WRITTEN.get(hint)
+    if known is not None:
+        return known
+    return eval(hint, vars(sys.modules[declared_in.__module__]))  # noqa: S307 - of a source that was imported
 
 
 def _below(where: str, name: str) -> str:
