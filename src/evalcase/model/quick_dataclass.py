@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dataclasses import Field
 
 _NOT_COPIED = ("__dict__", "__weakref__")
+_NO_METADATA: Mapping[str, Any] = MappingProxyType({})
 
 
 T = TypeVar("T")
@@ -34,7 +35,7 @@ def _make_field(
     *,
     default: object = Missing,
     default_factory: object = Missing,
-    metadata: Mapping[str, Any] = MappingProxyType({}),
+    metadata: Mapping[str, Any] = _NO_METADATA,
 ) -> QuickField:
     return QuickField(default, default_factory, metadata)
 
@@ -52,25 +53,37 @@ def _make_dataclass(
     assert slots, "a quick dataclass has slots"
 
     def make(cls: type) -> type:
-        body = {name: each for name, each in cls.__dict__.items() if name not in _NOT_COPIED}
-        own = _take_fields(body, kw_only)
-        inherited = [dict(getattr(each, OWN, {})) for each in reversed(cls.__mro__[1:])]
-        known = {name: each for fields in [*inherited, own] for name, each in fields.items()}
-        _check_order(known)
-        made: type = type(cls)(cls.__name__, cls.__bases__, body | _methods(known, own, frozen))
+        body = cls.__dict__.copy()
+        for name in _NOT_COPIED:
+            body.pop(name, None)
+        known = own = _take_fields(body, kw_only)
+        if cls.__bases__ != (object,):
+            known = _inherited(cls) | own
+        body |= _FROZEN if frozen else _SHARED
+        body |= {OWN: known, "__slots__": tuple(own), "__match_args__": _positional(known)}
+        made: type = type(cls)(cls.__name__, cls.__bases__, body)
         put_off_constructor(made)
         return made
 
     return make
 
 
-def _check_order(known: Mapping[str, QuickField]) -> None:
+def _inherited(cls: type) -> dict[str, QuickField]:
+    found: dict[str, QuickField] = {}
+    for each in reversed(cls.__mro__[1:]):
+        found |= getattr(each, OWN, {})
+    return found
+
+
+def _positional(known: Mapping[str, QuickField]) -> tuple[str, ...]:
+    names = [name for name, each in known.items() if not each.kw_only]
     optional = False
-    for name, each in known.items():
-        if not each.kw_only:
-            if optional and each.is_needed:
-                raise TypeError(f"non-default argument {name!r} follows default argument")
-            optional = optional or not each.is_needed
+    for name in names:
+        needed = known[name].is_needed
+        if needed and optional:
+            raise TypeError(f"non-default argument {name!r} follows default argument")
+        optional = not needed
+    return tuple(names)
 
 
 def _take_fields(body: dict[str, Any], kw_only: bool) -> dict[str, QuickField]:
@@ -79,30 +92,23 @@ def _take_fields(body: dict[str, Any], kw_only: bool) -> dict[str, QuickField]:
     for name, hint in body.get("__annotations__", {}).items():
         if str(hint).startswith(("ClassVar", "typing.ClassVar")):
             continue
-        default = body.pop(name, Missing)
-        is_field = isinstance(default, QuickField)
-        each = found[name] = default if is_field else _make_field(default=default)
+        each = body.pop(name, Missing)
+        if type(each) is not QuickField:
+            each = QuickField(each, Missing, _NO_METADATA)
         each.name, each.kw_only = name, kw_only
+        found[name] = each
     return found
 
 
-def _methods(
-    known: Mapping[str, QuickField], own: Mapping[str, QuickField], frozen: bool
-) -> dict[str, Any]:
-    positional = tuple(name for name, each in known.items() if not each.kw_only)
-    methods: dict[str, Any] = {
-        OWN: known, "__slots__": tuple(own),
-        "__dataclass_fields__": _StandardFields(), "__dataclass_params__": _NoParameters(),
-        "__match_args__": positional, "__signature__": LateSignature(),
-        "__repr__": _repr, "__eq__": _eq, "__hash__": _hash if frozen else None,
-        "__values__": staticmethod(_getter(tuple(known))),
-        "__getstate__": _getstate, "__setstate__": _setstate,
-    }  # fmt: skip
-    return methods | {"__setattr__": _refuse, "__delattr__": _refuse} if frozen else methods
+class _LateGetter:
+    """What takes all values of an instance at once: made when two are compared, or one hashed."""
 
-
-def _getter(names: tuple[str, ...]) -> Callable[[Any], Any]:
-    return attrgetter(*names) if names else lambda _: ()
+    def __get__(self, instance: object, owner: type) -> Callable[[Any], Any]:
+        made: Any = next(each for each in owner.__mro__ if OWN in each.__dict__)
+        names = tuple(getattr(made, OWN))
+        values: Callable[[Any], Any] = attrgetter(*names) if names else lambda _: ()
+        made.__values__ = staticmethod(values)
+        return values
 
 
 def _repr(self: Any) -> str:  # noqa: ANN401 - a quick dataclass
@@ -183,6 +189,13 @@ def _as_dict(instance: Any) -> dict[str, Any]:  # noqa: ANN401 - a quick datacla
     values = {name: getattr(instance, name) for name in getattr(instance, OWN)}
     return {name: _as_dict(each) if hasattr(each, OWN) else each for name, each in values.items()}
 
+
+_SHARED = {
+    "__dataclass_fields__": _StandardFields(), "__dataclass_params__": _NoParameters(),
+    "__signature__": LateSignature(), "__repr__": _repr, "__eq__": _eq, "__hash__": None,
+    "__values__": _LateGetter(), "__getstate__": _getstate, "__setstate__": _setstate,
+}  # fmt: skip
+_FROZEN = _SHARED | {"__hash__": _hash, "__setattr__": _refuse, "__delattr__": _refuse}
 
 if TYPE_CHECKING:
     from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
