@@ -255,10 +255,12 @@ def hold_suites(what: object) -> tuple[tuple[str, ...], HeldSuites | None]:
     if not isinstance(what, Iterable):
         raise TypeError(f"evaluate() takes paths, suites or cases, not {type(what).__name__}")
     several = list(what)
-    if several and all(isinstance(each, Suite) for each in several):
+    if not several:
+        raise ConfigError("evaluate() was given an empty list: it takes paths, suites or cases")
+    if all(isinstance(each, Suite) for each in several):
         _check_ids(several)
         return tuple(suite.path for suite in several), HeldSuites(several)
-    if several and all(isinstance(each, Case) for each in several):
+    if all(isinstance(each, Case) for each in several):
         from evalcase.suites.own_ids import number_cases  # who runs files need not wait for it
 
         suite = Suite(IN_CODE, {"name": "cases"}, number_cases(several, IN_CODE))
