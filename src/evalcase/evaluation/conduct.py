@@ -121,7 +121,8 @@ class Evaluation:
         plan = self.plan
         opened = partial(watch_keys, plan.scrubber)
         targets = {**plan.targets, **plan.users}
-        return OpenTargets(targets, plan.make, plan.warn, opened, self._guests)
+        explain = plan.explain_unopened
+        return OpenTargets(targets, plan.make, plan.warn, opened, self._guests, explain)
 
     async def _close_graders(self) -> None:
         stay = await self._guests.run(self.plan.graders.close(), CLOSE_S, "close")

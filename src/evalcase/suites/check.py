@@ -6,7 +6,7 @@ Nothing of the project is imported for it, no connection opened, and nothing sta
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from evalcase.model.problem import Problem
@@ -17,6 +17,7 @@ from evalcase.suites.load import Loaded, load_each, load_text
 from evalcase.system.project_root import project_root
 
 if TYPE_CHECKING:
+    from evalcase.model.finding import Unfit
     from evalcase.project.config import Config
 
 
@@ -69,10 +70,13 @@ def check_config_text(text: str, path: str) -> list[Problem]:
     return config_problems_of(config) if config is not None else []
 
 
-def config_problems_of(config: Config, used: frozenset[str] | None = None) -> list[Problem]:
-    """What is wrong with a configuration; with `used`, only with the targets that are."""
+def config_problems_of(
+    config: Config, used: frozenset[str] | None = None, broken: Mapping[str, Unfit] | None = None
+) -> list[Problem]:
+    """What is wrong with a configuration; with `used`, only with the targets that are. `broken` is
+    what is known of some targets beyond that."""
     if config.source is None:
         return []
     from evalcase.plugins.target_names import find_wrong_targets
 
-    return config.problems(find_wrong_targets(config, used))
+    return config.problems(find_wrong_targets(config, used, broken or {}))
