@@ -22,23 +22,28 @@ if TYPE_CHECKING:
 
 
 class Project:
-    """Where suites are checked: a folder, and the configuration of the project it belongs to."""
+    """Where suites are checked: the folder of a project, with its configuration."""
 
-    def __init__(self, folder: str, seen_from: str | None = None) -> None:
-        self._folder = folder
+    def __init__(self, root: str, seen_from: str | None = None) -> None:
+        self._root = root
         self._seen_from = seen_from
         self.known = InProject(self._read)
 
     def _read(self) -> Config:
-        from evalcase.project.config import read_config
+        from evalcase.project.config import read_config_of
 
-        return read_config(self._folder, self._seen_from)
+        return read_config_of(self._root, self._seen_from)
 
     def config_problems(self) -> list[Problem]:
         """What is wrong with the configuration, if there is one: settings and targets."""
-        if not holds_config(project_root(os.path.realpath(self._folder))):
+        if not holds_config(self._root):
             return []
         return config_problems_of(self.known.config)
+
+
+def project_of(folder: str) -> Project:
+    """The project that the folder belongs to in which somebody is."""
+    return Project(project_root(os.path.realpath(folder)), seen_from=folder)
 
 
 def check_project(
