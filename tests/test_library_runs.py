@@ -583,6 +583,22 @@ def test_a_case_may_be_asked_of_one_of_its_targets_only(folder: Path) -> None:
         evalcase.evaluate(".", cases=[("s.eval.yaml", "a", "other")])
 
 
+@pytest.mark.parametrize("several", [list, tuple, iter], ids=["list", "tuple", "iterator"])
+@pytest.mark.parametrize("name", ["cases", "tags", "target"])
+def test_an_empty_selection_is_an_error_and_never_all(
+    folder: Path, evaluate: Evaluate, name: str, several: Callable[[Any], Any]
+) -> None:
+    given: dict[str, Any] = {"target": "echo", name: several(())}
+    with pytest.raises(ConfigError, match=f"`{name}` is (an )?empty"):
+        evaluate("s.eval.yaml", **given)
+    assert not (folder / ".evalcase").exists()
+
+
+def test_nothing_to_evaluate_is_an_error(evaluate: Evaluate) -> None:
+    with pytest.raises(ConfigError, match="was given an empty list"):
+        evaluate([], "echo")
+
+
 def test_a_root_is_taken_as_it_is(folder: Path, evaluate: Evaluate) -> None:
     (folder / "evalcase.toml").write_text('target = "nobody"\n')
     (folder / "sub").mkdir()

@@ -20,10 +20,17 @@ from evalcase.model.problem import Problem, in_order
 from evalcase.model.suite import Suite
 from evalcase.read.discover import format_of
 from evalcase.read.document import Format
-from evalcase.suites.check import Project, check_config_text, check_project, check_text_as
+from evalcase.suites.check import (
+    Project,
+    check_config_text,
+    check_project,
+    check_text_as,
+    project_of,
+)
 from evalcase.suites.load import Loaded, has_errors, load_case, load_file, load_text
 from evalcase.suites.logged import LoggedWarnings, log_warnings
 from evalcase.suites.stream import stream_cases
+from evalcase.system.project_root import take_root
 
 if TYPE_CHECKING:
     from evalcase.evaluation.conduct import Evaluation
@@ -91,7 +98,8 @@ def check(
     """Every problem of every file, in order. It never raises for what files hold.
 
     Graders and targets have to be there, and their options right; the configuration is that of the
-    project which `root` belongs to, by default the current folder. No code of it is imported.
+    project. `root` is its folder itself, by default that of the project which the working folder
+    belongs to; ConfigError is raised if it is no folder. No code of it is imported.
     """
     several = (paths,) if isinstance(paths, str | os.PathLike) else paths
     loaded_files = check_project((os.fspath(path) for path in several), _project(root))
@@ -116,7 +124,7 @@ def check_text(
 
 def _project(root: str | os.PathLike[str] | None) -> Project:
     folder = os.getcwd()
-    return Project(folder if root is None else os.fspath(root), seen_from=folder)
+    return project_of(folder) if root is None else Project(take_root(os.fspath(root)), folder)
 
 
 def _valid(loaded: Loaded) -> Suite:

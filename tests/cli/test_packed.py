@@ -77,23 +77,23 @@ def test_a_compressed_run_is_viewed_and_compared(packed: Project) -> None:
 def test_a_compressed_run_is_resumed_and_graded_again(packed: Project) -> None:
     assert packed.run("run", "--json").counts() == {"passed": 1, "failed": 2, "errored": 1}
     (run,) = packed.runs()
-    assert files(run) == {PACKED, "run.json"}
+    assert files(run) == {PACKED, "run.json", "lines.jsonl"}
     packed.forget_calls()
     done = packed.run("resume", "latest", "--retry-errored", "--json")
     assert (done.counts(), packed.calls()) == ({"passed": 1, "failed": 2, "errored": 1}, ["c"])
     graded = packed.run("grade", "latest", "--grader", "contains: o", "--json")
     assert graded.json["grading"]["number"] == 2
     assert packed.run("report", "latest@1", "--format", "jsonl").out.count("\n") == len(SUITE)
-    assert files(run) == {PACKED, "run.json"}
+    assert files(run) == {PACKED, "run.json", "lines.jsonl"}
 
 
 def test_a_run_that_is_not_complete_stays_as_it_is_until_it_is(packed: Project) -> None:
     packed.run("run", "--fail-fast", "--concurrency", "1")
     (run,) = packed.runs()
-    assert files(run) == {PLAIN, "run.json"}
+    assert files(run) == {PLAIN, "run.json", "lines.jsonl"}
     while PLAIN in files(run):  # it is told to stop at the next one that fails, too
         assert packed.run("resume").code in (1, 3)
-    assert files(run) == {PACKED, "run.json"}
+    assert files(run) == {PACKED, "run.json", "lines.jsonl"}
 
 
 def test_shards_that_are_compressed_are_merged_to_one_that_is(packed: Project) -> None:
@@ -102,7 +102,7 @@ def test_shards_that_are_compressed_are_merged_to_one_that_is(packed: Project) -
     done = packed.run("merge", "shards", "--json")
     assert done.json["total"] == len(SUITE)
     (run,) = packed.runs()
-    assert files(run) == {PACKED, "run.json"}
+    assert files(run) == {PACKED, "run.json", "lines.jsonl"}
     assert packed.run("prune", "--keep", "0", "--yes").code == 0
     assert not packed.runs()
 

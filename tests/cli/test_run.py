@@ -151,6 +151,9 @@ def test_all_that_is_wrong_is_told_at_once_with_its_places(project: Project) -> 
     ):
         assert said in done.err, said
     assert done.err.count("\n\n") == done.err.count("error[")
+    # To the letter what `check` says, but for the last line.
+    checked = project.run("check").out
+    assert done.err.splitlines()[:-1] == checked.splitlines()[:-1]
 
 
 def test_criteria_without_a_judge_refuse_a_run(project: Project) -> None:

@@ -66,6 +66,8 @@ def test_cases_are_chosen_by_tag_and_id(
     [
         (', tag="smokey"', "*ConfigError: no case has the tag `smokey` (the nearest is `smoke`)"),
         (', id="x*"', "*ConfigError: no case has an id like `x?`*"),
+        (", tag=[]", "*ConfigError: `tag` is empty, and chooses no case*"),
+        (", id=()", "*ConfigError: `id` is empty, and chooses no case*"),
         (', "wrong.eval.yaml"', "*evals/wrong.eval.yaml:1:14: error?unknown-field?*"),
         (', "none.eval.yaml"', "*evals/none.eval.yaml: error?unreadable-file?*"),
     ],

@@ -175,7 +175,7 @@ def test_only_the_functions_that_grade_chosen_cases_have_to_be_there(folder: Pat
 """
     write(folder, unlike__py="def yes(answer): return True\n", a__eval__yaml=suite)
     assert evalcase.evaluate(".", "echo", cases=["one"]).ok
-    for chosen, lines in {("one", "two"): [2], ("one", "three"): [3], (): [2, 3]}.items():
+    for chosen, lines in {("one", "two"): [2], ("one", "three"): [3], ("*",): [2, 3]}.items():
         problems = problems_of_run(target="echo", cases=chosen)
         assert [(p.code, p.line, p.hint) for p in problems] == [
             ("unknown-grader", line, "it has yes") for line in lines
@@ -239,6 +239,80 @@ def test_graders_that_can_not_be_loaded_are_all_told_at_their_places(folder: Pat
     assert [(p.path, p.line, p.case) for p in caught.value.problems][:1] == [
         ("<text>", None, "one")
     ]
+
+
+TRIED = """\
+{default}
+[targets.raising]
+kind = "python"
+function = "raises:f"
+[targets.missing]
+kind = "command"
+command = ["no-such-program-here"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "by_suite", "by_default", "said"),
+    [
+        ("raising", "evalcase.toml:4:12", "evalcase.toml:4:12", "ZeroDivisionError"),
+        ("missing", "evalcase.toml:7:11", "evalcase.toml:7:11", "`no-such-program-here`"),
+        ("python:raises:f", "a.eval.yaml:1:12", "evalcase.toml:1:10", "ZeroDivisionError"),
+        ("command:nor-this x", "a.eval.yaml:1:12", "evalcase.toml:1:10", "program `nor-this`"),
+    ],
+)
+def test_a_target_that_can_not_be_opened_is_told_where_it_is_named(
+    folder: Path, target: str, by_suite: str, by_default: str, said: str
+) -> None:
+    write(folder, raises__py="def f(text): ...\n1 / 0\n")
+    for default, own, place in (
+        ("", f"target: '{target}', ", by_suite),
+        (f"target = '{target}'", "", by_default),
+    ):
+        write(folder, evalcase__toml=TRIED.format(default=default))
+        write(folder, a__eval__yaml=f"- {{{own}input: hi, expected_output: hi}}\n")
+        (problem,) = problems_of_run()
+        assert (problem.place, problem.severity) == (place, "error")
+        assert said in problem.message
+
+
+def test_targets_that_can_not_be_opened_are_told_by_who_names_them(folder: Path) -> None:
+    write(folder, a__eval__yaml="- {input: hi, expected_output: hi}\n", evalcase__toml="")
+    problems = problems_of_run(target=["python:no_such_a:f", "echo", "python:no_such_b:f"])
+    assert [(problem.code, problem.path) for problem in problems] == [
+        ("missing-module", "target python:no_such_a:f"),
+        ("missing-module", "target python:no_such_b:f"),
+    ]
+
+
+def test_a_module_that_another_makes_importable_is_none_that_is_missing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (folder / "lib").mkdir()
+    write(folder / "lib", late_module__py="def f(text): return text\n")
+    path = json.dumps(str(folder / "lib"))
+    write(
+        folder,
+        evalcase__toml="",
+        path_maker__py=f"import sys\nsys.path.append({path})\ndef f(text): return text\n",
+        a__eval__yaml="- {input: hi, expected_output: hi}\n",
+    )
+    done = evalcase.evaluate(".", ["python:path_maker:f", "python:late_module:f"])
+    assert (done.ok, done.totals.cases.total) == (True, 2)
+
+
+def test_an_object_that_can_not_be_opened_says_so_itself(folder: Path) -> None:
+    class Closed(evalcase.Target):
+        async def open(self) -> None:
+            raise evalcase.ConfigError("closed today")
+
+        async def answer(self, question: evalcase.Question) -> evalcase.Answer:
+            raise AssertionError(question)
+
+    write(folder, evalcase__toml="", a__eval__yaml="- {input: hi, expected_output: hi}\n")
+    with pytest.raises(evalcase.ConfigError, match=r"^closed today$"):
+        evalcase.evaluate(".", Closed())
 
 
 def test_no_target_at_all_is_well_until_a_run(folder: Path) -> None:
@@ -398,6 +472,25 @@ def test_the_configuration_of_another_folder(folder: Path) -> None:
     write(folder / "sub", evalcase__toml="[targets.nosuch]\nkind='echo'\n", a__eval__yaml=SUITE)
     assert {p.code for p in evalcase.check("sub")} == {"undefined-target", "no-judge"}
     assert [p.code for p in evalcase.check("sub", root="sub")] == ["unknown-target", "no-judge"]
+
+
+def test_a_root_is_taken_as_it_is_whatever_lies_above_it(folder: Path) -> None:
+    write(folder, evalcase__toml="[targets.nosuch]\nkind='echo'\n")
+    (folder / "sub").mkdir()
+    write(folder / "sub", a__eval__yaml=SUITE)
+    without = {"undefined-target", "no-judge"}
+    assert {p.code for p in evalcase.check("sub", root="sub")} == without
+    assert {p.code for p in evalcase.check_text(SUITE, "sub/a.eval.yaml", root="sub")} == without
+    assert {p.code for p in evalcase.check("sub", root=folder)} == {"unknown-target", "no-judge"}
+
+
+def test_a_root_that_is_no_folder_is_refused(folder: Path) -> None:
+    write(folder, a__eval__yaml="- {input: a, expected_output: b}\n")
+    for root, what in (("gone", "gone is not there"), ("a.eval.yaml", "a.eval.yaml is a file")):
+        with pytest.raises(evalcase.ConfigError, match=f"folder of a project, and {what}"):
+            evalcase.check(".", root=root)
+        with pytest.raises(evalcase.ConfigError, match=f"folder of a project, and {what}"):
+            evalcase.check_text("", "x.eval.yaml", root=root)
 
 
 def test_it_is_shown_as_seen_from_where_a_person_is(

@@ -12,7 +12,7 @@ from evalcase.cli.terminal import prose_width, stdin_format, style_for
 from evalcase.model.problem import Problem
 from evalcase.read.document import Format
 from evalcase.report.terminal.problems import Checked, as_text
-from evalcase.suites.check import Project, check_project
+from evalcase.suites.check import check_project, project_of
 from evalcase.suites.load import Loaded
 
 
@@ -67,7 +67,7 @@ def _check(
     paths: tuple[str, ...], output: str, strict: bool, fix: bool, stdin_format: Format
 ) -> int:
     tally = _Tally()
-    project = Project(os.getcwd(), seen_from=os.getcwd())
+    project = project_of(os.getcwd())
     if fix:
         from evalcase.cli.fixing import fix_files
 

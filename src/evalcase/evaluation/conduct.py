@@ -22,7 +22,7 @@ from evalcase.model.table import mark_of
 from evalcase.model.totals import Totals
 from evalcase.plugins.targets import bounds_of
 from evalcase.record.commit import JournalFailure
-from evalcase.record.ending import End, Status, end_row, read_end
+from evalcase.record.ending import End, Status, end_row, read_time_taken
 from evalcase.record.evaluated import count_not_run
 from evalcase.record.folder import Run, create_run, read_run
 from evalcase.record.gradings import read_grading
@@ -121,7 +121,8 @@ class Evaluation:
         plan = self.plan
         opened = partial(watch_keys, plan.scrubber)
         targets = {**plan.targets, **plan.users}
-        return OpenTargets(targets, plan.make, plan.warn, opened, self._guests)
+        explain = plan.explain_unopened
+        return OpenTargets(targets, plan.make, plan.warn, opened, self._guests, explain)
 
     async def _close_graders(self) -> None:
         stay = await self._guests.run(self.plan.graders.close(), CLOSE_S, "close")
@@ -133,7 +134,7 @@ class Evaluation:
         self, run: Run, targets: OpenTargets, again: tuple[Verdict, ...]
     ) -> Evaluated:
         loop = asyncio.get_running_loop()
-        begun, before_s = loop.time(), _taken_before(run)
+        begun, before_s = loop.time(), read_time_taken(run.journal)
         failed: list[JournalFailure | RecordError] = []
 
         def deliver(dones: list[Callable[[], None]]) -> None:
@@ -179,8 +180,7 @@ class Evaluation:
         if failed:
             end = End("failed", str(failed[0]), duration_s=end.duration_s)
         totals = (work.totals() if not failed else None) or _count_kept(run)
-        if end.status == "completed" and self.plan.config.compress:
-            pack_journal(run, self.plan.warn)
+        self._put_in_order(run, end.status, totals)
         return Evaluated(
             run, end.status, totals, end.notice, end.failed_fast, end.cap_usd, end.duration_s,
             mixed=work.mixed(), not_run=count_not_run(run, end.status, totals),
@@ -189,6 +189,16 @@ class Evaluation:
             # The record tells it, and need not be gone through again where there is one only.
             graded_by=read_grading(run.journal, None) if work.grading > 1 and not failed else None,
         )  # fmt: skip
+
+    def _put_in_order(self, run: Run, status: Status, totals: Totals) -> None:
+        """See to the folder of a run, once its journal is closed."""
+        is_fine = status == "completed" and not totals.trials.not_passed
+        if not (is_fine and self._is_new):
+            from evalcase.evaluation.case_lines import keep_case_lines  # most runs need none
+
+            keep_case_lines(self.plan, run, are_needed=not is_fine)
+        if status == "completed" and self.plan.config.compress:
+            pack_journal(run, self.plan.warn)
 
     def _end(self, status: Status, notice: str | None) -> End:
         """How it ended, in so far as the engine and the budget know."""
@@ -288,9 +298,3 @@ def _count_kept(run: Run) -> Totals:
         return read_totals(run.journal)
     except RecordError:
         return Totals()
-
-
-def _taken_before(run: Run) -> float | None:
-    """How long earlier parts of a run took; None if one was killed and nobody knows."""
-    is_new = not os.path.exists(run.journal) or not os.path.getsize(run.journal)
-    return 0.0 if is_new else read_end(run.journal).duration_s

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from shutil import rmtree
 from typing import Any
 
 from evalcase.errors import ConfigError, RecordError
@@ -18,6 +19,7 @@ from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.result import Result
 from evalcase.model.table import Table, mark_of
 from evalcase.project.options import RunOptions
+from evalcase.record.case_lines import merge_case_lines
 from evalcase.record.cases import case_row
 from evalcase.record.ending import End, end_row
 from evalcase.record.folder import Run, create_run
@@ -199,11 +201,12 @@ def merge_parts(
     )
     try:
         _write_journal(parts, run.journal, root, disk)
+        merge_case_lines(run, [part.kept.run for part in parts.parts])
         place = os.path.join(runs_dir, run.id)
         disk.rename(run.path, place)
         sync_folder(disk, runs_dir)
     except BaseException as error:
-        _remove(run)
+        rmtree(run.path, ignore_errors=True)
         if isinstance(error, OSError):
             why = error.strerror or error
             raise RecordError(f"{runs_dir} can't be written: {why}") from error
@@ -212,14 +215,6 @@ def merge_parts(
         with suppress(OSError):
             os.rmdir(waiting)
     return replace(run, path=place)
-
-
-def _remove(run: Run) -> None:
-    for path in (run.journal, os.path.join(run.path, "run.json")):
-        with suppress(OSError):
-            os.unlink(path)
-    with suppress(OSError):
-        os.rmdir(run.path)
 
 
 def _about(parts: Parts) -> dict[str, Any]:

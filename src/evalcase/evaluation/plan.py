@@ -21,7 +21,7 @@ from evalcase.run.plan import plan_trials
 from evalcase.run.selection import Chooser, make_choice
 from evalcase.suites.collection import SomeSuites, Suites
 from evalcase.suites.places import Places
-from evalcase.suites.refusal import Needs, check_plan, refuse
+from evalcase.suites.refusal import Needs, check_plan, place_broken, refuse
 from evalcase.suites.survey import Survey, describe_remarks, survey_cases
 from evalcase.system.world import World
 from evalcase.text.secrets import Scrubber
@@ -67,6 +67,13 @@ class Plan:
     """The names of targets that a program gives as objects."""
     users: Mapping[str, Target] = field(default_factory=dict)
     """Those that play users, and that no case is asked of."""
+    needs: Needs = Needs({})
+    """What has to be there for it, and who says so."""
+
+    def explain_unopened(self, name: str, error: ConfigError) -> ConfigError:
+        """Why a target can't be opened, with the place where it is named, if a file does."""
+        is_given = name in self.given_targets
+        return error if is_given else place_broken(name, error, self.config, self.needs)
 
     def askable(self, name: str) -> Target:
         """A target of a case, or one that plays a user."""
@@ -158,7 +165,7 @@ def _prepare(
     return Plan(
         options, config, world, suites, found.choice, trials, sum(found.cases.values()), targets,
         graders, scrubber, warn, tell, make,
-        frozenset({*(given.targets or ()), *(given.users or ())}), users,
+        frozenset({*(given.targets or ()), *(given.users or ())}), users, needs,
     )  # fmt: skip
 
 

@@ -63,7 +63,7 @@ CODES: dict[str, Code] = {
     # Files in content.
     "missing-file": Code("error", "A file that is named doesn't exist."),
     "file-outside-project": Code("error", "A file that a suite names lies outside the project."),
-    "bad-file": Code("error", "A file in `content` isn't a regular file of a reasonable size."),
+    "bad-file": Code("error", "A file that is named is there, and not of a kind that can be used."),
     # What works, but may not be meant.
     "deprecated-name": Code("warning", "A field has a newer name."),
     "ignored-alias": Code("warning", "A deprecated name stands beside its primary and is ignored."),

@@ -29,6 +29,11 @@ class Counts:
         return cls(verdicts.total(), **{verdict: verdicts[verdict] for verdict in verdicts})
 
     @property
+    def not_passed(self) -> int:
+        """How many were tried, and did not pass."""
+        return self.total - self.skipped - self.passed
+
+    @property
     def pass_rate(self) -> float | None:
         """The share that passed of all that was tried; None if nothing was."""
         tried = self.total - self.skipped

@@ -34,6 +34,8 @@ def name_targets(
         name, made = _name_target(each, surroundings)
         # Two functions may have the same name, and are two targets all the same.
         named[_free(name, named) if made is not None else name] = made
+    if not named:
+        raise ConfigError("`target` is an empty list: without it, cases are asked of their own")
     return named
 
 

@@ -6,7 +6,6 @@ code is imported at all.
 
 from __future__ import annotations
 
-import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -94,7 +93,9 @@ class InProject(Existing):
         if what == "code":
             return self._object_to_code(name)
         if what == "program":
-            return self._object_to_program(name)
+            from evalcase.plugins.named_things import object_to_program
+
+            return object_to_program(name, self.config.root)
         if name not in self._targets:
             from evalcase.plugins.target_names import object_to_target
 
@@ -140,17 +141,6 @@ class InProject(Existing):
 
         missing = find_missing_module(reference, self.config.root)
         return None if missing is None else Unfit("missing-module", *missing)
-
-    def _object_to_program(self, name: str) -> Unfit | None:
-        """A name without a folder is looked up where it is run."""
-        from evalcase.system.project_root import leads_inside
-
-        root = self.config.root
-        path = os.path.join(root, name)
-        if not os.path.dirname(name) or os.path.exists(path) or not leads_inside(name, root):
-            return None
-        hint = "it is looked for from the project's folder"
-        return Unfit("missing-file", f"there is no program `{name}`", hint)
 
     def _object_to_judge(self, field: str) -> Unfit | None:
         if self.config.judge is not None or not self.config.is_read:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from evalcase.errors import ConfigError
 from evalcase.model.finding import Finding, KeyPath, Unfit
@@ -13,11 +13,13 @@ from evalcase.model.option import faults_of
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import OptionFault
 from evalcase.model.target import TargetKind
+from evalcase.plugins.named_things import object_to_named
 from evalcase.plugins.registry import find_target_kind, is_known, names
 from evalcase.project.config import Config
 from evalcase.system.project_root import leads_inside
 from evalcase.text.plain_json import NotJsonError, copy_json
 
+_NONE: Mapping[str, Unfit] = MappingProxyType({})
 _CONFIGURE_IT = "add [targets.NAME] to evalcase.toml, and name that here"
 
 
@@ -68,50 +70,8 @@ def object_to_target(name: str, config: Config, *, of_suite: bool) -> Unfit | No
         return Unfit("bad-value", str(error))
     for fault in target_faults(kind, options):
         return Unfit(fault.code, fault.message, fault.hint)
-    named = _object_to_named(kind, options, config.root, config.is_read)
+    named = object_to_named(kind, options, config.root, config.is_read)
     return None if named is None else named[1]
-
-
-def _object_to_named(
-    kind: TargetKind, options: Mapping[str, object], root: str, is_project: bool
-) -> tuple[str, Unfit] | None:
-    """What is wrong with the code or the file that a target names, and by which option."""
-    code = _object_to_code(kind, options, root, is_project)
-    if code is not None:
-        return "function", code
-    name = options.get(kind.value or "") if kind.value_is_path else None
-    unfit = _object_to_file(name, root) if isinstance(name, str) else None
-    return None if unfit is None else (kind.value or "", unfit)
-
-
-def _object_to_file(name: str, root: str) -> Unfit | None:
-    if os.path.exists(os.path.join(root, name)):
-        return None
-    if "\0" not in name and not leads_inside(name, root):
-        return None  # what is elsewhere may come and go
-    hint = "it is looked for from the project's folder"
-    return Unfit("missing-file", f"there is no file `{name}`", hint)
-
-
-def _object_to_code(
-    kind: TargetKind, options: Mapping[str, object], root: str, is_project: bool
-) -> Unfit | None:
-    """What is wrong with the function that a target names, as far as its file says. Only where
-    there is a configuration it is known which folder is the project's."""
-    function = options.get("function")
-    if kind.name != "python" or not isinstance(function, str):
-        return None
-    from evalcase.system.definitions import find_undefined
-    from evalcase.system.missing_modules import find_missing_module
-
-    found = find_undefined(function, root)
-    if found is not None:
-        return Unfit("unknown-target", *found)
-    file = function.rpartition(":")[0]
-    if file.startswith("./"):
-        return _object_to_file(file, root)
-    missing = find_missing_module(function, root) if is_project else None
-    return None if missing is None else Unfit("missing-module", *missing)
 
 
 def object_to_name(name: str, config: Config, *, of_suite: bool) -> Unfit | None:
@@ -163,26 +123,47 @@ def _object_to_reach(kind: TargetKind, value: str, root: str) -> Unfit | None:
     return None
 
 
-def find_wrong_targets(config: Config, used: frozenset[str] | None = None) -> Iterator[Finding]:
+def find_wrong_targets(
+    config: Config, used: frozenset[str] | None = None, broken: Mapping[str, Unfit] = _NONE
+) -> Iterator[Finding]:
     """What is wrong with the targets of a configuration: tables, the default, the judge's.
 
-    With `used`, only of the targets that are.
+    With `used`, only of the targets that are. `broken` are those of which somebody knows better.
     """
     for name, table in config.targets.items():
         if used is None or name in used:
-            yield from _find_wrong_options(name, table, config.root)
+            yield from list(_find_wrong_options(name, table, config.root)) or (
+                [_find_broken(name, table, broken[name])] if name in broken else []
+            )
+    yield from _find_wrong_names(config, used, broken)
+    if used is None and config.judge is not None and config.target is not None:
+        same = describe_same_model(config.judge.target, config.target, config)
+        if same is not None:
+            yield Finding("same-model", ("judge", "target"), same, "ask another model to judge")
+
+
+def _find_wrong_names(
+    config: Config, used: frozenset[str] | None, broken: Mapping[str, Unfit]
+) -> Iterator[Finding]:
     named: list[tuple[str | None, KeyPath]] = [(config.target, ("target",))]
     if config.judge is not None:
         named.append((config.judge.target, ("judge", "target")))
     for target, path in named:
         if target is not None and (used is None or target in used):
             unfit = object_to_target(target, config, of_suite=False)
+            if unfit is None and target not in config.targets:
+                unfit = broken.get(target)
             if unfit is not None:
                 yield Finding(unfit.code, path, unfit.message, unfit.hint)
-    if used is None and config.judge is not None and config.target is not None:
-        same = describe_same_model(config.judge.target, config.target, config)
-        if same is not None:
-            yield Finding("same-model", ("judge", "target"), same, "ask another model to judge")
+
+
+def _find_broken(name: str, table: Mapping[str, object], unfit: Unfit) -> Finding:
+    """What is wrong with a target, at the option that says what it is, if it has one."""
+    path = "targets", name
+    value = find_target_kind(str(table["kind"])).value
+    if value is not None and value in table:
+        return Finding(unfit.code, (*path, value), unfit.message, unfit.hint)
+    return Finding(unfit.code, path, unfit.message, unfit.hint, "key")
 
 
 def describe_same_model(judge: str, target: str, config: Config) -> str | None:
@@ -227,10 +208,10 @@ def _find_wrong_options(name: str, table: Mapping[str, object], root: str) -> It
     except ConfigError as error:
         yield Finding("unknown-target", (*path, "kind"), str(error))
         return
-    named = _object_to_named(kind, table, root, is_project=True)
+    named = object_to_named(kind, table, root, is_project=True)
     if named is not None:
         option, unfit = named
-        yield Finding(unfit.code, (*path, option), unfit.message, unfit.hint)
+        yield Finding(unfit.code, (*path, *option), unfit.message, unfit.hint)
     for fault in target_faults(kind, table, path):
         # What is missing is missing in the whole table: its name stands for it.
         at = "key" if fault.path == path else fault.at

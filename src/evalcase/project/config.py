@@ -22,7 +22,7 @@ from evalcase.project.config_file import MOST_BYTES, TABLES, has_settings
 from evalcase.project.engine_settings import EngineSettings
 from evalcase.project.settings import HarvestSettings, JudgeSettings, TargetTables
 from evalcase.system.files import read_file
-from evalcase.system.project_root import is_inside, project_root
+from evalcase.system.project_root import is_inside, project_root, take_root
 
 if TYPE_CHECKING:
     from evalcase.read.document import Document
@@ -136,11 +136,8 @@ def read_config(start: str, seen_from: str | None = None) -> Config:
 
 def read_config_of(root: str, seen_from: str | None = None) -> Config:
     """The same for the project of which this is the root, whatever lies above it. Raise ConfigError
-    if it is no folder: none is made."""
-    if not os.path.isdir(root):
-        what = "is a file" if os.path.exists(root) else "is not there"
-        raise ConfigError(f"`root` is the folder of a project, and {root} {what}")
-    return _read_config_in(os.path.realpath(root), seen_from)
+    if it is no folder."""
+    return _read_config_in(take_root(root), seen_from)
 
 
 def _read_config_in(root: str, seen_from: str | None) -> Config:

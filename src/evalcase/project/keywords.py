@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any, TypedDict
 
+from evalcase.errors import ConfigError
 from evalcase.model.decision import StopRule
 from evalcase.model.nearest import did_you_mean
 from evalcase.model.quick_tuple import NamedTuple
@@ -63,12 +64,14 @@ def read_keywords(
         hint = did_you_mean(unknown[0], (*Keywords.__annotations__, "graders", "users", "root"))
         said = f": {hint}" if hint is not None else ""
         raise TypeError(f"evaluate() has no option {unknown[0]!r}{said}")
-    shard, chosen = keywords.get("shard"), _read_cases(keywords.get("cases", ()))
+    shard, chosen = keywords.get("shard"), _Chosen([], [], [])
+    if "cases" in keywords:
+        chosen = _read_cases(keywords["cases"])
     selection = Selection(
         globs=tuple(chosen.globs),
         pairs=tuple(chosen.pairs),
         at=tuple(chosen.at),
-        tags=_read_tags(keywords.get("tags", ())),
+        tags=_read_tags(keywords["tags"]) if "tags" in keywords else (),
         shard=Shard(*shard) if shard is not None else None,
         sample=keywords.get("sample"),
         seed=keywords.get("seed", 0),
@@ -91,7 +94,7 @@ class _Chosen(NamedTuple):
 def _read_cases(cases: object) -> _Chosen:
     """Raise TypeError for what names no cases: it would be all of them."""
     chosen = _Chosen([], [], [])
-    for each in _several(cases, _CASE_FORMS):
+    for each in _several("cases", cases, _CASE_FORMS):
         match each:
             case str():
                 chosen.globs.append(each)
@@ -105,16 +108,21 @@ def _read_cases(cases: object) -> _Chosen:
 
 
 def _read_tags(tags: object) -> tuple[str, ...]:
-    read = tuple(_several(tags, _TAG_FORMS))
+    read = tuple(_several("tags", tags, _TAG_FORMS))
     for each in read:
         if not isinstance(each, str):
             raise TypeError(f"{_TAG_FORMS}, not {each!r:.80}")
     return read
 
 
-def _several(value: object, forms: str) -> Iterable[Any]:
+def _several(name: str, value: object, forms: str) -> tuple[Any, ...]:
+    """Raise ConfigError if there are none: who chooses by a list that is empty wants no case, and
+    not all."""
     if isinstance(value, str):
         return (value,)
     if not isinstance(value, Iterable):
         raise TypeError(f"{forms}, not {value!r:.80}")
-    return value
+    several = tuple(value)
+    if not several:
+        raise ConfigError(f"`{name}` is empty, and chooses no case: without it, all are chosen")
+    return several

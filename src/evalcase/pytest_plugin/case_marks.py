@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 def cases(
     *paths: str | os.PathLike[str],
-    tag: str | Iterable[str] = (),
-    id: str | Iterable[str] = (),
+    tag: str | Iterable[str] | None = None,
+    id: str | Iterable[str] | None = None,
     argument: str = "case",
 ) -> pytest.MarkDecorator:
     """Parametrize a test function with the cases of eval files, or of folders with such.
@@ -42,7 +42,7 @@ def cases(
     folder = os.path.dirname(sys._getframe(1).f_globals.get("__file__") or "")  # noqa: SLF001 - who calls
     cwd = os.getcwd()
     loaded = _load(seen_from(cwd, os.path.join(folder, os.fspath(path))) for path in paths)
-    selection = Selection(globs=_texts(id), tags=_texts(tag))
+    selection = Selection(globs=_texts("id", id), tags=_texts("tag", tag))
     chosen = _choose(loaded, selection)
     names = {suite.path: suite.name for suite, _ in loaded} if len(loaded) > 1 else {}
     return pytest.mark.parametrize(argument, [_parameter(case, names) for case in chosen])
@@ -94,5 +94,10 @@ def _parameter(case: PlacedCase, names: Mapping[str, str]) -> object:
     return pytest.param(case, id=visible(f"{suite}{case.id}"), marks=marks)
 
 
-def _texts(value: str | Iterable[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
+def _texts(name: str, value: str | Iterable[str] | None) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    texts = (value,) if isinstance(value, str) else tuple(value)
+    if not texts:
+        raise ConfigError(f"`{name}` is empty, and chooses no case: without it, all are chosen")
+    return texts

@@ -113,9 +113,10 @@ class Conductor:
                 )
         paths = tuple(dict.fromkeys(key.suite for key in keys))
         keywords: Keywords = {
-            **settings.keywords, "cases": () if whole else keys, "on_result": self._add,
-            "on_warning": self.warnings.append,
+            **settings.keywords, "on_result": self._add, "on_warning": self.warnings.append
         }  # fmt: skip
+        if not whole:
+            keywords["cases"] = keys
         prepared = prepare_evaluation(
             paths, settings.targets or None, root=settings.config.root, **keywords
         )

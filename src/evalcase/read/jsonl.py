@@ -72,6 +72,13 @@ def read_lines(file: IO[bytes], path: str) -> Iterator[Line | Problem]:
             yield from Document(path, text, "jsonl", None, faults, False, number).problems
 
 
+def number_lines(file: IO[bytes]) -> Iterator[int]:
+    """The numbers of the lines that hold something, as `read_lines` counts them."""
+    for number, data in enumerate(chain.from_iterable(_split(file)), 1):
+        if data[0] > _SPACE or data.strip(b" \t\r\n"):
+            yield number
+
+
 def _whole_json(file: IO[bytes], first: bytes, path: str, number: int) -> Problem | None:
     """What is wrong with a file whose first line is the beginning of JSON over several lines."""
     if first.strip()[:1] not in (b"[", b"{") or first.strip()[-1:] not in (b"[", b"{", b","):

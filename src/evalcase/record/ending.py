@@ -85,3 +85,9 @@ def read_end(journal: str) -> End:
     decision = end.decision
     # What nobody could have decided ends nothing: the record may come from anyone.
     return end if decision is None or 0 <= decision.low <= decision.high <= 1 else incomplete
+
+
+def read_time_taken(journal: str) -> float | None:
+    """How long earlier parts of a run took; None if one was killed and nobody knows."""
+    is_new = not os.path.exists(journal) or not os.path.getsize(journal)
+    return 0.0 if is_new else read_end(journal).duration_s

@@ -29,14 +29,17 @@ class OpenTargets:
         warn: Callable[[str], None],
         opened: Callable[[Target], None],
         guests: Guests,
+        explain: Callable[[str, ConfigError], ConfigError] = lambda _, error: error,
     ) -> None:
-        """`opened` is told of each that is open: some know only then what is secret."""
+        """`opened` is told of each that is open: some know only then what is secret. `explain` may
+        say more of why one of a name can't be."""
         self.by_name: dict[str, Target] = {}
         self._targets = targets
         self._make = make
         self._warn = warn
         self._opened = opened
         self._guests = guests
+        self._explain = explain
         self.context = copy_context()
         """What set-up has set, for whoever answers to see."""
         self._stack = AsyncExitStack()
@@ -46,7 +49,10 @@ class OpenTargets:
         """Raise ConfigError or TargetError if a target can't be opened."""
         try:
             for name, target in self._targets.items():
-                await self._open(name, target)
+                try:
+                    await self._open(name, target)
+                except ConfigError as error:
+                    raise self._explain(name, error) from error
         except BaseException:
             await self._stack.aclose()
             raise

@@ -6,7 +6,7 @@ Nothing of the project is imported for it, no connection opened, and nothing sta
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from evalcase.model.problem import Problem
@@ -17,27 +17,33 @@ from evalcase.suites.load import Loaded, load_each, load_text
 from evalcase.system.project_root import project_root
 
 if TYPE_CHECKING:
+    from evalcase.model.finding import Unfit
     from evalcase.project.config import Config
 
 
 class Project:
-    """Where suites are checked: a folder, and the configuration of the project it belongs to."""
+    """Where suites are checked: the folder of a project, with its configuration."""
 
-    def __init__(self, folder: str, seen_from: str | None = None) -> None:
-        self._folder = folder
+    def __init__(self, root: str, seen_from: str | None = None) -> None:
+        self._root = root
         self._seen_from = seen_from
         self.known = InProject(self._read)
 
     def _read(self) -> Config:
-        from evalcase.project.config import read_config
+        from evalcase.project.config import read_config_of
 
-        return read_config(self._folder, self._seen_from)
+        return read_config_of(self._root, self._seen_from)
 
     def config_problems(self) -> list[Problem]:
         """What is wrong with the configuration, if there is one: settings and targets."""
-        if not holds_config(project_root(os.path.realpath(self._folder))):
+        if not holds_config(self._root):
             return []
         return config_problems_of(self.known.config)
+
+
+def project_of(folder: str) -> Project:
+    """The project that the folder belongs to in which somebody is."""
+    return Project(project_root(os.path.realpath(folder)), seen_from=folder)
 
 
 def check_project(
@@ -69,10 +75,13 @@ def check_config_text(text: str, path: str) -> list[Problem]:
     return config_problems_of(config) if config is not None else []
 
 
-def config_problems_of(config: Config, used: frozenset[str] | None = None) -> list[Problem]:
-    """What is wrong with a configuration; with `used`, only with the targets that are."""
+def config_problems_of(
+    config: Config, used: frozenset[str] | None = None, broken: Mapping[str, Unfit] | None = None
+) -> list[Problem]:
+    """What is wrong with a configuration; with `used`, only with the targets that are. `broken` is
+    what is known of some targets beyond that."""
     if config.source is None:
         return []
     from evalcase.plugins.target_names import find_wrong_targets
 
-    return config.problems(find_wrong_targets(config, used))
+    return config.problems(find_wrong_targets(config, used, broken or {}))

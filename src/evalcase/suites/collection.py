@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from hashlib import sha256
 from json import dumps
 from typing import Protocol
@@ -29,6 +30,10 @@ _LOOK_EVERY = 50
 """How many cases that are held are given before somebody looks at their files again."""
 
 
+WantsCase = Callable[[str, Case], bool]
+"""Whether a case of a suite is one of those that somebody looks for."""
+
+
 class SomeSuites(Protocol):
     """The suites of a run, read from files or made by a program."""
 
@@ -50,6 +55,11 @@ class SomeSuites(Protocol):
 
     def verify(self) -> None:
         """Raise ConfigError if a file is not what it was when its hash was asked for."""
+        ...
+
+    def lines(self, wanted: WantsCase) -> Iterator[tuple[str, str, int]] | None:
+        """The suite and the id of each case that is wanted, with the line at which it begins; None
+        where nobody knows. Raise ConfigError, at the end, if a file is not what it was."""
         ...
 
 
@@ -83,6 +93,9 @@ class HeldSuites:
     def verify(self) -> None:
         """Nobody but the program itself can change them."""
 
+    def lines(self, wanted: WantsCase) -> None:
+        """They are no files, or not read here."""
+
 
 class Suites:
     """Suites of files: valid once `check` has been gone through to its end."""
@@ -100,6 +113,8 @@ class Suites:
         """The cases of each file; where they are read again, what it was like."""
         self._held: dict[str, Snapshot] = {}
         """What files were like whose cases are held."""
+        self._origins: dict[str, Sequence[int]] = {}
+        """Of the cases of documents: which, as it is written, each comes from."""
         self._room = HELD_BYTES
 
     def check(self) -> Iterator[tuple[str, Case]]:
@@ -125,6 +140,7 @@ class Suites:
             self._note(problem)
         cases = loaded.suite.cases if loaded.suite is not None else ()
         self._files[path] = cases
+        self._origins[path] = loaded.numbers
         return cases
 
     def _check_lines(self, path: str) -> Iterator[Case]:
@@ -190,6 +206,19 @@ class Suites:
         for snapshot in self._held.values():
             snapshot.verify()
 
+    def lines(self, wanted: WantsCase) -> Iterator[tuple[str, str, int]]:
+        from evalcase.suites.case_lines import held_lines, stream_lines
+
+        for path, cases in self._files.items():
+            place, wants = self._place(path), partial(wanted, path)
+            if isinstance(cases, tuple) and path in self._origins:
+                found = held_lines(place, cases, self._origins[path], wants)
+            else:
+                found = stream_lines(place, wants)
+            for id, line in found:
+                yield path, id, line
+            (cases if isinstance(cases, Snapshot) else self._held[path]).verify()
+
     def _place(self, path: str) -> str:
         return os.path.join(self._cwd, path)
 
@@ -226,10 +255,12 @@ def hold_suites(what: object) -> tuple[tuple[str, ...], HeldSuites | None]:
     if not isinstance(what, Iterable):
         raise TypeError(f"evaluate() takes paths, suites or cases, not {type(what).__name__}")
     several = list(what)
-    if several and all(isinstance(each, Suite) for each in several):
+    if not several:
+        raise ConfigError("evaluate() was given an empty list: it takes paths, suites or cases")
+    if all(isinstance(each, Suite) for each in several):
         _check_ids(several)
         return tuple(suite.path for suite in several), HeldSuites(several)
-    if several and all(isinstance(each, Case) for each in several):
+    if all(isinstance(each, Case) for each in several):
         from evalcase.suites.own_ids import number_cases  # who runs files need not wait for it
 
         suite = Suite(IN_CODE, {"name": "cases"}, number_cases(several, IN_CODE))

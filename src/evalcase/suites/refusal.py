@@ -53,17 +53,22 @@ class Needs(NamedTuple):
     """Whether the suites come from a program, and have no text to point into."""
 
 
-def check_plan(config: Config, needs: Needs, errors: Sequence[Problem] = ()) -> list[Problem]:
+def check_plan(
+    config: Config, needs: Needs, errors: Sequence[Problem] = (),
+    broken: Mapping[str, Unfit] | None = None,
+) -> list[Problem]:  # fmt: skip
     """Everything that keeps a run from asking, at the places where `check` finds it.
 
-    `errors` are those of the suites themselves. Nothing is read again where all is well.
+    `errors` are those of the suites themselves. Nothing is read again where all is well. `broken`
+    are targets that could not be opened. That a module seems to be missing keeps no run from
+    trying; it is told with all else.
     """
     of_suites: list[Problem] = []
     names = set(needs.targets)
     # Which cases there are in a file with mistakes isn't known: all that it mentions counts.
     unknown = dict.fromkeys(path for path in _documents(errors) if path not in needs.suites)
     for path, needed in (*needs.suites.items(), *unknown.items()):
-        known = _Needed(config, needed, replaced=bool(needs.targets))
+        known = _Needed(config, needed, replaced=bool(needs.targets), broken=broken)
         if needs.held:
             of_suites += known.objections(path)
         elif needed is None or any(known.objections(path)):
@@ -74,11 +79,20 @@ def check_plan(config: Config, needs: Needs, errors: Sequence[Problem] = ()) -> 
     of_suites += [problem for problem in errors if problem not in seen]
     if config.judge is not None:
         names.add(config.judge.target)
-    problems = config_problems_of(config, frozenset(names))
-    problems += _object_to_named(config, needs)
-    # Whether there is a module is known for certain once it is imported, wherever that is.
-    found = [each for each in (*problems, *of_suites) if each.code != "missing-module"]
+    problems = config_problems_of(config, frozenset(names), broken)
+    problems += _object_to_named(config, needs, broken or {})
+    found = [*problems, *of_suites]
+    if broken is None and all(each.code == "missing-module" for each in found):
+        # Whether there is a module is known for certain once it is imported, wherever that is.
+        return []
     return in_order([replace(problem, stops=True) for problem in found])
+
+
+def place_broken(name: str, error: ConfigError, config: Config, needs: Needs) -> ConfigError:
+    """Why a target can't be opened, at the place where it is named; and with it all that `check`
+    finds to be wrong with targets of the run, so that nobody has to try them one by one."""
+    broken = {name: Unfit("unknown-target", str(error))}
+    return ConfigError.of(check_plan(config, needs, broken=broken))
 
 
 def _documents(errors: Sequence[Problem]) -> Iterator[str]:
@@ -112,10 +126,14 @@ class _Needed(InProject):
     Without `needs` it is all that the suite mentions, but for targets that others have `replaced`.
     """
 
-    def __init__(self, config: Config, needs: SuiteNeeds | None, replaced: bool) -> None:
+    def __init__(
+        self, config: Config, needs: SuiteNeeds | None, *, replaced: bool,
+        broken: Mapping[str, Unfit] | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(lambda: config)
         self._needs = needs
         self._replaced = replaced
+        self._unopened = broken
         self.mentioned: set[str] = set()
         """The targets that were asked about."""
 
@@ -142,9 +160,12 @@ class _Needed(InProject):
             return None
         if self._needs is not None:
             needed = {"code": self._needs.code, "program": self._needs.programs}.get(what)
-            if needed is not None and name not in needed:
-                return None
-        return super().object_to(what, name)
+            if needed is not None and (name not in needed or self._unopened is not None):
+                return None  # those of a run whose targets were tried are loaded
+        unfit = super().object_to(what, name)
+        if unfit is None and what == "target" and name not in self.config.targets:
+            unfit = (self._unopened or {}).get(name)
+        return unfit
 
     def _asks(self, name: str) -> bool:
         if self._needs is not None:
@@ -157,12 +178,16 @@ class _Needed(InProject):
         """Whether it keeps the run from asking; what else is found only warns."""
         if problem.code == "no-judge":
             return self._needs is None or problem.case in self._needs.judged
-        return problem.severity == "error" or problem.code == "undefined-target"
+        return problem.severity == "error" or problem.code in ("undefined-target", "missing-module")
 
 
-def _object_to_named(config: Config, needs: Needs) -> Iterator[Problem]:
+def _object_to_named(
+    config: Config, needs: Needs, broken: Mapping[str, Unfit]
+) -> Iterator[Problem]:
     for name in needs.targets:
         unfit = object_to_target(name, config, of_suite=False)
+        if unfit is None and name not in config.targets:
+            unfit = broken.get(name)
         if unfit is not None:
             yield Problem(unfit.code, unfit.message, _place_of(name, needs), hint=unfit.hint)
 

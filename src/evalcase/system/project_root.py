@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import os
 
+from evalcase.errors import ConfigError
+
 _MARKS = ("evalcase.toml", "pyproject.toml", ".git")
 
 
 def project_root(folder: str) -> str:
     """The nearest folder upwards with a project file, else the folder itself."""
     return find_project(folder) or folder
+
+
+def take_root(folder: str) -> str:
+    """The folder that somebody names as the root of a project, whatever lies above it. Raise
+    ConfigError if it is no folder: none is made."""
+    if not os.path.isdir(folder):
+        what = "is a file" if os.path.exists(folder) else "is not there"
+        raise ConfigError(f"`root` is the folder of a project, and {folder} {what}")
+    return os.path.realpath(folder)
 
 
 def find_project(folder: str) -> str | None:

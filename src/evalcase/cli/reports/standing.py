@@ -1,7 +1,8 @@
 """Where the cases of a run stand in their files, for reports that point at a line.
 
-The record has no lines, but hashes: a file that is another by now has no line of the run. Files are
-looked at only for runs that this user made: what a stranger's record names is not opened.
+A run that did not pass keeps the lines of its cases. They are named while a suite is what it was,
+or is gone: in one that is another by now they might be those of other cases. Files are looked at
+only for runs that this user made: what a stranger's record names is not opened.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 from evalcase.cli.edited_suites import suite_hashes
 from evalcase.cli.reports.reported import Reported
 from evalcase.cli.seen_suites import see_suites
+from evalcase.record.case_lines import KeptLines
 from evalcase.record.seal import is_own
 from evalcase.system.digests import digest_file
 
@@ -30,6 +32,7 @@ class LineFinder:
         self._cwd = reported.place.cwd
         self._is_own = is_own(run, state, config.root)
         self._run = run
+        self._digests: dict[str, str | None] = {}
         self._lines: dict[str, dict[str, int]] = {}
         self.see = see_suites(run, config.root, self._cwd)
         """How a person here writes the path of a suite."""
@@ -37,10 +40,10 @@ class LineFinder:
     def find_line(self, suite: str, case: str) -> int | None:
         if not self._is_own or suite.startswith("<"):
             return None
-        known = self._lines.get(suite)
-        if known is None:
-            known = self._lines[suite] = self._read(suite)
-        return known.get(case)
+        line = self._kept.find(suite, case)
+        if line is None:
+            return self._find_now(suite, case)
+        return line if self._digest(suite) in (_GONE, self._kept.hashes[suite]) else None
 
     def locate(self, suite: str, case: str) -> str:
         """`file:line`, or the file alone."""
@@ -48,21 +51,50 @@ class LineFinder:
         return self.see(suite) if line is None else f"{self.see(suite)}:{line}"
 
     @cached_property
+    def _kept(self) -> KeptLines:
+        return KeptLines(self._run).read()
+
+    def _digest(self, suite: str) -> str | None:
+        """What a file holds now, as a hash; None for one that is none of the project's."""
+        if suite not in self._digests:
+            self._digests[suite] = self._look_at(self._path(suite))
+        return self._digests[suite]
+
+    def _look_at(self, path: str) -> str | None:
+        real = os.path.realpath(path)
+        if not real.startswith(self._root + os.sep):
+            return None
+        return digest_file(real) if os.path.lexists(path) else _GONE
+
+    def _path(self, suite: str) -> str:
+        return os.path.join(self._cwd, self.see(suite))
+
+    @cached_property
     def _hashes(self) -> dict[str, Any]:
         return suite_hashes(self._run)
+
+    def _find_now(self, suite: str, case: str) -> int | None:
+        """The line of a case whose run was killed before it could keep it."""
+        known = self._lines.get(suite)
+        if known is None:
+            known = self._lines[suite] = self._read(suite)
+        return known.get(case)
 
     def _read(self, suite: str) -> dict[str, int]:
         from evalcase.suites.load import load_file
         from evalcase.suites.placing import place_cases
 
-        path = os.path.join(self._cwd, self.see(suite))
-        real = os.path.realpath(path)
-        if not real.startswith(self._root + os.sep) or not os.path.isfile(real):
+        path, digest = self._path(suite), self._digest(suite)
+        if digest is None or digest != self._hashes.get(suite):
             return {}
-        if os.path.getsize(real) > _MOST_BYTES or digest_file(real) != self._hashes.get(suite):
+        if os.path.getsize(path) > _MOST_BYTES:
             return {}
         loaded = load_file(path)
         if loaded.suite is None:
             return {}
         pairs = zip(loaded.suite, place_cases(path, loaded.numbers), strict=True)
         return {case.id: span.line for case, span in pairs if span is not None}
+
+
+_GONE = "gone"
+"""In place of a hash, for what is not there any more."""

@@ -1,0 +1,53 @@
+"""What reports point at, kept with the run: the lines at which its cases begin in their suites."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from evalcase.errors import ConfigError, SuiteError
+from evalcase.evaluation.plan import Plan
+from evalcase.model.case import Case
+from evalcase.model.table import Table, mark_of
+from evalcase.read.source import UnreadableError
+from evalcase.record.case_lines import read_line_hashes, write_case_lines
+from evalcase.record.folder import Run
+from evalcase.run.selection import Selection
+from evalcase.suites.collection import WantsCase
+
+
+def keep_case_lines(plan: Plan, run: Run, *, are_needed: bool) -> None:
+    """Look up where the cases of a run begin, and keep that in its folder. Where nobody needs them,
+    only lines that are there, and of other suites than now, are looked up again.
+
+    If it can't be done, a report finds them as long as the suites are there.
+    """
+    known = read_line_hashes(run)
+    if known is None and not are_needed:
+        return
+    with suppress(ConfigError, OSError, SuiteError, UnreadableError):
+        hashes = plan.suites.hashes()
+        # Answers may have been graded by other suites than they were asked by.
+        if hashes == known or not _are_of(run, hashes):
+            return
+        lines = plan.suites.lines(_wanted(plan))
+        if lines is not None:
+            write_case_lines(run, hashes, lines)
+
+
+def _are_of(run: Run, hashes: dict[str, str]) -> bool:
+    suites = run.about.get("suites")
+    return isinstance(suites, dict) and not suites.keys().isdisjoint(hashes)
+
+
+def _wanted(plan: Plan) -> WantsCase:
+    """What tells the cases of a run among those of its suites."""
+    if plan.choice.selection == Selection():
+        return lambda *_: True
+    chosen = Table("B")
+    for suite, case in plan.choice.choose(plan.suites):
+        chosen.add(mark_of((suite, case.id)), 1)
+
+    def wants(suite: str, case: Case) -> bool:
+        return chosen.row_of(mark_of((suite, case.id))) >= 0
+
+    return wants

@@ -1,0 +1,66 @@
+"""The lines at which the items of a list begin, in a text that is known to be readable: for whoever
+wants those of all items, and nothing else of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from typing import Any
+
+from yaml.cyaml import CParser  # type: ignore[attr-defined]
+from yaml.events import (
+    AliasEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+
+from evalcase.read.yaml_source import prepare_source
+
+_WHOLE = frozenset({ScalarEvent, AliasEvent})
+"""Values that have no other inside of them."""
+_STARTS = frozenset({MappingStartEvent, SequenceStartEvent})
+
+
+def find_list_lines(source: bytes, names: Container[str], most: int) -> list[int] | None:
+    """The first lines of at most so many items of the list that a YAML text is, or that it has
+    under one of `names`; else that of the mapping which it is.
+
+    None where that can't be told at once: an alias or a merge may stand for the list.
+    """
+    prepared = prepare_source(source)
+    next_event = prepared.events(CParser(prepared.data))
+    next_event()
+    next_event()
+    root = next_event()
+    root_line = root.start_mark.line + 1
+    if type(root) is SequenceStartEvent:
+        return _read_items(next_event, most)
+    if type(root) is not MappingStartEvent:
+        return None
+    while type(key := next_event()) is ScalarEvent:
+        value = next_event()
+        if key.value in names:
+            return _read_items(next_event, most) if type(value) is SequenceStartEvent else None
+        if key.value == "<<":
+            return None
+        _skip(value, next_event)
+    return [root_line] if type(key) is MappingEndEvent else None
+
+
+def _read_items(next_event: Callable[[], Any], most: int) -> list[int]:
+    lines: list[int] = []
+    while len(lines) < most and type(event := next_event()) is not SequenceEndEvent:
+        lines.append(event.start_mark.line + 1)
+        _skip(event, next_event)
+    return lines
+
+
+def _skip(event: Any, next_event: Callable[[], Any]) -> None:
+    """Go past the value that starts with an event."""
+    depth = int(type(event) in _STARTS)
+    while depth:
+        kind = type(next_event())
+        if kind not in _WHOLE:
+            depth += 1 if kind in _STARTS else -1
