@@ -17,6 +17,7 @@ from evalcase.model.trial import Trial, TrialKey
 from evalcase.record.ending import End, Status
 from evalcase.record.finished import FinishedTrial
 from evalcase.record.folder import Run, planned_cases
+from evalcase.record.gradings import GradingBegun
 from evalcase.record.index import Index, read_index
 from evalcase.record.lines import open_lines
 from evalcase.record.outline import talk_row
@@ -284,11 +285,8 @@ class Work:
         self._tell_once(why)
         if self.grading == self._index.gradings:
             self.grading += 1
-            stamp, hashes = self._plan.world.stamp(), self._plan.suites.hashes()
-            self._session.note(
-                {"type": "grading", "number": self.grading, "at": stamp, "origin": "resume",
-                 "suites": hashes}
-            )  # fmt: skip
+            now, hashes = self._plan.world.stamp(), self._plan.suites.hashes()
+            self._session.note(GradingBegun(self.grading, now, "resume", hashes).row())
 
 
 def _trials(count: int) -> str:
