@@ -132,7 +132,7 @@ def half(question: Question):
     note("calls", question.case)
     return "ok" if len((HERE / "calls").read_text().split()) % 2 else "no"
 """
-DECIDED = "how many trials decide a case, or how many of them must pass, was changed"
+DECIDED = "how many trials a case has, or how many must pass, was changed"
 
 
 def half_passed(project: Project) -> str:

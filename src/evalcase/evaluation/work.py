@@ -28,10 +28,9 @@ from evalcase.run.schedule import Engine
 
 _SCRUBBED = "was recorded without a secret that was in it"
 _UNASKED = "lacks turns that were left out after one that failed"
+_AS_BEFORE = "what its answers were asked and graded by is as it was"
 _GRADED_BY = "what answers are graded by was changed: those that are there are graded again"
-_DECIDED_BY = (
-    "how many trials decide a case, or how many of them must pass, was changed: it is decided again"
-)
+_DECIDED_BY = "how many trials a case has, or how many must pass, was changed: it is decided again"
 
 
 class Work:
@@ -92,6 +91,8 @@ class Work:
         if self.lost:
             which = "no longer part of the suites, and without a result"
             return "stopped", f"{self.lost:,} of {planned:,} planned cases: {which}"
+        if len(self._index) and not self._session.taken:
+            self._plan.tell(f"nothing is left to do: {self._run.id} is complete, and {_AS_BEFORE}")
         return "completed", None
 
     async def _send_batches(self, engine: Engine) -> None:
