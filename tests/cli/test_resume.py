@@ -134,9 +134,27 @@ def test_without_a_name_the_newest_run_is_graded_again_if_its_suite_was_edited(
     project.suite(case("one", expected_output="no"), case("two"))
     done = project.run("resume", "--retry-errored", "--json")
     assert (done.code, project.calls()) == (1, []), "edited back"
-    (project.path / "s.eval.yaml").unlink()
-    done = project.run("resume")
-    assert (done.code, "nothing is left to do" in done.err) == (1, True)
+
+
+@pytest.mark.parametrize("name", [[], ["latest"]])
+def test_a_complete_run_is_gone_on_with_alike_whether_it_is_named_or_not(
+    project: Project, name: list[str]
+) -> None:
+    (project.path / "own.py").write_text("def fine(text):\n    return True\n")
+    suite = project.suite(case("one", graders=["python:own:fine"]))
+    assert project.run("run", "--quiet").code == 0
+    project.forget_calls()
+    done = project.run("resume", *name)
+    assert (done.code, "nothing is left to do: " in done.err) == (0, True)
+    (project.path / "own.py").write_text("def fine(text):\n    return 'not at all'\n")
+    done = project.run("resume", *name)
+    assert (done.code, project.calls()) == (1, [])
+    assert "graded again" in done.err
+    assert "nothing is left" not in done.err
+    suite.unlink()
+    done = project.run("resume", *name)
+    assert (done.code, "nothing is left" in done.err) == (2, False)
+    assert "s.eval.yaml" in done.err or "no eval files" in done.err
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from evalcase.record.index import read_index
@@ -125,19 +127,65 @@ def test_fault_05_a_file_that_a_case_refers_to_is_edited(
     assert "case a was changed since it was run" in done.err
 
 
-def test_fault_05_a_pass_rate_that_changed_decides_anew_and_asks_nobody(project: Project) -> None:
-    project.add_to_agent(
-        "def half(question: Question):\n"
-        "    note('calls', question.case)\n"
-        "    return 'ok' if len((HERE / 'calls').read_text().split()) % 2 else 'no'\n"
-    )
+HALF = """
+def half(question: Question):
+    note("calls", question.case)
+    return "ok" if len((HERE / "calls").read_text().split()) % 2 else "no"
+"""
+DECIDED = "how many trials a case has, or how many must pass, was changed"
+
+
+def half_passed(project: Project) -> str:
+    """A run of a case whose first and third trial of four passed. Return its id."""
+    project.add_to_agent(HALF)
+    project.suite(case("a", repeat=4))
     arguments = ("--target", "python:agent:half", "--concurrency", "1", "--quiet")
-    project.suite(case("a", repeat={"times": 4}))
     assert project.run("run", *arguments).code == 1
     project.forget_calls()
+    return project.runs()[0].name
+
+
+def case_verdicts(project: Project, run: str) -> list[str]:
+    rows = project.run("report", run, "--format", "jsonl").out.splitlines()
+    return [json.loads(row)["case_verdict"] for row in rows]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_fault_05_a_pass_rate_that_changed_is_a_grading_beside_the_one_before(
+    project: Project, named: bool
+) -> None:
+    run = half_passed(project)
     project.suite(case("a", repeat={"times": 4, "pass_rate": 0.5}))
-    assert project.run("resume", project.runs()[0].name).code == 0
-    assert project.calls() == []
+    done = project.run("resume", *[run] * named)
+    assert (done.code, project.calls()) == (0, [])
+    assert DECIDED in done.err
+    assert "2 of 2, by the suites as they were when it was resumed" in done.out
+    assert case_verdicts(project, run) == ["passed"] * 4
+    assert case_verdicts(project, f"{run}@1") == ["failed"] * 4
+    assert case_verdicts(project, f"{run}@2") == ["passed"] * 4
+    again = project.run("resume", run)
+    assert (again.code, DECIDED in again.err) == (0, False)
+    assert read_index(str(project.runs()[0] / "journal.jsonl")).gradings == 2
+
+
+def test_fault_05_more_trials_of_a_case_leave_the_verdict_that_it_had(project: Project) -> None:
+    project.suite(case("a"))
+    assert project.run("run", "--quiet").code == 0
+    project.add_to_agent("def answer(question: Question):\n    return 'no'\n")
+    project.suite(case("a", repeat=3))
+    done = project.run("resume")
+    assert (done.code, DECIDED in done.err) == (1, True)
+    run = project.runs()[0].name
+    assert case_verdicts(project, run) == ["failed"] * 3
+    assert case_verdicts(project, f"{run}@1") == ["passed"]
+
+
+def test_fault_05_nothing_decides_a_case_that_is_skipped(project: Project) -> None:
+    project.suite(case("a", repeat={"times": 3, "pass_rate": 0.5}, skip="later"), case("b"))
+    assert project.run("run", "--quiet").code == 0
+    done = project.run("resume", project.runs()[0].name)
+    assert (done.code, DECIDED in done.err) == (0, False)
+    assert read_index(str(project.runs()[0] / "journal.jsonl")).gradings == 1
 
 
 BREAKS_ONCE = """

@@ -204,16 +204,16 @@ def _check_graders(case: Case, kept: KeptRun) -> None:
 def _graded_by(
     plan: Plan, kept: KeptRun, *, recorded: bool, by_id: bool, graders: Sequence[str]
 ) -> By:
-    about: dict[str, object] = {"graders": list(graders)} if graders else {}
+    named = tuple(graders)
     if recorded:
-        return By(kept.find_case, {**about, "recorded": True})
-    about["suites"] = plan.suites.hashes()
+        return By(kept.find_case, named, recorded=True)
+    hashes = plan.suites.hashes()
     if by_id:
         by_ids = cases_by_id(plan.suites)
-        by = By(lambda _, id: by_ids.get(id), about)
+        by = By(lambda _, id: by_ids.get(id), named, suites=hashes)
     else:
         by_names = cases_by_name(plan.suites)
-        by = By(lambda suite, id: by_names.get((suite, id)), about)
+        by = By(lambda suite, id: by_names.get((suite, id)), named, suites=hashes)
     require_cases(kept, by.find, lambda result, case: _asks_same(result, case, kept))
     return by
 

@@ -7,8 +7,6 @@ import sys
 from functools import partial
 
 from evalcase.cli import declare, run_flags
-from evalcase.cli.conclusion import RecordPlace
-from evalcase.cli.edited_suites import are_suites_edited
 from evalcase.cli.exit_codes import exit_code, first_code
 from evalcase.cli.explained import explain_errors
 from evalcase.cli.reports.requested import report_option, request_reports, tell_owed
@@ -17,7 +15,6 @@ from evalcase.cli.running import (
     execute,
     find_place,
     keep_secrets,
-    print_conclusion,
     take_process,
 )
 from evalcase.cli.streams import same_streams
@@ -68,9 +65,8 @@ def command(
     """Go on with a run: only what is not finished is run, whatever ended it.
 
     RUN is a run's id, a part of it that no other has, its folder, `latest` or `previous`; without
-    it, the newest that is not complete, and with --retry-errored also one that has errored trials.
-    If there is none, it is the newest run, if a suite of it was edited since; else that is shown as
-    it stands.
+    it, the newest that is not complete, and with --retry-errored also one that has errored trials;
+    if there is none, `latest`.
 
     A case whose input was edited in between is asked again. Where only what it is graded by was
     edited, its answer is graded again, and no target is asked.
@@ -84,7 +80,7 @@ def command(
     \b
     evalcase resume                      the newest one
     evalcase resume --retry-errored      what errored, too
-    evalcase resume latest               after an edit of the code of a grader
+    evalcase resume latest               the newest one, also if an older is not complete
     """
     again: tuple[Verdict, ...] = ("errored",) if retry_errored else ()
     wanted = request_reports(reports)
@@ -92,14 +88,15 @@ def command(
     config = load_config(os.getcwd(), os.getcwd())
     folder = os.path.abspath(runs_folder(runs_dir, config))
     if run is None:
-        chosen = newest_unfinished(folder, errored=retry_errored) or _find_edited(folder, config)
+        chosen = newest_unfinished(folder, errored=retry_errored) or newest_run(folder)
     else:
         chosen = _find(run, folder)
     stranger = None if trust else _find_stranger(chosen, folder, config, is_named=run is not None)
     if stranger is not None:
         return refuse_stranger(stranger, read_request(stranger), this_world().state)
     if chosen is None:
-        return _show_newest(folder, RecordPlace(os.getcwd(), config), manner)
+        sys.stderr.write("there is no run to go on with; `evalcase run` makes one\n")
+        return 2
     request = read_request(chosen)
     request = request.overridden_by(
         concurrency=concurrency, max_errors=max_errors, fail_under=fail_under,
@@ -133,12 +130,6 @@ def _find(name: str, folder: str) -> Run:
     return run
 
 
-def _find_edited(folder: str, config: Config) -> Run | None:
-    """The newest run, if its suites are not what they were: it is gone on with as by its name."""
-    newest = next((listed.run for listed in list_runs(folder, 1)), None)
-    return newest if newest is not None and are_suites_edited(newest, config.root) else None
-
-
 def _find_stranger(
     chosen: Run | None, folder: str, config: Config, *, is_named: bool
 ) -> Run | None:
@@ -150,22 +141,6 @@ def _find_stranger(
         if run is not None and not is_own(run, state, config.root):
             return run
     return None
-
-
-def _show_newest(folder: str, place: RecordPlace, manner: Manner) -> int:
-    """Nothing is left to do: say what came of the newest run, also by the exit code."""
-    newest = newest_run(folder)
-    if newest is None:
-        sys.stderr.write("there is no run to go on with; `evalcase run` makes one\n")
-        return 2
-    sys.stderr.write(
-        f"nothing is left to do: {newest.id} is the newest run, and its suites were not edited "
-        "since; `evalcase resume latest` looks at the files that they name, too\n"
-    )
-    evaluated = read_evaluated(KeptRun(newest))
-    written = print_conclusion(evaluated, None, place, manner)
-    code = exit_code(evaluated, read_request(newest))
-    return first_code(code, written, _refusal_code(folder, newest))
 
 
 def _code_of_newest(folder: str, chosen: Run) -> int:

@@ -6,7 +6,6 @@ No target is asked; judges are. What was graded before stays beside it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from evalcase.errors import ConfigError
 from evalcase.evaluation.plan import Plan
@@ -24,6 +23,7 @@ from evalcase.model.totals import Totals
 from evalcase.model.trial import Trial, TrialKey
 from evalcase.record.ending import End, Status
 from evalcase.record.folder import Run
+from evalcase.record.gradings import GradingBegun
 from evalcase.record.index import Index
 from evalcase.record.kept import KeptRun
 from evalcase.record.reader import read_results_of
@@ -40,8 +40,12 @@ class By(NamedTuple):
     """What answers are graded by."""
 
     find: FindNewCase
-    about: Mapping[str, Any]
-    """The same in words, for the record."""
+    graders: tuple[str, ...] = ()
+    """Those that were named in place of what cases say."""
+    recorded: bool = False
+    """Whether the cases are those of the record."""
+    suites: dict[str, str] | None = None
+    """The hashes of the files that they come from, where they come from files."""
 
 
 class Grading:
@@ -68,8 +72,9 @@ class Grading:
         before = KeptRun(self._run).end
         is_decided = before.decision is not None
         self.was_decided = is_decided or before.was_decided or before.failed_fast
-        row = {"type": "grading", "number": self.grading, "at": self._plan.world.stamp()}
-        self._session.note({**row, "origin": "grade", **self._by.about})
+        by, now = self._by, self._plan.world.stamp()
+        begun = GradingBegun(self.grading, now, "grade", by.suites, by.graders, by.recorded)
+        self._session.note(begun.row())
         left = {name: self._answers(name) for name in self._plan.trials}
         await engine.run(left, self._grade, self._session.keep_grading)
         if engine.interrupted:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 
 from evalcase.errors import ConfigError, SuiteError
-from evalcase.evaluation.plan import Plan, trials_of
+from evalcase.evaluation.plan import Plan, trials_of, warn_once
 from evalcase.evaluation.trials import Trials, UnaskedTurnsError
 from evalcase.model.codec import encode
 from evalcase.model.quick_dataclass import replace
@@ -17,6 +17,7 @@ from evalcase.model.trial import Trial, TrialKey
 from evalcase.record.ending import End, Status
 from evalcase.record.finished import FinishedTrial
 from evalcase.record.folder import Run, planned_cases
+from evalcase.record.gradings import GradingBegun
 from evalcase.record.index import Index, read_index
 from evalcase.record.lines import open_lines
 from evalcase.record.outline import talk_row
@@ -27,6 +28,9 @@ from evalcase.run.schedule import Engine
 
 _SCRUBBED = "was recorded without a secret that was in it"
 _UNASKED = "lacks turns that were left out after one that failed"
+_AS_BEFORE = "what its answers were asked and graded by is as it was"
+_GRADED_BY = "what answers are graded by was changed: those that are there are graded again"
+_DECIDED_BY = "how many trials a case has, or how many must pass, was changed: it is decided again"
 
 
 class Work:
@@ -50,6 +54,7 @@ class Work:
         """Of the trials under way: whose answers are graded again."""
         self.grading = index.gradings
         """Which of its gradings the run stands at."""
+        self._tell_once = warn_once(plan.tell)
         # What was there before may be told anew: then only the journal can count.
         session.replaced = len(index) > 0
         self._standing = 0
@@ -59,8 +64,8 @@ class Work:
         self._finished = 0
         self._new = 0
         self.lost = 0
-        self.was_decided = False
         """Cases that were planned when the run was begun, and that can't be run any more."""
+        self.was_decided = False
 
     async def go(self, engine: Engine) -> tuple[Status, str | None]:
         """Do all of it. Return how it ended, and why if it ended early."""
@@ -86,6 +91,8 @@ class Work:
         if self.lost:
             which = "no longer part of the suites, and without a result"
             return "stopped", f"{self.lost:,} of {planned:,} planned cases: {which}"
+        if len(self._index) and not self._session.taken:
+            self._plan.tell(f"nothing is left to do: {self._run.id} is complete, and {_AS_BEFORE}")
         return "completed", None
 
     async def _send_batches(self, engine: Engine) -> None:
@@ -149,7 +156,9 @@ class Work:
             except UnaskedTurnsError:
                 return await self._ask_again(trial, _UNASKED)
         # The verdict stands; but of how many trials it is one, and how many must pass, has changed.
-        return replace(before, repeats=trial.repeats, pass_rate=trial.case.pass_rate)
+        return replace(
+            before, grading=self.grading, repeats=trial.repeats, pass_rate=trial.case.pass_rate
+        )
 
     async def _ask_again(self, trial: Trial, why: str) -> Result:
         """Where no verdict on the answer that there is would hold."""
@@ -259,30 +268,26 @@ class Work:
             return False
         changed = known.grading != mark_of(self._trials.hash_grading(trial.case))
         if changed:
-            self._begin_grading()
+            self._begin_grading(_GRADED_BY)
         return changed or known.verdict in self._again
 
     def _is_decided_otherwise(self, trial: Trial, known: FinishedTrial) -> bool:
         """Whether the case is decided by another number of trials, or another share, than then."""
-        return known.repeats != trial.repeats or known.pass_rate != trial.case.pass_rate
+        if known.verdict == "skipped":
+            return False  # nothing decides it
+        changed = known.repeats != trial.repeats or known.pass_rate != trial.case.pass_rate
+        if changed:
+            self._begin_grading(_DECIDED_BY)
+        return changed
 
-    def _begin_grading(self) -> None:
-        """Note once that answers are graded again, and by what."""
-        if self.grading > self._index.gradings:
-            return
-        self.grading = self._index.gradings + 1
-        self._plan.tell(
-            "what answers are graded by was changed: those that are there are graded again"
-        )
-        self._session.note(
-            {
-                "type": "grading",
-                "number": self.grading,
-                "at": self._plan.world.stamp(),
-                "origin": "resume",
-                "suites": self._plan.suites.hashes(),
-            }
-        )
+    def _begin_grading(self, why: str) -> None:
+        """Tell why results that are there become others, and note once that they do, and by what.
+        What they were before stays beside it."""
+        self._tell_once(why)
+        if self.grading == self._index.gradings:
+            self.grading += 1
+            now, hashes = self._plan.world.stamp(), self._plan.suites.hashes()
+            self._session.note(GradingBegun(self.grading, now, "resume", hashes).row())
 
 
 def _trials(count: int) -> str:

@@ -120,6 +120,8 @@ def _writer(hint: Any) -> Encode | None:  # noqa: ANN401 - a type as it was writ
     if get_origin(hint) is tuple:
         item = _writer(get_args(hint)[0])
         return list if item is None else lambda values: [item(value) for value in values]
+    if get_origin(hint) is dict and (inside := _writer(get_args(hint)[1])) is not None:
+        return lambda values: {name: inside(value) for name, value in values.items()}
     return None
 
 
@@ -175,7 +177,8 @@ def _decoder(hint: Any) -> Decode:  # noqa: ANN401 - a type as it was written
     if origin is Literal:
         return _one_of(get_args(hint))
     if hint is dict or origin is dict:
-        return _mapping
+        inside = _decoder(get_args(hint)[1]) if origin is dict else _anything
+        return _mapping if inside is _anything else _mapping_of(inside)
     if hint is Message:
         return _message
     if isinstance(hint, type) and is_dataclass(hint):
@@ -211,6 +214,15 @@ def _mapping(value: object, where: str) -> object:
     if not isinstance(value, dict):
         raise ValueError(f"{_named(where)} must be a mapping")
     return value
+
+
+def _mapping_of(item: Decode) -> Decode:
+    def read(value: object, where: str) -> object:
+        if not isinstance(value, dict):
+            raise ValueError(f"{_named(where)} must be a mapping")
+        return {name: item(each, _below(where, name)) for name, each in value.items()}
+
+    return read
 
 
 def _message(value: object, where: str) -> Message:

@@ -9,7 +9,7 @@ from typing import Any
 from evalcase.model.case import Case
 from evalcase.model.simulated_user import USER_FIELDS, USER_NEEDS
 from evalcase.model.table import Table, mark_of
-from evalcase.record.gradings import GRADING
+from evalcase.record.gradings import find_grading
 from evalcase.record.lines import JournalLines, damaged_error, line_number, open_lines, read_line_at
 from evalcase.text.journal_row import decode_row
 from evalcase.text.late_pattern import late_pattern
@@ -90,7 +90,7 @@ def shelve_cases(path: str, upto: int | None = None) -> CaseShelf:
             places.add(mark, begins, _TAGS in line or _VARS in line)
         elif line.startswith(_END):
             replaced.clear()
-        elif upto is not None and line.startswith(GRADING) and _number(line) > upto:
+        elif upto is not None and (begun := find_grading(lines)) and begun.number > upto:
             for earlier in reversed(replaced):
                 places.add(*earlier)
             break
@@ -105,12 +105,6 @@ def _name(line: bytes, path: str, number: int) -> tuple[str, str]:
     if not isinstance(suite, str) or not isinstance(case, str):
         raise damaged_error(path, number, "is no case")
     return suite, case
-
-
-def _number(line: bytes) -> int:
-    """Which grading begins with a row."""
-    number = decode_row(line).get("number")
-    return number if type(number) is int else 0
 
 
 def is_case(data: dict[str, Any]) -> bool:

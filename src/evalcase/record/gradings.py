@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
+from evalcase.model.codec import decode, encode_after
+from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.record.lines import JournalLines
+from evalcase.record.lines import JournalLines, damaged_error
 from evalcase.text.journal_row import decode_row
 
-GRADING = b'{"type":"grading",'
+_BEGIN = b'{"type":"grading",'
+_MOST = 1 << 31
 
 
 class GradedBy(NamedTuple):
@@ -36,29 +39,67 @@ class GradedBy(NamedTuple):
         return "by the suites as they were " + ("when it was resumed" if self.resumed else "then")
 
 
+@dataclass(frozen=True, slots=True)
+class GradingBegun:
+    """The row of a grading: from here on, answers that are there are graded again."""
+
+    number: int
+    """Which grading of them it is; the first has no row."""
+    at: str = ""
+    origin: Literal["resume", "grade"] | None = None
+    """The command that graded."""
+    suites: dict[str, str] | None = None
+    """The hashes of the files that said what is graded by."""
+    graders: tuple[str, ...] = ()
+    recorded: bool = False
+
+    def row(self) -> dict[str, Any]:
+        return encode_after({"type": "grading"}, self)
+
+
+def decode_grading(row: dict[str, Any]) -> GradingBegun:
+    """What a row says; ValueError if it is none of a grading."""
+    begun = decode(GradingBegun, {name: row[name] for name in row if name != "type"})
+    if not 1 <= begun.number < _MOST:
+        raise ValueError("`number` is no count")
+    return begun
+
+
+def find_grading(lines: JournalLines) -> GradingBegun | None:
+    """What the last of some lines says, if it is the row of a grading. Raise RecordError where it
+    only begins like one."""
+    if not lines.last.startswith(_BEGIN):
+        return None
+    try:
+        return decode_grading(decode_row(lines.last))
+    except ValueError as error:
+        raise damaged_error(lines.path, lines.count, f"is no grading: {error}") from error
+
+
+def read_gradings(path: str) -> list[GradingBegun]:
+    """What all gradings of a journal say but the first, which has no row."""
+    lines = JournalLines(path)
+    found = (find_grading(lines) for _ in lines)
+    return [each for each in found if each is not None]
+
+
 def read_grading(path: str, number: int | None) -> GradedBy | None:
     """One of several gradings, the newest unless another is asked for, as the journal tells of it;
-    None where there is one only. What it tells may come from anyone."""
-    rows = [decode_row(line) for line in JournalLines(path) if line.startswith(GRADING)]
-    of = max([1, *[row["number"] for row in rows if type(row.get("number")) is int]])
+    None where there is one only."""
+    gradings = {each.number: each for each in read_gradings(path)}
+    of = max([1, *gradings])
     if of == 1:
         return None
     number = number or of
-    found: dict[str, Any] = next((row for row in rows if row.get("number") == number), {})
-    graders = found.get("graders")
-    listed = graders if isinstance(graders, list) else []
-    return GradedBy(
-        number, of, tuple(map(str, listed)), found.get("recorded") is True,
-        found.get("origin") == "resume",
-    )  # fmt: skip
+    found = gradings.get(number, GradingBegun(number))
+    return GradedBy(number, of, found.graders, found.recorded, found.origin == "resume")
 
 
-def graded_suites(path: str, suites: frozenset[str]) -> dict[str, Any] | None:
+def graded_suites(path: str, suites: frozenset[str]) -> dict[str, str] | None:
     """The hashes of those suites when they were last what answers were graded by again; None if
     they never were."""
     found = None
-    for line in JournalLines(path):
-        if line.startswith(GRADING):
-            hashes = decode_row(line).get("suites")
-            found = hashes if isinstance(hashes, dict) and suites == hashes.keys() else found
+    for each in read_gradings(path):
+        if each.suites is not None and suites == each.suites.keys():
+            found = each.suites
     return found

@@ -12,6 +12,7 @@ from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Verdict
 from evalcase.model.target import TargetVersion
 from evalcase.model.trial import TrialKey
+from evalcase.record.gradings import decode_grading
 from evalcase.record.lines import JournalLines, damaged_error
 from evalcase.text.journal_row import decode_body
 
@@ -224,6 +225,6 @@ _READERS: dict[object, Callable[[dict[str, Any]], Counting]] = {
     LOST: _lost,
     TALK: lambda row: Talking(_key(row)),
     BATCH: _batch,
-    GRADING: lambda row: Begun(_count(row, "number")),
+    GRADING: lambda row: Begun(decode_grading(row).number),
     END: lambda row: Ended(_count(row, "trials", 0) if row.get("trials") is not None else None),
 }

@@ -11,10 +11,10 @@ import os
 from functools import cached_property
 from typing import Any
 
-from evalcase.cli.edited_suites import suite_hashes
 from evalcase.cli.reports.reported import Reported
 from evalcase.cli.seen_suites import see_suites
 from evalcase.record.case_lines import KeptLines
+from evalcase.record.gradings import graded_suites
 from evalcase.record.seal import is_own
 from evalcase.system.digests import digest_file
 
@@ -71,7 +71,11 @@ class LineFinder:
 
     @cached_property
     def _hashes(self) -> dict[str, Any]:
-        return suite_hashes(self._run)
+        """The hashes of the suites when the run was last graded by them, as its record has them."""
+        known = self._run.about.get("suites")
+        if not isinstance(known, dict) or not known:
+            return {}
+        return graded_suites(self._run.journal, frozenset(known)) or known
 
     def _find_now(self, suite: str, case: str) -> int | None:
         """The line of a case whose run was killed before it could keep it."""

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalcase.errors import RecordError
+from evalcase.record.gradings import GradedBy, GradingBegun, graded_suites, read_grading
+from evalcase.record.index import read_index
+from evalcase.text.journal_row import encode_row
+
+
+def journal(tmp_path: Path, *rows: dict[str, Any]) -> str:
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(b"".join(map(encode_row, rows)))
+    return str(path)
+
+
+def test_a_grading_is_told_as_it_was_begun(tmp_path: Path) -> None:
+    resumed = GradingBegun(2, "2026-03-01", "resume", {"s.eval.yaml": "abc"})
+    named = GradingBegun(3, "2026-03-02", "grade", graders=("contains: Lima",), recorded=True)
+    path = journal(tmp_path, resumed.row(), named.row())
+    assert read_grading(path, 1) == GradedBy(1, 3)
+    assert read_grading(path, 2) == GradedBy(2, 3, resumed=True)
+    assert read_grading(path, None) == GradedBy(3, 3, ("contains: Lima",), recorded=True)
+    assert graded_suites(path, frozenset({"s.eval.yaml"})) == {"s.eval.yaml": "abc"}
+    assert graded_suites(path, frozenset({"other"})) is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"number": "2"}, "`number` must be a whole number"),
+        ({"number": 0}, "`number` is no count"),
+        ({"number": 1 << 31}, "`number` is no count"),
+        ({}, "`number` is missing"),
+        ({"number": 2, "graders": [1]}, "`graders.0` must be text"),
+        ({"number": 2, "graders": "x"}, "`graders` must be a list"),
+        ({"number": 2, "suites": {"s": 1}}, "`suites.s` must be text"),
+        ({"number": 2, "suites": []}, "`suites` must be a mapping"),
+        ({"number": 2, "recorded": 1}, "`recorded` must be true or false"),
+        ({"number": 2, "origin": "merge"}, "`origin` is 'merge', which is not known"),
+        ({"number": 2, "more": 1}, "`more` is not known"),
+    ],
+)
+def test_what_is_no_grading_is_damage_for_every_reader(
+    tmp_path: Path, wrong: dict[str, Any], why: str
+) -> None:
+    path = journal(tmp_path, {"type": "grading", **wrong})
+    for read in (read_index, lambda path: read_grading(path, None)):
+        with pytest.raises(RecordError) as caught:
+            read(path)
+        assert str(caught.value).startswith(f"{path}:1: the record is damaged: this line is no ")
+        assert why in str(caught.value)
