@@ -209,7 +209,7 @@ def _mention_targets(written: _Written, declared: DeclaredGrader, findings: Find
     """Note whom a grader will ask: by name, or, where a judge names nobody, the configured one."""
     named = declared.named_targets(written.options)
     for path, name in named:
-        findings.mention("target", name, _place(path, written))
+        findings.mention("asked", name, _place(path, written))
     if declared.kind.judges and not named:
         findings.mention("judge", written.name, *written.finding_at())
 
