@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from jsonschema import Draft202012Validator
 
+from evalcase.model.conflict import conflict
 from evalcase.model.json_value import JSON
 from evalcase.model.option import Record, faults_of, made_of, option, with_options
-from evalcase.model.shape import Number
+from evalcase.model.shape import Number, OptionFault, Text
 
 
 @with_options
@@ -43,3 +46,61 @@ def test_faults_of_a_record_have_their_paths_and_whole_names() -> None:
 def test_the_schema_of_a_record_agrees_with_its_faults(value: JSON) -> None:
     schema = Record(Price, "a mapping of prices").schema()
     assert Draft202012Validator(schema).is_valid(value) == (not said(value))
+
+
+@with_options
+class Limits:
+    unit: str = option(Text(), "Of what.")
+    least: int | None = option(Number(0, whole=True), "The least.", default=None)
+    most: int | None = option(Number(0, whole=True), "The most.", default=None)
+
+    @property
+    def is_said(self) -> bool:
+        return self.least is not None or self.most is not None
+
+    @conflict
+    def _says_nothing(self) -> Iterator[OptionFault]:
+        if not self.is_said:
+            yield OptionFault((), "it needs `least` or `most`", code="missing-option")
+
+    @conflict
+    def _is_out_of_order(self) -> Iterator[OptionFault]:
+        if self.least is not None and self.most is not None and self.least > self.most:
+            yield OptionFault(("least",), "out of order")
+
+    @conflict
+    def _is_odd(self) -> Iterator[OptionFault]:
+        if self.unit == "odd":
+            yield OptionFault(("unit",), "odd")
+
+
+@with_options
+class MoreLimits(Limits):
+    step: int | None = option(Number(1, whole=True), "How far apart.", default=None)
+
+    @conflict
+    def _steps_too_far(self) -> Iterator[OptionFault]:
+        if self.step is not None and self.most is not None and self.step > self.most:
+            yield OptionFault(("step",), "too far")
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"least": 5, "most": 3, "unit": "x"}, ["out of order"]),
+        ({"least": 5, "most": 3, "unit": 1}, ["`unit` is text, not 1", "out of order"]),
+        ({"least": 5, "most": 3}, ["it needs `unit`", "out of order"]),
+        ({"least": 5, "most": 3, "unti": "x"}, ["it has no option `unti`", "out of order"]),
+        ({"least": "5", "unit": "odd"}, ["`least` is a whole number of 0 or more, not '5'", "odd"]),
+        ({"unit": ""}, ["`unit` is empty", "it needs `least` or `most`"]),
+        ({"leats": 5, "unit": "odd"}, ["it has no option `leats`", "odd"]),
+        ({"zzz": 5, "unit": "odd"}, ["it has no option `zzz`", "odd"]),
+        ({"most": 3, "step": 4, "unit": "odd"}, ["odd", "too far"]),
+        ({"most": 3, "step": 4, "least": -1, "unit": "odd"},
+         ["`least` is a whole number of 0 or more, not -1", "odd", "too far"]),
+    ],
+)  # fmt: skip
+def test_what_does_not_go_together_is_told_of_all_that_is_well(
+    values: dict[str, JSON], told: list[str]
+) -> None:
+    assert [fault.message for fault in faults_of(MoreLimits, values, "it")] == told

@@ -6,6 +6,9 @@ Each folder of `tests/corpus/wrong` is a project. What is found in a file stands
     # warn: CODE LINE:COL         a warning of `check`, which a run is not refused for
     # stops: CODE LINE:COL        a warning of `check`, which a run is refused for
     # check only: CODE LINE:COL   an error of `check` in what the run doesn't use
+
+Behind it may stand `unless --target`: it is about a target that is tested, and a run whose targets
+the command line names is not refused for it.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ import evalcase
 from evalcase.model.problem import Problem
 
 CORPUS = Path(__file__).parent.parent / "corpus" / "wrong"
-ANNOUNCED = re.compile(r"# (expect|warn|stops|check only): (\S+) (\d+):(\d+)")
+ANNOUNCED = re.compile(r"# (expect|warn|stops|check only): (\S+) (\d+):(\d+)( unless --target)?")
 CANARY = "from pathlib import Path\nPath(__file__).with_suffix('.sang').touch()\n"
 MODULES = ("agent", "checks", "a")
 
@@ -56,12 +59,12 @@ def project(
     return folder
 
 
-def announced(folder: Path, *kinds: str) -> list[Found]:
+def announced(folder: Path, *kinds: str, of_tested: bool = True) -> list[Found]:
     found: list[Found] = []
     for path in folder.rglob("*"):
         if path.is_file():
-            for kind, code, line, column in ANNOUNCED.findall(path.read_text()):
-                if kind in kinds:
+            for kind, code, line, column, unless in ANNOUNCED.findall(path.read_text()):
+                if kind in kinds and (of_tested or not unless):
                     name = str(path.relative_to(folder)).removesuffix(".expect")
                     found.append((code, name, int(line), int(column)))
     return sorted(found)
@@ -109,6 +112,16 @@ def test_a_run_is_refused_with_the_same_problems_and_imports_nothing(project: Pa
     checked = {replace(problem, stops=True) for problem in evalcase.check(".")}
     assert set(problems) <= checked
     assert_nothing_is_imported(project)
+
+
+@pytest.mark.parametrize("project", projects(), indirect=True)
+def test_a_run_of_another_target_is_refused_with_all_but_what_that_replaces(project: Path) -> None:
+    expected = announced(project, "expect", "stops", of_tested=False)
+    if expected:
+        assert told(problems_of_run(target="echo"), "error") == expected
+    else:
+        evalcase.evaluate(".", "echo")
+    assert list(project.rglob("*.sang")) == []
 
 
 @pytest.mark.parametrize("project", projects(), indirect=True)

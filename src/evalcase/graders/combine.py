@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from evalcase.errors import GraderError
 from evalcase.graders.compare.excerpt import count
+from evalcase.model.conflict import conflict
 from evalcase.model.grade import Grade, Score, mean_score
 from evalcase.model.grader import Context, Grader, GraderKind, NamedGrader
 from evalcase.model.option import option
@@ -93,7 +94,8 @@ class AtLeastGrader(_Combined):
     def inner(self) -> tuple[NamedGrader, ...]:
         return self.of
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    @conflict
+    def _are_too_few(self) -> Iterator[OptionFault]:
         if self.count > len(self.of):
             yield OptionFault(
                 ("count",), f"`count` is {self.count}, and `of` has only {len(self.of)}"
@@ -118,7 +120,8 @@ class WeightedGrader(_Combined):
     def inner(self) -> tuple[NamedGrader, ...]:
         return self.value
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    @conflict
+    def _weigh_nothing(self) -> Iterator[OptionFault]:
         written = [each for each in self.value if isinstance(each, Mapping)]
         if written and all(each.get("weight") == 0 for each in written):
             yield OptionFault(("value",), "the weights are all 0, so there is no mean")

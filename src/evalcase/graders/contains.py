@@ -8,6 +8,7 @@ from typing import ClassVar
 from evalcase.graders.compare.excerpt import quote
 from evalcase.graders.compare.subject import without_text
 from evalcase.graders.compare.text_options import TextGrader
+from evalcase.model.conflict import conflict
 from evalcase.model.finding import KeyPath
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, GraderKind
@@ -39,7 +40,8 @@ class ContainsGrader(TextGrader):
         default=None, example=["Paris", "Seine"],
     )  # fmt: skip
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    @conflict
+    def _is_one_of_three(self) -> Iterator[OptionFault]:
         lists = {"value": self.value, "any": self.any, "all": self.all}
         given = [name for name, each in lists.items() if each is not None]
         if not given:
@@ -48,8 +50,18 @@ class ContainsGrader(TextGrader):
         if len(given) > 1:
             what = f"`{given[1]}` stands in place of `{given[0]}`, and not beside it"
             yield OptionFault((given[1],), what)
-        for name in given:
-            yield from self.object_to_blank(*_placed(name, lists[name]))
+
+    @conflict
+    def _value_is_blank(self) -> Iterator[OptionFault]:
+        yield from self.object_to_blank(*_placed("value", self.value))
+
+    @conflict
+    def _any_is_blank(self) -> Iterator[OptionFault]:
+        yield from self.object_to_blank(*_placed("any", self.any))
+
+    @conflict
+    def _all_is_blank(self) -> Iterator[OptionFault]:
+        yield from self.object_to_blank(*_placed("all", self.all))
 
     def grade(self, context: Context) -> Score:
         text = self.even(context.text)

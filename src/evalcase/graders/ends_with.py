@@ -9,6 +9,7 @@ from evalcase.graders.compare.excerpt import quote
 from evalcase.graders.compare.subject import without_text
 from evalcase.graders.compare.text_difference import trim_text
 from evalcase.graders.compare.text_options import TextGrader
+from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, GraderKind
 from evalcase.model.option import option
@@ -25,7 +26,8 @@ class EndsWithGrader(TextGrader):
 
     value: str = option(Text(), "What it ends with.", example=".")
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    @conflict
+    def _is_blank(self) -> Iterator[OptionFault]:
         yield from self.object_to_blank((("value",), self.value.rstrip()))
 
     def grade(self, context: Context) -> Score:

@@ -8,6 +8,7 @@ from typing import ClassVar
 from evalcase.errors import EvalcaseError
 from evalcase.graders.compare.ending import read_ending
 from evalcase.graders.compare.excerpt import quote
+from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.option import option
@@ -31,7 +32,8 @@ class FinishGrader(Grader):
         Choice(("allow", "forbid")), "Whether the model may refuse.", default="allow"
     )
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    @conflict
+    def _needs_a_reason(self) -> Iterator[OptionFault]:
         if self.value is None and self.refusal == "allow":
             needs = "the grader `finish` needs a reason, or `refusal: forbid`"
             yield OptionFault((), needs, code="missing-option")

@@ -14,6 +14,7 @@ from evalcase.graders.compare.subject import graded_value, is_large
 from evalcase.graders.schema import with_extra
 from evalcase.graders.schema.schema_faults import needs_extra, schema_faults
 from evalcase.graders.schema.validate import MOST_ERRORS, Validator
+from evalcase.model.conflict import conflict
 from evalcase.model.finding import KeyPath
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
@@ -77,10 +78,14 @@ class JsonSchemaGrader(Grader):
     """The schema of the file, once it is read."""
     path: str = ""
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    @conflict
+    def _needs_a_schema(self) -> Iterator[OptionFault]:
         if self.value is None and self.file is None:
             needs = "the grader `json_schema` needs a schema, or a `file` with one"
             yield OptionFault((), needs, code="missing-option")
+
+    @conflict
+    def _has_two_schemas(self) -> Iterator[OptionFault]:
         if self.value is not None and self.file is not None:
             yield OptionFault(("file",), "`file` stands in place of `value`, and not beside it")
 

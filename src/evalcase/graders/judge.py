@@ -35,6 +35,7 @@ from evalcase.graders.judging.reply import claims_schema, read_claims, read_judg
 from evalcase.graders.judging.template import TemplateText
 from evalcase.graders.judging.votes import decide, explain_votes, mean_precision, weigh
 from evalcase.model.case import Case
+from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
@@ -96,24 +97,40 @@ class JudgeGrader(Grader):
         default=None, example="metadata.documents",
     )  # fmt: skip
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    @conflict
+    def _has_a_rubric_and_more(self) -> Iterator[OptionFault]:
         if self.rubric is not None and (self.value is not None or self.rubrics):
             yield OptionFault(("rubric",), "`rubric` says all that is judged: nothing goes with it")
+
+    @conflict
+    def _has_two_judges(self) -> Iterator[OptionFault]:
         if self.panel and self.target is not None:
             yield OptionFault(("target",), "`target` and `panel` both say who judges", "keep one")
+
+    @conflict
+    def _asks_one_twice(self) -> Iterator[OptionFault]:
         for number, name in enumerate(self.panel):
             if name in self.panel[:number]:
                 message = f"`{name}` is in the panel twice"
                 yield OptionFault(
                     ("panel", number), message, "`votes` says how often each is asked"
                 )
+
+    @conflict
+    def _has_no_majority(self) -> Iterator[OptionFault]:
         asked = self.votes * len(self.panel or (None,))
         if asked % 2 == 0:
             message = f"{asked} votes are asked for, and an even number may have no majority"
             where = "votes" if self.votes % 2 == 0 else "panel"
             yield OptionFault((where,), message, "make it an odd number")
+
+    @conflict
+    def _is_blank(self) -> Iterator[OptionFault]:
         if self.value is not None and not self.value.strip():
             yield OptionFault(("value",), BLANK)
+
+    @conflict
+    def _are_no_rubrics(self) -> Iterator[OptionFault]:
         yield from rubric_faults(self.rubrics)
 
     def compares_expected(self) -> bool:

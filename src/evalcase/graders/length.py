@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from evalcase.graders.compare.excerpt import count
 from evalcase.graders.compare.text_options import TextGrader
+from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, GraderKind
 from evalcase.model.option import option
@@ -33,11 +34,18 @@ class LengthGrader(TextGrader):
         Choice(("characters", "words", "lines")), "What is counted.", default="characters"
     )
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    @conflict
+    def _needs_a_limit(self) -> Iterator[OptionFault]:
         if self.min is None and self.max is None:
             yield OptionFault((), "the grader `length` needs `min` or `max`", code="missing-option")
+
+    @conflict
+    def _limits_nothing(self) -> Iterator[OptionFault]:
         if self.min == 0 and self.max is None:
             yield OptionFault(("min",), "every answer has at least 0", "say at least 1, or a `max`")
+
+    @conflict
+    def _are_out_of_order(self) -> Iterator[OptionFault]:
         if self.min is not None and self.max is not None and self.min > self.max:
             yield OptionFault(("min",), f"`min` is {self.min}, and `max` only {self.max}")
 

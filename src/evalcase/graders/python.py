@@ -14,6 +14,7 @@ from typing import ClassVar
 from evalcase.errors import ConfigError
 from evalcase.graders.returned import read_returned
 from evalcase.model.answer import Answer
+from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON, fresh
@@ -111,7 +112,8 @@ class PythonGrader(Grader):
     takes_expected: bool = False
     """Whether it compares with what is expected; nobody knows before it is imported."""
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    @conflict
+    def _given_twice(self) -> Iterator[OptionFault]:
         for name in self.arguments:
             if name in GIVEN or not name.isidentifier():
                 what = "is given by evalcase" if name in GIVEN else "is no name of a parameter"

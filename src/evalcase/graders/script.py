@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from evalcase.errors import ConfigError, GraderError
 from evalcase.graders.script_protocol.given import describe_trial
 from evalcase.graders.script_protocol.reply import BadScriptReplyError, read_script_reply
+from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
@@ -62,7 +63,8 @@ class ScriptGrader(Grader):
     workers: LineWorkers | None = None
     has_adopted: bool = False
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    @conflict
+    def _has_no_name(self) -> Iterator[OptionFault]:
         if not self.value[0]:
             yield OptionFault(("value", 0), "the program has no name")
 

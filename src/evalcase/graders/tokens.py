@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from evalcase.errors import EvalcaseError
 from evalcase.model.answer import Usage
+from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.option import option
@@ -34,7 +35,8 @@ class TokensGrader(Grader):
         elsewhere=("max_output", "completion"),
     )  # fmt: skip
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    @conflict
+    def _needs_a_limit(self) -> Iterator[OptionFault]:
         if self.value is None and self.input is None and self.output is None:
             needs = "the grader `tokens` needs a number, `input` or `output`"
             yield OptionFault((), needs, code="missing-option")

@@ -11,6 +11,7 @@ from evalcase.graders.compare.excerpt import count
 from evalcase.graders.compare.failed_calls import failed_calls
 from evalcase.graders.compare.traced import calls_of_steps, steps_like, steps_option
 from evalcase.model.answer import Answer
+from evalcase.model.conflict import conflict
 from evalcase.model.finding import KeyPath
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
@@ -59,7 +60,8 @@ class ToolCallsGrader(Grader):
     errors: str = option(Choice(("allow", "forbid")), "Whether a call may fail.", default="allow")
     steps: str | None = steps_option("In place of the calls in the answer,")
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    @conflict
+    def _limits_nothing(self) -> Iterator[OptionFault]:
         nothing: tuple[object, ...] = (None, {}, (), "allow")
         said = (self.min, self.max, self.needed, self.forbidden, self.max_repeats, self.errors)
         if all(each in nothing for each in said):
@@ -67,8 +69,14 @@ class ToolCallsGrader(Grader):
             yield OptionFault((), needs, code="missing-option")
         if self.min == 0 and all(each in nothing for each in said[1:]):
             yield OptionFault(("min",), "every answer has at least 0", "say at least 1, or a `max`")
+
+    @conflict
+    def _are_out_of_order(self) -> Iterator[OptionFault]:
         if self.min is not None and self.max is not None and self.min > self.max:
             yield OptionFault(("min",), f"`min` is {self.min}, and `max` only {self.max}")
+
+    @conflict
+    def _needed_and_forbidden(self) -> Iterator[OptionFault]:
         for name in self.needed.keys() & set(self.forbidden):
             yield OptionFault(("forbidden",), f"`{name}` is needed, and can't be forbidden")
 

@@ -21,6 +21,7 @@ from evalcase.graders.compare.excerpt import count
 from evalcase.graders.compare.reference import NOTHING
 from evalcase.graders.compare.traced import calls_of_steps, steps_like, steps_option
 from evalcase.model.case import Case
+from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
@@ -79,12 +80,19 @@ class TrajectoryGrader(Grader):
     def allows_extra(self) -> bool:
         return self.order != "exact" if self.extra is None else self.extra == "allow"
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    @conflict
+    def _passes_whatever_is_called(self) -> Iterator[OptionFault]:
         if self.missing == "allow" and self.allows_extra:
             what = "`missing: allow` goes with `extra: forbid`: else whatever is called passes"
             yield OptionFault(("missing",), what)
+
+    @conflict
+    def _is_empty(self) -> Iterator[OptionFault]:
         if self.value == () and self.allows_extra:
             yield OptionFault(("value",), "`value` is empty, and any call is allowed")
+
+    @conflict
+    def _has_rules_for_nothing(self) -> Iterator[OptionFault]:
         for name in () if self.value is None else _unused(self.tools, self.value):
             what = f"`tools` has a rule for `{name}`, of which no call is expected"
             hint = did_you_mean(name, [call.name for call in self.value or ()])

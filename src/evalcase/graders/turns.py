@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from evalcase.graders.compare.excerpt import count
+from evalcase.model.conflict import conflict
 from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.option import option
@@ -26,10 +27,14 @@ class TurnsGrader(Grader):
         elsewhere=("max_turns",),
     )  # fmt: skip
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    @conflict
+    def _needs_a_limit(self) -> Iterator[OptionFault]:
         if self.min is None and self.max is None:
             needs = "the grader `turns` needs `max` or `min`"
             yield OptionFault((), needs, code="missing-option")
+
+    @conflict
+    def _are_out_of_order(self) -> Iterator[OptionFault]:
         if self.min is not None and self.max is not None and self.min > self.max:
             yield OptionFault(("min",), f"`min` is {self.min}, and `max` only {self.max}")
 

@@ -10,11 +10,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Protocol, TypeVar, dataclass_transform, overload
+from typing import Any, TypeVar, dataclass_transform, overload
 
+from evalcase.model.conflict import conflicts_of, find_conflicts
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.nearest import hint_at, nearest_meaning
@@ -65,12 +66,6 @@ class Option:
     def is_said_by(self, value: JSON) -> bool:
         """Whether a value says something of it. Null does where it is a value like others."""
         return value is not None or self.needed or self.default is UNSAID
-
-
-class Conflicting(Protocol):
-    """Options that don't go with each other say so by a method `conflicts`."""
-
-    def conflicts(self) -> Iterator[OptionFault]: ...
 
 
 def option(
@@ -131,31 +126,47 @@ def faults_of(
     what: str,
     path: KeyPath = (),
     beside: Mapping[str, Option] = MappingProxyType({}),
+    at_fault: Iterable[str] = (),
 ) -> Iterator[OptionFault]:
     """Everything that is wrong with some values. `what` is what has them: "a regex grader".
 
-    `beside` are options that others read, and that may stand among them.
+    `beside` are options that others read, and that may stand among them. Of those `at_fault`,
+    which are not among the values, somebody else has told.
     """
     own = options_of(declared)
     known = {**own, **beside}
-    sound = True
+    unwell = set(at_fault)
     for name, value in values.items():
         if name not in known:
-            sound = False
-            yield _unknown(name, known, what, path)
+            meant = _meant(name, known)
+            # What is misspelt is not missing, and nobody knows what it is.
+            unwell |= set() if meant is None or meant in values else {meant}
+            yield _unknown(name, meant, known, what, path)
         elif known[name].is_said_by(value):
             for fault in known[name].shape.faults(value, (*path, name)):
-                sound = False
+                unwell.add(name)
                 yield fault
     for name, each in known.items():
         if each.needed and name not in values:
-            sound = False
-            example = "" if each.example is None else f"; for example {name}: {each.example}"
-            yield OptionFault(path, f"{what} needs `{name}`{example}", code="missing-option")
-    if sound and hasattr(declared, "conflicts"):
-        its = {name: value for name, value in values.items() if name in own}
-        for fault in made_of(declared, its).conflicts():
+            if name not in unwell:
+                example = "" if each.example is None else f"; for example {name}: {each.example}"
+                yield OptionFault(path, f"{what} needs `{name}`{example}", code="missing-option")
+            unwell.add(name)
+    for fault in _conflicts(declared, values, unwell):
+        # What is missing may be what an unknown name was meant for.
+        if fault.code != "missing-option" or values.keys() <= known.keys():
             yield fault._replace(path=(*path, *fault.path))
+
+
+def _conflicts(
+    declared: type, values: Mapping[str, JSON], unwell: Set[str]
+) -> Iterator[OptionFault]:
+    if not conflicts_of(declared):
+        return
+    names = _field_names(declared)
+    well = {name: each for name, each in values.items() if name in names and name not in unwell}
+    at_fault = {names[name] for name in unwell if name in names}
+    yield from find_conflicts(declared, fields_of(declared, well), at_fault)
 
 
 def held_faults(made: object) -> Iterator[OptionFault]:
@@ -230,10 +241,16 @@ def _or_null(schema: dict[str, JSON]) -> dict[str, JSON]:
     return {**schema, "type": [*(kinds if isinstance(kinds, list) else [kinds]), "null"]}
 
 
-def _unknown(name: str, known: Mapping[str, Option], what: str, path: KeyPath) -> OptionFault:
+def _meant(name: str, known: Mapping[str, Option]) -> str | None:
+    """The option that somebody meant by a name that there isn't."""
     meant = {other: each.name for each in known.values() for other in each.elsewhere}
-    meant |= {each: each for each in known}
-    hint = hint_at(nearest_meaning(name, meant))
+    return nearest_meaning(name, meant | {each: each for each in known})
+
+
+def _unknown(
+    name: str, meant: str | None, known: Mapping[str, Option], what: str, path: KeyPath
+) -> OptionFault:
+    hint = hint_at(meant)
     if hint is None:
         hint = f"it has {', '.join(f'`{each}`' for each in known)}" if known else "it has none"
     message = f"{what} has no option `{name}`"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evalcase.model.conflict import conflict
 from evalcase.model.option import Record
 from evalcase.model.shape import (
     Anything,
@@ -34,4 +35,5 @@ __all__ = [
     "Reference",
     "Shape",
     "Text",
+    "conflict",
 ]

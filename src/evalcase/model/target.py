@@ -73,7 +73,7 @@ class TargetKind:
     runs_code: bool = False
     """Whether it starts a process or imports code, which --no-exec forbids."""
     rules: tuple[dict[str, JSON], ...] = ()
-    """What its options say of each other, as JSON Schema for editors; `check` asks `conflicts`."""
+    """What its options say of each other, for editors: JSON Schema. `check` asks a `conflict`."""
     carries_address: Callable[[str], bool] = _has_scheme
     """Whether a value says where to connect to, which no suite may."""
 

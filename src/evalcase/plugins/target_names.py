@@ -222,13 +222,13 @@ def target_faults(
     kind: TargetKind, values: Mapping[str, object], path: KeyPath = ()
 ) -> Iterator[OptionFault]:
     """Everything that is wrong with the options of a target, as a configuration has them."""
-    odd = [fault for name in values for fault in _odd_value(name, values[name], path)]
-    if odd:
-        # A date, or a number that is none: no shape knows what to say of it.
-        yield from odd
-    else:
-        what = f"a target of kind `{kind.name}`"
-        yield from faults_of(kind.options, values_as_json(values), what, path)
+    # Of a date, or a number that is none, no shape knows what to say.
+    odd = {name: [*_odd_value(name, value, path)] for name, value in values.items()}
+    yield from (fault for faults in odd.values() for fault in faults)
+    well = values_as_json({name: value for name, value in values.items() if not odd[name]})
+    what = f"a target of kind `{kind.name}`"
+    at_fault = [name for name, faults in odd.items() if faults]
+    yield from faults_of(kind.options, well, what, path, at_fault=at_fault)
 
 
 def read_value(kind: TargetKind, value: str) -> dict[str, JSON]:

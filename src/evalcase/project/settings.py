@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from evalcase.model.conflict import conflict
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.option import option
@@ -57,7 +58,8 @@ class JudgeSettings:
         Choice(("error", "fail")), "What a verdict that it can't give counts as.", default="error"
     )
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    @conflict
+    def _has_no_majority(self) -> Iterator[OptionFault]:
         if self.votes % 2 == 0:
             message = f"`votes` is an odd number, not {self.votes}"
             yield OptionFault(("votes",), message, "with an odd number there is always a majority")

@@ -75,7 +75,7 @@ class Findings:
 
     def mention(self, what: What, name: str, path: KeyPath, at: At = "value") -> None:
         """Note that a suite mentions something by its name, which may not be there."""
-        if what == "target":
+        if what in ("target", "asked"):
             self.first_targets.setdefault(name, path)
             self._latest[name] = path
         unfit = self.known.object_to(what, name) if self.known is not None else None

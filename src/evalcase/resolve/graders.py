@@ -95,6 +95,7 @@ def _read_spelling(item: Any, path: KeyPath, findings: Findings) -> _Written | N
     if len(item) > 1 or not SHARED_NAMES.isdisjoint(item):
         hint = _hint_for_options(item, findings)
         findings.add("bad-grader", path, "a grader with options says its name in `type`", hint)
+        _check_options(item, path, findings)
         return None
     ((name, argument),) = item.items()
     if not name:
@@ -209,7 +210,7 @@ def _mention_targets(written: _Written, declared: DeclaredGrader, findings: Find
     """Note whom a grader will ask: by name, or, where a judge names nobody, the configured one."""
     named = declared.named_targets(written.options)
     for path, name in named:
-        findings.mention("target", name, _place(path, written))
+        findings.mention("asked", name, _place(path, written))
     if declared.kind.judges and not named:
         findings.mention("judge", written.name, *written.finding_at())
 
@@ -265,6 +266,22 @@ def _place(path: KeyPath, written: _Written) -> KeyPath:
 
 def _report_nameless(path: KeyPath, findings: Findings) -> None:
     findings.add("bad-grader", path, "the name of a grader is a string", SPELLINGS)
+
+
+def _check_options(item: dict[str, Any], path: KeyPath, findings: Findings) -> None:
+    """What is wrong with options that stand beside the one name of a grader."""
+    kinds = [each for each in item if findings.declared(each) is not None]
+    declared = findings.declared(kinds[0]) if len(kinds) == 1 else None
+    if declared is None:
+        return
+    (name,), argument = kinds, declared.kind.argument or "value"
+    options = {argument: item[name], **{each: item[each] for each in item if each != name}}
+    has_more = type(item[name]) is dict and not declared.kind.takes_mapping
+    written = _Written(name, options, path, (), argument, (name,))
+    for fault in declared.faults(options):
+        # Of options in two places, only those beside the name are looked at.
+        if not has_more or (fault.path and fault.path[0] in item):
+            _report_fault(fault, written, declared, findings)
 
 
 def _hint_for_options(item: Mapping[str, Any], findings: Findings) -> str:

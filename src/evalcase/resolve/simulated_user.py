@@ -55,7 +55,7 @@ def _read_user(raw: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | 
 def _read_target(value: Any, path: KeyPath, findings: Findings) -> str | None:
     name = read_name(value, path, findings)
     if name is not None:
-        findings.mention("target", name, path)
+        findings.mention("asked", name, path)
     return name
 
 

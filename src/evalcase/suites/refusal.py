@@ -140,12 +140,7 @@ class _Needed(InProject):
     def objections(self, path: str) -> Iterator[Problem]:
         """What speaks against the suite, found out without reading it again, so without places."""
         assert self._needs is not None
-        mentioned: dict[What, set[str]] = {
-            "target": self._needs.targets | self._needs.asked,
-            "code": self._needs.code,
-            "program": self._needs.programs,
-        }
-        for what, names in mentioned.items():
+        for what, names in self._needed.items():
             for name in sorted(names):
                 unfit = self.object_to(what, name)
                 if unfit is not None:
@@ -156,23 +151,32 @@ class _Needed(InProject):
                 yield Problem(unfit.code, unfit.message, path, hint=unfit.hint, case=case)
 
     def object_to(self, what: What, name: str) -> Unfit | None:
-        if what == "target" and not self._asks(name):
+        if not self._uses(what, name):
             return None
-        if self._needs is not None:
-            needed = {"code": self._needs.code, "program": self._needs.programs}.get(what)
-            if needed is not None and (name not in needed or self._unopened is not None):
-                return None  # those of a run whose targets were tried are loaded
+        if what in ("target", "asked"):
+            self.mentioned.add(name)
+        elif what in ("code", "program") and self._unopened is not None:
+            return None  # those of a run whose targets were tried are loaded
         unfit = super().object_to(what, name)
-        if unfit is None and what == "target" and name not in self.config.targets:
+        if unfit is None and what in ("target", "asked") and name not in self.config.targets:
             unfit = (self._unopened or {}).get(name)
         return unfit
 
-    def _asks(self, name: str) -> bool:
-        if self._needs is not None:
-            return name in self._needs.targets or name in self._needs.asked
-        if not self._replaced:
-            self.mentioned.add(name)
-        return not self._replaced
+    def _uses(self, what: What, name: str) -> bool:
+        if self._needs is None:
+            return what != "target" or not self._replaced
+        needed = self._needed.get(what)
+        return needed is None or name in needed
+
+    @property
+    def _needed(self) -> dict[What, set[str]]:
+        assert self._needs is not None
+        return {
+            "target": self._needs.targets,
+            "asked": self._needs.asked,
+            "code": self._needs.code,
+            "program": self._needs.programs,
+        }
 
     def concerns(self, problem: Problem) -> bool:
         """Whether it keeps the run from asking; what else is found only warns."""

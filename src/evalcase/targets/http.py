@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from evalcase.errors import TargetError
 from evalcase.model.answer import Answer
+from evalcase.model.conflict import conflict
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.question import Question
@@ -67,10 +68,13 @@ class HttpOptions(WebOptions):
         default=False, elsewhere=("tracing", "otel"),
     )  # fmt: skip
 
-    def conflicts(self) -> Iterator[OptionFault]:
-        yield from WebOptions.conflicts(self)
+    @conflict
+    def _body_has_gaps(self) -> Iterator[OptionFault]:
         if self.body is not None:
             yield from BodyTemplate(self.body).faults("body")
+
+    @conflict
+    def _text_has_no_paths(self) -> Iterator[OptionFault]:
         if self.answer is not None and self.output == "text":
             what = 'is a path into JSON, and does not go with output = "text"'
             yield OptionFault(("answer",), f"`answer` {what}")

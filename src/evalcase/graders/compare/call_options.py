@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from evalcase.graders.compare.call_match import Call
 from evalcase.graders.compare.matcher_options import FieldMap, Matcher
+from evalcase.model.conflict import conflict
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.message import ToolCall
@@ -31,7 +32,8 @@ class ToolRule:
         FieldMap(), "Paths into its arguments, each with a value or a matcher.", default=None
     )
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    @conflict
+    def _says_nothing(self) -> Iterator[OptionFault]:
         if self.arguments is None and self.fields is None:
             yield OptionFault((), "it needs `arguments` or `fields`", code="missing-option")
 

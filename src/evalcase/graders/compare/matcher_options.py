@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Any
 
 from evalcase.graders.compare.dates import object_to_format, read_expected
+from evalcase.model.conflict import conflict
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON, kind
 from evalcase.model.option import (
@@ -78,9 +79,13 @@ class Bounds:
     min: int | None = option(Number(0, whole=True), "The least.", default=None)
     max: int | None = option(Number(0, whole=True), "The most.", default=None)
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    @conflict
+    def _limit_nothing(self) -> Iterator[OptionFault]:
         if self.min is None and self.max is None:
             yield OptionFault((), "it needs `min` or `max`", code="missing-option")
+
+    @conflict
+    def _are_out_of_order(self) -> Iterator[OptionFault]:
         if self.min is not None and self.max is not None and self.min > self.max:
             yield OptionFault(("min",), f"`min` is {self.min}, and `max` only {self.max}")
 
@@ -160,14 +165,13 @@ class FieldShape:
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
         if not isinstance(value, dict):
             return
-        sound = True
+        unwell: set[str | int] = set()
         for fault in faults_of(MatcherOptions, value, f"the matcher of `{path[-1]}`", path):
-            sound = False
+            unwell |= set(fault.path[len(path) : len(path) + 1])
             is_meant = fault.hint is not None and fault.hint.startswith("did you mean")
             is_data = fault.code == "unknown-option" and value.keys().isdisjoint(CHECKS)
             yield fault._replace(hint=_AS_DATA) if is_data and not is_meant else fault
-        if sound:
-            yield from _conflicts(value, path)
+        yield from _conflicts(value, path, unwell)
 
     def read(self, value: JSON) -> Matcher:
         if not isinstance(value, dict):
@@ -182,8 +186,12 @@ class FieldShape:
         return {"if": {"type": "object"}, "then": only_these(properties)}
 
 
-def _conflicts(value: dict[str, JSON], path: KeyPath) -> Iterator[OptionFault]:
+def _conflicts(
+    value: dict[str, JSON], path: KeyPath, unwell: Set[str | int]
+) -> Iterator[OptionFault]:
     checks = [name for name in CHECKS if name in value]
+    if not checks and not value.keys().isdisjoint(unwell):
+        return  # what is meant by it may be one
     if not checks:
         listed = ", ".join(f"`{name}`" for name in CHECKS)
         needs = f"the matcher of `{path[-1]}` needs one of {listed}"
@@ -194,14 +202,17 @@ def _conflicts(value: dict[str, JSON], path: KeyPath) -> Iterator[OptionFault]:
         yield OptionFault((*path, checks[1]), what, "a matcher checks one thing", at="key")
         return
     check = checks[0]
-    if check != "equals" and value[check] is None:
+    if check not in unwell and check != "equals" and value[check] is None:
         yield OptionFault((*path, check), f"`{check}` is null, which is no {check}")
         return
     for name, fitting in _GOES_WITH.items():
         if name in value and check not in fitting:
             what = f"`{name}` goes with {' and '.join(f'`{each}`' for each in fitting)} only"
             yield OptionFault((*path, name), what, at="key")
-    how: MatcherOptions = made_of(MatcherOptions, value)
+    if not unwell.isdisjoint(("date", "formats")):
+        return
+    well = {name: each for name, each in value.items() if name not in unwell}
+    how: MatcherOptions = made_of(MatcherOptions, well)
     if how.date is not None and read_expected(how.date, how.formats) is None:
         by = "ISO 8601" if not how.formats else f"ISO 8601 or any of {', '.join(how.formats)}"
         yield OptionFault((*path, "date"), f"`date` is not a date by {by}: {how.date:.60}")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 from urllib.parse import urlsplit
 
+from evalcase.model.conflict import conflict
 from evalcase.model.json_value import JSON
 from evalcase.model.option import Record, option
 from evalcase.model.quick_dataclass import dataclass
@@ -15,6 +16,8 @@ from evalcase.targets.chat.model_names import find_address
 from evalcase.targets.chat.prices import Price
 from evalcase.targets.web.options import KeyRule, WebOptions
 from evalcase.targets.web.shapes import Address
+
+_NO_RATE = "does not go with `batch`: a batch is one request, at no rate"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,9 +90,8 @@ class ChatOptions(WebOptions):
         is_default = self.address == self.api.base_url
         return self.api.key if is_default else self.api.key._replace(variable=None)
 
-    def conflicts(self) -> Iterator[OptionFault]:
-        yield from WebOptions.conflicts(self)
-        yield from self._address_in_model()
+    @conflict
+    def _params_are_ours(self) -> Iterator[OptionFault]:
         for name in self.params:
             if name in self.api.own_params:
                 what = f"can't hold `{name}`, which evalcase sends by itself"
@@ -101,13 +103,23 @@ class ChatOptions(WebOptions):
         if not isinstance(stream, bool):
             what = f"is true or false, not {stream!r:.60}"
             yield OptionFault(("params", "stream"), f"`params.stream` {what}")
-        if self.batch and stream is True:
-            yield OptionFault(("params", "stream"), "`params.stream` does not go with `batch`")
-        for name in ("rpm", "tpm"):
-            if self.batch and getattr(self, name) is not None:
-                what = "does not go with `batch`: a batch is one request, at no rate"
-                yield OptionFault((name,), f"`{name}` {what}")
 
+    @conflict
+    def _a_batch_streams(self) -> Iterator[OptionFault]:
+        if self.batch and self.params.get("stream") is True:
+            yield OptionFault(("params", "stream"), "`params.stream` does not go with `batch`")
+
+    @conflict
+    def _a_batch_has_requests(self) -> Iterator[OptionFault]:
+        if self.batch and self.rpm is not None:
+            yield OptionFault(("rpm",), f"`rpm` {_NO_RATE}")
+
+    @conflict
+    def _a_batch_has_tokens(self) -> Iterator[OptionFault]:
+        if self.batch and self.tpm is not None:
+            yield OptionFault(("tpm",), f"`tpm` {_NO_RATE}")
+
+    @conflict
     def _address_in_model(self) -> Iterator[OptionFault]:
         """Beside a `base_url`, a name may be any: nothing is sent to where nobody said."""
         found = find_address(self.model) if self.base_url is None else None

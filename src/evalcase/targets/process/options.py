@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evalcase.model.conflict import conflict
 from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
@@ -63,6 +64,9 @@ class _Variables(MapOf):
                 yield OptionFault(
                     (*path, name), f"`{path[-1]}` can't hold a variable {name!r}", at="key"
                 )
+
+
+_OWN_FORM = 'does not go with mode = "worker", which has a form of its own'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,24 +139,28 @@ class CommandOptions(TargetOptions):
     def template(self) -> Template:
         return Template([*self.texts], AGENTV_NAMES if self.is_agentv else NAMES)
 
-    def conflicts(self) -> Iterator[OptionFault]:
-        """What doesn't go together."""
-        yield from self._command_faults()
-        yield from self._agentv_faults()
-        yield from self._mode_faults()
-        name = "command_template" if self.is_agentv else "command"
-        template = self.template
-        used = template.used
-        for fault in template.faults():
+    @property
+    def _template_name(self) -> str:
+        return "command_template" if self.is_agentv else "command"
+
+    @conflict
+    def _template_faults(self) -> Iterator[OptionFault]:
+        name = self._template_name
+        for fault in self.template.faults():
             yield OptionFault((name,), f"`{name}`: {fault}")
-        if self.is_agentv and "OUTPUT_FILE" not in used:
+        if self.is_agentv and "OUTPUT_FILE" not in self.template.used:
             what = "has no {OUTPUT_FILE}, where the answer is read from"
             yield OptionFault((name,), f"`{name}` {what}")
-        if self.mode == "worker" and used:
+
+    @conflict
+    def _worker_faults(self) -> Iterator[OptionFault]:
+        used = self.template.used if self.mode == "worker" else ()
+        if used:
             names = ", ".join(f"{{{each}}}" for each in sorted(used))
             what = f"has {names}, but a worker is started once for many cases"
-            yield OptionFault((name,), f"`{name}` {what}")
+            yield OptionFault((self._template_name,), f"`{self._template_name}` {what}")
 
+    @conflict
     def _command_faults(self) -> Iterator[OptionFault]:
         if self.is_agentv:
             if self.command is not None:
@@ -170,19 +178,28 @@ class CommandOptions(TargetOptions):
         elif not self.shell and isinstance(self.command, str):
             yield OptionFault(("command",), f"`command` is a list of texts, not a string; {_LINE}")
 
-    def _agentv_faults(self) -> Iterator[OptionFault]:
+    @conflict
+    def _format_faults(self) -> Iterator[OptionFault]:
         if self.files_format is not None and not self.is_agentv:
             yield OptionFault(("files_format",), "`files_format` goes with `command_template` only")
+
+    @conflict
+    def _output_faults(self) -> Iterator[OptionFault]:
         if self.output is not None and self.is_agentv:
             what = "does not go with `command_template`, which says how it is read"
             yield OptionFault(("output",), f"`output` {what}")
 
-    def _mode_faults(self) -> Iterator[OptionFault]:
-        if self.mode == "once":
-            if self.workers is not None:
-                yield OptionFault(("workers",), '`workers` goes with mode = "worker" only')
-            return
-        for name, value in (("stdin", self.stdin), ("output", self.output)):
-            if value is not None:
-                what = 'does not go with mode = "worker", which has a form of its own'
-                yield OptionFault((name,), f"`{name}` {what}")
+    @conflict
+    def _once_has_workers(self) -> Iterator[OptionFault]:
+        if self.mode == "once" and self.workers is not None:
+            yield OptionFault(("workers",), '`workers` goes with mode = "worker" only')
+
+    @conflict
+    def _worker_has_stdin(self) -> Iterator[OptionFault]:
+        if self.mode == "worker" and self.stdin is not None:
+            yield OptionFault(("stdin",), f"`stdin` {_OWN_FORM}")
+
+    @conflict
+    def _worker_has_output(self) -> Iterator[OptionFault]:
+        if self.mode == "worker" and self.output is not None:
+            yield OptionFault(("output",), f"`output` {_OWN_FORM}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from evalcase.model.conflict import conflict
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
@@ -81,7 +82,8 @@ class WebOptions(TargetOptions):
         variable = self.key_env or default
         return None if variable is None else SecretHeader(rule.header, variable, rule.prefix)
 
-    def conflicts(self) -> Iterator[OptionFault]:
+    @conflict
+    def _headers_clash(self) -> Iterator[OptionFault]:
         """Headers that can't be sent, or are there twice."""
         named = [("headers", each) for each in self.headers]
         named += [("header_env", each) for each in self.header_env]
