@@ -18,7 +18,6 @@ from evalcase.evaluation.trials import Trials
 from evalcase.evaluation.work import Work
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
-from evalcase.model.table import mark_of
 from evalcase.model.totals import Totals
 from evalcase.plugins.targets import bounds_of
 from evalcase.record.commit import JournalFailure
@@ -40,6 +39,7 @@ from evalcase.run.place import Workplace
 from evalcase.run.schedule import Engine, Watcher
 from evalcase.system.guests import Guests
 from evalcase.system.loop_watch import LoopWatch
+from evalcase.system.table import mark_of
 
 if TYPE_CHECKING:
     from evalcase.evaluation.grading import By, Grading
