@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from evalcase.errors import RecordError
 from evalcase.evaluation.about import describe_plan, find_changes
+from evalcase.evaluation.evaluated import Evaluated, count_not_run
 from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.secrets import errors_without_secrets, refuse_secret_names, watch_keys
-from evalcase.evaluation.table import Evaluated
 from evalcase.evaluation.trials import Trials
 from evalcase.evaluation.work import Work
 from evalcase.model.quick_dataclass import replace
@@ -22,7 +22,6 @@ from evalcase.model.totals import Totals
 from evalcase.plugins.targets import bounds_of
 from evalcase.record.commit import JournalFailure
 from evalcase.record.ending import End, Status, end_row, read_end
-from evalcase.record.evaluated import count_not_run
 from evalcase.record.folder import Run, create_run, read_run
 from evalcase.record.gradings import read_grading
 from evalcase.record.index import Index, read_totals
