@@ -9,13 +9,13 @@ import pytest
 
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.evaluation.conduct import Evaluation
+from evalcase.evaluation.evaluated import Evaluated
 from evalcase.evaluation.plan import prepare
 from evalcase.model.result import Result
 from evalcase.model.totals import Counts
 from evalcase.model.trial import Trial
 from evalcase.project.config import Config, load_config
 from evalcase.project.options import RunOptions
-from evalcase.record.evaluated import Evaluated
 from evalcase.record.index import read_index
 from evalcase.run.selection import Selection, Shard
 from evalcase.suites.collection import Suites

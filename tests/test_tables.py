@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -93,3 +96,20 @@ def test_a_large_run_shows_its_first_cases_and_says_how_many_more() -> None:
     html = evalcase.evaluate(many, agent)._repr_html_()
     assert html.count("<tr>") == MOST_ROWS + 1
     assert "7 more; " in html
+
+
+def test_a_run_that_is_read_has_its_tables_whatever_was_imported_before() -> None:
+    done = evalcase.evaluate(CASES, agent)
+    program = """
+import json, sys
+from evalcase.evaluation.evaluated import read_evaluated
+from evalcase.record.folder import read_run
+from evalcase.record.kept import KeptRun
+
+assert not any(name.startswith("evalcase.report") for name in sys.modules)
+done = read_evaluated(KeptRun(read_run(sys.argv[1])))
+print(json.dumps([done.to_dicts(), done._repr_html_()]))
+"""
+    command = [sys.executable, "-c", program, done.path]
+    read = subprocess.run(command, capture_output=True, check=True)
+    assert json.loads(read.stdout) == [done.to_dicts(), done._repr_html_()]

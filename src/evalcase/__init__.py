@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         SuiteError,
         TargetError,
     )
+    from evalcase.evaluation.evaluated import Evaluated
     from evalcase.model import shapes
     from evalcase.model.answer import Answer, Usage
     from evalcase.model.case import Case
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     )
     from evalcase.pytest_plugin.asserting import assert_case, assert_case_async
     from evalcase.pytest_plugin.case_marks import cases
-    from evalcase.record.evaluated import Evaluated
     from evalcase.report.explain import explain
     from evalcase.report.figures.figures import Figures
     from evalcase.suites.writing import write_suite
@@ -96,12 +96,12 @@ __all__ = [
 
 _HOMES = {
     "Answer": "model.answer",
-    "Case": "suites.made",
+    "Case": "model.case",
     "CaseVerdict": "model.outcome",
     "ConfigError": "errors",
     "Context": "model.grader",
     "EvalcaseError": "errors",
-    "Evaluated": "evaluation.table",
+    "Evaluated": "evaluation.evaluated",
     "Figures": "report.figures.figures",
     "Grade": "model.grade",
     "Grader": "model.grader",

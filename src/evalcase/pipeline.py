@@ -34,9 +34,9 @@ from evalcase.system.project_root import take_root
 
 if TYPE_CHECKING:
     from evalcase.evaluation.conduct import Evaluation
+    from evalcase.evaluation.evaluated import Evaluated
     from evalcase.plugins.given import GivenGraders, GivenTarget
     from evalcase.project.keywords import Keywords
-    from evalcase.record.evaluated import Evaluated
     from evalcase.report.figures.figures import Figures, Interval
     from evalcase.text.secrets import Scrubber
 

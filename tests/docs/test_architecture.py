@@ -117,6 +117,34 @@ def test_one_word_stands_for_one_thing() -> None:
     assert several.keys() >= MAY_STAND_OFTEN.keys(), "one of these needs no leave any more"
 
 
+def _patched(path: Path) -> list[str]:
+    """What a module, when it is imported, puts into a thing that another one made."""
+    module = ast.parse(path.read_bytes())
+    brought = {
+        (alias.asname or alias.name).partition(".")[0]
+        for node in ast.walk(module)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    return [
+        f"{path.name}: {ast.unparse(target)}"
+        for node in module.body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Attribute) and ast.unparse(target).partition(".")[0] in brought
+    ]
+
+
+def test_no_module_changes_another_when_it_is_imported() -> None:
+    assert [each for path in sorted(SOURCES.rglob("*.py")) for each in _patched(path)] == []
+
+
+def test_a_method_that_is_put_in_from_outside_is_found(tmp_path: Path) -> None:
+    text = "from evalcase import Case\nclass Own: ...\nOwn.made = 1\nCase.read = print\n"
+    (tmp_path / "made.py").write_text(text)
+    assert _patched(tmp_path / "made.py") == ["made.py: Case.read"]
+
+
 OUTSIDE = {
     "environ", "getenv", "getcwd", "urandom", "token_hex", "random", "uuid4", "time", "time_ns",
     "monotonic", "perf_counter", "now", "utcnow", "this_world", "open", "TemporaryFile", "start",

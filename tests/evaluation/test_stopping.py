@@ -10,9 +10,9 @@ from evalcase.evaluation.stopping import Stopping, _cases_needed
 from evalcase.model.case import Case
 from evalcase.model.decision import Decision
 from evalcase.model.result import Result, Verdict
-from evalcase.model.table import Table, mark_of
 from evalcase.model.trial import Trial
 from evalcase.project.options import RunOptions
+from evalcase.system.table import Table, mark_of
 
 
 def trials(count: int, target: str = "agent", repeat: int = 1, skipped: int = 0) -> list[Trial]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalcase.record.evaluated import Evaluated, read_evaluated
+from evalcase.evaluation.evaluated import Evaluated, read_evaluated
 from evalcase.record.folder import read_run
 from evalcase.record.kept import KeptRun
 

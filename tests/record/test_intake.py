@@ -17,12 +17,12 @@ from evalcase.model.failure import Failure
 from evalcase.model.grade import Grade
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
-from evalcase.model.table import mark_of
 from evalcase.model.trial import TrialKey
 from evalcase.record import intake
 from evalcase.record.index import Index
 from evalcase.record.lines import JournalLines
 from evalcase.record.outline import VERDICTS, talk_row
+from evalcase.system.table import mark_of
 from evalcase.text.journal_row import encode_row
 from tests.record.samples import result, row
 from tests.record.test_outline import QUICK, USUAL, WHOLE

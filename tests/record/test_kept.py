@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from evalcase.errors import ConfigError, RecordError
+from evalcase.evaluation.evaluated import read_evaluated
 from evalcase.model.case import Case
 from evalcase.model.codec import encode
 from evalcase.model.decision import Decision
@@ -13,7 +14,6 @@ from evalcase.model.outcome import CaseVerdict
 from evalcase.model.result import Regraded, Result, Verdict
 from evalcase.record.cases import case_row
 from evalcase.record.ending import End, end_row, read_end
-from evalcase.record.evaluated import read_evaluated
 from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
 from tests.record.samples import result, row, write

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from evalcase.errors import RecordError
 from evalcase.model.codec import encode
 from evalcase.model.failure import Failure
-from evalcase.model.table import mark_of
 from evalcase.model.totals import Counts
 from evalcase.record import lines
 from evalcase.record.index import Index, read_index, read_totals
 from evalcase.record.journal import open_journal
 from evalcase.record.lines import JournalLines
 from evalcase.record.reader import read_results
+from evalcase.system.table import mark_of
 from evalcase.text.journal_row import MAX_LINE, encode_row, fault_in
 from tests.effort import count_steps
 from tests.record.samples import result, row, rows_of, write

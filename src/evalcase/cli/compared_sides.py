@@ -7,10 +7,10 @@ from collections.abc import Callable
 from contextlib import ExitStack
 
 from evalcase.errors import ConfigError
+from evalcase.evaluation.evaluated import read_evaluated
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.project.config import Config
 from evalcase.project.options import runs_folder
-from evalcase.record.evaluated import read_evaluated
 from evalcase.record.find import FoundRun, find_run
 from evalcase.record.folder import folder_of_run, origin_of
 from evalcase.record.kept import KeptRun

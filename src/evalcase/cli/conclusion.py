@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import seen_from
+from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.codec import encode
 from evalcase.model.quick_dataclass import asdict, replace
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.trial import TrialKey
 from evalcase.project.config import Config
 from evalcase.project.options import runs_folder
-from evalcase.record.evaluated import Evaluated
 from evalcase.record.folder import RUN_ID, Run, is_run, origin_of, planned_trials
 from evalcase.record.kept import KeptRun
 from evalcase.report.terminal.style import Style

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from evalcase.evaluation.evaluated import Evaluated
 from evalcase.project.options import RunOptions
-from evalcase.record.evaluated import Evaluated
 
 _ORDER = (130, 2, 3, 1, 0)
 """Where several hold, the first of them is what is said."""

@@ -17,9 +17,9 @@ from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.seen_suites import see_suites
 from evalcase.cli.terminal import columns_of, seen_from, style_for
 from evalcase.errors import ConfigError, RecordError
+from evalcase.evaluation.evaluated import read_evaluated
 from evalcase.model.nearest import did_you_mean
 from evalcase.project.options import runs_folder
-from evalcase.record.evaluated import read_evaluated
 from evalcase.record.find import ListedRun, count_runs, find_run, list_runs
 from evalcase.record.folder import Run, folder_of_run
 from evalcase.record.kept import KeptRun

@@ -16,10 +16,10 @@ from evalcase.cli.runs_place import look_for_runs
 from evalcase.cli.streams import take_streams
 from evalcase.cli.terminal import write_prose
 from evalcase.errors import ConfigError, RecordError
+from evalcase.evaluation.evaluated import read_evaluated
 from evalcase.evaluation.merging import Parts, find_other_versions, merge_parts, read_shards
 from evalcase.project.config import Config
 from evalcase.project.options import RunOptions, runs_folder
-from evalcase.record.evaluated import read_evaluated
 from evalcase.record.find import FoundRun, find_run, list_runs
 from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun

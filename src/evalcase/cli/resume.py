@@ -22,6 +22,7 @@ from evalcase.cli.trust import refuse_stranger, trust_option
 from evalcase.cli.watching import make_view
 from evalcase.errors import ConfigError, RecordError
 from evalcase.evaluation.conduct import Evaluation
+from evalcase.evaluation.evaluated import read_evaluated
 from evalcase.evaluation.plan import prepare
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
@@ -29,7 +30,6 @@ from evalcase.project.config import Config, load_config
 from evalcase.project.options import RunOptions, runs_folder
 from evalcase.record.begun import left_no_record
 from evalcase.record.ending import read_end
-from evalcase.record.evaluated import read_evaluated
 from evalcase.record.find import find_run, list_runs, newest_run, newest_unfinished
 from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun

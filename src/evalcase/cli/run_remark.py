@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from evalcase.cli.conclusion import say_mixed, say_trials, suggest_next
+from evalcase.evaluation.evaluated import read_evaluated
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.record.evaluated import read_evaluated
 from evalcase.record.folder import origin_of
 from evalcase.record.kept import KeptRun
 

@@ -28,11 +28,11 @@ from evalcase.cli.terminal import columns_of, defuse_lines, style_for, write_pro
 from evalcase.cli.watching import keep_shown
 from evalcase.errors import EvalcaseError, RecordError
 from evalcase.evaluation.conduct import Evaluation
+from evalcase.evaluation.evaluated import Evaluated, read_evaluated
 from evalcase.evaluation.secrets import make_scrubber
 from evalcase.model.quick_dataclass import dataclass, field, replace
 from evalcase.model.target import Warn
 from evalcase.project.config import Config
-from evalcase.record.evaluated import Evaluated, read_evaluated
 from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun
 from evalcase.report.terminal.view import RunView

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from evalcase.errors import ConfigError
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.table import Table, mark_of
 from evalcase.record.find import find_run
 from evalcase.record.folder import folder_of_run
 from evalcase.record.kept import KeptRun
 from evalcase.report.compare.comparison import pair_targets
 from evalcase.suites.places import Places
+from evalcase.system.table import Table, mark_of
 
 
 @dataclass(frozen=True, slots=True)

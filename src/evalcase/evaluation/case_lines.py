@@ -7,12 +7,12 @@ from contextlib import suppress
 from evalcase.errors import ConfigError, SuiteError
 from evalcase.evaluation.plan import Plan
 from evalcase.model.case import Case
-from evalcase.model.table import Table, mark_of
 from evalcase.read.source import UnreadableError
 from evalcase.record.case_lines import read_line_hashes, write_case_lines
 from evalcase.record.folder import Run
 from evalcase.run.selection import Selection
 from evalcase.suites.collection import WantsCase
+from evalcase.system.table import Table, mark_of
 
 
 def keep_case_lines(plan: Plan, run: Run, *, are_needed: bool) -> None:

@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING
 
 from evalcase.errors import RecordError
 from evalcase.evaluation.about import describe_plan, find_changes
+from evalcase.evaluation.evaluated import Evaluated, count_not_run
 from evalcase.evaluation.plan import Plan
 from evalcase.evaluation.secrets import errors_without_secrets, refuse_secret_names, watch_keys
-from evalcase.evaluation.table import Evaluated
 from evalcase.evaluation.trials import Trials
 from evalcase.evaluation.work import Work
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Verdict
-from evalcase.model.table import mark_of
 from evalcase.model.totals import Totals
 from evalcase.plugins.targets import bounds_of
 from evalcase.record.commit import JournalFailure
 from evalcase.record.ending import End, Status, end_row, read_time_taken
-from evalcase.record.evaluated import count_not_run
 from evalcase.record.folder import Run, create_run, read_run
 from evalcase.record.gradings import read_grading
 from evalcase.record.index import Index, read_totals
@@ -40,6 +38,7 @@ from evalcase.run.place import Workplace
 from evalcase.run.schedule import Engine, Watcher
 from evalcase.system.guests import Guests
 from evalcase.system.loop_watch import LoopWatch
+from evalcase.system.table import mark_of
 
 if TYPE_CHECKING:
     from evalcase.evaluation.grading import By, Grading

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from evalcase.errors import ConfigError
-from evalcase.record.evaluated import read_evaluated
+from evalcase.evaluation.evaluated import read_evaluated
 from evalcase.record.find import find_run
 from evalcase.record.folder import folder_of_run
 from evalcase.record.kept import KeptRun

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from evalcase.errors import ConfigError
+from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.case import Case
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.record.evaluated import Evaluated
 from evalcase.record.kept import KeptRun
 from evalcase.report.figures.figures import Figures, Interval
 from evalcase.report.figures.ledger import Ledger

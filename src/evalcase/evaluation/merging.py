@@ -17,7 +17,6 @@ from evalcase.errors import ConfigError, RecordError
 from evalcase.model.codec import encode
 from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.result import Result
-from evalcase.model.table import Table, mark_of
 from evalcase.project.options import RunOptions
 from evalcase.record.case_lines import merge_case_lines
 from evalcase.record.cases import case_row
@@ -28,6 +27,7 @@ from evalcase.record.seal import Sealer
 from evalcase.run.selection import Shard, shard_number
 from evalcase.suites.places import Places
 from evalcase.system.disk import Disk, LocalDisk, sync_folder
+from evalcase.system.table import Table, mark_of
 from evalcase.system.world import World
 from evalcase.text.journal_row import encode_row
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from evalcase.record.evaluated import Evaluated
 from evalcase.record.kept import KeptRun
+from evalcase.report.files.folded import fold_trials
+from evalcase.report.files.rows import RowCell, trial_row
+from evalcase.report.page.notebook import MOST_ROWS, notebook_table, row_of_case
 
 if TYPE_CHECKING:
-    from evalcase.report.files.rows import RowCell
-
-__all__ = ["Evaluated"]
+    from evalcase.evaluation.evaluated import Evaluated
 
 
 def table_of(evaluated: Evaluated) -> list[dict[str, RowCell]]:
     """A row for each trial, as in the tables that `report` writes. Each has every column."""
-    # Nobody waits for it who doesn't want it.
-    from evalcase.report.files.rows import trial_row
-
     with KeptRun(evaluated.run, evaluated.grading) as kept:
         rows = [
             trial_row(
@@ -33,15 +30,8 @@ def table_of(evaluated: Evaluated) -> list[dict[str, RowCell]]:
 
 def html_of(evaluated: Evaluated) -> str:
     """HTML for a notebook: the verdict in a line, and a row for each case at a target."""
-    from evalcase.report.files.folded import fold_trials
-    from evalcase.report.page.notebook import MOST_ROWS, notebook_table, row_of_case
-
     with KeptRun(evaluated.run, evaluated.grading) as kept:
         shown = islice(fold_trials(kept.results(), kept.outcome), MOST_ROWS)
         rows = [row_of_case(each, kept.find_case(each.suite, each.case)) for each in shown]
     notice = "" if evaluated.complete else evaluated.notice or evaluated.status
     return notebook_table(evaluated.totals, rows, notice, is_shared=evaluated.is_shared)
-
-
-Evaluated.table_of = staticmethod(table_of)
-Evaluated.html_of = staticmethod(html_of)

@@ -10,7 +10,6 @@ from evalcase.evaluation.trials import Trials, UnaskedTurnsError
 from evalcase.model.codec import encode
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result, Verdict
-from evalcase.model.table import mark_of
 from evalcase.model.target import TargetVersion
 from evalcase.model.totals import Totals
 from evalcase.model.trial import Trial, TrialKey
@@ -25,6 +24,7 @@ from evalcase.record.reader import read_result_at
 from evalcase.record.session import Session
 from evalcase.run.hashes import hash_plain_case
 from evalcase.run.schedule import Engine
+from evalcase.system.table import mark_of
 
 _SCRUBBED = "was recorded without a secret that was in it"
 _UNASKED = "lacks turns that were left out after one that failed"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from evalcase.model.json_value import JSON, fresh, same
 from evalcase.model.message import Message
@@ -17,11 +16,6 @@ GRADED_BY_MORE = frozenset({"turns", "criteria", "rubrics", "graders"})
 """A case that has none of these is graded by nothing but the built-in comparison."""
 
 
-def _refuse_fields(fields: dict[str, Any]) -> dict[str, Any]:
-    """To read fields is to resolve them, which the public class brings with it."""
-    raise TypeError(f"`evalcase.Case` makes a case of {', '.join(fields)}: import it from evalcase")
-
-
 class Case:
     """What goes in, what should come out and how to judge it: one exact form of it.
 
@@ -31,15 +25,12 @@ class Case:
 
     __slots__ = ("_data",)
 
-    read_fields: ClassVar[Callable[[dict[str, Any]], dict[str, Any]]] = staticmethod(_refuse_fields)
-    """Fields in any of their short forms to canonical data; it raises SuiteError."""
-
     def __init__(self, data: dict[str, Any] | None = None, /, **fields: Any) -> None:  # noqa: ANN401 - a field may have any value
         """A case of fields as a file has them: `Case(input="2+2?", expected_output="4")`.
 
         Data that is given whole is canonical already, and is taken over as it is.
         """
-        self._data = data if data is not None else Case.read_fields(fields)
+        self._data = data if data is not None else _read_fields(fields)
 
     @property
     def id(self) -> str:
@@ -229,3 +220,12 @@ def canonical_case(data: dict[str, Any]) -> Case:
 
 
 _new = object.__new__
+
+
+def _read_fields(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields in any of their short forms to canonical data. Raise SuiteError."""
+    # The one import that points up, and only for who makes cases in code: `Case(input=…)` is read
+    # by the rules of files, which stand on this module.
+    from evalcase.suites.made import read_fields
+
+    return read_fields(fields)

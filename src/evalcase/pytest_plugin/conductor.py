@@ -12,6 +12,7 @@ from threading import Lock, Thread
 from evalcase.cli.conclusion import RecordPlace, last_lines
 from evalcase.errors import ConfigError, EvalcaseError, SuiteError
 from evalcase.evaluation.conduct import Evaluation
+from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.case import Case
 from evalcase.model.outcome import Folding
 from evalcase.model.result import Result
@@ -19,7 +20,6 @@ from evalcase.pipeline import PreparedRun, prepare_evaluation
 from evalcase.project.keywords import Keywords
 from evalcase.pytest_plugin.settings import EvalSettings
 from evalcase.pytest_plugin.told import CaseKey, ToldItem, tell_item
-from evalcase.record.evaluated import Evaluated
 from evalcase.report.files.folded import CaseTrials
 from evalcase.report.terminal.style import PLAIN
 from evalcase.system.loop import describe_stray, run_to_end

@@ -11,9 +11,9 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from evalcase.model.table import Table, mark_of
 from evalcase.record.folder import Run
 from evalcase.system.files import open_file
+from evalcase.system.table import Table, mark_of
 from evalcase.text.journal_row import MAX_LINE
 from evalcase.text.quick_json import compact_encoder
 from evalcase.text.strict_json import parse_json

@@ -8,9 +8,9 @@ from typing import Any
 
 from evalcase.model.case import Case
 from evalcase.model.simulated_user import USER_FIELDS, USER_NEEDS
-from evalcase.model.table import Table, mark_of
 from evalcase.record.gradings import find_grading
 from evalcase.record.lines import JournalLines, damaged_error, line_number, open_lines, read_line_at
+from evalcase.system.table import Table, mark_of
 from evalcase.text.journal_row import decode_row
 from evalcase.text.late_pattern import late_pattern
 

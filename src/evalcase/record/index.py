@@ -9,7 +9,6 @@ from operator import attrgetter
 from typing import Any
 
 from evalcase.model.result import Verdict
-from evalcase.model.table import MARK_BITS
 from evalcase.model.totals import Totals
 from evalcase.model.trial import TrialKey
 from evalcase.record.finished import FinishedTrial
@@ -17,6 +16,7 @@ from evalcase.record.intake import NUMBERS, Intake, mark_trial
 from evalcase.record.lines import JournalLines
 from evalcase.record.outline import VERDICTS
 from evalcase.record.tally import Counted, Tally
+from evalcase.system.table import MARK_BITS
 
 _PLACE, _VERDICT, _GROUP, _ASKER, _ANSWERED, _NUMBER = 2, 3, 4, 9, 10, 11
 """The columns of a result that say where its row begins, what came of it, which case at which

@@ -12,7 +12,6 @@ from math import nan
 from typing import Any
 
 from evalcase.model.batching import SentBatch
-from evalcase.model.table import MARK_BITS, Table, mark_of
 from evalcase.model.target import TargetVersion
 from evalcase.model.trial import TrialKey
 from evalcase.record.askers import Askers
@@ -32,6 +31,7 @@ from evalcase.record.outline import (
     read_counting,
 )
 from evalcase.record.played import Played, PlayedUsers
+from evalcase.system.table import MARK_BITS, Table, mark_of
 
 NUMBERS = {verdict: number for number, verdict in enumerate(VERDICTS)}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from evalcase.model.outcome import Folding, Outcome, outcome_of_one
 from evalcase.model.result import Result, Verdict
-from evalcase.model.table import Table, mark_of
 from evalcase.record.index import Index
 from evalcase.record.outline import VERDICTS
+from evalcase.system.table import Table, mark_of
 
 _UNDECIDED = -1
 _NUMBERS: dict[Verdict | None, int] = {

@@ -10,8 +10,8 @@ from math import fsum, isnan
 from evalcase.model.outcome import Folding
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result, Verdict
-from evalcase.model.table import mark_of
 from evalcase.model.totals import Counts, Totals
+from evalcase.system.table import mark_of
 
 
 class Counted(NamedTuple):

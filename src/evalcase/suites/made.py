@@ -1,7 +1,4 @@
-"""Cases made in Python: `Case(input="2+2?", expected_output="4")`, by the rules of files.
-
-Importing this file gives `Case` its way to read short forms: the nouns know nothing of resolving.
-"""
+"""Cases made in Python: `Case(input="2+2?", expected_output="4")`, by the rules of files."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from evalcase.errors import ConfigError, SuiteError
-from evalcase.model.case import Case
 from evalcase.model.problem import Problem
 from evalcase.plugins.known import Installed
 from evalcase.resolve.findings import Findings
@@ -21,8 +17,6 @@ from evalcase.text.plain_json import NotJsonError, copy_json
 if TYPE_CHECKING:
     from evalcase.model.grader import NamedGrader
     from evalcase.project.config import Config
-
-__all__ = ["Case"]
 
 _PLACE = "<case>"
 
@@ -54,6 +48,3 @@ def read_grader(written: str | Mapping[str, Any], config: Config, *, no_exec: bo
     if no_exec and runs_code(made):
         raise ConfigError(f"grader `{made.name}` would run code (--no-exec)")
     return made
-
-
-Case.read_fields = staticmethod(read_fields)

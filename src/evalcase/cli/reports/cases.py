@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from evalcase.cli.conclusion import say_mixed, why_incomplete
 from evalcase.cli.reports.reported import Reported
 from evalcase.cli.reports.standing import LineFinder
+from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
-from evalcase.record.evaluated import Evaluated
 from evalcase.record.folder import origin_of
 from evalcase.report.files.folded import CaseTrials, fold_trials
 from evalcase.system.world import this_world

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from evalcase.cli.conclusion import name_run, say_mixed, why_incomplete
 from evalcase.cli.reports.by_parts import require_variables
 from evalcase.cli.reports.reported import Reported
+from evalcase.evaluation.evaluated import Evaluated
 from evalcase.model.quick_dataclass import replace
 from evalcase.model.result import Result
-from evalcase.record.evaluated import Evaluated
 from evalcase.record.folder import origin_of
 from evalcase.record.kept import KeptRun
 from evalcase.report.figures.decided import settle_figures

@@ -8,11 +8,11 @@ from fnmatch import fnmatchcase
 from evalcase.cli.conclusion import RecordPlace
 from evalcase.cli.reports.by_parts import require_variables
 from evalcase.errors import ConfigError
+from evalcase.evaluation.evaluated import Evaluated, read_evaluated
 from evalcase.evaluation.figures import Figuring
 from evalcase.model.nearest import did_you_mean
 from evalcase.model.quick_dataclass import dataclass, replace
 from evalcase.model.result import Result
-from evalcase.record.evaluated import Evaluated, read_evaluated
 from evalcase.record.kept import KeptRun
 from evalcase.record.tally import Tally
 from evalcase.report.figures.decided import settle_figures

@@ -10,9 +10,9 @@ from typing import Any
 
 from evalcase.cli.run_remark import Remark, remark_on
 from evalcase.errors import EvalcaseError
+from evalcase.evaluation.evaluated import Evaluated, read_evaluated
 from evalcase.model.quick_dataclass import asdict, dataclass, field
 from evalcase.model.quick_tuple import NamedTuple
-from evalcase.record.evaluated import Evaluated, read_evaluated
 from evalcase.record.find import ListedRun, list_runs
 from evalcase.record.folder import Run
 from evalcase.record.kept import KeptRun

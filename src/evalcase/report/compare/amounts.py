@@ -8,10 +8,10 @@ from math import fsum, isnan
 from struct import Struct
 
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.row_store import RowStore
 from evalcase.report.statistics.estimate import Estimate
 from evalcase.report.statistics.quantiles import median, percentile
 from evalcase.report.statistics.ratios import Ratios
+from evalcase.system.row_store import RowStore
 
 _PAIR = Struct("<dd")
 _IN_MEMORY = 1 << 20

@@ -8,10 +8,10 @@ from typing import get_args
 
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Verdict
-from evalcase.model.table import Table, mark_of
 from evalcase.model.trial import TrialKey
 from evalcase.report.compare.side import PlacedName
 from evalcase.report.compare.unit import AMOUNTS, CaseStanding, Unit
+from evalcase.system.table import Table, mark_of
 
 _VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 _NUMBERS: dict[Verdict | None, int] = {

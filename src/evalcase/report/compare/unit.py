@@ -10,8 +10,8 @@ from evalcase.model.answer import Answer
 from evalcase.model.quick_dataclass import dataclass, field
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.result import Result, Verdict
-from evalcase.model.table import mark_of
 from evalcase.report.compare.side import PlacedName, Side
+from evalcase.system.table import mark_of
 
 _MASK = 0xFFFF_FFFF_FFFF_FFFF
 AMOUNTS = ("latency", "input tokens", "output tokens", "cost")

@@ -8,7 +8,7 @@ from tempfile import TemporaryFile
 from typing import Any, BinaryIO, TypeAlias
 
 from evalcase.errors import TargetError
-from evalcase.model.table import Table, mark_of
+from evalcase.system.table import Table, mark_of
 from evalcase.targets.web.errors import protocol_error
 from evalcase.text.strict_json import BadJsonError, parse_json
 

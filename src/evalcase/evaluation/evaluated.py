@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import Any
 
 from evalcase.model.decision import Decision
 from evalcase.model.outcome import CaseVerdict
@@ -53,17 +53,17 @@ class Evaluated:
     now have a result, and how many those are; None else."""
     planned: int | None = None
 
-    table_of: ClassVar[Callable[[Evaluated], list[dict[str, Any]]]]
-    """Gives rows of plain cells."""
-    html_of: ClassVar[Callable[[Evaluated], str]]
-    """Gives a table for notebooks."""
-
     def to_dicts(self) -> list[dict[str, Any]]:
         """A row for each trial, of plain cells: for pandas, polars, or a loop."""
-        return Evaluated.table_of(self)
+        # Most who evaluate want neither this nor the next, and need not wait for it.
+        from evalcase.evaluation.table import table_of
+
+        return table_of(self)
 
     def _repr_html_(self) -> str:
-        return Evaluated.html_of(self)
+        from evalcase.evaluation.table import html_of
+
+        return html_of(self)
 
     @property
     def complete(self) -> bool:

@@ -10,9 +10,9 @@ from random import Random
 
 import pytest
 
-from evalcase.model import row_store, table
-from evalcase.model.row_store import RowStore
-from evalcase.model.table import Table
+from evalcase.system import row_store, table
+from evalcase.system.row_store import RowStore
+from evalcase.system.table import Table
 
 MANY = 600_000
 """Rows of 16 bytes that are too many to stay in memory."""

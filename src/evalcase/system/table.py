@@ -15,7 +15,7 @@ from itertools import chain
 from struct import Struct, calcsize
 from typing import Any
 
-from evalcase.model.row_store import RowStore
+from evalcase.system.row_store import RowStore
 
 MARK_BITS = 0xFFFF_FFFF_FFFF_FFFF
 _FIRST_SIZE = 64
