@@ -103,7 +103,7 @@ def test_suite_fields_and_configurations_have_checks_of_their_own(tmp_path: Path
     (found,) = read(tmp_path, "nam: x\n", "a.suite.yaml")[0].problems
     assert (found.code, found.fix) == ("unknown-field", "name")
     (found,) = read(tmp_path, 'concurrency = "x"\n', "evalcase.toml")[0].problems
-    assert (found.code, found.line) == ("bad-value", 1)
+    assert (found.code, found.line) == ("wrong-type", 1)
 
 
 def test_a_check_that_nobody_waits_for_is_given_up(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from jsonschema import Draft202012Validator
 
 from evalcase.model.either import Schema, either
 from evalcase.model.json_value import JSON
-from evalcase.model.shape import Choice, Flag, ListOf, Number, OneOf, Text
+from evalcase.model.shape import Choice, Flag, ListOf, Number, Text
+from evalcase.model.shape_one_of import OneOf
 from tests.for_each import for_each
 
 TEXT: Schema = {"type": "string", "minLength": 1}

@@ -10,8 +10,9 @@ from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.grader_options import DeclaredGrader, declared_grader
 from evalcase.model.known import What
 from evalcase.model.option import option, with_options
-from evalcase.model.shape import Anything, Choice, Flag, ListOf, Number, OneOf, Text
+from evalcase.model.shape import Anything, Choice, Flag, ListOf, Number, Text
 from evalcase.model.shape_names import GraderList
+from evalcase.model.shape_one_of import OneOf
 from evalcase.plugins.known import Existing
 from evalcase.plugins.schemas import declared_graders
 

@@ -52,6 +52,30 @@ def test_a_number_that_is_no_percentage_gets_no_number_as_a_hint(threshold: str)
     assert only_problem(f"input: q\nexpected_output: x\nthreshold: {threshold}\n").hint is None
 
 
+SAME = [
+    ("threshold", "'0.5'", "wrong-type", "a number from 0 to 1, not '0.5'", "write 0.5"),
+    ("threshold", "80", "bad-value", "a number from 0 to 1, not 80", "write 0.8"),
+    ("threshold", "-1", "bad-value", "a number from 0 to 1, not -1", None),
+    ("threshold", "true", "wrong-type", "a number from 0 to 1, not true", None),
+    ("timeout_s", "-1", "bad-value", "a number over 0, not -1", None),
+    ("timeout_s", "2min", "wrong-type", "a number over 0, not '2min'",
+     "write seconds without a unit: 120"),
+]  # fmt: skip
+
+
+@for_each(("field", "written", "code", "told", "hint"), SAME, ids=lambda value: str(value)[:30])
+def test_a_case_and_a_grader_say_the_same_of_the_same_mistake(
+    field: str, written: str, code: str, told: str, hint: str | None
+) -> None:
+    of_case = f"input: q\nexpected_output: x\n{field}: {written}\n"
+    of_grader = f"input: q\ngraders: [{{type: contains, value: x, {field}: {written}}}]\n"
+    for text in (of_case, of_grader):
+        problem = only_problem(text)
+        assert (problem.code, problem.message) == (code, f"`{field}` is {told}")
+        assert problem.hint == hint
+        assert (problem.fix is not None) == (hint is not None)
+
+
 def test_a_role_as_a_key_is_written_as_a_message() -> None:
     first, second = problems_of("input:\n  - user: hi\n  - assistant: ho\n")
     assert first.hint == "write {role: user, content: …}"

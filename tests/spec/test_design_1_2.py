@@ -396,7 +396,7 @@ def test_graders_have_the_alias_evaluators() -> None:
         ("[{a: 1, b: 2}]", ("bad-grader", 11, 23)),
         ("[{type: 5}]", ("bad-grader", 18, 19)),
         ("[{type: a, weight: -1}]", ("bad-value", 29, 31)),
-        ("[{a: {weight: x}}]", ("bad-value", 24, 25)),
+        ("[{a: {weight: x}}]", ("wrong-type", 24, 25)),
         ("[{a: {required: 1}}]", ("wrong-type", 26, 27)),
     ],
 )

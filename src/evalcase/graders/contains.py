@@ -14,7 +14,8 @@ from evalcase.model.grade import Score
 from evalcase.model.grader import Context, GraderKind
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import ListOf, OneOf, OptionFault, Text
+from evalcase.model.shape import ListOf, OptionFault, Text
+from evalcase.model.shape_one_of import OneOf
 
 _TEXTS = ListOf(Text(), "a list of texts")
 _LISTED = 5

@@ -13,7 +13,8 @@ from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import Choice, ListOf, OneOf, OptionFault, Text
+from evalcase.model.shape import Choice, ListOf, OptionFault, Text
+from evalcase.model.shape_one_of import OneOf
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,9 @@ from evalcase.model.json_value import JSON
 from evalcase.model.option import UNSAID, Unsaid, option
 from evalcase.model.path_steps import path_steps
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import Anything, Choice, Flag, ListOf, Number, OneOf
+from evalcase.model.shape import Anything, Choice, Flag, ListOf, Number
 from evalcase.model.shape_names import PathText
+from evalcase.model.shape_one_of import OneOf
 
 _PATHS = ListOf(PathText(), "a list of paths")
 

@@ -41,8 +41,9 @@ from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.json_value import JSON
 from evalcase.model.option import Record, option
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import Choice, ListOf, Number, OneOf, OptionFault, Text
+from evalcase.model.shape import Choice, ListOf, Number, OptionFault, Text
 from evalcase.model.shape_names import TargetName
+from evalcase.model.shape_one_of import OneOf
 
 T = TypeVar("T")
 
@@ -111,10 +112,8 @@ class JudgeGrader(Grader):
     def _asks_one_twice(self) -> Iterator[OptionFault]:
         for number, name in enumerate(self.panel):
             if name in self.panel[:number]:
-                message = f"`{name}` is in the panel twice"
-                yield OptionFault(
-                    ("panel", number), message, "`votes` says how often each is asked"
-                )
+                hint = "`votes` says how often each is asked"
+                yield OptionFault(("panel", number), f"`{name}` is in the panel twice", hint)
 
     @conflict
     def _has_no_majority(self) -> Iterator[OptionFault]:

@@ -10,7 +10,7 @@ from evalcase.model.grade import Score
 from evalcase.model.grader import Context, Grader, GraderKind
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import Number
+from evalcase.model.shape_seconds import Seconds
 from evalcase.model.step import Step
 
 UNKNOWN_TIME = "how long the answer took is not known: nobody has recorded it"
@@ -24,7 +24,7 @@ class LatencyGrader(Grader):
     )  # fmt: skip
 
     value: float = option(
-        Number(0, above=True), "How many seconds, at most.", example=2.5,
+        Seconds(), "How many seconds, at most.", example=2.5,
         elsewhere=("max", "max_s", "seconds", "max_seconds"),
     )  # fmt: skip
 

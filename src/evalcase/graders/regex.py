@@ -13,8 +13,9 @@ from evalcase.model.grade import Score
 from evalcase.model.grader import Context, GraderKind
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import Flag, Number
+from evalcase.model.shape import Flag
 from evalcase.model.shape_pattern import Pattern
+from evalcase.model.shape_seconds import Seconds
 from evalcase.system.patterns.search import Search
 from evalcase.system.patterns.searches import LIMIT_S, Searches, end_searches, settle_searches
 
@@ -34,7 +35,7 @@ class RegexGrader(TextGrader):
         elsewhere=("fullmatch", "full_match"),
     )  # fmt: skip
     timeout_s: float = option(
-        Number(0, above=True), "How many seconds the search may take.", default=LIMIT_S, example=5,
+        Seconds(), "How many seconds the search may take.", default=LIMIT_S, example=5,
         elsewhere=("timeout", "time_limit"),
     )  # fmt: skip
 

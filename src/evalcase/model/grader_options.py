@@ -14,6 +14,7 @@ from evalcase.model.quick_dataclass import MISSING, dataclass, replace
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Flag, ListOf, Number, OptionFault, Shape, Text
 from evalcase.model.shape_names import FileName, GraderList, PathText, Reference, TargetName
+from evalcase.model.shape_seconds import Seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class SharedOptions:
         elsewhere=("min_score", "pass_threshold"),
     )  # fmt: skip
     timeout_s: float | None = option(
-        Number(0, above=True), "How many seconds it may take.", default=None, example=30,
+        Seconds(), "How many seconds it may take.", default=None, example=30,
         elsewhere=("timeout", "time_limit"),
     )  # fmt: skip
     negated: bool = option(

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from math import inf
 from typing import Any, Protocol
 
-from evalcase.model.either import either
-from evalcase.model.finding import At, KeyPath
+from evalcase.model.finding import At, Fix, KeyPath
 from evalcase.model.json_value import JSON, kind
+from evalcase.model.meant_numbers import number_meant, share_meant
 from evalcase.model.nearest import hint_at, nearest_meaning
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
@@ -29,6 +29,7 @@ class OptionFault(NamedTuple):
     code: str = "bad-value"
     unlike: bool = False
     """Whether the value has another shape altogether."""
+    fix: Fix | None = None
 
 
 class Shape(Protocol):
@@ -128,21 +129,30 @@ class Number:
         return f"{what} of {self.least:g} or more" if self.least > -inf else what
 
     def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
-        numeric = isinstance(value, int if self.whole else int | float)
-        if not numeric or isinstance(value, bool) or not self._contains(value):  # type: ignore[arg-type]
-            yield mismatch(self, value, path, self._hint(value), "bad-value")
+        if type(value) is int or (type(value) is float and not self.whole):
+            code = "bad-value"
+            if self._contains(value):
+                return
+        else:
+            code = "wrong-type"
+        meant = self.meant(value)
+        fix = None if meant is None else Fix(meant)
+        yield mismatch(self, value, path, self.hint(value, meant), code)._replace(fix=fix)
 
     def _contains(self, value: float) -> bool:
         if self.above and value == self.least:
             return False
         return self.least <= value <= self.most and abs(value) <= _LARGEST
 
-    def _hint(self, value: JSON) -> str | None:
-        """What was meant by `80` or `80%` where a share is wanted."""
-        text = str(value).removesuffix("%").strip()
-        if self.most != 1 or self.whole or not text.isdecimal() or not 9 < int(text[:4]) <= 100:
-            return None
-        return f"did you mean {int(text) / 100:g}?"
+    def meant(self, value: JSON) -> str | None:
+        """The number that somebody says in another way, as it is to be written."""
+        is_share = (self.least, self.most, self.whole) == (0, 1, False)
+        meant = share_meant(value) if is_share else number_meant(value, self.whole)
+        return meant if meant is not None and self._contains(float(meant)) else None
+
+    def hint(self, value: JSON, meant: str | None) -> str | None:
+        del value
+        return None if meant is None else f"write {meant}"
 
     def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
         return value if self.whole else float(value)  # type: ignore[arg-type]
@@ -264,36 +274,3 @@ class MapOf:
 
     def schema(self) -> dict[str, JSON]:
         return {"type": "object", "additionalProperties": self.item.schema()}
-
-
-@dataclass(frozen=True, slots=True)
-class OneOf:
-    """A value of any of some shapes; the first that fits reads it."""
-
-    shapes: tuple[Shape, ...]
-
-    @property
-    def words(self) -> str:
-        return " or ".join(shape.words for shape in self.shapes)
-
-    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
-        found = [list(shape.faults(value, path)) for shape in self.shapes]
-        if all(found):
-            # Where one shape got further into the value than the others, that one was meant.
-            deepest = max(found, key=lambda faults: len(faults[0].path))
-            nearest_shapes = [faults for faults in found if not faults[0].unlike]
-            if len(deepest[0].path) > len(path):
-                yield from deepest
-            elif len(nearest_shapes) == 1:
-                yield from nearest_shapes[0]
-            else:
-                hints = [faults[0].hint for faults in found if faults[0].hint]
-                hint = hints[0] if hints and hints[0].startswith("did you mean") else None
-                yield mismatch(self, value, path, hint)
-
-    def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
-        fits = (shape for shape in self.shapes if not any(shape.faults(value, ("",))))
-        return next(fits).read(value)
-
-    def schema(self) -> dict[str, JSON]:
-        return either([shape.schema() for shape in self.shapes])

@@ -11,12 +11,12 @@ from evalcase.model.shape import (
     ListOf,
     MapOf,
     Number,
-    OneOf,
     OptionFault,
     Shape,
     Text,
 )
 from evalcase.model.shape_names import GraderList, PathText, Reference
+from evalcase.model.shape_one_of import OneOf
 from evalcase.model.shape_pattern import Pattern
 
 __all__ = [

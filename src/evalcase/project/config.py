@@ -18,6 +18,7 @@ from evalcase.model.problem import Problem, in_order
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Flag, ListOf, Number, Text
+from evalcase.model.shape_seconds import Seconds
 from evalcase.project.config_file import MOST_BYTES, TABLES, has_settings
 from evalcase.project.engine_settings import EngineSettings
 from evalcase.project.settings import HarvestSettings, JudgeSettings, TargetTables
@@ -64,7 +65,7 @@ class Config:
         elsewhere=("max_concurrency", "workers", "parallel"),
     )  # fmt: skip
     timeout_s: float = option(
-        Number(0, above=True), "The time limit of one attempt, in seconds.", default=120.0,
+        Seconds(), "The time limit of one attempt, in seconds.", default=120.0,
         elsewhere=("timeout",),
     )  # fmt: skip
     retries: int = option(
@@ -76,7 +77,7 @@ class Config:
         Text("a path"), "Where records are kept; without it in `.evalcase/runs`.", default=None
     )
     grader_timeout_s: float = option(
-        Number(0, above=True), "How many seconds a grader may take that says nothing else.",
+        Seconds(), "How many seconds a grader may take that says nothing else.",
         default=120.0,
     )  # fmt: skip
     cache: bool = option(

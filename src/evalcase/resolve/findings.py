@@ -16,7 +16,7 @@ from evalcase.model.quick_tuple import NamedTuple
 if TYPE_CHECKING:
     from evalcase.model.grader_options import DeclaredGrader
     from evalcase.model.known import Known, What
-    from evalcase.model.shape import Shape
+    from evalcase.model.shape import OptionFault, Shape
     from evalcase.model.table_source import NamedFiles, TableRow
     from evalcase.system.attachments import Attachments
 
@@ -68,6 +68,10 @@ class Findings:
         self.found.append(Finding(code, path, message, hint, at, self.case, None, fix, within))
         if CODES[code].severity == "error":
             self.errors += 1
+
+    def add_fault(self, fault: OptionFault) -> None:
+        """Note what is wrong with the value of an option, as its shape has it."""
+        self.add(fault.code, fault.path, fault.message, fault.hint, fault.at, fault.fix)
 
     def declared(self, grader: str) -> DeclaredGrader | None:
         """What is declared of a kind of grader; None if nobody knows it."""

@@ -253,7 +253,8 @@ def _report_fault(
             about = declared.options[needs].about.rstrip(".")
             about = about[:1].lower() + about[1:]
             hint = f"`threshold` is a score; its limit is `{needs}`: {about}; {hint}"
-    findings.add(fault.code, _place(fault.path, written), message, hint, at)
+    place = _place(fault.path, written)
+    findings.add_fault(fault._replace(path=place, message=message, hint=hint, at=at))
 
 
 def _place(path: KeyPath, written: _Written) -> KeyPath:

@@ -8,6 +8,7 @@ from evalcase.model.finding import QUOTE_IT, KeyPath
 from evalcase.model.json_value import kind
 from evalcase.model.levels import Levels
 from evalcase.resolve.findings import Findings
+from evalcase.resolve.shaped import FLAG, WEIGHT, read_as
 
 
 def read_rubric_list(value: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:
@@ -83,16 +84,14 @@ def _unfit(text: Any) -> str:
 
 def _check_weight(options: dict[str, Any], path: KeyPath, findings: Findings) -> None:
     weight, required = options.get("weight"), options.get("required")
-    if weight is not None and (type(weight) not in (int, float) or weight < 0):
-        message = "`weight` is a number that is 0 or more"
-        findings.add("bad-value", (*path, "weight"), message)
-    if required is not None and type(required) is not bool:
-        message = f"`required` is true or false, not {kind(required)}"
-        findings.add("wrong-type", (*path, "required"), message)
+    if weight is not None:
+        read_as(WEIGHT, weight, (*path, "weight"), findings)
+    if required is not None:
+        read_as(FLAG, required, (*path, "required"), findings)
 
 
 def _check_levels(levels: Any, path: KeyPath, findings: Findings) -> None:
     if levels is None:
         return
     for fault in Levels().faults(levels, path):
-        findings.add(fault.code, fault.path, fault.message, fault.hint, fault.at)
+        findings.add_fault(fault)

@@ -117,10 +117,9 @@ def read_skip(value: Any, path: KeyPath, findings: Findings) -> str | bool | Non
 
 
 def read_flag(value: Any, path: KeyPath, findings: Findings) -> bool | None:
-    if type(value) is bool:
-        return value
-    findings.add("wrong-type", path, f"`{path[-1]}` is true or false, not {kind(value)}")
-    return None
+    from evalcase.resolve.shaped import FLAG, read_as
+
+    return read_as(FLAG, value, path, findings)  # type: ignore[no-any-return]
 
 
 def read_rendered(value: Any, path: KeyPath, findings: Findings) -> bool | None:
@@ -128,67 +127,15 @@ def read_rendered(value: Any, path: KeyPath, findings: Findings) -> bool | None:
 
 
 def read_share(value: Any, path: KeyPath, findings: Findings) -> float | None:
-    if type(value) not in (int, float):
-        share = _share_for(value) if type(value) is str else None
-        message = f"`{path[-1]}` is a number, not {kind(value)}"
-        findings.add("wrong-type", path, message, _written(share), fix=_replaced_by(share))
-    elif not 0 <= value <= 1:
-        share = _share_for(f"{value}%") if 1 < value <= 100 else None
-        message = f"`{path[-1]}` lies between 0 and 1"
-        findings.add("bad-value", path, message, _written(share), fix=_replaced_by(share))
-    else:
-        return value  # type: ignore[no-any-return]
-    return None
+    from evalcase.resolve.shaped import SHARE, read_as
 
-
-def _share_for(written: str) -> str | None:
-    """A share that is written as a percentage, or as text."""
-    number = _number_in(written.strip().removesuffix("%").strip())
-    if number is None:
-        return None
-    number = round(number / 100, 6) if "%" in written else number
-    return f"{number:g}" if 0 <= number <= 1 else None
-
-
-def _replaced_by(number: str | None) -> Fix | None:
-    return None if number is None else Fix(number)
-
-
-def _written(number: str | None) -> str | None:
-    return None if number is None else f"write {number}"
-
-
-def _number_in(text: str) -> float | None:
-    try:
-        return float(text) if len(text) < 20 and text.isascii() else None
-    except ValueError:
-        return None
-
-
-_SECONDS = {"ms": 0.001, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600}
-
-
-def _seconds_for(written: str) -> str | None:
-    """A time that is written with its unit, or as text."""
-    text = written.strip()
-    digits = text.rstrip("abcdefghijklmnopqrstuvwxyz ")
-    number, unit = _number_in(digits), text[len(digits) :].strip() or "s"
-    if number is None or number <= 0 or unit not in _SECONDS:
-        return None
-    return f"{number * _SECONDS[unit]:g}"
+    return read_as(SHARE, value, path, findings)  # type: ignore[no-any-return]
 
 
 def read_seconds(value: Any, path: KeyPath, findings: Findings) -> float | None:
-    if type(value) not in (int, float):
-        seconds = _seconds_for(value) if type(value) is str else None
-        hint = f"write seconds without a unit: {seconds or 30}"
-        message = f"`{path[-1]}` is a number, not {kind(value)}"
-        findings.add("wrong-type", path, message, hint, fix=_replaced_by(seconds))
-    elif value <= 0:
-        findings.add("bad-value", path, f"`{path[-1]}` is more than 0")
-    else:
-        return value  # type: ignore[no-any-return]
-    return None
+    from evalcase.resolve.shaped import SECONDS, read_as
+
+    return read_as(SECONDS, value, path, findings)  # type: ignore[no-any-return]
 
 
 def read_repeat(value: Any, path: KeyPath, findings: Findings) -> dict[str, Any] | None:
@@ -213,13 +160,9 @@ def read_repeat(value: Any, path: KeyPath, findings: Findings) -> dict[str, Any]
 
 def read_times(value: Any, path: KeyPath, findings: Findings) -> int | None:
     """A count, from 1."""
-    if type(value) is not int:
-        findings.add("wrong-type", path, f"`{path[-1]}` is a whole number, not {kind(value)}")
-    elif value < 1:
-        findings.add("bad-value", path, f"`{path[-1]}` is 1 or more")
-    else:
-        return value
-    return None
+    from evalcase.resolve.shaped import TIMES, read_as
+
+    return read_as(TIMES, value, path, findings)  # type: ignore[no-any-return]
 
 
 def read_graders(value: Any, path: KeyPath, findings: Findings) -> list[dict[str, Any]] | None:

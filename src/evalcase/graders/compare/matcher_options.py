@@ -25,12 +25,12 @@ from evalcase.model.shape import (
     Flag,
     ListOf,
     Number,
-    OneOf,
     OptionFault,
     Plain,
     Text,
 )
 from evalcase.model.shape_names import PathText
+from evalcase.model.shape_one_of import OneOf
 from evalcase.model.shape_pattern import Pattern
 
 TYPES = ("string", "number", "integer", "boolean", "array", "object", "null")

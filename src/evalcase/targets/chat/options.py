@@ -10,7 +10,8 @@ from evalcase.model.conflict import conflict
 from evalcase.model.json_value import JSON
 from evalcase.model.option import Record, option
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import Anything, Flag, MapOf, Number, OptionFault, Text
+from evalcase.model.shape import Anything, Flag, MapOf, OptionFault, Text
+from evalcase.model.shape_seconds import Seconds
 from evalcase.targets.chat.api import Api
 from evalcase.targets.chat.model_names import find_address
 from evalcase.targets.chat.prices import Price
@@ -62,7 +63,7 @@ class ChatOptions(WebOptions):
         elsewhere=("batched", "batch_api"),
     )
     batch_poll_s: float = option(
-        Number(0, above=True), "How often a batch is looked at, in seconds.", default=30.0
+        Seconds(), "How often a batch is looked at, in seconds.", default=30.0
     )
 
     @property

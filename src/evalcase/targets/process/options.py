@@ -25,7 +25,8 @@ from evalcase.model.finding import KeyPath
 from evalcase.model.json_value import JSON
 from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
-from evalcase.model.shape import Choice, Flag, ListOf, MapOf, Number, OneOf, OptionFault, Text
+from evalcase.model.shape import Choice, Flag, ListOf, MapOf, Number, OptionFault, Text
+from evalcase.model.shape_one_of import OneOf
 from evalcase.model.target import TargetOptions
 from evalcase.text.placeholders import Template
 

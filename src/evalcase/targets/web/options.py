@@ -14,6 +14,7 @@ from evalcase.model.option import option
 from evalcase.model.quick_dataclass import dataclass
 from evalcase.model.quick_tuple import NamedTuple
 from evalcase.model.shape import Flag, MapOf, Number, OptionFault, Text
+from evalcase.model.shape_seconds import Seconds
 from evalcase.model.target import TargetOptions
 from evalcase.targets.web.shapes import Headers
 from evalcase.text.late_pattern import late_pattern
@@ -62,7 +63,7 @@ class WebOptions(TargetOptions):
         Number(1, whole=True), "How much of an answer is kept.", default=10_000_000
     )
     connect_timeout_s: float = option(
-        Number(0, above=True), "How long a connection may take to be made.", default=10.0
+        Seconds(), "How long a connection may take to be made.", default=10.0
     )
     allow_link_local: bool = option(
         Flag(), "Link-local and metadata addresses may be asked, too.", default=False

@@ -1,0 +1,45 @@
+"""The shape of a value that may be of several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from evalcase.model.either import either
+from evalcase.model.finding import KeyPath
+from evalcase.model.json_value import JSON
+from evalcase.model.quick_dataclass import dataclass
+from evalcase.model.shape import OptionFault, Shape, mismatch
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """A value of any of some shapes; the first that fits reads it."""
+
+    shapes: tuple[Shape, ...]
+
+    @property
+    def words(self) -> str:
+        return " or ".join(shape.words for shape in self.shapes)
+
+    def faults(self, value: JSON, path: KeyPath) -> Iterator[OptionFault]:
+        found = [list(shape.faults(value, path)) for shape in self.shapes]
+        if all(found):
+            # Where one shape got further into the value than the others, that one was meant.
+            deepest = max(found, key=lambda faults: len(faults[0].path))
+            nearest_shapes = [faults for faults in found if not faults[0].unlike]
+            if len(deepest[0].path) > len(path):
+                yield from deepest
+            elif len(nearest_shapes) == 1:
+                yield from nearest_shapes[0]
+            else:
+                hints = [faults[0].hint for faults in found if faults[0].hint]
+                hint = hints[0] if hints and hints[0].startswith("did you mean") else None
+                yield mismatch(self, value, path, hint)
+
+    def read(self, value: JSON) -> Any:  # noqa: ANN401 - whatever the field holds
+        fits = (shape for shape in self.shapes if not any(shape.faults(value, ("",))))
+        return next(fits).read(value)
+
+    def schema(self) -> dict[str, JSON]:
+        return either([shape.schema() for shape in self.shapes])
