@@ -291,6 +291,10 @@ def test_what_can_not_be_an_argument_is_an_error_that_says_so(make: Make) -> Non
         ({"command": ["ls"], "mode": "worker", "output": "json"}, "`output` does not go with mode"),
         ({"command": ["ls"], "command_template": "ls"}, "say the same thing"),
         ({"command": ["ls"], "files_format": "x"}, "goes with `command_template` only"),
+        (
+            {"command_template": "ls {FILES} {OUTPUT_FILE}", "files_format": "{pth} {path}"},
+            "`files_format`: there is no placeholder {pth}: did you mean {path}?",
+        ),
         ({"command_template": "ls {OUTPUT_FILE}", "output": "json"}, "does not go with"),
         ({"command_template": "ls"}, "`command_template` has no {OUTPUT_FILE}"),
     ],
@@ -353,12 +357,14 @@ def test_agentv_templates_work(tmp_path: Path) -> None:
         CommandTarget,
         command_template=f"{sys.executable} cli.py {{PROMPT}} {{EVAL_ID}} {{ATTEMPT}} "
         "{OUTPUT_FILE} {FILES}",
-        files_format="--file {path} --name={basename}",
+        files_format="--file {path} --name={basename} '{{path}}' ${HOME+set}",
         root=str(tmp_path),
     )
     answer = ask(target, given)
     path = str(tmp_path / "a b.txt")
-    assert answer.tool_calls[0].arguments == {"f": ["--file", path, "--name=a b.txt"]}
+    assert answer.tool_calls[0].arguments == {
+        "f": ["--file", path, "--name=a b.txt", "{path}", "set"]
+    }
     prompt = f"@[System]:\nBe brief.\n\n@[User]:\nIt's $HOME\n\n<file: {path}>"
     assert answer.text == f"the case#0: {prompt}"
     assert (answer.usage, answer.cost_usd) == (Usage(1, 2), 0.5)

@@ -39,8 +39,14 @@ class CommandInput:
         self._program = program
         self._question = question
         self._folder = folder
-        self.env = program.variables()
+        self.env: dict[str, str] = {}
+        self.argv: list[str] = []
+
+    def fill(self) -> CommandInput:
+        """Put the question into arguments, variables and files."""
+        self.env = self._program.variables()
         self.argv = self._argv()
+        return self
 
     @property
     def output_file(self) -> str | None:
@@ -70,13 +76,12 @@ class CommandInput:
         return f'"${variable}"'
 
     def _file_words(self) -> str:
+        template = self._program.files
         words = []
         for number, path in enumerate(self._question.files.values(), 1):
-            word = self._program.files_format
-            for name, value in (("path", path), ("basename", os.path.basename(path))):
-                if f"{{{name}}}" in word:
-                    word = word.replace(f"{{{name}}}", self._as_word(f"{name}_{number}", value))
-            words.append(word)
+            values = {"path": path, "basename": os.path.basename(path)}
+            used = {name: self._as_word(f"{name}_{number}", values[name]) for name in template.used}
+            words += template.fill_texts(used)
         return " ".join(words)
 
     def _value(self, name: str) -> str:
@@ -116,12 +121,12 @@ class CommandInput:
 def prepare_input(program: Program, question: Question) -> Iterator[CommandInput]:
     """The input of a command, with a folder for its files where it needs one."""
     if not program.template.used & _FILES:
-        yield CommandInput(program, question, None)
+        yield CommandInput(program, question, None).fill()
         return
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="evalcase-", ignore_cleanup_errors=True) as folder:
-        yield CommandInput(program, question, folder)
+        yield CommandInput(program, question, folder).fill()
 
 
 def write_conversation(question: Question) -> str:

@@ -12,7 +12,8 @@
 | `{output_file}` | a file that the command writes its answer to, in place of stdout |
 
 Commands of AgentV have `{PROMPT}`, `{EVAL_ID}`, `{ATTEMPT}` (from 0), `{FILES}`, `{GUIDELINES}`
-(always empty), `{PROMPT_FILE}` and `{OUTPUT_FILE}`. How they are filled in is said in
+(always empty), `{PROMPT_FILE}` and `{OUTPUT_FILE}`; in `files_format` each of `{FILES}` is `{path}`
+and `{basename}`. How they are filled in is said in
 `placeholders`.
 """
 
@@ -37,6 +38,8 @@ NAMES = (
 AGENTV_NAMES = (
     "PROMPT", "EVAL_ID", "ATTEMPT", "FILES", "GUIDELINES", "PROMPT_FILE", "OUTPUT_FILE"
 )  # fmt: skip
+FILE_NAMES = ("path", "basename")
+"""The placeholders of `files_format`."""
 _LINE = "a shell line is one text, with shell = true"
 
 
@@ -141,6 +144,10 @@ class CommandOptions(TargetOptions):
         return Template([*self.texts], AGENTV_NAMES if self.is_agentv else NAMES)
 
     @property
+    def files_template(self) -> Template:
+        return Template([self.files_format or "{path}"], FILE_NAMES)
+
+    @property
     def _template_name(self) -> str:
         return "command_template" if self.is_agentv else "command"
 
@@ -183,6 +190,11 @@ class CommandOptions(TargetOptions):
     def _format_faults(self) -> Iterator[OptionFault]:
         if self.files_format is not None and not self.is_agentv:
             yield OptionFault(("files_format",), "`files_format` goes with `command_template` only")
+
+    @conflict
+    def _format_has_others(self) -> Iterator[OptionFault]:
+        for fault in self.files_template.faults():
+            yield OptionFault(("files_format",), f"`files_format`: {fault}")
 
     @conflict
     def _output_faults(self) -> Iterator[OptionFault]:

@@ -34,7 +34,8 @@ class Program:
     stdin: Stdin
     output: How
     max_output_bytes: int
-    files_format: str
+    files: Template
+    """How each file is written."""
 
     @property
     def sees_last_only(self) -> bool:
@@ -81,7 +82,7 @@ def resolve_program(options: CommandOptions, surroundings: Surroundings) -> Prog
         _stdin(options, template),
         "agentv" if agentv else cast(How, options.output or "auto"),
         options.max_output_bytes,
-        options.files_format or "{path}",
+        options.files_template,
     )
 
 
