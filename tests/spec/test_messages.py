@@ -239,6 +239,7 @@ def test_tool_call_in_either_shape_is_accepted_and_preserved(call: dict[str, Any
         ({"function": {"name": "t", "arguments": "{oops"}}, "{oops"),
         ({"function": {"name": "t", "arguments": "NaN"}}, "NaN"),
         ({"function": {"name": "t", "arguments": '{"a": Infinity}'}}, '{"a": Infinity}'),
+        ({"function": {"name": "t", "arguments": '{"a": 1e999}'}}, '{"a": 1e999}'),
         ({"function": {"name": "t", "arguments": "9" * 4301}}, "9" * 4301),
     ],
 )  # fmt: skip

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 
 from evalcase.importing.draft import Chosen, SuiteDraft
 from evalcase.importing.source import ForeignFile
 from evalcase.model.quick_tuple import NamedTuple
+from evalcase.system.own_objects import import_own
 
 
 class Importer(NamedTuple):
@@ -20,10 +20,8 @@ class Importer(NamedTuple):
     """Whether its files have columns that `--map` and the like could speak of."""
 
     def __call__(self, source: ForeignFile, chosen: Chosen, suite: SuiteDraft) -> None:
-        module, _, name = self.function.partition(":")
-        import_cases: Callable[[ForeignFile, Chosen, SuiteDraft], None] = vars(
-            import_module(f"evalcase.importing.{module}")
-        )[name]
+        place = f"evalcase.importing.{self.function}"
+        import_cases: Callable[[ForeignFile, Chosen, SuiteDraft], None] = import_own(place)
         import_cases(source, chosen, suite)
 
 

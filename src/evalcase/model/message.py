@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
+from evalcase.model.json_decoder import decode_strictly
 from evalcase.model.json_value import JSON, fresh, same
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
@@ -65,7 +65,8 @@ class ToolCall(ReadOnly):
         """What the tool is given, from either form; None where nothing is said.
 
         OpenAI's form has its arguments as JSON text: that is parsed. Text that isn't JSON, or
-        has a key twice and so says two things, is returned as it stands.
+        has a key twice and so says two things, or a number that nothing holds, is returned as it
+        stands.
         """
         if "tool" in self:
             return self.get("input")
@@ -73,9 +74,7 @@ class ToolCall(ReadOnly):
         if not isinstance(arguments, str):
             return arguments
         try:
-            parsed: JSON = json.loads(
-                arguments, parse_constant=_refuse_constant, object_pairs_hook=_refuse_twice
-            )
+            parsed: JSON = decode_strictly(arguments)
         except (ValueError, RecursionError):
             return arguments
         return parsed
@@ -97,17 +96,6 @@ def names_tool(call: object) -> bool:
         return isinstance(call["tool"], str)
     function = call.get("function")
     return isinstance(function, dict) and isinstance(function.get("name"), str)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _refuse_twice(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key is there twice")
-    return found
 
 
 class Message(ReadOnly):

@@ -6,12 +6,12 @@ Nothing is imported before it is asked for, so that an optional dependency stays
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from evalcase.errors import ConfigError
 from evalcase.model.nearest import did_you_mean
 from evalcase.model.target import TargetKind, kind_of_targets
+from evalcase.system.own_objects import import_own
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -78,7 +78,7 @@ def find_class(plural: Plural, name: str) -> Any:  # noqa: ANN401 - a class of a
 def search(plural: Plural, name: str) -> Any:  # noqa: ANN401 - a class of any kind
     """The class of a plug-in, or None. Raise ConfigError if it is installed and can't be used."""
     if name in _BUILT_IN[plural]:
-        return _attribute(_BUILT_IN[plural][name])
+        return import_own(_BUILT_IN[plural][name])
     if name not in _installed(plural):
         return None
     try:
@@ -113,11 +113,6 @@ def _installed(plural: Plural) -> dict[str, EntryPoint]:
     from importlib.metadata import entry_points
 
     return {entry.name: entry for entry in entry_points(group=f"evalcase.{plural}")}
-
-
-def _attribute(place: str) -> Any:  # noqa: ANN401 - a class of any kind
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
 
 
 def _nearest(name: str, known: list[str]) -> str:

@@ -6,13 +6,12 @@ It is kept with the suites, and people edit it: what is wrong in it is said with
 from __future__ import annotations
 
 import os
-import stat
 
 from evalcase.errors import ConfigError
 from evalcase.model.codec import decode, encode
 from evalcase.model.label import Label
 from evalcase.system.disk import Disk, LocalDisk, write_all
-from evalcase.system.files import BINARY, NO_WAIT, open_file
+from evalcase.system.files import open_file, open_to_append
 from evalcase.text.readable import as_json
 from evalcase.text.strict_json import parse_object
 
@@ -64,14 +63,11 @@ class LabelFile:
             raise ConfigError(message) from error
 
     def _write(self, line: bytes) -> None:
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | NO_WAIT | BINARY
-        fd = os.open(self._path, flags, 0o666)
+        fd = open_to_append(self._path)
         try:
-            about = os.fstat(fd)
-            if not stat.S_ISREG(about.st_mode):
-                raise OSError("it is not a regular file")
+            size = os.fstat(fd).st_size
             # An editor may have left the last line without its end.
-            if about.st_size and os.pread(fd, 1, about.st_size - 1) != b"\n":
+            if size and os.pread(fd, 1, size - 1) != b"\n":
                 line = b"\n" + line
             write_all(self._disk, fd, line)
             self._disk.fsync(fd)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalcase.errors import ConfigError, SuiteError
@@ -38,12 +38,20 @@ def read_fields(fields: dict[str, Any]) -> dict[str, Any]:
     return case.data
 
 
+def read_graders(written: Sequence[object]) -> list[dict[str, Any]]:
+    """The canonical form of graders in any of their spellings. Raise SuiteError with all that is
+    wrong with them."""
+    read = read_fields({"input": "any", "graders": list(written)})
+    graders: list[dict[str, Any]] = read.get("graders", [])
+    return graders
+
+
 def read_grader(written: str | Mapping[str, Any], config: Config, *, no_exec: bool) -> NamedGrader:
     """A grader of what a file would say of it. Raise SuiteError if that is no grader, ConfigError
     if it can't be made."""
     from evalcase.plugins.graders import defaults_of, make_grader, runs_code
 
-    (spec,) = read_fields({"input": "any", "graders": [written]})["graders"]
+    (spec,) = read_graders([written])
     made = make_grader(spec, defaults_of(config))
     if no_exec and runs_code(made):
         raise ConfigError(f"grader `{made.name}` would run code (--no-exec)")

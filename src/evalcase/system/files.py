@@ -97,6 +97,19 @@ def open_anew(path: str) -> BufferedWriter:
     return open(descriptor, "wb")
 
 
+def open_to_append(path: str) -> int:
+    """The descriptor of a regular file that is read, and written at its end; a new one if there is
+    none."""
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | NO_WAIT | BINARY, 0o666)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise IrregularError
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
 def read_file(
     path: str, most_bytes: int, inside: str | None = None, *, links: bool = True
 ) -> bytes:

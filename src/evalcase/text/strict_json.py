@@ -7,32 +7,36 @@ no float or integer holds, and nesting without end are faults, and never a crash
 from __future__ import annotations
 
 from collections.abc import Callable
-from json import JSONDecodeError, JSONDecoder, dumps
-from math import inf
+from json import JSONDecodeError
 from typing import Any, NoReturn
 
+from evalcase.model.json_decoder import BadJsonError, decode_quickly, decode_strictly
 from evalcase.model.json_value import JSON, depth
+
+__all__ = [
+    "DEEPEST",
+    "DEEPEST_ROW",
+    "BadJsonError",
+    "may_be_deep",
+    "parse_json",
+    "parse_object",
+    "parse_row",
+]
 
 DEEPEST = 100
 """As deep as a suite may nest its values."""
 DEEPEST_ROW = 200
 """The same for a line that a value stands in, be it of a journal or of a file of answers."""
 
-_LONGEST_KEY = 80
-
-
-class BadJsonError(ValueError):
-    """The text is not JSON. The message says why, to go on after `it is not JSON: `."""
-
 
 def parse_json(source: str | bytes, deepest: int = DEEPEST) -> JSON:
     """The one value of a text. BadJsonError if there is none that could be kept as it stands."""
-    return _parse(source, deepest, _decode)
+    return _parse(source, deepest, decode_strictly)
 
 
 def parse_object(source: str | bytes, deepest: int = DEEPEST) -> dict[str, Any]:
     """The same, where the value has to be an object."""
-    return _object_of(_parse(source, deepest, _decode))
+    return _object_of(_parse(source, deepest, decode_strictly))
 
 
 def parse_row(text: str) -> dict[str, Any]:
@@ -40,7 +44,7 @@ def parse_row(text: str) -> dict[str, Any]:
 
     It takes half the time, because keys are not counted: of the same key twice the last counts.
     """
-    return _object_of(_parse(text, DEEPEST_ROW, _decode_quickly))
+    return _object_of(_parse(text, DEEPEST_ROW, decode_quickly))
 
 
 def _parse(source: str | bytes, deepest: int, decode: Callable[[str], JSON]) -> JSON:
@@ -88,37 +92,3 @@ def _place(text: str, error: JSONDecodeError) -> str:
 
 def _refuse_depth(deepest: int) -> NoReturn:
     raise BadJsonError(f"it is nested more than {deepest} deep") from None
-
-
-def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise BadJsonError(f"it has the key {_shown(key)} twice")
-            seen.add(key)
-    return value
-
-
-def _shown(key: str) -> str:
-    cut = key[:_LONGEST_KEY]
-    return dumps(cut) + ("…" if len(cut) < len(key) else "")
-
-
-def _float(text: str) -> float:
-    number = float(text)
-    if number in (inf, -inf):
-        raise BadJsonError(f"the number {text:.40} is too large")
-    return number
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise BadJsonError(f"{name} is not a JSON value")
-
-
-# Made once: to make one takes longer than to read a row.
-_decode = JSONDecoder(
-    object_pairs_hook=_object, parse_float=_float, parse_constant=_refuse_constant
-).decode
-_decode_quickly = JSONDecoder(parse_constant=_refuse_constant).decode

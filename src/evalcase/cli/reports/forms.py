@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Container, Iterable, Iterator
-from importlib import import_module
 from importlib.util import find_spec
 from typing import TextIO
 
@@ -15,6 +14,7 @@ from evalcase.cli.reports.reported import Reported
 from evalcase.errors import ConfigError
 from evalcase.model.nearest import did_you_mean
 from evalcase.system.files import open_anew
+from evalcase.system.own_objects import import_own
 
 FormPieces = Iterator[str] | Iterator[bytes]
 
@@ -88,10 +88,7 @@ def refuse_terminal(form: str, out: TextIO) -> None:
 def write_form(form: str, reported: Reported) -> FormPieces:
     """The pieces of a report in that form."""
     require_form(form)
-    module, _, name = _FORMS[form].partition(":")
-    writer: Callable[[Reported], FormPieces] = getattr(
-        import_module(f"evalcase.cli.reports.{module}"), name
-    )
+    writer: Callable[[Reported], FormPieces] = import_own(f"evalcase.cli.reports.{_FORMS[form]}")
     return writer(reported)
 
 

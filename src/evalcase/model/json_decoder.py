@@ -1,0 +1,52 @@
+"""How strictly a JSON text is decoded, wherever one is: the same key twice, NaN and numbers that no
+float holds are faults."""
+
+from __future__ import annotations
+
+from json import JSONDecoder, dumps
+from math import inf
+from typing import NoReturn
+
+from evalcase.model.json_value import JSON
+
+_LONGEST_KEY = 80
+
+
+class BadJsonError(ValueError):
+    """The text is not JSON. The message says why, to go on after `it is not JSON: `."""
+
+
+def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise BadJsonError(f"it has the key {_shown(key)} twice")
+            seen.add(key)
+    return value
+
+
+def _shown(key: str) -> str:
+    cut = key[:_LONGEST_KEY]
+    return dumps(cut) + ("…" if len(cut) < len(key) else "")
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if number in (inf, -inf):
+        raise BadJsonError(f"the number {text:.40} is too large")
+    return number
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise BadJsonError(f"{name} is not a JSON value")
+
+
+# Made once: to make one takes longer than to read a row.
+decode_strictly = JSONDecoder(
+    object_pairs_hook=_object, parse_float=_float, parse_constant=_refuse_constant
+).decode
+"""The value of a text; ValueError or RecursionError if there is none."""
+decode_quickly = JSONDecoder(parse_constant=_refuse_constant).decode
+"""The same in half the time, for what evalcase wrote: keys are not counted."""
